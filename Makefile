@@ -1,0 +1,67 @@
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+BIN := .venv/bin
+STAMP := .venv/.set-up
+OUT ?= out
+EXAMPLES := $(sort $(wildcard examples/*.toml))
+
+# The first Python that is new enough; asked only when the set-up runs.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+.PHONY: help setup demo app test lint bench wheel-check browser calibrate lock clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
+
+setup: $(STAMP) ## everything the other targets need, into .venv (they call it themselves)
+
+$(STAMP): requirements.lock dev.lock tools/bootstrap.lock tools/setup.py tools/hatch_build.py pyproject.toml
+	@test -n "$(PYTHON)" || { echo "setup: Python 3.11 or newer is needed; install python3 and run make again." >&2; exit 1; }
+	@$(PYTHON) tools/setup.py
+	@touch $@
+
+demo: $(STAMP) ## size every request in examples/, print the answers, write the documents into out/
+	@test -n "$(EXAMPLES)" || { echo "demo: examples/ holds no request; restore the checkout." >&2; exit 1; }
+	@$(BIN)/sizer size $(EXAMPLES) --out $(OUT)
+
+app: $(STAMP) ## the browser app on this machine
+	@$(BIN)/sizer app
+
+test: $(STAMP) ## the tests, two at a time
+	@$(BIN)/pytest -n 2 --benchmark-disable
+
+lint: $(STAMP) ## style, types, layers, spelling
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy --strict sizer
+	@$(BIN)/lint-imports
+	@$(BIN)/codespell
+
+bench: $(STAMP) ## the speed claims
+	@$(BIN)/pytest tests/bench --benchmark-only --override-ini norecursedirs=.*
+
+wheel-check: $(STAMP) ## the wheel works in an empty environment outside the checkout
+	@tools/wheel_check.sh
+
+browser: $(STAMP) ## drive the app with Chromium
+	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/app/browser -m browser
+
+calibrate: $(STAMP) ## fit the performance model to the observations again
+	@$(BIN)/sizer calibrate
+
+# Not a dependency of the set-up: versions move only when somebody asks for it.
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --quiet
+lock: ## resolve the locks again after a change of pyproject.toml (UPGRADE=--upgrade for the newest versions)
+	@test -x $(BIN)/uv || { echo "lock: uv is needed in .venv; run make setup first." >&2; exit 1; }
+	@$(COMPILE) $(UPGRADE) --extra report --extra ui --output-file requirements.lock pyproject.toml
+	@$(COMPILE) $(UPGRADE) --constraint requirements.lock --group dev --output-file dev.lock
+	@sed -n 's/^\(uv==[^ ]*\).*/\1/p' dev.lock | $(COMPILE) --no-annotate --output-file tools/bootstrap.lock -
+
+clean: ## what can be made again, except .venv
+	@rm -rf $(OUT) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks .import_linter_cache
+	@find sizer tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

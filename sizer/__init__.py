@@ -1,0 +1,46 @@
+"""Sizing of deep-learning clusters: from a workload to a cluster, a bill of materials and a guide.
+
+>>> from sizer import SizingRequest, load_catalog, size          # doctest: +SKIP
+>>> result = size(SizingRequest.from_file("request.toml"), load_catalog())  # doctest: +SKIP
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sizer.base.errors import SizerError as SizerError
+    from sizer.base.estimate import Estimate as Estimate
+    from sizer.catalog.loader import Catalog as Catalog
+    from sizer.catalog.loader import load_catalog as load_catalog
+    from sizer.sizing.project import project as project
+    from sizer.sizing.result import DesignAnswer as DesignAnswer
+    from sizer.sizing.result import SizingResult as SizingResult
+    from sizer.sizing.size import size as size
+    from sizer.workload.request import SizingRequest as SizingRequest
+
+__version__ = "0.1.0"
+
+# Public name -> module. Resolved on first use, so that importing the package does no work.
+_PUBLIC = {
+    "Catalog": "sizer.catalog.loader",
+    "DesignAnswer": "sizer.sizing.result",
+    "Estimate": "sizer.base.estimate",
+    "SizerError": "sizer.base.errors",
+    "SizingRequest": "sizer.workload.request",
+    "SizingResult": "sizer.sizing.result",
+    "load_catalog": "sizer.catalog.loader",
+    "project": "sizer.sizing.project",
+    "size": "sizer.sizing.size",
+}
+
+__all__ = sorted([*_PUBLIC, "__version__"])  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'sizer' has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,198 @@
+"""Quantities as people write them: "22.2 TB", "113 kB", "12 h", "100 Gbit/s". Parsed to SI floats and written back."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from sizer.base import units
+
+_DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+_BINARY = {"Ki": units.KIB, "Mi": units.MIB, "Gi": units.GIB, "Ti": units.TIB, "Pi": 2.0**50}
+_NUMBER = r"([+-]?\d+(?:_\d{3})*(?:[.,]\d+)?(?:[eE][+-]?\d+)?)"
+# No quantity of this program comes near; a longer text is not a quantity, and slow to match.
+_MAX_TEXT = 60
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of quantity: the units it is written in, its range in SI and an example for error messages."""
+
+    name: str
+    unit: str  # SI unit that a bare number is in
+    factors: dict[str, float]
+    low: float
+    high: float
+    example: str
+    hint: str = ""
+
+
+def _prefixed(unit: str, binary: bool = False) -> dict[str, float]:
+    prefixes = {**_DECIMAL, **(_BINARY if binary else {})}
+    return {prefix + unit: factor for prefix, factor in prefixes.items()}
+
+
+BYTES = Kind("a size", "B", _prefixed("B", binary=True), 1, 1e18, "22.2 TB", "b is a bit and B a byte")
+BYTES_PER_S = Kind(
+    "a data rate",
+    "B/s",
+    {
+        **_prefixed("B/s", binary=True),
+        **{name: factor / units.BITS_PER_BYTE for name, factor in _prefixed("bit/s").items()},
+    },
+    1,
+    1e15,
+    "3.2 GB/s or 100 Gbit/s",
+    "write Gbit/s for bits and GB/s for bytes",
+)
+SECONDS = Kind(
+    "a time",
+    "s",
+    {
+        "s": 1.0,
+        "min": units.MINUTE_S,
+        "h": units.HOUR_S,
+        "d": units.DAY_S,
+        "day": units.DAY_S,
+        "days": units.DAY_S,
+        "weeks": units.WEEK_S,
+        "week": units.WEEK_S,
+        "hours": units.HOUR_S,
+        "minutes": units.MINUTE_S,
+    },
+    1e-3,
+    1e9,
+    "12 h",
+    "m could be minutes or months: write min",
+)
+WATTS = Kind("a power", "W", {"W": 1.0, "kW": 1e3, "MW": 1e6}, 1, 1e9, "17.3 kW")
+SAMPLES_PER_S = Kind(
+    "a rate of samples",
+    "samples/s",
+    {
+        **_prefixed("samples/s"),
+        **_prefixed("images/s"),
+        **_prefixed("sentences/s"),
+    },
+    1e-6,
+    1e12,
+    "52274 images/s",
+)
+FLOP = Kind("a count of operations", "FLOP", _prefixed("FLOP"), 1e3, 1e16, "8.2 GFLOP")
+
+
+def parse(kind: Kind, written: object) -> float:
+    """SI value of a quantity as written.
+
+    Parameters
+    ----------
+    kind : Kind
+        What kind of quantity is expected.
+    written : str, int or float
+        "22.2 TB", "22,2 TB" or a bare number, which is in the SI unit of the kind.
+
+    Raises
+    ------
+    ValueError
+        Naming what was written, what is allowed and an example; ambiguous text gets a suggestion.
+    """
+    if isinstance(written, bool) or not isinstance(written, (int, float, str)):
+        raise ValueError(f"expected {kind.name} such as '{kind.example}', got {type(written).__name__}")
+    if isinstance(written, str):
+        value = _parse_text(kind, written)
+    else:
+        try:
+            value = float(written)
+        except OverflowError:
+            raise ValueError(f"the number is outside {kind.low:g}..{kind.high:g} {kind.unit}") from None
+    if not math.isfinite(value) or not kind.low <= value <= kind.high:
+        raise ValueError(f"{_shown(written)} is outside {kind.low:g}..{kind.high:g} {kind.unit}; write for example '{kind.example}'")
+    return value
+
+
+def _shown(written: object) -> str:
+    text = repr(written)
+    return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
+
+
+def _parse_text(kind: Kind, text: str) -> float:
+    match = re.fullmatch(rf"\s*{_NUMBER}\s*([A-Za-z/]*)\s*", text) if len(text) <= _MAX_TEXT else None
+    if match is None:
+        raise ValueError(f"expected {kind.name} such as '{kind.example}', got {_shown(text)}")
+    number, unit = match[1], match[2]
+    if re.search(r",\d{3}(?:[eE]|$)", number):
+        raise ValueError(
+            f"{_shown(text)} is ambiguous: a comma before three digits may group thousands or mark decimals; "
+            f"write {number.replace(',', '')} or {number.replace(',', '.')}"
+        )
+    if unit and unit not in kind.factors:
+        raise ValueError(f"unknown unit in {_shown(text)}{_unit_suggestion(kind, unit)}; expected {kind.name} such as '{kind.example}'")
+    return float(number.replace(",", ".").replace("_", "")) * (kind.factors[unit] if unit else 1.0)
+
+
+def _unit_suggestion(kind: Kind, unit: str) -> str:
+    same = [name for name in kind.factors if name.lower() == unit.lower()]
+    if same:
+        return f", did you mean {' or '.join(same)}? {kind.hint}".rstrip()
+    return f" ({kind.hint})" if kind.hint else ""
+
+
+def validator(kind: Kind) -> Callable[[Any], float]:
+    """Validator for pydantic that parses a quantity of ``kind``."""
+
+    def parse_quantity(written: Any) -> float:
+        return parse(kind, written)
+
+    return parse_quantity
+
+
+Bytes = Annotated[float, BeforeValidator(validator(BYTES))]
+BytesPerS = Annotated[float, BeforeValidator(validator(BYTES_PER_S))]
+Seconds = Annotated[float, BeforeValidator(validator(SECONDS))]
+Watts = Annotated[float, BeforeValidator(validator(WATTS))]
+SamplesPerS = Annotated[float, BeforeValidator(validator(SAMPLES_PER_S))]
+Flop = Annotated[float, BeforeValidator(validator(FLOP))]
+
+NARROW_SPACE = "\u202f"
+
+
+def grouped(value: float, digits: int = 0) -> str:
+    """Number with narrow no-break spaces between thousands: 52 300."""
+    return f"{value:,.{digits}f}".replace(",", NARROW_SPACE)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Number rounded to ``digits`` significant digits, thousands grouped, no exponent: 0.0312, 4.20, 52 300."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, decimals)
+    # Rounding can carry into the next digit (9.996 -> 10.0); the decimals follow the rounded number.
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    return grouped(rounded, decimals)
+
+
+def si(value: float, unit: str, digits: int = 3) -> str:
+    """Number in words: rounds before it picks the prefix, so 999 999 B reads "1.00 MB".
+
+    Units that take no prefix (images/s, U, %, h) are written as they are.
+    """
+    if unit not in ("B", "B/s", "bit/s", "W", "FLOP", "FLOP/s", "Wh", "m"):
+        return f"{significant(value, digits)}{NARROW_SPACE}{unit}"
+    if value == 0 or not math.isfinite(value):
+        return f"{significant(value)}{NARROW_SPACE}{unit}"
+    rounded = float(f"{value:.{digits - 1}e}")
+    prefixes = [("", 1.0)] if unit == "m" else [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18)]
+    prefix, factor = next((p for p in reversed(prefixes) if abs(rounded) >= p[1]), prefixes[0])
+    return f"{significant(rounded / factor, digits)}{NARROW_SPACE}{prefix}{unit}"
+
+
+def duration(seconds: float) -> str:
+    """Time in the unit a person would use: 47 s, 12.5 min, 9.4 h, 3.2 d."""
+    for limit, factor, unit in ((99.5, 1.0, "s"), (5970.0, units.MINUTE_S, "min"), (72 * units.HOUR_S, units.HOUR_S, "h")):
+        if seconds < limit:
+            return f"{significant(seconds / factor)}{NARROW_SPACE}{unit}"
+    return f"{significant(seconds / units.DAY_S)}{NARROW_SPACE}d"

@@ -1,0 +1,56 @@
+"""Where the data folders lie: beside the code in a checkout, inside the package once installed."""
+
+from pathlib import Path
+from typing import Literal, get_args
+
+DataName = Literal["catalog", "reports", "examples"]
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def checkout_dir() -> Path | None:
+    """Folder of the checkout that this code runs from, or None when it runs from an installed package."""
+    parent = _PACKAGE.parent
+    return parent if (parent / "pyproject.toml").is_file() else None
+
+
+def resource_path(in_checkout: str, installed: str) -> Path:
+    """Path of a file or folder that the project ships; it may not exist.
+
+    Parameters
+    ----------
+    in_checkout : str
+        Where it lies in a checkout, relative to its top folder.
+    installed : str
+        Where the wheel puts it, relative to ``sizer/_data``.
+    """
+    checkout = checkout_dir()
+    return _PACKAGE / "_data" / installed if checkout is None else checkout / in_checkout
+
+
+def data_dir(name: DataName) -> Path:
+    """Folder of shipped data.
+
+    Parameters
+    ----------
+    name : {"catalog", "reports", "examples"}
+        Which folder.
+
+    Returns
+    -------
+    Path
+        The checkout's folder, or ``sizer/_data/<name>`` in an installed package.
+
+    Raises
+    ------
+    ValueError
+        If the name is none of the three.
+    FileNotFoundError
+        If the folder is missing, which means a damaged checkout or installation.
+    """
+    if name not in get_args(DataName):
+        raise ValueError(f"no data folder is called {name!r}; there are {', '.join(get_args(DataName))}")
+    folder = resource_path(name, name)
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder}: the data folder {name} is missing; restore the checkout or install again")
+    return folder

@@ -1,0 +1,266 @@
+"""Faults between catalogue files, and what no file says: the questions to a vendor."""
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+
+from sizer.base.provenance import Sourced
+from sizer.catalog.model import Catalog, Statement, nearest, statements
+from sizer.catalog.schema import (
+    CATEGORIES,
+    Cable,
+    Device,
+    Gateway,
+    Item,
+    Recipe,
+    Server,
+    Software,
+    Stack,
+    Storage,
+    Support,
+    Switch,
+)
+
+# Form factors of the GPUs that a link inside a server joins.
+_FORM_OF_LINK = {"nvlink1": "sxm2", "nvlink2": "sxm2", "nvswitch": "sxm3", "pcie3": "pcie"}
+# Without these no rack can be drawn, so an orderable device carries them, assumed if need be.
+_BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")
+# (low end, high end, both needed)
+_ORDERED = (
+    ("power_low_w", "power_high_w", False),
+    ("power_typical_w", "power_max_w", False),
+    ("node_read_low_bytes_per_s", "node_read_high_bytes_per_s", True),
+    ("mount_low_bytes_per_s", "mount_high_bytes_per_s", True),
+    ("min_nodes", "max_nodes", False),
+    ("stripe_data", "stripe_data_max", False),
+    ("hot_spare_nodes", "hot_spare_nodes_above_min", False),
+    ("gateway_ports_per_node", "front_end_ports_per_node", False),
+    ("memory_bytes", "memory_max_bytes", False),
+    ("cores", "threads", False),
+)
+
+
+def check_catalog(catalog: Catalog) -> list[str]:
+    """Faults that no file shows alone, one line each; empty when there are none.
+
+    Every source and every referenced item exists, ids are unique, a disagreement between sources is explained, what is
+    assumed is explained, GPUs fit their server, ranges run upwards, orderable devices can be placed, prices belong to
+    items.
+    """
+    uses = Counter(item.id for _, item in catalog.items())
+    faults = [f"id {name!r} is used in {times} folders; ids are unique" for name, times in uses.items() if times > 1]
+    for folder, item in catalog.items():
+        place = f"{folder}/{item.id}.toml"
+        faults += [f"{place}: {fault}" for fault in _faults_of(catalog, item)]
+    return faults + [f"prices: {fault}" for fault in _price_faults(catalog)]
+
+
+def unknown_facts(catalog: Catalog) -> list[tuple[str, str]]:
+    """``(item id, field)`` of every fact to ask the vendor for: absent, or only assumed, and needed by a plan."""
+    asked = [
+        (item.id, name)
+        for _, item in catalog.items()
+        for name in (*_absent(item), *(said.field for said in statements(item) if said.basis == "assumed"))
+    ]
+    return list(dict.fromkeys(asked))
+
+
+def _absent(item: Item) -> Iterator[str]:
+    if isinstance(item, Device) and item.orderable and not _is_software(item):
+        wanted = [*_BLOCKING, "weight_kg"]
+        if isinstance(item, Server):
+            wanted += ["memory_bytes", "cpu", "n_cpus"]
+        yield from (name for name in wanted if getattr(item, name) is None)
+        if item.power_max_w is None and item.power_high_w is None:
+            yield "power_max_w"
+    if isinstance(item, Storage) and item.kind != "local":
+        if item.node_read_high_bytes_per_s is None:
+            yield "node_read_high_bytes_per_s"
+        if not item.capacity_options and item.usable_bytes is None:
+            yield "usable_bytes"
+
+
+def _is_software(item: Device) -> bool:
+    # Software on servers takes its rack units and watts from the server.
+    return isinstance(item, Storage) and item.server is not None
+
+
+def _faults_of(catalog: Catalog, item: Item) -> Iterator[str]:
+    yield from _source_faults(catalog, item)
+    yield from _range_faults(item)
+    for field, folder, target in _references(item):
+        if target not in catalog.folder(folder):
+            yield f"{field} = {target!r} is not in {folder}/{nearest(target, list(catalog.folder(folder)))}"
+    if isinstance(item, Device):
+        yield from _device_faults(catalog, item)
+    if isinstance(item, Server):
+        yield from _server_faults(catalog, item)
+    if isinstance(item, Storage):
+        yield from _storage_faults(catalog, item)
+    if isinstance(item, Switch):
+        yield from _switch_faults(item)
+    if isinstance(item, Software | Support):
+        yield from _scope_faults(catalog, item)
+    if isinstance(item, Cable) and item.media in ("dac", "aoc", "copper") and item.length_m is None:
+        yield f"length_m is missing; a {item.media} cable has a fixed length"
+
+
+def _source_faults(catalog: Catalog, item: Item) -> Iterator[str]:
+    for said in statements(item):
+        yield from _unknown_source(catalog, said.field, said.source)
+        for number, other in enumerate(said.alternates):
+            yield from _unknown_source(catalog, f"{said.field}.alternates[{number}]", other.source)
+        if _disagrees(said) and not said.note:
+            yield f"{said.field}: alternates disagree with {said.value!r}; its note must say why it was chosen"
+        if said.basis == "assumed" and not said.note:
+            yield f"{said.field}: an assumed value needs a note that says what it rests on"
+    if isinstance(item, Stack):
+        for number, wording in enumerate(item.observed_as):
+            if wording.source:
+                yield from _unknown_source(catalog, f"observed_as[{number}]", wording.source)
+
+
+def _unknown_source(catalog: Catalog, field: str, source: str) -> Iterator[str]:
+    if source not in catalog.sources:
+        yield f"{field}: source {source!r} is not in sources.toml{nearest(source, list(catalog.sources))}"
+
+
+def _disagrees(said: Statement) -> bool:
+    return any(other.value != said.value for other in said.alternates)
+
+
+def _value(item: Item, field: str) -> float | None:
+    fact = getattr(item, field, None)
+    return float(fact.value) if isinstance(fact, Sourced) else None
+
+
+def _range_faults(item: Item) -> Iterator[str]:
+    for low_name, high_name, both in _ORDERED:
+        low, high = _value(item, low_name), _value(item, high_name)
+        if low is not None and high is not None and low > high:
+            yield f"{low_name} = {low:g} is above {high_name} = {high:g}"
+        if both and (low is None) != (high is None):
+            given, missing = (low_name, high_name) if high is None else (high_name, low_name)
+            yield f"{given} is given without {missing}; repeat the value where there is one number only"
+
+
+def _references(item: Item) -> Iterator[tuple[str, str, str]]:
+    """``(field, folder, id)`` of every other item that an item names."""
+    if isinstance(item, Server):
+        yield from (("gpus", "gpus", name) for name in item.gpus)
+        if item.cpu is not None:
+            yield "cpu", "cpus", item.cpu.value
+        if item.local_storage is not None:
+            yield "local_storage", "storage", item.local_storage
+    if isinstance(item, Storage):
+        if item.server is not None:
+            yield "server", "servers", item.server.value
+        if item.back_end_switch is not None:
+            yield "back_end_switch", "switches", item.back_end_switch.value
+        yield from (("software", "software", name) for name in item.software)
+    if isinstance(item, Server | Storage | Switch):
+        yield from ((f"ports[{n}].nic", "nics", port.nic) for n, port in enumerate(item.ports) if port.nic is not None)
+    if isinstance(item, Recipe):
+        yield "dnn", "dnns", item.dnn
+
+
+def _device_faults(catalog: Catalog, item: Device) -> Iterator[str]:
+    if item.orderable and not _is_software(item):
+        for name in _BLOCKING:
+            if getattr(item, name) is None:
+                yield f"{name} is missing; an orderable device needs it, assumed with a note where no source has it"
+    if item.power_high_w is not None and item.power_low_w is None:
+        yield "power_high_w is given without power_low_w; a bracket has both ends"
+    if item.power_max_w is not None and (item.power_low_w is not None or item.power_high_w is not None):
+        yield "power_max_w and a bracket are both given; a measured or data-sheet maximum replaces the bracket"
+    if isinstance(item, Server | Storage | Switch):
+        for number, port in enumerate(item.ports):
+            if port.kind in port.also:
+                yield f"ports[{number}].also repeats the kind {port.kind}"
+            nic = catalog.nics.get(port.nic) if port.nic is not None else None
+            if nic is not None and port.kind not in nic.kinds:
+                yield f"ports[{number}]: {nic.id} has no {port.kind} port; it has {', '.join(nic.kinds)}"
+
+
+def _server_faults(catalog: Catalog, item: Server) -> Iterator[str]:
+    if item.role != "gpu":
+        if item.gpus or item.n_gpus is not None:
+            yield f"a {item.role} server has gpus or n_gpus; only role 'gpu' does"
+        return
+    for name in ("n_gpus", "intra_link", "cpu", "n_cpus", "memory_bytes"):
+        if getattr(item, name) is None:
+            yield f"{name} is missing; a GPU server cannot be sized without it"
+    if not item.gpus:
+        yield "gpus is empty; a GPU server takes at least one"
+    if item.n_gpus is not None and item.n_gpus_choices and item.n_gpus.value not in item.n_gpus_choices:
+        yield f"n_gpus = {item.n_gpus.value} is not among n_gpus_choices {list(item.n_gpus_choices)}"
+    if not any(port.use == "compute" for port in item.ports):
+        yield "no port has use 'compute'; a GPU server needs one to join a fabric"
+    if item.intra_link is not None:
+        form = _FORM_OF_LINK[item.intra_link.value]
+        for name in item.gpus:
+            gpu = catalog.gpus.get(name)
+            if gpu is not None and gpu.form_factor.value != form:
+                yield f"gpus: {name} is a {gpu.form_factor.value} part; {item.intra_link.value} joins {form} parts"
+
+
+def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
+    if item.kind != "local" and item.min_nodes is None:
+        yield "min_nodes is missing; shared storage has a smallest size"
+    per_unit, least = _value(item, "nodes_per_unit"), _value(item, "min_nodes")
+    if per_unit and least is not None and least % per_unit:
+        yield f"min_nodes = {least:g} is not a multiple of nodes_per_unit = {per_unit:g}"
+    stripe = [_value(item, name) for name in ("stripe_data", "stripe_parity", "hot_spare_nodes")]
+    known = [part for part in stripe if part is not None]
+    if least is not None and known and sum(known) > least:
+        yield f"stripe_data + stripe_parity + hot_spare_nodes = {sum(known):g} do not fit min_nodes = {least:g}"
+    counts = [row.nodes for row in item.protection_overheads]
+    if counts != sorted(set(counts)):
+        yield "protection_overheads: node counts must rise from row to row"
+    if item.orderable and item.kind != "local" and item.front_end_kind is None:
+        yield "front_end_kind is missing; shared storage must be attached to something"
+    if item.server is not None:
+        server = catalog.servers.get(item.server.value)
+        if server is not None and item.front_end_kind is not None:
+            kinds = {kind for port in server.ports for kind in (port.kind, *port.also)}
+            if item.front_end_kind.value not in kinds:
+                yield f"front_end_kind = {item.front_end_kind.value!r} is on no port of server {server.id}"
+
+
+def _switch_faults(item: Switch) -> Iterator[str]:
+    kinds = {kind for port in item.ports for kind in (port.kind, *port.also)}
+    if not item.ports:
+        yield "ports is empty; a switch has ports"
+    if isinstance(item, Gateway):
+        for name in ("uplink_kind", "front_end_kind"):
+            if getattr(item, name).value not in kinds:
+                yield f"{name} = {getattr(item, name).value!r} is on no port"
+    if kinds & {"edr", "fdr", "hdr", "qdr"} and item.subnet_manager is None:
+        yield "subnet_manager is missing; an InfiniBand switch says whether it can run one"
+
+
+def _scope_faults(catalog: Catalog, item: Software | Support) -> Iterator[str]:
+    vendors = {other.vendor for folder in ("servers", "storage") for other in catalog.folder(folder).values()}
+    known = {"any", "cluster", *vendors, *(other.id for _, other in catalog.items())}
+    for name in item.applies_to:
+        if name not in known:
+            hint = nearest(name, sorted(known))
+            yield f"applies_to: {name!r} is no item, no vendor, not 'cluster' and not 'any'{hint}"
+
+
+def _price_faults(catalog: Catalog) -> Iterator[str]:
+    ids = [item_id for folder in CATEGORIES for item_id in catalog.folder(folder)]
+    known = set(ids)
+    rows = Counter((row.item, row.currency, row.date) for row in catalog.prices)
+    for row in catalog.prices:
+        if row.item not in known:
+            yield f"{row.item!r} is no item of the catalogue{nearest(row.item, ids)}"
+        # The source of a customer's own price is his word, a quote number for instance.
+        if row.item not in catalog.own_prices and row.source not in catalog.sources:
+            hint = nearest(row.source, list(catalog.sources))
+            yield f"{row.item}: source {row.source!r} is not in sources.toml{hint}"
+        if Decimal(row.amount) == 0 and not row.note:
+            yield f"{row.item}: a price of 0 needs a note; what is unknown is left out"
+    for (item_id, currency, date), times in rows.items():
+        if times > 1:
+            yield f"{item_id}: {times} prices in {currency} of {date}; one is enough"

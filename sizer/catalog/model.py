@@ -1,0 +1,229 @@
+"""The loaded catalogue: one immutable object that every other part of the program reads."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from sizer.base.errors import CatalogError
+from sizer.base.provenance import Sourced
+from sizer.catalog.schema import (
+    CATEGORIES,
+    Cable,
+    Cpu,
+    Dataset,
+    Dnn,
+    Gateway,
+    Gpu,
+    Item,
+    Nic,
+    Pdu,
+    Price,
+    Rack,
+    Recipe,
+    Server,
+    Software,
+    Source,
+    Stack,
+    Storage,
+    Support,
+    Switch,
+)
+
+T = TypeVar("T")
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """``; did you mean 'x'?`` when a known name is near, else an empty text."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+class UnknownItemError(CatalogError, KeyError):
+    """A name that the catalogue does not hold. A ``KeyError`` too, so that ``get`` of a mapping works."""
+
+    def __str__(self) -> str:
+        # KeyError would print the repr of its argument.
+        return "\n".join(self.faults)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.faults,))
+
+
+class Items(Mapping[str, T], Generic[T]):
+    """Read-only mapping of id to item, in the order of the ids. Unlike a mapping proxy it can be pickled."""
+
+    __slots__ = ("_folder", "_items")
+
+    def __init__(self, folder: str, items: Mapping[str, T]) -> None:
+        self._folder = folder
+        self._items = dict(sorted(items.items()))
+
+    def __getitem__(self, key: str) -> T:
+        try:
+            return self._items[key]
+        except KeyError:
+            hint = nearest(str(key), list(self._items))
+            raise UnknownItemError([f"{self._folder} has no item {key!r}{hint}"]) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"Items({self._folder!r}, {len(self)} items)"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing that a file states with a source: a fact, a part number, ports, a row of a table."""
+
+    field: str  # path inside the file, e.g. "power_max_w" or "ports[2]"
+    value: Any
+    source: str
+    where: str
+    basis: str  # "" where the kind of statement has none
+    note: str
+    alternates: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A fact that no source gives and a plan needs. Guides list them first."""
+
+    item: str
+    field: str
+    value: Any
+    note: str
+
+
+def statements(item: BaseModel, prefix: str = "") -> Iterator[Statement]:
+    """Everything an item states with a source, alternates included in the statement that they belong to."""
+    for name in type(item).model_fields:
+        yield from _statements_in(getattr(item, name), prefix + name)
+
+
+def _statements_in(value: Any, path: str) -> Iterator[Statement]:
+    if isinstance(value, Sourced):
+        yield Statement(path, value.value, value.source, value.where, value.basis, value.note, value.alternates)
+    elif isinstance(value, BaseModel):
+        # Rows of tables: ports, part numbers, capacity options, overheads, epoch points, wordings of observations.
+        source = getattr(value, "source", None)
+        if source is not None and hasattr(value, "where"):
+            basis, note = getattr(value, "basis", ""), getattr(value, "note", "")
+            yield Statement(path, value, source, value.where, basis, note)
+        yield from statements(value, f"{path}.")
+    elif isinstance(value, tuple):
+        for number, part in enumerate(value):
+            if isinstance(part, BaseModel):
+                yield from _statements_in(part, f"{path}[{number}]")
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            yield from _statements_in(part, f"{path}.{key}")
+
+
+@dataclass(frozen=True, eq=False)
+class Catalog:
+    """Everything that the files of ``catalog/`` say. Two catalogues are equal when their digests are.
+
+    Parameters
+    ----------
+    gpus, cpus, servers, storage, switches, gateways, nics, cables, racks, pdus, software, support, dnns, datasets, \
+stacks, recipes : Items
+        One read-only mapping of id to item for each folder.
+    sources : Items
+        Cited documents by key; an alias finds the same document.
+    prices : tuple of Price
+        Price book. An item may have several rows; an overlay's rows replace all rows of the item.
+    digest : str
+        SHA-256 of the content; comments, order of keys and white space do not change it.
+    own_prices : frozenset of str
+        Items whose prices come from an overlay, so that the source is the user's word rather than a key.
+    """
+
+    gpus: Items[Gpu]
+    cpus: Items[Cpu]
+    servers: Items[Server]
+    storage: Items[Storage]
+    switches: Items[Switch]
+    gateways: Items[Gateway]
+    nics: Items[Nic]
+    cables: Items[Cable]
+    racks: Items[Rack]
+    pdus: Items[Pdu]
+    software: Items[Software]
+    support: Items[Support]
+    dnns: Items[Dnn]
+    datasets: Items[Dataset]
+    stacks: Items[Stack]
+    recipes: Items[Recipe]
+    sources: Items[Source]
+    prices: tuple[Price, ...]
+    digest: str
+    own_prices: frozenset[str] = frozenset()
+    _category: dict[str, str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        index = {key: folder for folder in CATEGORIES for key in self.folder(folder)}
+        object.__setattr__(self, "_category", index)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Catalog) and other.digest == self.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def folder(self, name: str) -> Items[Any]:
+        """Items of one folder of ``catalog/`` by the folder's name."""
+        if name not in CATEGORIES:
+            raise UnknownItemError([f"the catalogue has no folder {name!r}{nearest(name, list(CATEGORIES))}"])
+        items: Items[Any] = getattr(self, name)
+        return items
+
+    def category_of(self, item_id: str) -> str:
+        """Name of the folder that holds an item.
+
+        Raises
+        ------
+        UnknownItemError
+            If no folder does; the message names the nearest known id.
+        """
+        try:
+            return self._category[item_id]
+        except KeyError:
+            hint = nearest(str(item_id), list(self._category))
+            raise UnknownItemError([f"the catalogue has no item {item_id!r}{hint}"]) from None
+
+    def item(self, item_id: str) -> Item:
+        """Item of any folder by its id.
+
+        Raises
+        ------
+        UnknownItemError
+            If no folder holds it; the message names the nearest known id.
+        """
+        found: Item = self.folder(self.category_of(item_id))[item_id]
+        return found
+
+    def items(self) -> Iterator[tuple[str, Item]]:
+        """``(folder, item)`` of every item, folder by folder, in the order of the ids."""
+        for folder in CATEGORIES:
+            for item in self.folder(folder).values():
+                yield folder, item
+
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Every fact with basis ``assumed``, with the note that explains it."""
+        return tuple(
+            Assumption(item.id, said.field, said.value, said.note)
+            for _, item in self.items()
+            for said in statements(item)
+            if said.basis == "assumed"
+        )
+
+
+# A folder without a field, or the other way round, would be lost silently.
+assert set(CATEGORIES) <= {entry.name for entry in fields(Catalog)}

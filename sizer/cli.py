@@ -1,0 +1,238 @@
+"""Command line: one verb a question. Results go to stdout, messages to stderr; statuses as in ``SizerError``."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sizer.base.errors import RequestError, SizerError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Sizes deep-learning clusters and writes their reference architectures.",
+)
+catalog_app = typer.Typer(no_args_is_help=True, help="Look at the catalogue and check it.")
+app.add_typer(catalog_app, name="catalog")
+
+CatalogDir = Annotated[
+    Path | None, typer.Option("--catalog", help="Folder with your own parts and prices, laid over the catalogue.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+
+
+def main() -> None:
+    """Entry point: runs the command line and ends with the status of the error, if any."""
+    try:
+        app()
+    except SizerError as error:
+        print(f"sizer: {error}", file=sys.stderr)
+        sys.exit(error.exit_status)
+    except BrokenPipeError:
+        # The reader of a pipe closed it (sizer catalog show | head): nothing is wrong.
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _print_json(data: Any) -> None:
+    print(json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False))
+
+
+@app.command("size")
+def size_command(
+    requests: Annotated[list[Path], typer.Argument(help="Request files, TOML or JSON.", metavar="REQUEST...")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the documents; with several requests one folder each.")] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Size the cluster of each request, print the answer, and write its documents with --out."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.documents import write_documents
+    from sizer.export.design_json import design_document
+    from sizer.report.words import answer_text
+    from sizer.sizing.size import size
+    from sizer.workload.request import SizingRequest
+
+    catalog = load_catalog(overlay=catalog_dir)
+    parsed = [(path, SizingRequest.from_file(path)) for path in requests]  # fail before long work
+    if len({path.stem for path in requests}) < len(requests):
+        raise RequestError("two request files have the same name; their documents would land in one folder")
+    answers: list[dict[str, Any]] = []
+    failures: list[tuple[Path, SizerError]] = []
+    for path, request in parsed:
+        try:
+            result = size(request, catalog)
+        except SizerError as error:
+            if len(parsed) == 1:
+                raise
+            failures.append((path, error))
+            continue
+        if as_json:
+            answers.append(design_document(result))
+        else:
+            print(answer_text(result))
+        if out is not None:
+            folder = out if len(parsed) == 1 else out / path.stem
+            written, remark = write_documents(result, catalog, folder)
+            names = ", ".join(file.name for file in written)
+            print(f"documents: {folder}/ ({names})" + (f"; {remark}" if remark else ""), file=sys.stderr)
+        if not as_json and len(parsed) > 1:
+            print()
+    if as_json:
+        _print_json(answers[0] if len(parsed) == 1 else answers)
+    for path, error in failures:
+        print(f"sizer: {path}: {error}", file=sys.stderr)
+    if failures:
+        sys.exit(failures[0][1].exit_status)
+
+
+@app.command("project")
+def project_command(
+    request_file: Annotated[Path, typer.Argument(help="Request file with the workload.", metavar="REQUEST")],
+    server: Annotated[str, typer.Option(help="Server, e.g. dgx-1.")],
+    servers: Annotated[int, typer.Option(help="Number of servers.")],
+    storage: Annotated[str, typer.Option(help="Storage, e.g. isilon-f800.")],
+    storage_nodes: Annotated[int, typer.Option(help="Number of storage nodes; 0 for local drives.")] = 0,
+    gpu: Annotated[str | None, typer.Option(help="GPU; default: the server's usual one.")] = None,
+    gpus_per_server: Annotated[int | None, typer.Option(help="GPUs that the job uses in each server.")] = None,
+    stack: Annotated[str | None, typer.Option(help="Software stack; default: the request's.")] = None,
+    fabric: Annotated[str | None, typer.Option(help="edr, 100gbe, 40gbe, 25gbe or 10gbe.")] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Performance of a given cluster, without a search."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.design_json import projection_document
+    from sizer.report.words import projection_text
+    from sizer.sizing.project import project
+    from sizer.workload.request import SizingRequest
+
+    design = project(
+        SizingRequest.from_file(request_file),
+        load_catalog(overlay=catalog_dir),
+        server=server,
+        servers=servers,
+        storage=storage,
+        storage_nodes=storage_nodes,
+        gpu=gpu,
+        gpus_per_server=gpus_per_server,
+        stack=stack,
+        fabric=fabric,
+    )
+    if as_json:
+        _print_json(projection_document(design))
+    else:
+        print(projection_text(design))
+
+
+@app.command("validate")
+def validate_command(
+    files: Annotated[list[Path] | None, typer.Argument(help="Observation files; default: the built-in ones.")] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Published measurements against what the model predicts for them."""
+    from sizer.calibrate.observations import built_in_observations, load_calibration, read_observations
+    from sizer.calibrate.validate import validate
+    from sizer.catalog.loader import load_catalog
+
+    catalog = load_catalog(overlay=catalog_dir)
+    rows = [row for file in files for row in read_observations(file)] if files else built_in_observations()
+    report = validate(rows, catalog, load_calibration())
+    if as_json:
+        _print_json(report.as_dict())
+    else:
+        print(report.as_text())
+
+
+@app.command("calibrate")
+def calibrate_command() -> None:
+    """Fit the model to the observations again and store the result in the catalogue."""
+    from sizer.calibrate.fit import calibrate
+    from sizer.calibrate.observations import save_calibration
+    from sizer.catalog.loader import load_catalog
+
+    calibration = calibrate(load_catalog())
+    path = save_calibration(calibration)
+    print(calibration.summary())
+    print(f"stored: {path}", file=sys.stderr)
+
+
+@catalog_app.command("check")
+def catalog_check(catalog_dir: CatalogDir = None) -> None:
+    """Read every file and list every fault with file and key."""
+    from sizer.base.errors import CatalogError
+    from sizer.catalog.checks import check_catalog, unknown_facts
+    from sizer.catalog.loader import load_catalog
+
+    catalog = load_catalog(overlay=catalog_dir)
+    faults = check_catalog(catalog)
+    if faults:
+        raise CatalogError(faults)
+    n_items = sum(len(folder) for folder in catalog.folders().values())
+    print(
+        f"{n_items} items, {len(catalog.sources)} sources, {len(catalog.prices)} prices: no fault. "
+        f"{len(catalog.assumptions())} assumed values, {len(unknown_facts(catalog))} facts to ask the vendors for."
+    )
+
+
+@catalog_app.command("show")
+def catalog_show(
+    item: Annotated[str | None, typer.Argument(help="Item; default: a list of all.")] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Print an item with the source of every fact, or the list of items."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.catalog.show import item_rows
+
+    catalog = load_catalog(overlay=catalog_dir)
+    console = Console(soft_wrap=True)
+    if item is None:
+        if as_json:
+            _print_json({name: sorted(folder) for name, folder in catalog.folders().items()})
+            return
+        for name, folder in catalog.folders().items():
+            console.print(f"{name}: {', '.join(sorted(folder))}", markup=False, highlight=False)
+        return
+    found = catalog.item(item)
+    if as_json:
+        _print_json(found.model_dump(mode="json", exclude_none=True))
+        return
+    table = Table("fact", "value", "basis", "source", "place", "note", title=f"{found.name} ({found.id})", title_justify="left")
+    for row in item_rows(found):
+        table.add_row(*(text.replace("[", r"\[") for text in row))
+    Console().print(table)
+
+
+@app.command("doctor")
+def doctor_command(as_json: AsJson = False) -> None:
+    """State of the set-up: what works, what is missing and the next step."""
+    from sizer.report.doctor import set_up_state
+
+    checks = set_up_state()
+    if as_json:
+        _print_json([{"name": c.name, "ok": c.ok, "detail": c.detail, "next_step": c.next_step} for c in checks])
+        return
+    for check in checks:
+        print(f"{'ok     ' if check.ok else 'missing'}  {check.name}: {check.detail}" + (f" -> {check.next_step}" if check.next_step else ""))
+
+
+@app.command("app")
+def app_command(
+    port: Annotated[int, typer.Option(help="Port on the loopback address.")] = 8501,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Start the app in the browser, on this machine only."""
+    from sizer.ui.start import run
+
+    run(port, catalog_dir)
+
+
+if __name__ == "__main__":
+    main()

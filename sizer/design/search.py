@@ -1,0 +1,67 @@
+"""Exact choice over the whole design space: best row, Pareto front, and what ruled designs out."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import InfeasibleError
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def best_row(objective: Floats, feasible: Bools, tie_breaks: Sequence[Floats] = ()) -> int:
+    """Row of the best feasible design; ties fall to the later keys, then to the earlier row.
+
+    Raises
+    ------
+    InfeasibleError
+        If no row is feasible. The caller adds which limit rules every row out.
+    """
+    rows = np.flatnonzero(feasible)
+    if rows.size == 0:
+        raise InfeasibleError(f"none of {feasible.size} designs meets the request")
+    keys = [key[rows] for key in (*reversed(tie_breaks), objective)]  # lexsort: the last key rules
+    return int(rows[np.lexsort(keys)[0]])
+
+
+def pareto_rows(objectives: Sequence[Floats], feasible: Bools) -> NDArray[np.int64]:
+    """Feasible rows that no other feasible row beats in one objective without losing in another (all minimised).
+
+    Of rows that are equal in every objective the first is kept.
+    """
+    rows = np.flatnonzero(feasible)
+    if rows.size == 0:
+        return rows
+    values = np.stack([objective[rows] for objective in objectives], axis=1)
+    values, first = np.unique(values, axis=0, return_index=True)  # sorted by the first objective, then the others
+    rows = rows[first]
+    alive = np.arange(len(rows))
+    front = []
+    while alive.size:
+        point = alive[0]  # nothing before it is alive, so nothing dominates it
+        front.append(point)
+        is_beaten = (values[alive] >= values[point]).all(axis=1)
+        alive = alive[~is_beaten]
+    return np.sort(rows[np.array(front, dtype=np.int64)])
+
+
+def counts_ruled_out(limits: Mapping[str, Bools]) -> dict[str, int]:
+    """How many designs each limit rules out, most first; limits that rule nothing out are left away."""
+    counts = {limit: int((~passes).sum()) for limit, passes in limits.items()}
+    return {limit: count for limit, count in sorted(counts.items(), key=lambda pair: -pair[1]) if count}
+
+
+def decisive_limit(limits: Mapping[str, Bools]) -> str | None:
+    """The one limit without which some design would be feasible; the first in order when several are, None if none.
+
+    Raises nothing: when two or more limits must both be lifted, the answer is None.
+    """
+    if not limits:
+        return None
+    for limit in limits:
+        others = [passes for other, passes in limits.items() if other != limit]
+        if not others or np.logical_and.reduce(others).any():
+            return limit
+    return None

@@ -1,0 +1,80 @@
+"""The way of one sample from the disk to the gradient: five stages, what each could pass and how busy it is."""
+
+import math
+
+from sizer.base.quantities import si, significant
+from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
+from sizer.drawings.shapes import Bar, Box, Drawing, Label, Link
+from sizer.sizing.result import STAGES, DesignAnswer, Stage, WorkloadAnswer
+
+_GAP = 15.0
+_TOP, _HEIGHT = 30.0, 74.0
+_FLOAT_BYTES = {"mixed": 2, "fp32": 4}
+
+
+def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> Drawing:
+    """Drawing of the data path of one workload. ``sample_unit`` is 'images/s' or the like."""
+    stages = [stage for stage in answer.stages if stage.key in STAGES]
+    width = (COLUMN_PX - _GAP * (len(stages) - 1)) / max(len(stages), 1)
+    boxes, bars, labels, arrows = [], [], [], []
+    for place, stage in enumerate(stages):
+        x = place * (width + _GAP)
+        boxes.append(Box(stage.key, x, _TOP, width, _HEIGHT, "", (), stage.key))
+        labels += _inside(stage, x, width, sample_unit)
+        bars += _load_bar(stage, x, width)
+        labels.append(Label(x, _TOP - 10, STAGES[stage.key], 10.5, stage.key, semibold=True))
+        below = _happening(stage.key, design, answer)
+        labels += [Label(x, _TOP + _HEIGHT + 15 + 12 * row, text, 8.5, "muted") for row, text in enumerate(below)]
+        if place:
+            y = _TOP + 30
+            arrows.append(Link(f"{stages[place - 1].key}--{stage.key}", stages[place - 1].key, stage.key,
+                               ((x - _GAP + 1, y), (x - 1, y)), 1.4, "muted", arrow=True))  # fmt: skip
+    title = f"Data path of {answer.dnn.name}: {STAGES[answer.bottleneck]} limits at {si(float(answer.throughput.value), sample_unit)}"
+    height = _TOP + _HEIGHT + 15 + 12 * 3
+    return Drawing(COLUMN_PX, height, title, tuple(boxes), tuple(arrows), tuple(bars), tuple(labels))
+
+
+def _inside(stage: Stage, x: float, width: float, sample_unit: str) -> list[Label]:
+    value = float(stage.capacity.value)
+    used = math.isfinite(value)
+    number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("not used", "", "")
+    labels = [
+        Label(x + 11, _TOP + 23, number, 13, "ink" if used else "muted", semibold=used),
+        Label(x + 11, _TOP + 36, f"{unit} possible" if used else "", 8.5, "muted"),
+    ]
+    if used:
+        word = "limits" if stage.is_limiting else f"{significant(100 * stage.load_fraction, 2)} % busy"
+        labels.append(Label(x + 11, _TOP + 53, word, 9, stage.key if stage.is_limiting else "ink", stage.is_limiting))
+    return [label for label in labels if label.text]
+
+
+def _load_bar(stage: Stage, x: float, width: float) -> list[Bar]:
+    if not math.isfinite(float(stage.capacity.value)):
+        return []
+    room = width - 22
+    share = min(max(stage.load_fraction, 0.0), 1.0)
+    y = _TOP + _HEIGHT - 14
+    return [
+        Bar(x + 11, y, room, 5, "hairline"),
+        Bar(x + 11, y, room * share, 5, stage.key, 1.0 if stage.is_limiting else 1 - QUIET_OPACITY),
+    ]
+
+
+def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[str, ...]:
+    """Two or three short lines: what a stage does with a sample here."""
+    if key == "storage":
+        return (f"{si(answer.sample_bytes, 'B')} each", f"{si(float(answer.storage_bytes_per_s.value), 'B/s')} read")
+    if key == "network":
+        per_server = float(answer.storage_bytes_per_s.value) / max(design.n_servers, 1)
+        return (f"{si(per_server, 'B/s')}", "into each server")
+    if key == "decode":
+        return (f"to {si(answer.dnn.input_bytes.value, 'B')} each", _per_server(answer, design))
+    if key == "gpu":
+        return (f"batch {answer.batch_per_gpu} per GPU", f"on {design.n_gpus} GPU{'s' if design.n_gpus > 1 else ''}")
+    gradient = answer.dnn.parameters.value * _FLOAT_BYTES[answer.workload.precision]
+    return (f"{si(gradient, 'B')} of gradient", "a step")
+
+
+def _per_server(answer: WorkloadAnswer, design: DesignAnswer) -> str:
+    rate = float(answer.throughput.value) / max(design.n_servers, 1)
+    return f"{significant(rate)}/s per server"

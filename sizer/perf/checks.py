@@ -1,0 +1,33 @@
+"""Checks of arguments shared by the performance models: each names the argument, its limit and the value it got."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def require_at_least(limit: float, **arguments: ArrayLike) -> None:
+    """Raise ``ValueError`` unless every element of every argument is at least ``limit``; NaN fails too."""
+    for name, value in arguments.items():
+        array = np.asarray(value, dtype=float)
+        if not (array >= limit).all():
+            raise ValueError(f"{name} must be at least {limit:g}, got {_worst(array, array >= limit)}")
+
+
+def require_above(limit: float, **arguments: ArrayLike) -> None:
+    """Raise ``ValueError`` unless every element of every argument is above ``limit``; NaN fails too."""
+    for name, value in arguments.items():
+        array = np.asarray(value, dtype=float)
+        if not (array > limit).all():
+            raise ValueError(f"{name} must be above {limit:g}, got {_worst(array, array > limit)}")
+
+
+def require_within(low: float, high: float, **arguments: ArrayLike) -> None:
+    """Raise ``ValueError`` unless every element of every argument lies in ``low..high``; NaN fails too."""
+    for name, value in arguments.items():
+        array = np.asarray(value, dtype=float)
+        inside = (array >= low) & (array <= high)
+        if not inside.all():
+            raise ValueError(f"{name} must lie in {low:g}..{high:g}, got {_worst(array, inside)}")
+
+
+def _worst(array: np.ndarray[tuple[int, ...], np.dtype[np.float64]], good: ArrayLike) -> str:
+    return f"{array[~np.asarray(good)].flat[0]:g}"

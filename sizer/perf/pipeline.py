@@ -1,0 +1,84 @@
+"""Joins the stages: storage -> network -> host decode -> GPU step with gradient exchange.
+
+Steady-state throughput is the capacity of the slowest stage. Everything is an array with one entry a design row.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sizer.perf.stage_capacity import Capacity
+
+Floats = NDArray[np.float64]
+
+# An epoch shorter than this many samples a second of rounding makes no sense; keeps divisions finite.
+_NO_READS_BYTES = 1e-9
+
+
+@dataclass(frozen=True)
+class StorageSide:
+    """What the data path offers, in bytes per second, for every row."""
+
+    read: Capacity  # all nodes, or all local drives
+    mounts: Capacity  # all mounts of all servers
+    front_end_bytes_per_s: Floats  # line rate of the storage's ports
+    gateway_bytes_per_s: Floats  # inf where there is none
+    server_nic_bytes_per_s: Floats  # all servers' NICs that reach the storage; inf for local drives
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Capacities in samples/s, warm (after the first epoch) or cold, one array entry a row."""
+
+    storage: Capacity
+    network: Capacity
+    decode: Capacity
+    gpu: Capacity  # GPU step including the part of the exchange that is not hidden
+    exchange: Capacity  # the exchange alone, hidden or not; never the smallest
+
+    def limiting(self) -> tuple[Capacity, ...]:
+        """The stages that bound throughput."""
+        return (self.storage, self.network, self.decode, self.gpu)
+
+
+def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:
+    """Samples/s that storage and mounts serve when ``hit_fraction`` of the reads end in a server's cache."""
+    read_bytes = np.maximum(np.asarray(sample_bytes, float) * (1 - np.asarray(hit_fraction, float)), _NO_READS_BYTES)
+    # The smaller of two brackets: take the ends apart, both ends of the smaller one bound the pair.
+    low = np.minimum(side.read.quantile(0.0), side.mounts.quantile(0.0))
+    high = np.minimum(side.read.quantile(1.0), side.mounts.quantile(1.0))
+    return Capacity.between(low, high).scaled(1 / read_bytes)
+
+
+def network_stage(
+    side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike, exchanged_bytes_per_sample: ArrayLike
+) -> Capacity:
+    """Samples/s that front end, gateway and the servers' NICs carry.
+
+    Gradients and storage reads share a server's NICs (as on DGX-1 over RoCE), so a sample costs its read plus its
+    share of the exchange; links are full duplex, and the inbound direction is counted.
+    """
+    read_bytes = np.maximum(np.asarray(sample_bytes, float) * (1 - np.asarray(hit_fraction, float)), _NO_READS_BYTES)
+    storage_path = np.minimum(side.front_end_bytes_per_s, side.gateway_bytes_per_s) / read_bytes
+    servers = side.server_nic_bytes_per_s / (read_bytes + np.asarray(exchanged_bytes_per_sample, float))
+    return Capacity.exact(np.minimum(storage_path, servers))
+
+
+def exchanged_bytes_per_sample(
+    gradient_bytes: ArrayLike, n_servers: ArrayLike, gpus_per_server: ArrayLike, batch_per_gpu: ArrayLike
+) -> Floats:
+    """Bytes that enter a server's NICs for the exchange, per sample that the server trains: 2 (m-1)/m G / (p b)."""
+    m = np.asarray(n_servers, float)
+    samples = np.asarray(gpus_per_server, float) * np.asarray(batch_per_gpu, float)
+    return np.asarray(2 * (m - 1) / m * np.asarray(gradient_bytes, float) / samples)
+
+
+def decode_stage(
+    n_servers: ArrayLike, cores_per_server: ArrayLike, core_s_per_sample: ArrayLike, log_sd: ArrayLike
+) -> Capacity:
+    """Samples/s that the host cores prepare; inf where a sample costs no core time."""
+    cores = np.asarray(n_servers, float) * np.asarray(cores_per_server, float)
+    cost = np.asarray(core_s_per_sample, float)
+    with np.errstate(divide="ignore"):
+        return Capacity.log_normal(np.where(cost > 0, cores / np.where(cost > 0, cost, 1.0), np.inf), log_sd)

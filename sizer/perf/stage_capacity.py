@@ -1,0 +1,113 @@
+"""Capacity of one stage as a distribution, and what several stages in a row let through."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+from sizer.base.estimate import Estimate
+
+Floats = NDArray[np.float64]
+
+# Halvings of the bracket when a quantile of a joint distribution is sought: 2^-45 of the bracket remains.
+_BISECTIONS = 45
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Samples/s that a stage passes: log-normal (``log_sd``), or log-uniform (``log_half_width``) around ``median``.
+
+    A rate known as "at least this, at most that" (a demonstrated lower bound and a vendor's maximum) is log-uniform
+    between the two; a fitted rate is log-normal. All arrays have one shape; ``median`` may be inf (stage not used).
+    """
+
+    median: Floats
+    log_sd: Floats
+    log_half_width: Floats
+
+    @classmethod
+    def log_normal(cls, median: ArrayLike, log_sd: ArrayLike) -> "Capacity":
+        """Fitted capacity."""
+        middle, sd = np.broadcast_arrays(np.asarray(median, float), np.asarray(log_sd, float))
+        return cls(middle, sd, np.zeros_like(sd))
+
+    @classmethod
+    def between(cls, low: ArrayLike, high: ArrayLike) -> "Capacity":
+        """Capacity that lies between two published rates."""
+        bottom, top = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
+        finite = np.isfinite(bottom) & np.isfinite(top)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            half = np.where(finite, 0.5 * np.log(np.where(finite, top / bottom, 1.0)), 0.0)
+            middle = np.where(
+                finite, np.sqrt(np.where(finite, bottom, 1.0)) * np.sqrt(np.where(finite, top, 1.0)), bottom
+            )
+        return cls(middle, np.zeros_like(half), half)
+
+    @classmethod
+    def exact(cls, rate: ArrayLike) -> "Capacity":
+        """Capacity without spread, e.g. a line rate."""
+        return cls.log_normal(rate, 0.0)
+
+    def scaled(self, factor: ArrayLike) -> "Capacity":
+        """Capacity times a factor without spread."""
+        median, sd, half = np.broadcast_arrays(
+            self.median * np.asarray(factor, float), self.log_sd, self.log_half_width
+        )
+        return Capacity(median, sd, half)
+
+    def widened(self, log_sd: ArrayLike) -> "Capacity":
+        """Capacity with another independent log-normal spread; a log-uniform one is widened to its normal equivalent."""
+        extra = np.asarray(log_sd, float)
+        uniform_sd = self.log_half_width / np.sqrt(3.0)
+        is_spread = extra > 0
+        sd = np.where(is_spread, np.sqrt(self.log_sd**2 + uniform_sd**2 + extra**2), self.log_sd)
+        return Capacity(*np.broadcast_arrays(self.median, sd, np.where(is_spread, 0.0, self.log_half_width)))
+
+    def probability_at_least(self, need: ArrayLike) -> Floats:
+        """Probability that the stage passes ``need`` samples/s."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance = np.log(self.median) - np.log(np.asarray(need, float))
+        distance = np.where(np.isnan(distance), np.inf, distance)  # inf needs meet inf capacities
+        normal = ndtr(distance / np.where(self.log_sd > 0, self.log_sd, 1.0))
+        uniform = np.clip(0.5 + 0.5 * distance / np.where(self.log_half_width > 0, self.log_half_width, 1.0), 0.0, 1.0)
+        step = (distance >= -1e-12).astype(float)
+        return np.where(self.log_sd > 0, normal, np.where(self.log_half_width > 0, uniform, step))
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        """Rate that the stage stays below with ``probability``."""
+        p = np.asarray(probability, float)
+        normal = np.where(self.log_sd > 0, self.log_sd * ndtri(p), 0.0)
+        uniform = np.where(self.log_half_width > 0, self.log_half_width * (2 * p - 1), 0.0)
+        return np.asarray(self.median * np.exp(normal + uniform))
+
+    def estimate(self) -> Estimate:
+        """Median with its two-sided 90 % interval."""
+        return Estimate(np.asarray(self.median, float), self.quantile(0.05), self.quantile(0.95))
+
+
+def joint_probability(stages: Sequence[Capacity], need: ArrayLike) -> Floats:
+    """Probability that every stage passes ``need``; stages are independent given the design."""
+    result = np.asarray(1.0)
+    for stage in stages:
+        result = result * stage.probability_at_least(need)
+    return np.asarray(result)
+
+
+def throughput(stages: Sequence[Capacity]) -> Estimate:
+    """Rate of the whole pipeline: the slowest stage, as median and 90 % interval of the smallest capacity."""
+    return Estimate(*(_quantile_of_smallest(stages, p) for p in (0.5, 0.05, 0.95)))
+
+
+def _quantile_of_smallest(stages: Sequence[Capacity], probability: float) -> Floats:
+    """Rate x with P(smallest <= x) = probability, by bisection on the logarithm."""
+    # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.
+    high = np.log(np.min(np.broadcast_arrays(*(stage.quantile(probability) for stage in stages)), axis=0))
+    tail = probability / (len(stages) + 1)
+    low = np.log(np.min(np.broadcast_arrays(*(stage.quantile(tail) for stage in stages)), axis=0))
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        is_below = joint_probability(stages, np.exp(middle)) >= 1 - probability
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+    return np.asarray(np.exp(high))

@@ -1,0 +1,79 @@
+"""What a storage system gives to the servers that read from it."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sizer.perf.stage_capacity import Capacity
+
+Floats = NDArray[np.float64]
+
+
+def read_capacity(
+    n_nodes: ArrayLike,
+    node_low_bytes_per_s: ArrayLike,
+    node_high_bytes_per_s: ArrayLike,
+    node_line_bytes_per_s: ArrayLike,
+) -> Capacity:
+    """Rate at which a system of ``n_nodes`` serves reads.
+
+    Parameters
+    ----------
+    n_nodes : array_like, shape (...)
+        Nodes of a shared system; for local drives the number of servers. [-]
+    node_low_bytes_per_s, node_high_bytes_per_s : array_like, shape (...)
+        Demonstrated lower and published upper rate of one node; equal when one number is known. [B/s]
+    node_line_bytes_per_s : array_like, shape (...)
+        Line rate of the node's front-end ports in use; caps both ends. [B/s]
+
+    Returns
+    -------
+    Capacity, shape (...)
+        Log-uniform between the two ends. [B/s]
+
+    Notes
+    -----
+    The demonstrated rate of a system that was not driven to its limit is a lower bound (a censored observation): the
+    Isilon F800 served 2.49 GB/s a node because 72 GPUs asked for no more [1]_, the vendor's maximum is 3.75 GB/s.
+
+    References
+    ----------
+    .. [1] Dell EMC and NVIDIA, "Accelerating AI and Deep Learning with Dell EMC Isilon and NVIDIA GPUs", 2018.
+    """
+    nodes = np.asarray(n_nodes, float)
+    low = np.minimum(node_low_bytes_per_s, node_line_bytes_per_s)
+    high = np.minimum(node_high_bytes_per_s, node_line_bytes_per_s)
+    return Capacity.between(nodes * low, nodes * high)
+
+
+def mount_capacity(
+    n_servers: ArrayLike,
+    mounts_per_server: ArrayLike,
+    mount_low_bytes_per_s: ArrayLike,
+    mount_high_bytes_per_s: ArrayLike,
+) -> Capacity:
+    """Rate that the clients' mounts let through: servers x mounts x rate of one mount. [B/s]
+
+    NFS over TCP saturates at about 1 to 1.5 GB/s a mount (WekaIO, "How to shorten deep learning training times",
+    2018, a competitor's claim); several mounts add up, as the 16 mounts of each DGX-1 in the Isilon test did.
+    """
+    mounts = np.asarray(n_servers, float) * np.asarray(mounts_per_server, float)
+    return Capacity.between(mounts * np.asarray(mount_low_bytes_per_s), mounts * np.asarray(mount_high_bytes_per_s))
+
+
+def nodes_needed(
+    bytes_per_s: ArrayLike,
+    probability: ArrayLike,
+    node_low_bytes_per_s: ArrayLike,
+    node_high_bytes_per_s: ArrayLike,
+    node_line_bytes_per_s: ArrayLike,
+) -> Floats:
+    """Smallest node count that reads ``bytes_per_s`` with at least ``probability``; inf where none does.
+
+    Closed form: the rate of a node at that confidence lies between its two published ends (log-uniform), and the
+    system's rate is proportional to its nodes.
+    """
+    node = read_capacity(1.0, node_low_bytes_per_s, node_high_bytes_per_s, node_line_bytes_per_s)
+    p = np.asarray(probability, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        count = np.ceil(np.asarray(bytes_per_s, float) / node.quantile(1 - np.clip(p, 0.0, 1.0)) - 1e-9)
+    return np.where(p > 1, np.inf, np.maximum(count, 0.0))

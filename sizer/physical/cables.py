@@ -1,0 +1,83 @@
+"""Which catalogue item joins two ports over a planning length."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sizer.catalog.links import kind_name
+from sizer.catalog.schema import Cable, LinkKind
+
+# Planning lengths. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one rack with slack.
+# Between racks of one row 10 m: up, along the tray over half a dozen racks of 0.6 m, and down. Both are assumptions
+# of this program; a plan with rack positions replaces them.
+IN_RACK_M = 3.0
+BETWEEN_RACKS_M = 10.0
+
+# Kinds whose cable may stand in where the catalogue has none. A QSFP28 cable for EDR plugs into the QSFP+ cage of an
+# FDR port and carries the slower rate; no source lists a cable for that link, so it is printed as a question.
+_STAND_INS: dict[LinkKind, LinkKind] = {"fdr": "edr", "25gbe": "100gbe", "10gbe": "40gbe"}
+
+
+@dataclass(frozen=True)
+class CableChoice:
+    """Items of one link: ``(catalogue id, pieces per link)``, and what a reader must know."""
+
+    items: tuple[tuple[str, int], ...]
+    note: str = ""
+    question: str = ""  # to ask the vendor
+
+
+def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> CableChoice:
+    """Shortest catalogue cable of a kind that reaches a length; copper before optics at one length.
+
+    Parameters
+    ----------
+    cables : iterable of Cable
+        The catalogue's cables.
+    kind : LinkKind
+        What the link runs.
+    length_m : float
+        Planning length. [m]
+
+    Returns
+    -------
+    CableChoice
+        One cable, or a pair of transceivers with fibre where no cable reaches. Empty ``items`` and a question where
+        the catalogue has nothing for the kind.
+    """
+    known = [cable for cable in cables if cable.orderable]
+    choice = _choose(known, kind, length_m)
+    if choice is not None:
+        return choice
+    stand_in = _STAND_INS.get(kind)
+    if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
+        return CableChoice(
+            choice.items,
+            f"{choice.note}; no {kind_name(kind)} cable in the catalogue, counted as {kind_name(stand_in)}".lstrip("; "),
+            f"part number of a {kind_name(kind)} cable of {length_m:g} m",
+        )
+    return CableChoice((), "", f"part number of a {kind_name(kind)} cable of {length_m:g} m")
+
+
+def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice | None:
+    of_kind = [cable for cable in cables if kind in cable.kinds]
+    whole = [c for c in of_kind if c.media in ("dac", "copper", "aoc")]
+    reaching = [c for c in whole if c.length_m is not None and c.length_m.value >= length_m - 1e-9]
+    if reaching:
+        best = min(reaching, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.media == "aoc", c.id))
+        return CableChoice(((best.id, 1),))
+    # Patch cable that is cut to any length: no length in the catalogue.
+    cut = [c for c in whole if c.length_m is None]
+    if cut:
+        return CableChoice(((min(cut, key=lambda c: c.id).id, 1),), f"planned {length_m:g} m")
+    optics = [c for c in of_kind if c.media == "transceiver"]
+    if optics:
+        pair = ((min(optics, key=lambda c: c.id).id, 2),)
+        fibres = [c for c in of_kind if c.media == "fibre"]
+        if fibres:
+            return CableChoice((*pair, (min(fibres, key=lambda c: c.id).id, 1)), "a transceiver at each end and a fibre")
+        return CableChoice(pair, f"a transceiver at each end; {length_m:g} m of fibre by others")
+    if whole:
+        best = max(whole, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.id))
+        reach = best.length_m.value if best.length_m else 0.0
+        return CableChoice(((best.id, 1),), f"longest in the catalogue, {reach:g} m: place the racks side by side")
+    return None

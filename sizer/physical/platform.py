@@ -1,0 +1,42 @@
+"""A platform: the kinds of thing a design is made of, before it is said how many."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sizer.catalog.schema import Gateway, Gpu, LinkKind, Pdu, Rack, Server, Storage, Switch
+
+Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
+
+
+@dataclass(frozen=True)
+class Platform:
+    """One choice of server, GPU, storage and fabric, with the devices that follow from it.
+
+    ``None`` means that the design has no such part (a single server needs no compute fabric).
+    """
+
+    server: Server
+    gpu: Gpu
+    gpus_per_server: int  # fitted in each server
+    storage: Storage
+    capacity_option: int  # index into storage.capacity_options; 0 where there is none
+    storage_server: Server | None  # where the storage is software on servers
+    fabric: LinkKind  # network that carries gradients and storage traffic of the servers
+    fabric_switch: Switch | None
+    storage_switch: Switch | None  # Ethernet front end of the storage where it is not on the fabric
+    back_end_switch: Switch | None
+    gateway: Gateway | None
+    management_switch: Switch
+    head_node: Server | None
+    rack: Rack
+    pdu: Pdu
+    # Spine of another kind than the leaf, where the leaf has uplink ports of its own (48 x 10GbE with 6 x 40GbE).
+    spine_switch: Switch | None = None
+    # How the servers reach the storage: on the fabric, behind a gateway, on a network of its own, on the faster
+    # spine, over the customer's LAN (by others), or not at all (local drives).
+    attachment: Attachment = "fabric"
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identity of the platform in comparisons: server and storage."""
+        return (self.server.id, self.storage.id)

@@ -1,0 +1,347 @@
+"""All platforms that the catalogue can order and a request allows, with the devices that follow from each choice."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar, get_args
+
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
+from sizer.catalog.model import Catalog, nearest
+from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Port, Rack, Server, Storage, Switch
+from sizer.physical.platform import Attachment, Platform
+from sizer.workload.request import FabricKind, SizingRequest
+
+T = TypeVar("T", bound=Item)
+
+# Every design counts its 1 GbE ports on this switch (DESIGN, section 4; the Dell guide names it).
+MANAGEMENT_SWITCH = "s3048-on"
+# A switch with more ports is a director, which this version does not plan as a leaf.
+MAX_LEAF_PORTS = 128
+# Ports of a leaf or spine. A switch with fewer of a kind has them as uplinks only.
+MIN_LEAF_PORTS = 24
+# An Ethernet port that serves a server as its way to the customer's storage. [Gbit/s] hitachi-dl-2019: 10 or 25 GbE.
+MIN_LAN_GBIT_PER_S = 10
+
+
+def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
+    """Platforms of a request: servers x GPUs x storage x capacity options x fabrics that fit together.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        What can be bought.
+    request : SizingRequest
+        ``platforms`` allows and forbids, ``site`` names rack and PDU.
+
+    Returns
+    -------
+    list of Platform
+        In a fixed order: server, GPU, storage, capacity option and fabric as the catalogue and the request list them.
+
+    Raises
+    ------
+    RequestError
+        If a name is not in the catalogue: place, value and nearest known name.
+    InfeasibleError
+        If what is allowed leaves nothing that fits together.
+
+    Notes
+    -----
+    A server is fitted with the fewest GPUs that it is sold with and that the request asks for. GPUs must be of a form
+    that the server lists. Switches are chosen by ``choose_switch``.
+    """
+    _check_names(catalog, request)
+    asked = request.platforms
+    servers = _allowed(catalog.servers, asked.servers, asked.forbidden_servers)
+    kinds = [kind for kind in get_args(FabricKind) if not asked.fabrics or kind in asked.fabrics]
+    rack = _site_item(catalog.racks, request.site.rack, "site.rack", "racks")
+    pdu = _site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
+    found = [
+        platform
+        for server in servers
+        if server.role == "gpu" and server.orderable
+        for n_gpus in _gpus_fitted(server, asked.gpus_per_server)
+        for gpu in _gpus(catalog, server, asked.gpus)
+        for storage in _storages(catalog, server, asked.storage, asked.forbidden_storage)
+        for kind in kinds
+        for platform in _on_fabric(catalog, server, gpu, n_gpus, storage, kind, rack, pdu)
+    ]
+    if not found:
+        raise InfeasibleError(_why_none(catalog, request, servers))
+    return found
+
+
+def choose_switch(
+    switches: Iterable[Switch], kind: LinkKind, also: LinkKind | None = None, *, director: bool = False
+) -> Switch | None:
+    """Switch for a network of one kind of port, chosen the same way every time.
+
+    Parameters
+    ----------
+    switches : iterable of Switch
+        Candidates.
+    kind : LinkKind
+        Kind of the end points.
+    also : LinkKind, optional
+        Kind that the storage brings; a switch whose ports also run it is preferred.
+    director : bool, default False
+        Whether directors count.
+
+    Returns
+    -------
+    Switch or None
+        Best by: made for the kind rather than able to run it, runs ``also``, has its own subnet manager, is not past
+        its end of sale, most facts known (watts, weight, inlets, part number), name.
+    """
+    fitting = [
+        s
+        for s in switches
+        if s.orderable and (ports := leaf_ports(s, kind)) >= MIN_LEAF_PORTS and (director or ports <= MAX_LEAF_PORTS)
+    ]
+
+    def rank(switch: Switch) -> tuple[object, ...]:
+        native = any(p.kind == kind and p.count >= MIN_LEAF_PORTS for p in switch.ports)
+        runs_also = also is None or is_infiniband(kind) or _runs(switch, also)
+        managed = switch.subnet_manager is not None and switch.subnet_manager.value
+        return (not native, not runs_also, not managed, switch.end_of_sale is not None, -_completeness(switch), switch.id)
+
+    return min(fitting, key=rank, default=None)
+
+
+def leaf_ports(switch: Switch, kind: LinkKind) -> int:
+    """Ports of a switch that take end points of a kind; management, uplink-only and back-end ports stay out."""
+    return max((p.count for p in switch.ports if p.use == "any" and _port_runs(p, kind)), default=0)
+
+
+def lan_ports(server: Server) -> int:
+    """Ports by which a server reaches the customer's LAN at 10 GbE or more. DGX-1 uses its management ports for it."""
+    return max(
+        (
+            port.count
+            for port in server.ports
+            if port.use in ("any", "storage", "management")
+            and not is_infiniband(port.kind)
+            and GBIT_PER_S[port.kind] >= MIN_LAN_GBIT_PER_S
+        ),
+        default=0,
+    )
+
+
+def own_network_ports(server: Server, kind: LinkKind, fabric: LinkKind) -> int:
+    """Ports of a server that join a storage network of its own: they run ``kind`` and are not on the fabric."""
+    return sum(
+        p.count for p in server.ports if p.use in ("any", "storage") and _port_runs(p, kind) and not _port_runs(p, fabric)
+    )
+
+
+def _on_fabric(
+    catalog: Catalog, server: Server, gpu: Gpu, n_gpus: int, storage: Storage, kind: LinkKind, rack: Rack, pdu: Pdu
+) -> list[Platform]:
+    """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
+    if fabric_ports(server.ports, kind) == 0:
+        return []
+    head = _head_node(catalog, server, storage)
+    front = storage.front_end_kind.value if storage.front_end_kind is not None else None
+    switch = choose_switch(catalog.switches.values(), kind, front if storage.kind == "scale-out-nas" else None)
+    if switch is None:
+        return []
+    spine = _spine(catalog, switch, kind)
+    storage_server = _storage_server(catalog, storage)
+    joined = _attachment(catalog, server, storage, storage_server, head, kind, switch, spine)
+    if joined is None:
+        return []
+    own = choose_switch(catalog.switches.values(), front) if joined == "own network" and front is not None else None
+    back_end = storage.back_end_switch
+    return [
+        Platform(
+            server=server,
+            gpu=gpu,
+            gpus_per_server=n_gpus,
+            storage=storage,
+            capacity_option=option,
+            storage_server=storage_server,
+            fabric=kind,
+            fabric_switch=switch,
+            storage_switch=own,
+            back_end_switch=catalog.switches[back_end.value] if back_end is not None else None,
+            gateway=_gateway(catalog, front) if joined == "gateway" and front is not None else None,
+            management_switch=catalog.switches[MANAGEMENT_SWITCH],
+            head_node=head,
+            rack=rack,
+            pdu=pdu,
+            spine_switch=spine,
+            attachment=joined,
+        )
+        for option in range(max(len(storage.capacity_options), 1))
+    ]
+
+
+def _attachment(
+    catalog: Catalog,
+    server: Server,
+    storage: Storage,
+    storage_server: Server | None,
+    head: Server,
+    kind: LinkKind,
+    switch: Switch,
+    spine: Switch | None,
+) -> Attachment | None:
+    """How storage joins a fabric; None where it cannot."""
+    if storage.kind == "local":
+        return "local"
+    if storage.kind == "parallel-file-system":
+        return "fabric" if storage_server is not None and fabric_ports(storage_server.ports, kind) else None
+    front = storage.front_end_kind.value if storage.front_end_kind is not None else None
+    if storage.server is not None:
+        # The head node serves the files: it must sit on the fabric.
+        return "fabric" if fabric_ports(head.ports, kind) else None
+    if front is None:
+        # An NFS server that the customer has: over the LAN, by the fabric's uplinks or by the servers' own ports.
+        return "lan" if not is_infiniband(kind) or lan_ports(server) else None
+    if front == kind or (not is_infiniband(kind) and _runs(switch, front)):
+        return "fabric"
+    if is_infiniband(kind) and _gateway(catalog, front) is not None:
+        return "gateway"
+    if spine is not None and leaf_ports(spine, front):
+        return "spine"
+    has_network = choose_switch(catalog.switches.values(), front) is not None
+    return "own network" if has_network and own_network_ports(server, front, kind) else None
+
+
+def _spine(catalog: Catalog, leaf: Switch, kind: LinkKind) -> Switch | None:
+    """Spine for leaves that have uplink ports of another, faster kind; None where leaf and spine are the same switch."""
+    uplinks = [p for p in leaf.ports if p.use == "fabric" and p.kind != kind]
+    return choose_switch(catalog.switches.values(), uplinks[0].kind) if uplinks else None
+
+
+def _gateway(catalog: Catalog, front: LinkKind) -> Gateway | None:
+    return next((g for g in catalog.gateways.values() if g.orderable and g.front_end_kind.value == front), None)
+
+
+def _head_node(catalog: Catalog, server: Server, storage: Storage) -> Server:
+    """Head node: the one that serves the files, else one of the server's vendor, else the Dell R740xd."""
+    if storage.server is not None and catalog.servers[storage.server.value].role == "head":
+        return catalog.servers[storage.server.value]
+    heads = [s for s in catalog.servers.values() if s.role == "head" and s.orderable]
+    if not heads:
+        raise InfeasibleError("catalogue: no orderable server has the role 'head'; a cluster needs a head node")
+    # The Dell guide is the only source that describes a head node in full, so it stands in for other vendors.
+    return min(heads, key=lambda s: (s.vendor != server.vendor, s.vendor != "Dell EMC", s.id))
+
+
+def _storage_server(catalog: Catalog, storage: Storage) -> Server | None:
+    if storage.server is None or storage.kind != "parallel-file-system":
+        return None
+    return catalog.servers[storage.server.value]
+
+
+def _gpus_fitted(server: Server, asked: int | None) -> list[int]:
+    default = (server.n_gpus.value,) if server.n_gpus is not None else ()
+    choices = sorted({*server.n_gpus_choices, *default})
+    if asked is None:
+        return choices
+    return [n for n in choices if n >= asked][:1]
+
+
+def _gpus(catalog: Catalog, server: Server, allowed: Sequence[str]) -> list[Gpu]:
+    return [catalog.gpus[g] for g in server.gpus if catalog.gpus[g].orderable and (not allowed or g in allowed)]
+
+
+def _storages(catalog: Catalog, server: Server, allowed: Sequence[str], forbidden: Sequence[str]) -> list[Storage]:
+    found = []
+    for storage in _allowed(catalog.storage, allowed, forbidden):
+        if storage.kind == "local":
+            # Local drives come with the server that lists them.
+            fits = storage.id == server.local_storage
+        else:
+            # The NFS roles (head node, customer's own server) are no order items and still platforms.
+            fits = storage.orderable or storage.kind == "nfs-server"
+        if fits:
+            found.append(storage)
+    return found
+
+
+def _allowed(items: Mapping[str, T], allowed: Sequence[str], forbidden: Sequence[str]) -> list[T]:
+    chosen = [items[name] for name in dict.fromkeys(allowed)] if allowed else list(items.values())
+    return [item for item in chosen if item.id not in forbidden]
+
+
+def _check_names(catalog: Catalog, request: SizingRequest) -> None:
+    asked, existing = request.platforms, request.existing
+    lists: list[tuple[str, Iterable[str], Mapping[str, Item], str]] = [
+        ("platforms.servers", asked.servers, catalog.servers, "servers"),
+        ("platforms.forbidden_servers", asked.forbidden_servers, catalog.servers, "servers"),
+        ("platforms.gpus", asked.gpus, catalog.gpus, "gpus"),
+        ("platforms.storage", asked.storage, catalog.storage, "storage"),
+        ("platforms.forbidden_storage", asked.forbidden_storage, catalog.storage, "storage"),
+        ("existing.servers", existing.servers, catalog.servers, "servers"),
+        ("existing.storage_nodes", existing.storage_nodes, catalog.storage, "storage"),
+        ("existing.switches", existing.switches, {**catalog.switches, **catalog.gateways}, "switches or gateways"),
+        ("site.rack", [request.site.rack], catalog.racks, "racks"),
+        ("site.pdu", [request.site.pdu], catalog.pdus, "pdus"),
+    ]
+    faults = [
+        f"request: {place} names {name!r}, which is not among the catalogue's {folder}{nearest(name, list(known))}; "
+        f"known: {', '.join(known)}"
+        for place, names, known, folder in lists
+        for name in names
+        if name not in known
+    ]
+    if faults:
+        raise RequestError("\n".join(faults))
+
+
+def _site_item(items: Mapping[str, T], name: str, place: str, folder: str) -> T:
+    item = items[name]
+    if not item.orderable:
+        raise RequestError(f"request: {place} = {name!r} is a rule of the catalogue's {folder}, not an item to order")
+    return item
+
+
+def _why_none(catalog: Catalog, request: SizingRequest, servers: Sequence[Server]) -> str:
+    """Sentence naming the choice that leaves no platform."""
+    asked = request.platforms
+    gpu_servers = [s for s in servers if s.role == "gpu" and s.orderable]
+    if not gpu_servers:
+        known = [s.id for s in catalog.servers.values() if s.role == "gpu" and s.orderable]
+        return f"no platform: platforms.servers and forbidden_servers leave no GPU server; there are {', '.join(known)}"
+    if not any(_gpus_fitted(s, asked.gpus_per_server) for s in gpu_servers):
+        most = max((n for s in gpu_servers for n in _gpus_fitted(s, None)), default=0)
+        return f"no platform: platforms.gpus_per_server = {asked.gpus_per_server}, but the allowed servers take at most {most}"
+    if not any(_gpus(catalog, s, asked.gpus) for s in gpu_servers):
+        fits = sorted({g for s in gpu_servers for g in s.gpus})
+        return (
+            f"no platform: none of the GPUs asked for ({', '.join(asked.gpus)}) fits an allowed server "
+            f"({', '.join(s.id for s in gpu_servers)}); these take {', '.join(fits)}"
+        )
+    stores = {s.id for g in gpu_servers for s in _storages(catalog, g, asked.storage, asked.forbidden_storage)}
+    if not stores:
+        return (
+            f"no platform: platforms.storage and forbidden_storage leave nothing for {', '.join(s.id for s in gpu_servers)}; "
+            "local storage comes only with the server that it belongs to"
+        )
+    fabrics = ", ".join(asked.fabrics) if asked.fabrics else "any fabric"
+    return (
+        f"no platform: {', '.join(s.id for s in gpu_servers)} with {', '.join(sorted(stores))} on {fabrics} do not join: "
+        "a server needs a port of the fabric, and the storage a way onto it"
+    )
+
+
+def _runs(switch: Switch, kind: LinkKind) -> bool:
+    return leaf_ports(switch, kind) >= MIN_LEAF_PORTS
+
+
+def _port_runs(port: Port, kind: LinkKind) -> bool:
+    return port.kind == kind or kind in port.also
+
+
+def _completeness(device: Device) -> int:
+    """Number of planning facts that are known and not assumed."""
+    facts = (
+        device.height_u,
+        device.weight_kg,
+        device.power_typical_w,
+        device.power_max_w or device.power_high_w,
+        device.power_inlets,
+        device.depth_m,
+    )
+    return sum(fact is not None and fact.basis != "assumed" for fact in facts) + bool(device.skus)

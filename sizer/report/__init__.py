@@ -1,0 +1,1 @@
+"""The guide: charts, prepared words and numbers, pages."""

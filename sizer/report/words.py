@@ -1,0 +1,210 @@
+"""Numbers and raw names in words: rounding to what an interval supports, plurals, labels."""
+
+import math
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+
+from sizer.base.estimate import Estimate
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
+from sizer.catalog.schema import Dnn
+
+TO_BE_QUOTED = "to be quoted"
+NOT_PUBLISHED = "not published"
+# Beyond this relative half-width "plus or minus" misleads about a log-normal quantity; the range is printed.
+_WIDE = 0.2
+# Below it a number counts as exact.
+_EXACT = 5e-4
+
+NAMES = {
+    "page-cache": "page cache",
+    "pinned": "pinned cache",
+    "none": "no cache",
+    "random": "random order in every epoch",
+    "sharded": "a fixed shard for each server",
+    "training": "training",
+    "validation-inference": "validation inference",
+    "mixed": "mixed precision",
+    "fp32": "single precision (fp32)",
+    "cost": "cost",
+    "time": "time",
+    "gpus": "GPUs",
+    "rack-units": "rack units",
+    "watts": "watts",
+    "scale-out-nas": "scale-out NAS",
+    "parallel-file-system": "parallel file system",
+    "nfs-server": "NFS server",
+    "local": "local drives",
+    "sxm2": "SXM2",
+    "sxm3": "SXM3",
+    "pcie": "PCIe",
+    "nvlink1": "NVLink",
+    "nvlink2": "NVLink 2",
+    "nvswitch": "NVSwitch",
+    "pcie3": "PCIe 3.0",
+    "datasheet": "data sheet",
+    "measured": "measured",
+    "published": "published",
+    "derived": "derived",
+    "assumed": "assumed",
+    "framework": "framework loader on the CPU",
+    "dali": "DALI with GPU decode",
+    "dali-cpu": "DALI on the CPU",
+}
+_PLURALS = {"batch": "batches", "switch": "switches", "box": "boxes", "chassis": "chassis", "GPU": "GPUs"}
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def name(raw: object) -> str:
+    """A raw key as words: 'page-cache' reads 'page cache'."""
+    text = str(raw)
+    return NAMES.get(text, text.replace("_", " "))
+
+
+def sample_unit(dnn: Dnn) -> str:
+    """Unit of throughput of a DNN: 'images/s'."""
+    return f"{dnn.sample}s/s"
+
+
+def plural(count: int, noun: str) -> str:
+    """Count and noun: '1 server', '9 servers', '2 switches'."""
+    return f"{grouped(count)}{NARROW_SPACE}{noun if count == 1 else plural_noun(noun)}"
+
+
+def plural_noun(noun: str) -> str:
+    """Plural of the last word of ``noun``."""
+    head, space, last = noun.rpartition(" ")
+    return head + space + _PLURALS.get(last, last + "s")
+
+
+def spelled(count: int) -> str:
+    """Small numbers as words inside a sentence: nine, 13."""
+    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else grouped(count)
+
+
+def listed(items: Iterable[str], last: str = "and") -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    parts = list(items)
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+def sentence(text: str) -> str:
+    """Text with a capital and a full stop."""
+    text = text.strip()
+    if not text:
+        return ""
+    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?:" else ".")
+
+
+def percent(fraction: float) -> str:
+    """A share in percent: 97 %, 7.5 %, 0.4 %; close to certainty it never rounds to 100 %."""
+    share = 100 * fraction
+    if 99.5 <= share < 100:
+        return f"over 99{NARROW_SPACE}%"
+    return f"{grouped(share, 1 if 0 < share < 10 and round(share, 1) % 1 else 0)}{NARROW_SPACE}%"
+
+
+def _scaled(value: float, unit: str) -> tuple[float, str]:
+    """Factor and unit in which ``si`` or ``duration`` would print the value."""
+    text = duration(value) if unit == "s" else si(value, unit)
+    number, _, printed = text.rpartition(NARROW_SPACE)
+    if unit == "s":
+        return {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}[printed], printed
+    prefix = printed.removesuffix(unit) if printed != unit else ""
+    factor = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}[prefix]
+    return factor, printed
+
+
+def estimate(interval: Estimate, unit: str) -> str:
+    """An estimate rounded to what its interval supports: '52 300 ± 1 900 images/s', '4.1 h (2.9 to 5.8)'.
+
+    ``unit`` 's' prints a duration; '%' takes a fraction.
+    """
+    value, low, high = interval
+    if math.isinf(value):
+        return "not limited"
+    if not all(map(math.isfinite, (value, low, high))):
+        return "not known"
+    if unit == "%":
+        value, low, high = 100 * value, 100 * low, 100 * high
+    half = (high - low) / 2
+    if value <= 0 or half <= _EXACT * value:
+        if value <= 0 and unit == "s":
+            return f"0{NARROW_SPACE}s"
+        return duration(value) if unit == "s" else si(value, unit)
+    factor, printed = _scaled(value, unit)
+    value, low, high, half = value / factor, low / factor, high / factor, half / factor
+    if half > _WIDE * value:
+        return f"{significant(value, 2)}{NARROW_SPACE}{printed} ({significant(low, 2)} to {significant(high, 2)})"
+    decimals = 1 - math.floor(math.log10(half))
+    half = round(half, decimals)
+    shown = max(0, 1 - math.floor(math.log10(half)))
+    return f"{grouped(round(value, decimals), shown)} ± {grouped(half, shown)}{NARROW_SPACE}{printed}"
+
+
+def rounded(interval: Estimate, unit: str) -> str:
+    """Only the middle of an estimate, to the digits that its interval supports."""
+    text = estimate(interval, unit)
+    if " ± " in text:
+        number, _, rest = text.partition(" ± ")
+        return number + NARROW_SPACE + rest.rpartition(NARROW_SPACE)[2]
+    return text.partition(" (")[0]
+
+
+def money(amount: Decimal | None, currency: str) -> str:
+    """Amount with its currency, or 'to be quoted'."""
+    if amount is None:
+        return TO_BE_QUOTED
+    whole = amount == amount.to_integral_value()
+    return f"{currency} {amount:,.{0 if whole else 2}f}".replace(",", NARROW_SPACE)
+
+
+_UNIT_OF_SUFFIX = (
+    ("_bytes_per_s", "B/s"),
+    ("_flop_per_s", "FLOP/s"),
+    ("_bytes", "B"),
+    ("_flop", "FLOP"),
+    ("_hz", "Hz"),
+    ("_kg", "kg"),
+    ("_w", "W"),
+    ("_m", "m"),
+    ("_u", "U"),
+    ("_s", "s"),
+)
+
+
+def unit_of_field(field: str) -> tuple[str, str]:
+    """Field name of the catalogue without its unit, and the unit: 'power_max_w' -> ('power max', 'W')."""
+    for suffix, unit in _UNIT_OF_SUFFIX:
+        if field.endswith(suffix):
+            return field.removesuffix(suffix).replace("_", " "), unit
+    return field.replace("_", " "), ""
+
+
+def fact_value(value: object, unit: str) -> str:
+    """A catalogue fact in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return name(value)
+    number = float(value)  # type: ignore[arg-type]
+    if unit == "B":
+        gib = number / 2**30
+        if gib.is_integer():
+            return f"{grouped(gib)}{NARROW_SPACE}GiB"
+        return si(number, "B")
+    if unit == "Hz":
+        return f"{significant(number / 1e9, 2)}{NARROW_SPACE}GHz"
+    if unit in ("W", "kg", "U"):
+        digits = 0 if number.is_integer() else 1
+        return f"{grouped(number, digits)}{NARROW_SPACE}{unit}"
+    if unit:
+        return si(number, unit)
+    return grouped(number) if number.is_integer() else significant(number)
+
+
+def slug(text: str) -> str:
+    """Text as part of an id or file name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,0 +1,379 @@
+"""One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sizer.base.estimate import Estimate
+from sizer.base.quantities import duration, si, significant
+from sizer.bom.lines import bill
+from sizer.bom.prices import PriceBook
+from sizer.calibrate.fit import Calibration
+from sizer.catalog.links import kind_name
+from sizer.catalog.loader import Catalog
+from sizer.perf import pipeline
+from sizer.perf.stage_capacity import Capacity, throughput
+from sizer.physical.platform import Platform
+from sizer.physical.quantities import quantities, slice_row
+from sizer.sizing import evaluate
+from sizer.sizing.columns import Columns, columns, rate_is_unknown
+from sizer.sizing.evaluate import Compute, Need
+from sizer.sizing.evidence import nearest_measurements
+from sizer.sizing.result import STAGES, DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+# Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
+_SCALING_BEYOND = 2
+_SCALING_MOST = 64
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One workload evaluated on some sizes of one platform."""
+
+    comp: Compute
+    need: Need
+    side: pipeline.StorageSide
+    warm: pipeline.Stages
+    cold: pipeline.Stages
+    cols: Columns
+    servers: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+
+def design_answer(
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    platform: Platform,
+    n_servers: int,
+    storage_nodes: int,
+    catalog: Catalog,
+    calibration: Calibration,
+    prices: PriceBook,
+    binding_limit: str,
+    is_documented: bool = True,
+) -> DesignAnswer:
+    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time."""
+    found = quantities(
+        platform,
+        np.array([n_servers]),
+        np.array([storage_nodes]),
+        catalog=catalog,
+        limits=request.limits,
+        existing=request.existing,
+    )
+    parts = slice_row(found, 0)
+    gateway = float(parts.gateway_bytes_per_s[0])
+    answers = []
+    chance = 1.0
+    for work in works:
+        answer = _workload_answer(
+            request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration, is_documented
+        )
+        chance *= answer.probability
+        answers.append(answer)
+    return DesignAnswer(
+        platform=platform,
+        n_servers=n_servers,
+        n_gpus=n_servers * platform.gpus_per_server,
+        storage_nodes=storage_nodes,
+        workloads=tuple(answers),
+        quantities=parts,
+        bill=bill(parts.components, catalog, prices, request.currency, request.date),
+        probability=chance,
+        binding_limit=binding_limit,
+        warnings=_design_warnings(platform, request, works),
+    )
+
+
+def _run(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    platform: Platform,
+    servers: Sequence[int],
+    storage_nodes: int,
+    gateway_bytes_per_s: float,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> _Run:
+    count = np.asarray(servers, dtype=np.int64)
+    cols = columns([platform], catalog, request.platforms.gpus_per_server).take(np.zeros(len(count), dtype=np.int64))
+    comp = evaluate.compute(work, [platform], cols, count, calibration, catalog)
+    side = evaluate.storage_side(
+        cols, count, np.full(len(count), storage_nodes), np.full(len(count), gateway_bytes_per_s)
+    )
+    need = evaluate.need(work, comp, cols, count, request.confidence, calibration)
+    return _Run(
+        comp=comp,
+        need=need,
+        side=side,
+        warm=evaluate.stages(work, comp, side),
+        cold=evaluate.stages(work, comp, side, is_warm=False),
+        cols=cols,
+        servers=count,
+    )
+
+
+def _workload_answer(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    platform: Platform,
+    n_servers: int,
+    storage_nodes: int,
+    gateway: float,
+    catalog: Catalog,
+    calibration: Calibration,
+    is_documented: bool,
+) -> WorkloadAnswer:
+    run = _run(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration)
+    rate = throughput(run.warm.limiting())[0]
+    cold_rate = throughput(run.cold.limiting())[0]
+    hits = float(run.comp.hit_fraction[0])
+    bottleneck, following = _bottlenecks(run)
+    single = _run(request, work, platform, [1], storage_nodes, gateway, catalog, calibration)
+    one_gpu = float(single.comp.gpu_alone[0]) / float(single.cols.gpus_per_server[0])
+    n_gpus = n_servers * float(run.cols.gpus_per_server[0])
+    length = evaluate.epochs(work, run.cols, run.servers, calibration)
+    time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
+    chance = _probability(work, run, time)
+    core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
+    return WorkloadAnswer(
+        workload=work.request,
+        dnn=work.dnn,
+        dataset=work.dataset,
+        stack=work.stack,
+        recipe=work.recipe,
+        batch_per_gpu=work.batch_per_gpu,
+        dataset_bytes=work.dataset_bytes,
+        sample_bytes=work.sample_bytes,
+        throughput=rate,
+        storage_bytes_per_s=_times(rate, work.sample_bytes * (1 - hits)),
+        cold_storage_bytes_per_s=_times(cold_rate, work.sample_bytes),
+        cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
+        gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0])),
+        cache_hit_fraction=hits,
+        scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu)),
+        stages=_stage_list(work, platform, run, rate, bottleneck, catalog, calibration),
+        bottleneck=bottleneck,
+        next_bottleneck=following,
+        target=target_text(work),
+        probability=chance,
+        meets_target=chance >= request.confidence - 1e-9,
+        time=time,
+        scaling=_scaling(request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration),
+        evidence=nearest_measurements(work, int(n_gpus), catalog, calibration) if is_documented else (),
+        warnings=tuple(dict.fromkeys((*work.warnings, *run.comp.notes))),
+    )
+
+
+def _times(rate: Estimate, factor: float) -> Estimate:
+    return Estimate(rate.value * factor, rate.low * factor, rate.high * factor)
+
+
+def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float) -> Estimate:
+    """Load of the host cores: rate x cost of a sample; both spread. Never above 1: then decode is the bottleneck."""
+    spread = float(np.hypot(rate.log_sd, decode_log_sd))
+    load = Estimate.log_normal(rate.value * core_s_per_sample_per_core, spread)
+    return Estimate(*(np.minimum(part, 1.0) for part in (load.value, load.low, load.high)))
+
+
+def _probability(work: ResolvedWorkload, run: _Run, time: TrainingTime | None) -> float:
+    target = work.request.target.time_to_train_s
+    if target is not None and time is not None:
+        # The whole time, cold epoch included, against the deadline; log-normal as its parts.
+        return float(1 - time.total_s.probability_at_least(target))
+    return float(evaluate.probability(run.warm, run.need)[0])
+
+
+def _bottlenecks(run: _Run) -> tuple[str, str]:
+    """The stage that limits, and the one that would limit next were it lifted."""
+    made = run.warm
+    capacity = {
+        "storage": made.storage,
+        "network": made.network,
+        "decode": made.decode,
+        "gpu": made.gpu,
+    }
+    order = sorted(capacity, key=lambda key: float(capacity[key].median.flat[0]))
+    # GPUs that spend longer on the exchange than on arithmetic are held by the exchange.
+    is_exchange = float(run.comp.exchange[0]) < float(run.comp.gpu_alone[0])
+    names = ["exchange" if key == "gpu" and is_exchange else key for key in order]
+    return names[0], names[1]
+
+
+def _time(
+    work: ResolvedWorkload, length: Estimate, rate: Estimate, cold: Estimate, calibration: Calibration
+) -> TrainingTime:
+    """Start-up + first (cold) epoch + remaining epochs + evaluations."""
+    epoch = _seconds(work.n_samples, rate)
+    first = _seconds(work.n_samples, cold)
+    share = evaluate.evaluation_share(work)
+    spread = float(np.hypot(length.log_sd, rate.log_sd))
+    remaining_s = max(float(length.value) - 1, 0.0) * float(epoch.value)
+    evaluations_s = float(length.value) * share * float(epoch.value)
+    total = calibration.start_up_s + float(first.value) + remaining_s + evaluations_s
+    return TrainingTime(
+        epochs=length,
+        start_up_s=calibration.start_up_s,
+        first_epoch_s=first,
+        epoch_s=epoch,
+        evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
+        total_s=Estimate.log_normal(total, spread),
+    )
+
+
+def _seconds(samples: float, rate: Estimate) -> Estimate:
+    return Estimate(samples / rate.value, samples / rate.high, samples / rate.low)
+
+
+def _stage_list(
+    work: ResolvedWorkload,
+    platform: Platform,
+    run: _Run,
+    rate: Estimate,
+    bottleneck: str,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> tuple[Stage, ...]:
+    made = run.warm
+    how = _how(work, platform, run, catalog)
+    capacities: dict[str, Capacity] = {
+        "storage": made.storage,
+        "network": made.network,
+        "decode": made.decode,
+        "gpu": made.gpu,
+        "exchange": made.exchange,
+    }
+    stages = []
+    for key in STAGES:
+        median = float(capacities[key].median.flat[0])
+        text, sources = how[key]
+        whole = capacities[key].estimate()
+        stages.append(
+            Stage(
+                key=key,
+                capacity=Estimate(*(np.asarray(part.flat[0]) for part in (whole.value, whole.low, whole.high))),
+                load_fraction=min(1.0, float(rate.value) / median) if np.isfinite(median) else 0.0,
+                is_limiting=key == bottleneck,
+                how=text,
+                sources=sources,
+            )
+        )
+    return tuple(stages)
+
+
+def _how(work: ResolvedWorkload, platform: Platform, run: _Run, catalog: Catalog) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """One sentence a stage: what its capacity is made of, and the sources of the numbers in it."""
+    storage, server = platform.storage, platform.server
+    hits = float(run.comp.hit_fraction[0])
+    read = f"{si(work.sample_bytes, 'B')} a sample"
+    if hits >= 1:
+        read_text = "after the first epoch every read ends in the servers' memory"
+    elif hits > 0.005:
+        read_text = f"{read}, {significant(100 * hits, 2)} % of them from the servers' memory"
+    else:
+        read_text = f"{read}, all from storage"
+    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
+    sources = [fact.source for fact in (low, high) if fact is not None]
+    where = "server" if storage.kind == "local" else "node"
+    if rate_is_unknown(storage):
+        node = f"no source gives a read rate; the line rate of its ports is the upper bound, {si(run.cols.node_line_bytes_per_s[0], 'B/s')} a {where}"
+    elif low is not None and high is not None and low.value != high.value:
+        node = f"{si(low.value, 'B/s')} (lower) to {si(high.value, 'B/s')} (upper) a {where}"
+    else:
+        node = f"{si(float(run.cols.node_low_bytes_per_s[0]), 'B/s')} a {where}"
+    nic = run.cols.exchange_bytes_per_s[0]
+    exchanged = float(run.comp.exchanged_bytes[0])
+    traffic = f"{si(float(run.cols.storage_nic_bytes_per_s[0]), 'B/s')} into each server over {kind_name(platform.fabric)}"
+    if storage.kind == "local":
+        network = "the drives are in the servers; only gradients cross the network"
+    else:
+        shared = f", shared with {si(exchanged, 'B')} of gradients a sample" if exchanged > 0 else ""
+        network = traffic + shared
+    if platform.gateway is not None:
+        network += f"; gateway uplinks carry {si(float(run.side.gateway_bytes_per_s[0]), 'B/s')}"
+    core_s = run.comp.core_s_per_sample
+    if core_s > 0:
+        cores = float(run.cols.cores[0])
+        decode = f"{significant(1e3 * core_s, 2)} core-milliseconds a sample on {cores:.0f} cores a server ({work.stack.loader} loader)"
+    else:
+        decode = "decoded tensors need no decoding"
+    n_gpus = float(run.cols.gpus_per_server[0])
+    gpu = (
+        f"{work.batch_per_gpu} samples a step on each {platform.gpu.name}, {n_gpus:.0f} a server, "
+        f"fitted to published rates of {work.stack.name}"
+    )
+    if work.is_inference:
+        exchange = "validation exchanges no gradients"
+    elif run.servers[0] == 1:
+        exchange = f"gradients stay inside the server ({server.intra_link.value if server.intra_link else 'PCIe'})"
+    else:
+        exchange = f"gradients of {si(work.dnn.parameters.value * (2 if work.request.precision == 'mixed' else 4), 'B')} a step over {si(float(nic), 'B/s')} a server"
+    link_sources = tuple(port.source for port in server.ports if port.use == "compute")
+    return {
+        "storage": (f"{node}; {read_text}", tuple(dict.fromkeys(sources))),
+        "network": (network, link_sources),
+        "decode": (decode, ()),
+        "gpu": (gpu, ()),
+        "exchange": (exchange, link_sources),
+    }
+
+
+def _scaling(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    platform: Platform,
+    n_servers: int,
+    storage_nodes: int,
+    gateway: float,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> Scaling:
+    most = max(_SCALING_BEYOND * n_servers, 4)
+    sizes = np.unique(np.round(np.linspace(1, most, min(most, _SCALING_MOST))).astype(int))
+    run = _run(request, work, platform, [int(size) for size in sizes], storage_nodes, gateway, catalog, calibration)
+    made = run.warm
+    shape = len(sizes)
+    capacities = {
+        "storage": made.storage,
+        "network": made.network,
+        "decode": made.decode,
+        "gpu": made.gpu,
+        "exchange": made.exchange,
+    }
+    return Scaling(
+        n_servers=sizes.astype(float),
+        n_gpus=sizes * run.cols.gpus_per_server,
+        throughput=throughput(made.limiting()),
+        stage_capacity={key: np.broadcast_to(value.median, (shape,)) for key, value in capacities.items()},
+    )
+
+
+def target_text(work: ResolvedWorkload) -> str:
+    """The target in words."""
+    target = work.request.target
+    unit = "images/s" if work.dnn.sample == "image" else "samples/s"
+    if target.samples_per_s is not None:
+        return f"at least {si(target.samples_per_s, unit)}"
+    if target.gpus_busy is not None:
+        return f"{target.gpus_busy} GPUs kept busy"
+    assert target.time_to_train_s is not None
+    length = f"{work.request.epochs:g} epochs" if work.request.epochs is not None else "the target accuracy"
+    return f"{length} within {duration(target.time_to_train_s)}"
+
+
+def _design_warnings(platform: Platform, request: SizingRequest, works: Sequence[ResolvedWorkload]) -> tuple[str, ...]:
+    warnings = []
+    storage = platform.storage
+    if rate_is_unknown(storage):
+        warnings.append(
+            f"No source gives a read rate of {storage.name}: the line rate of its ports is used as an upper bound. "
+            "Measure it, or ask the vendor, before relying on the storage figures."
+        )
+    used = request.platforms.gpus_per_server
+    if used is not None and used < platform.gpus_per_server:
+        warnings.append(f"The job uses {used} of the {platform.gpus_per_server} GPUs of each server.")
+    if request.limits.budget is not None:
+        warnings.append("The budget is compared with the priced lines only; lines to be quoted come on top.")
+    return tuple(warnings)

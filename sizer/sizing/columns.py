@@ -1,0 +1,164 @@
+"""Facts of platforms as arrays: one entry a platform, gathered to one entry a design row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sizer.base import units
+from sizer.catalog.links import fabric_ports, link_bytes_per_s
+from sizer.catalog.loader import Catalog
+from sizer.catalog.schema import LinkKind, Server, Storage
+from sizer.physical.platform import Platform
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Memory that the operating system, the framework and pinned buffers keep from the page cache, beside a copy of the
+# GPU memory: the rule "RAM at least the sum of GPU memory" (dell-ready-ai-nvidia-2018) leaves the rest for caching.
+OS_RESERVE_BYTES = 16 * units.GIB
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the models need of a platform. Rates in B/s; inf where a limit does not exist; per server unless said."""
+
+    gpus_per_server: Floats
+    cores: Floats
+    cache_bytes: Floats  # memory of a server that can cache the data set
+    exchange_bytes_per_s: Floats  # NICs of a server on the fabric
+    storage_nic_bytes_per_s: Floats  # NICs of a server towards the storage
+    node_low_bytes_per_s: Floats
+    node_high_bytes_per_s: Floats
+    node_line_bytes_per_s: Floats  # line rate of a storage node's front end
+    mounts: Floats  # fixed mounts of a server
+    mounts_per_node: Floats  # further mounts for every storage node
+    mount_low_bytes_per_s: Floats
+    mount_high_bytes_per_s: Floats
+    is_local: Floats  # 1: drives in the servers, one "node" a server
+    compute: Ints  # index of the compute group: rows of one group share GPU, links and therefore step terms
+
+    def take(self, index: ArrayLike) -> "Columns":
+        """Columns gathered to design rows."""
+        rows = np.asarray(index, dtype=np.int64)
+        return Columns(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+
+@dataclass(frozen=True)
+class ComputeGroup:
+    """Platforms that compute alike: same GPU, same link inside the server, same fabric between servers."""
+
+    gpu: str
+    intra_link: str
+    fabric: LinkKind
+
+
+def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], list[int]]:
+    """Distinct compute groups, and the index of each platform's group."""
+    groups: dict[ComputeGroup, int] = {}
+    index = [groups.setdefault(_group(platform), len(groups)) for platform in platforms]
+    return list(groups), index
+
+
+def _group(platform: Platform) -> ComputeGroup:
+    link = platform.server.intra_link
+    return ComputeGroup(platform.gpu.id, link.value if link is not None else "pcie3", platform.fabric)
+
+
+def columns(platforms: Sequence[Platform], catalog: Catalog) -> Columns:
+    """Columns of all platforms, one entry a platform."""
+    _, groups = compute_groups(platforms)
+    rows = [_facts(platform, catalog) for platform in platforms]
+    return Columns(
+        **{field.name: np.array([row[field.name] for row in rows], dtype=float) for field in fields(Columns)[:-1]},
+        compute=np.array(groups, dtype=np.int64),
+    )
+
+
+def _facts(platform: Platform, catalog: Catalog) -> dict[str, float]:
+    server, storage = platform.server, platform.storage
+    nic = fabric_bytes_per_s(server, platform.fabric)
+    is_local = storage.kind == "local"
+    low, high, line = node_rates(platform)
+    mounts, mounts_per_node, mount_low, mount_high = mount_rates(storage, catalog)
+    return {
+        "gpus_per_server": platform.gpus_per_server,
+        "cores": host_cores(server, catalog),
+        "cache_bytes": cache_bytes(platform),
+        "exchange_bytes_per_s": nic,
+        "storage_nic_bytes_per_s": np.inf if is_local else nic,
+        "node_low_bytes_per_s": low,
+        "node_high_bytes_per_s": high,
+        "node_line_bytes_per_s": line,
+        "mounts": mounts,
+        "mounts_per_node": mounts_per_node,
+        "mount_low_bytes_per_s": mount_low,
+        "mount_high_bytes_per_s": mount_high,
+        "is_local": float(is_local),
+    }
+
+
+def fabric_bytes_per_s(server: Server, fabric: LinkKind) -> float:
+    """Rate of all ports of a server that join the fabric, one direction. [B/s]"""
+    return max(fabric_ports(server.ports, fabric), 1) * link_bytes_per_s(fabric)
+
+
+def host_cores(server: Server, catalog: Catalog) -> float:
+    """Physical cores of a server."""
+    if server.cpu is None or server.n_cpus is None:
+        return np.inf
+    return float(catalog.cpus[server.cpu.value].cores.value * server.n_cpus.value)
+
+
+def cache_bytes(platform: Platform) -> float:
+    """Memory of a server that can hold the data set: what GPUs' copies and the operating system leave. [B]"""
+    memory = platform.server.memory_bytes
+    if memory is None:
+        return 0.0
+    gpu_memory = platform.gpus_per_server * platform.gpu.memory_bytes.value
+    return max(memory.value - gpu_memory - OS_RESERVE_BYTES, 0.0)
+
+
+def node_rates(platform: Platform) -> tuple[float, float, float]:
+    """Lower, upper and line rate of one storage node. [B/s]
+
+    A system without a published rate is capped by its line rate; :func:`rate_is_unknown` flags it.
+    """
+    storage = platform.storage
+    if storage.kind == "local":
+        line = np.inf
+    else:
+        kind = storage.front_end_kind.value if storage.front_end_kind is not None else platform.fabric
+        ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
+        # Behind a gateway one port of each node is in use (the Dell guide counts one 40 GbE port a node).
+        used = 1 if platform.gateway is not None else ports
+        line = used * link_bytes_per_s(kind)
+    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
+    if low is None and high is None:
+        return line, line, line
+    bottom = low.value if low is not None else high.value  # type: ignore[union-attr]
+    return bottom, high.value if high is not None else bottom, line
+
+
+def rate_is_unknown(storage: Storage) -> bool:
+    """Whether no source gives a read rate, so that the plan takes the line rate as an upper bound."""
+    return storage.node_read_low_bytes_per_s is None and storage.node_read_high_bytes_per_s is None
+
+
+def mount_rates(storage: Storage, catalog: Catalog) -> tuple[float, float, float, float]:
+    """Fixed mounts, mounts per storage node, and lower and upper rate of one mount. [-], [-], [B/s], [B/s]"""
+    if storage.kind == "local":
+        return 1.0, 0.0, np.inf, np.inf
+    low, high = storage.mount_low_bytes_per_s, storage.mount_high_bytes_per_s
+    if low is None or high is None:
+        generic = catalog.storage["nfs-generic"]
+        low, high = generic.mount_low_bytes_per_s, generic.mount_high_bytes_per_s
+    assert low is not None and high is not None  # checked by `sizer catalog check`
+    if storage.mounts_per_server is not None:
+        return float(storage.mounts_per_server.value), 0.0, low.value, high.value
+    if storage.kind == "nfs-server":
+        return 1.0, 0.0, low.value, high.value
+    # One mount for every front-end address, as the DGX-1 test did with 16 for eight nodes.
+    ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
+    return 0.0, float(ports), low.value, high.value

@@ -1,0 +1,258 @@
+"""All stages of one workload on all rows of the design space in one pass."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from sizer.base.estimate import Estimate
+from sizer.calibrate.fit import Calibration
+from sizer.catalog.loader import Catalog
+from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
+from sizer.perf.stage_capacity import Capacity, joint_probability
+from sizer.physical.platform import Platform
+from sizer.sizing.columns import Columns, compute_groups
+from sizer.workload.resolve import ResolvedWorkload
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# A storage system that no warm read reaches still has to deliver the first epoch; nothing else bounds its size.
+_SECONDS_FOR_EVER = 1e30
+
+
+@dataclass(frozen=True)
+class Compute:
+    """What the servers do, without regard to storage. Arrays over rows; rates of the whole design in samples/s."""
+
+    gpu: Capacity  # step with the part of the exchange that is not hidden
+    gpu_alone: Floats  # without exchange and stragglers
+    exchange: Floats  # the exchange alone
+    decode: Capacity
+    core_s_per_sample: float
+    exchanged_bytes: Floats  # that enter a server's NICs per sample
+    hit_fraction: Floats  # of a server's cache, from the second epoch on
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a target asks of every row."""
+
+    samples_per_s: Floats  # steady rate that every stage must pass
+    log_sd: Floats  # further spread of that need (epochs)
+    cold_samples_per_s: Floats  # rate that the first epoch must reach; 0: none asked
+    counts_gpu: bool  # False: the GPUs set the need themselves (a number of GPUs kept busy)
+
+
+def compute(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> Compute:
+    """Compute side of one workload.
+
+    Parameters
+    ----------
+    platforms : sequence of Platform
+        All platforms, in the order of ``cols.compute``'s groups.
+    cols : Columns
+        One entry a row.
+    n_servers : ndarray of int, shape (rows,)
+    """
+    groups, _ = compute_groups(platforms)
+    task = "inference" if work.is_inference else "training"
+    precision = work.request.precision
+    terms = step.StepTerms.stack(
+        [
+            calibration.step_terms(
+                stack=work.stack,
+                dnn=work.dnn,
+                like=work.like,
+                precision=precision,
+                gpu=catalog.gpus[group.gpu],
+                intra_link=group.intra_link,
+                inter_link=group.fabric,
+                task=task,
+            )
+            for group in groups
+        ]
+    )
+    peak = np.array([_peak(catalog, group.gpu, precision) for group in groups])[cols.compute]
+    gradient = float(exchange.gradient_bytes(work.dnn.parameters.value, precision))
+    if work.is_inference:
+        rate = step.inference_samples_per_s(
+            terms[cols.compute],
+            batch_per_gpu=work.batch_per_gpu,
+            n_gpus_per_server=cols.gpus_per_server,
+            n_servers=n_servers,
+            forward_flop=work.dnn.forward_flop.value,
+            peak_flop_per_s=peak,
+            input_bytes=work.dnn.input_bytes.value,
+        )
+        moved = np.zeros(len(n_servers))
+    else:
+        rate = step.training_samples_per_s(
+            terms[cols.compute],
+            batch_per_gpu=work.batch_per_gpu,
+            n_gpus_per_server=cols.gpus_per_server,
+            n_servers=n_servers,
+            forward_flop=work.dnn.forward_flop.value,
+            gradient_bytes=gradient,
+            peak_flop_per_s=peak,
+            nic_bytes_per_s=cols.exchange_bytes_per_s,
+        )
+        moved = pipeline.exchanged_bytes_per_sample(gradient, n_servers, cols.gpus_per_server, work.batch_per_gpu)
+    core_s, decode_sd, decode_note = core_seconds(work, calibration)
+    decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
+    return Compute(
+        gpu=Capacity.log_normal(rate.total.value, rate.total.log_sd),
+        gpu_alone=rate.compute.value,
+        exchange=np.asarray(rate.exchange),
+        decode=decode,
+        core_s_per_sample=core_s,
+        exchanged_bytes=moved,
+        hit_fraction=hit_fraction(work, cols, n_servers, calibration),
+        notes=tuple(note for note in (*terms.notes, decode_note) if note),
+    )
+
+
+def _peak(catalog: Catalog, gpu: str, precision: str) -> float:
+    item = catalog.gpus[gpu]
+    return item.peak_mixed_flop_per_s.value if precision == "mixed" else item.peak_fp32_flop_per_s.value
+
+
+def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float, str]:
+    """Core time that a sample costs the host, the spread of its logarithm, and a note. [s], [-]"""
+    if work.is_decoded:
+        return 0.0, 0.0, ""
+    fixed_s, s_per_byte, log_sd, note = calibration.decode_terms(work.stack.loader, work.stack.framework, work.stack.id)
+    return float(preprocess.core_seconds_per_sample(work.sample_bytes, fixed_s, s_per_byte)), log_sd, note
+
+
+def hit_fraction(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Floats:
+    """Share of the reads that a server's memory serves after the first epoch."""
+    share = caches.cached_fraction(cols.cache_bytes, work.dataset_bytes)
+    position, _ = calibration.cache_position(work.request.access, work.request.cache)
+    return caches.hit_fraction(share, position, n_servers, work.request.access)
+
+
+def storage_side(cols: Columns, n_servers: Ints, n_nodes: Ints, gateway_bytes_per_s: Floats) -> pipeline.StorageSide:
+    """Data path of every row at given storage nodes."""
+    nodes = np.where(cols.is_local > 0, n_servers, np.maximum(n_nodes, 1))
+    return pipeline.StorageSide(
+        read=storage.read_capacity(
+            nodes, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s, cols.node_line_bytes_per_s
+        ),
+        mounts=storage.mount_capacity(
+            n_servers,
+            cols.mounts + cols.mounts_per_node * nodes,
+            cols.mount_low_bytes_per_s,
+            cols.mount_high_bytes_per_s,
+        ),
+        front_end_bytes_per_s=np.asarray(nodes * cols.node_line_bytes_per_s),
+        gateway_bytes_per_s=gateway_bytes_per_s,
+        server_nic_bytes_per_s=n_servers * cols.storage_nic_bytes_per_s,
+    )
+
+
+def stages(work: ResolvedWorkload, comp: Compute, side: pipeline.StorageSide, is_warm: bool = True) -> pipeline.Stages:
+    """Capacities of all stages, in a warm epoch or in the first one."""
+    hits = comp.hit_fraction if is_warm else np.zeros_like(comp.hit_fraction)
+    return pipeline.Stages(
+        storage=pipeline.storage_stage(side, work.sample_bytes, hits),
+        network=pipeline.network_stage(side, work.sample_bytes, hits, comp.exchanged_bytes),
+        decode=comp.decode,
+        gpu=comp.gpu,
+        exchange=Capacity.exact(comp.exchange),
+    )
+
+
+def epochs(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Estimate | None:
+    """Epochs of the training: fixed by the request, or by the recipe at the row's global batch."""
+    if work.request.epochs is not None:
+        return Estimate.exact(np.full(len(n_servers), work.request.epochs))
+    if work.recipe is not None:
+        batch = n_servers * cols.gpus_per_server * work.batch_per_gpu
+        return calibration.epochs(work.recipe, batch)
+    return None
+
+
+def evaluation_share(work: ResolvedWorkload) -> float:
+    """Time of the evaluations over the time of the training epochs.
+
+    An evaluation is a forward pass over the held-back samples; a training step is worth three forward passes.
+    """
+    if work.recipe is None or work.dataset.n_validation_samples is None:
+        return 0.0
+    per_epoch = work.dataset.n_validation_samples.value / work.recipe.evaluate_every_epochs.value
+    return per_epoch / (3 * work.n_samples)
+
+
+def need(
+    work: ResolvedWorkload,
+    comp: Compute,
+    cols: Columns,
+    n_servers: Ints,
+    confidence: float,
+    calibration: Calibration,
+) -> Need:
+    """What the target of a workload asks of every row."""
+    rows = len(n_servers)
+    zero = np.zeros(rows)
+    target = work.request.target
+    if target.samples_per_s is not None:
+        return Need(np.full(rows, target.samples_per_s), zero, zero, counts_gpu=True)
+    if target.gpus_busy is not None:
+        # "Busy" must hold where the GPUs turn out fast: the other stages meet the upper end of the GPU rate.
+        return Need(comp.gpu.quantile(confidence), zero, zero, counts_gpu=False)
+    assert target.time_to_train_s is not None
+    length = epochs(work, cols, n_servers, calibration)
+    assert length is not None  # checked by the request
+    left_s = target.time_to_train_s - calibration.start_up_s
+    warm_samples = length.value * work.n_samples * (1 + evaluation_share(work))
+    rate = np.full(rows, warm_samples / left_s) if left_s > 0 else np.full(rows, np.inf)
+    # What the warm epochs leave of the time is there for the first, cold one.
+    expected = comp.gpu.quantile(1 - confidence)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slack_s = left_s - warm_samples / expected
+        cold = np.where(slack_s > 0, work.n_samples / (slack_s + work.n_samples / expected), rate)
+    return Need(rate, length.log_sd, np.minimum(cold, np.maximum(rate, expected)), counts_gpu=True)
+
+
+def is_cached(comp: Compute) -> Bools:
+    """Rows whose data set is read once and then stays in the servers' memory."""
+    return np.asarray(comp.hit_fraction >= 1.0)
+
+
+def storage_nodes(
+    work: ResolvedWorkload, comp: Compute, cols: Columns, n_servers: Ints, wanted: Need, confidence: float
+) -> Floats:
+    """Smallest node count whose reads meet the target at the joint confidence; inf where none does.
+
+    The other stages have used up part of the confidence: P(storage) must reach confidence / P(all others).
+    """
+    others = [comp.gpu, comp.decode] if wanted.counts_gpu else [comp.decode]
+    already = joint_probability([stage.widened(wanted.log_sd) for stage in others], wanted.samples_per_s)
+    with np.errstate(divide="ignore"):
+        level = np.where(already > 0, confidence / np.where(already > 0, already, 1.0), np.inf)
+    # An epoch count that is uncertain widens the storage's need, too: plan for its upper end.
+    rate = wanted.samples_per_s * np.exp(wanted.log_sd * ndtri(confidence))
+    warm = rate * work.sample_bytes * (1 - comp.hit_fraction)
+    cold = np.where(np.isfinite(wanted.cold_samples_per_s), wanted.cold_samples_per_s, 0.0) * work.sample_bytes
+    read = np.where(np.isfinite(rate), np.maximum(warm, cold), _SECONDS_FOR_EVER)
+    return storage.nodes_needed(
+        read, level, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s, cols.node_line_bytes_per_s
+    )
+
+
+def probability(made: pipeline.Stages, wanted: Need) -> Floats:
+    """Probability that every stage meets the target."""
+    bounding = made.limiting() if wanted.counts_gpu else (made.storage, made.network, made.decode)
+    return joint_probability([stage.widened(wanted.log_sd) for stage in bounding], wanted.samples_per_s)

@@ -1,0 +1,242 @@
+"""Judges every design of the space: how many storage nodes it needs, which limits it breaks, what it takes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.bom.lines import row_cost
+from sizer.bom.prices import PriceBook
+from sizer.calibrate.fit import Calibration
+from sizer.catalog.loader import Catalog
+from sizer.design.space import Space
+
+from sizer.physical import capacity
+from sizer.physical.plan import Quantities
+from sizer.physical.platform import Platform
+from sizer.physical.quantities import quantities
+from sizer.sizing import evaluate
+from sizer.sizing.columns import Columns
+from sizer.sizing.evaluate import Compute, Need
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The whole space with its verdicts. Arrays over rows unless said."""
+
+    space: Space
+    columns: Columns
+    storage_nodes: Ints
+    computes: tuple[Compute, ...]  # one a workload
+    needs: tuple[Need, ...]
+    probability: Floats  # that all targets are met
+    passes: dict[str, Bools]  # limit in words -> rows that keep it
+    throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
+    time_s: Floats  # to train the first workload, or a million samples where the length is not known
+    quantities: dict[int, Quantities]  # platform -> its rows
+    rack_units: Floats
+    power_w: Floats
+    cost: Floats  # sum of the priced lines
+    unpriced: dict[str, Ints]  # item without a price -> its quantity in every row
+
+    @property
+    def feasible(self) -> Bools:
+        """Rows that keep every limit."""
+        return np.asarray(np.logical_and.reduce(list(self.passes.values())))
+
+    def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
+        """Items without a price whose quantity differs between ``rows``: only their prices could rank these by cost."""
+        return tuple(item for item, count in self.unpriced.items() if np.ptp(count[rows]) > 0)
+
+
+def judge(
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    platforms: Sequence[Platform],
+    space: Space,
+    cols: Columns,
+    catalog: Catalog,
+    calibration: Calibration,
+    prices: PriceBook,
+) -> Judged:
+    """Judge all rows in one vectorised pass; only counting parts goes platform by platform."""
+    confidence = request.confidence ** (1 / len(works))  # all targets together at the asked confidence
+    servers = space.n_servers
+    computes = tuple(evaluate.compute(work, platforms, cols, servers, calibration, catalog) for work in works)
+    needs = tuple(
+        evaluate.need(work, comp, cols, servers, confidence, calibration)
+        for work, comp in zip(works, computes, strict=True)
+    )
+    passes = _compute_limits(works, computes, needs, cols, servers, confidence)
+    wanted = np.max(
+        [
+            evaluate.storage_nodes(work, comp, cols, servers, need, confidence)
+            for work, comp, need in zip(works, computes, needs, strict=True)
+        ],
+        axis=0,
+    )
+    nodes, holds_data, enough_nodes = _whole_units(works, platforms, space, wanted)
+    passes["storage capacity for the data set"] = holds_data
+    passes["storage read rate"] = enough_nodes
+    counted, units, watts, racks = _count(request, platforms, space, nodes, catalog, passes)
+    made = [
+        evaluate.stages(work, comp, evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf)))
+        for work, comp in zip(works, computes, strict=True)
+    ]
+    chance = np.prod([evaluate.probability(m, need) for m, need in zip(made, needs, strict=True)], axis=0)
+    passes["confidence that all stages meet the target together"] = chance >= request.confidence - 1e-9
+    _add_site_limits(passes, request, racks, units, watts, servers)
+    cost, unpriced = _cost(request, counted, space, catalog, prices)
+    if request.limits.budget is not None:
+        # An unpriced line is not zero: a budget cannot be shown to be kept, which the answer says; known prices count.
+        passes["budget"] = ~(cost > request.limits.budget)
+    rate = np.min([stage.median for stage in made[0].limiting()], axis=0)
+    return Judged(
+        space=space,
+        columns=cols,
+        storage_nodes=nodes,
+        computes=computes,
+        needs=needs,
+        probability=chance,
+        passes=passes,
+        throughput=rate,
+        time_s=_time_s(works[0], computes[0], cols, servers, rate, calibration),
+        quantities=counted,
+        rack_units=units,
+        power_w=watts,
+        cost=cost,
+        unpriced=unpriced,
+    )
+
+
+def _compute_limits(
+    works: Sequence[ResolvedWorkload],
+    computes: Sequence[Compute],
+    needs: Sequence[Need],
+    cols: Columns,
+    servers: Ints,
+    confidence: float,
+) -> dict[str, Bools]:
+    rows = len(servers)
+    gpu, decode, network, count = (np.ones(rows, dtype=bool) for _ in range(4))
+    for work, comp, need in zip(works, computes, needs, strict=True):
+        if need.counts_gpu:
+            gpu &= comp.gpu.widened(need.log_sd).probability_at_least(need.samples_per_s) >= confidence - 1e-9
+        decode &= comp.decode.widened(need.log_sd).probability_at_least(need.samples_per_s) >= confidence - 1e-9
+        busy = work.request.target.gpus_busy
+        if busy is not None:
+            count &= servers * cols.gpus_per_server >= busy
+        read = work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes
+        with np.errstate(divide="ignore"):
+            network &= servers * cols.storage_nic_bytes_per_s / np.maximum(read, 1e-9) >= need.samples_per_s
+    return {
+        "number of GPUs": count,
+        "rate of the GPUs": gpu,
+        "host processors that decode": decode,
+        "network ports of the servers": network,
+    }
+
+
+def _whole_units(
+    works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], space: Space, wanted: Floats
+) -> tuple[Ints, Bools, Bools]:
+    """Storage nodes of every row in whole chassis, and whether they hold the data and give the rate."""
+    data = max(work.dataset_bytes for work in works)
+    nodes = np.zeros(space.n_rows, dtype=np.int64)
+    holds = np.ones(space.n_rows, dtype=bool)
+    enough = np.ones(space.n_rows, dtype=bool)
+    for index, platform in enumerate(platforms):
+        rows = space.of_platform(index)
+        storage = platform.storage
+        for_data = capacity.smallest_nodes(storage, platform.capacity_option, data)
+        holds[rows] = for_data.fits
+        if not capacity.counts_nodes(storage):
+            # Local drives: one "node" a server. An NFS server: one.
+            available = space.n_servers[rows] if storage.kind == "local" else 1
+            enough[rows] = wanted[rows] <= available
+            continue
+        unit = capacity.nodes_per_unit(storage)
+        low, high = capacity.node_limits(storage)
+        least = np.maximum(np.maximum(wanted[rows], low), int(for_data.nodes))
+        whole = np.ceil(least / unit) * unit
+        enough[rows] = whole <= high
+        nodes[rows] = np.minimum(whole, high).astype(np.int64)
+    return nodes, holds, enough
+
+
+def _count(
+    request: SizingRequest,
+    platforms: Sequence[Platform],
+    space: Space,
+    nodes: Ints,
+    catalog: Catalog,
+    passes: dict[str, Bools],
+) -> tuple[dict[int, Quantities], Floats, Floats, Ints]:
+    """Parts of all rows; what cannot be built is added to ``passes``."""
+    counted: dict[int, Quantities] = {}
+    units, watts = np.zeros(space.n_rows), np.zeros(space.n_rows)
+    racks = np.zeros(space.n_rows, dtype=np.int64)
+    for index, platform in enumerate(platforms):
+        rows = space.of_platform(index)
+        found = quantities(
+            platform,
+            space.n_servers[rows],
+            nodes[rows],
+            catalog=catalog,
+            limits=request.limits,
+            existing=request.existing,
+        )
+        counted[index] = found
+        units[rows], watts[rows], racks[rows] = found.rack_units, found.power_max_w, found.racks
+        for limit, breaks in found.violations.items():
+            passes.setdefault(limit, np.ones(space.n_rows, dtype=bool))[rows] &= ~breaks
+    return counted, units, watts, racks
+
+
+def _add_site_limits(
+    passes: dict[str, Bools], request: SizingRequest, racks: Ints, units: Floats, watts: Floats, servers: Ints
+) -> None:
+    limits = request.limits
+    if limits.racks is not None:
+        passes[f"at most {limits.racks} racks"] = racks <= limits.racks
+    if limits.rack_units is not None:
+        passes[f"at most {limits.rack_units} rack units"] = units <= limits.rack_units
+    if limits.power_w is not None:
+        passes[f"at most {limits.power_w / 1e3:g} kW"] = watts <= limits.power_w
+    if limits.servers is not None:
+        passes[f"at most {limits.servers} servers"] = servers <= limits.servers
+
+
+def _cost(
+    request: SizingRequest, counted: dict[int, Quantities], space: Space, catalog: Catalog, prices: PriceBook
+) -> tuple[Floats, dict[str, Ints]]:
+    """Sum of the priced lines of every row, and the quantity of every item without a price."""
+    cost = np.zeros(space.n_rows)
+    missing: dict[str, Ints] = {}
+    for index, found in counted.items():
+        rows = space.of_platform(index)
+        amount, unpriced = row_cost(found.components, catalog, prices, request.currency)
+        if amount is not None:
+            cost[rows] = amount
+        for part in found.components:
+            if part.item in unpriced and part.status == "computed":
+                missing.setdefault(part.item, np.zeros(space.n_rows, dtype=np.int64))[rows] += part.quantity
+    return cost, missing
+
+
+def _time_s(
+    work: ResolvedWorkload, comp: Compute, cols: Columns, servers: Ints, rate: Floats, calibration: Calibration
+) -> Floats:
+    length = evaluate.epochs(work, cols, servers, calibration)
+    if length is None:
+        return np.asarray(1e6 / rate)
+    return np.asarray(calibration.start_up_s + length.value * work.n_samples * (1 + evaluate.evaluation_share(work)) / rate)
+
+

@@ -1,0 +1,180 @@
+"""The answer: one SizingResult, from which documents, files and the app are made."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.estimate import Estimate
+from sizer.bom.bill import Bill
+from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
+from sizer.physical.plan import Quantities
+from sizer.physical.platform import Platform
+from sizer.workload.request import SizingRequest, Workload
+
+SCHEMA_VERSION = 1
+Floats = NDArray[np.float64]
+
+# Stages of the data path in their order; the key is used in files, the label on pages.
+STAGES = {
+    "storage": "Storage",
+    "network": "Network and gateway",
+    "decode": "Host decode",
+    "gpu": "GPU compute",
+    "exchange": "Gradient exchange",
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of the pipeline at the chosen size."""
+
+    key: str  # of STAGES
+    capacity: Estimate  # samples/s that the stage alone could pass; inf where it is not used
+    load_fraction: float  # throughput over capacity, 0..1
+    is_limiting: bool
+    how: str  # one sentence: what the capacity is made of, with the published number used
+    sources: tuple[str, ...]  # keys of catalog/sources.toml
+
+
+@dataclass(frozen=True)
+class TrainingTime:
+    """Parts of a time to train. [s]"""
+
+    epochs: Estimate
+    start_up_s: float
+    first_epoch_s: Estimate
+    epoch_s: Estimate
+    evaluations_s: Estimate
+    total_s: Estimate
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A published measurement near this workload, with what the model says about it."""
+
+    id: str
+    source: str
+    where: str
+    what: str  # "ResNet-50, 72 GPUs, DGX-1, TensorFlow NGC 18.09"
+    n_gpus: int
+    published: float  # samples/s
+    predicted: Estimate
+    calibrates: bool  # True: the model was calibrated on it, so it does not validate
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Throughput against size, storage and platform held fixed. Arrays over ``n_servers``."""
+
+    n_servers: Floats
+    n_gpus: Floats
+    throughput: Estimate
+    stage_capacity: dict[str, Floats]  # key of STAGES -> samples/s (median)
+
+
+@dataclass(frozen=True)
+class WorkloadAnswer:
+    """How one workload runs on one design."""
+
+    workload: Workload
+    dnn: Dnn
+    dataset: Dataset
+    stack: Stack
+    recipe: Recipe | None
+    batch_per_gpu: int
+    dataset_bytes: float
+    sample_bytes: float
+    throughput: Estimate  # samples/s, warm
+    storage_bytes_per_s: Estimate  # from the storage, warm
+    cold_storage_bytes_per_s: Estimate  # in the first epoch
+    cpu_utilization_fraction: Estimate
+    gpu_busy_fraction: float  # throughput over what the GPUs (with exchange) could pass
+    cache_hit_fraction: float
+    scaling_efficiency: float  # throughput over GPUs x throughput of one GPU
+    stages: tuple[Stage, ...]
+    bottleneck: str  # key of STAGES
+    next_bottleneck: str
+    target: str  # in words
+    probability: float  # that the target is met
+    meets_target: bool
+    time: TrainingTime | None
+    scaling: Scaling
+    evidence: tuple[Evidence, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DesignAnswer:
+    """One sized design: platform, counts, how every workload runs on it, what it is made of and costs."""
+
+    platform: Platform
+    n_servers: int
+    n_gpus: int
+    storage_nodes: int
+    workloads: tuple[WorkloadAnswer, ...]
+    quantities: Quantities  # arrays of one row
+    bill: Bill
+    probability: float  # that all targets are met
+    binding_limit: str  # sentence: what would have to change to get by with less
+    warnings: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Short name: '9 x DGX-1 + 8 x Isilon F800 nodes'."""
+        servers = f"{self.n_servers} × {self.platform.server.name}"
+        storage = self.platform.storage.name
+        return f"{servers} + {self.storage_nodes} × {storage} nodes" if self.storage_nodes else f"{servers} + {storage}"
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something taken for granted: an assumed fact of a part, or a default of the request."""
+
+    what: str
+    value: str
+    basis: str
+    source: str
+    note: str
+
+
+@dataclass(frozen=True)
+class ParetoPoint:
+    """A design on the front over cost (or its stand-in), time, power and rack units."""
+
+    name: str
+    server: str
+    storage: str
+    n_servers: int
+    n_gpus: int
+    storage_nodes: int
+    throughput_samples_per_s: float
+    time_s: float  # time to train, or seconds per million samples
+    power_w: float
+    rack_units: float
+    cost: float | None
+    is_documented: bool
+
+
+@dataclass(frozen=True)
+class SizingResult:
+    """The whole answer to one request."""
+
+    request: SizingRequest
+    catalog_digest: str
+    calibration_digest: str
+    verdict: str  # the answer in one or two sentences
+    needs_cluster: bool
+    advice: tuple[str, ...]  # sentences: why a cluster is (not) needed, what is enough
+    design: DesignAnswer  # the one that documents describe
+    selection: str  # sentence: why this one is described
+    platforms: tuple[DesignAnswer, ...]  # best of each platform, side by side; holds `design`
+    deciding_prices: tuple[str, ...]  # items whose price would rank the platforms
+    runner_up: ParetoPoint | None
+    runner_up_reason: str
+    pareto: tuple[ParetoPoint, ...]
+    n_designs: int  # judged
+    ruled_out: dict[str, int]  # limit in words -> designs that it alone or among others ruled out
+    assumptions: tuple[Assumption, ...]
+    questions: tuple[str, ...]  # to ask the vendor
+    sources: tuple[str, ...]  # keys of every document a number comes from, in order of use

@@ -1,0 +1,231 @@
+"""What a customer wants: read from TOML, JSON or Python, checked, and echoed as understood."""
+
+import datetime
+import json
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sizer.base.errors import RequestError
+from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
+from sizer.workload.faults import plain_faults
+
+SCHEMA_VERSION = 1
+# A request is typed by a person; a larger file is something else.
+MAX_REQUEST_BYTES = 1_000_000
+
+Name = Annotated[str, Field(min_length=1, max_length=120)]
+ItemId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=60)]
+Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
+Task = Literal["training", "validation-inference"]
+Access = Literal["random", "sharded"]
+Cache = Literal["page-cache", "pinned", "none"]
+FabricKind = Literal["edr", "100gbe", "40gbe", "25gbe", "10gbe"]
+RankBy = Literal["cost", "time", "gpus", "rack-units", "watts"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CustomDnn(_Part):
+    """A neural network that the catalogue does not hold, given by its numbers."""
+
+    name: Name
+    forward_flop: Flop  # 2 x multiply-accumulates of one sample
+    parameters: Annotated[float, Field(ge=1e3, le=1e13, allow_inf_nan=False)]
+    input_bytes: Bytes  # one decoded sample as the GPU gets it
+    like: ItemId | None = None  # catalogue DNN whose efficiency it borrows; absent: the pool of all
+
+
+class CustomDataset(_Part):
+    """A data set given by its numbers."""
+
+    name: Name = "custom data set"
+    n_samples: Annotated[float, Field(ge=1, le=1e15, allow_inf_nan=False)]
+    sample_bytes: Bytes
+    n_validation_samples: Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)] = 0.0
+    format: Literal["raw files", "records", "decoded tensors"] = "records"
+
+
+class Target(_Part):
+    """What must be reached. Exactly one of the three."""
+
+    samples_per_s: SamplesPerS | None = None
+    time_to_train_s: Seconds | None = None
+    gpus_busy: Count | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = [name for name in ("samples_per_s", "time_to_train_s", "gpus_busy") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                "a target is exactly one of samples_per_s, time_to_train_s or gpus_busy, "
+                f"got {' and '.join(given) if given else 'none'}"
+            )
+        return self
+
+
+class Workload(_Part):
+    """One thing to run."""
+
+    name: Name = "workload"
+    task: Task = "training"
+    dnn: ItemId | CustomDnn
+    stack: ItemId | None = None
+    precision: Literal["mixed", "fp32"] = "mixed"
+    batch_per_gpu: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None
+    dataset: ItemId | CustomDataset = "imagenet"
+    # Size of the whole set on storage where it is not samples x sample_bytes, e.g. many copies of one set.
+    dataset_bytes: Bytes | None = None
+    sample_bytes: Bytes | None = None
+    access: Access = "random"
+    cache: Cache = "page-cache"
+    target: Target
+    # Length of a training: a fixed number of epochs, or a recipe that tells epochs from the global batch.
+    epochs: Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)] | None = None
+    recipe: ItemId | None = None
+
+    @model_validator(mode="after")
+    def _length_known(self) -> Self:
+        if self.epochs is not None and self.recipe is not None:
+            raise ValueError("give epochs or recipe, not both")
+        if self.target.time_to_train_s is not None:
+            if self.task != "training":
+                raise ValueError("time_to_train_s is a target of task 'training' only")
+            if self.epochs is None and self.recipe is None:
+                raise ValueError("a time_to_train_s target needs epochs or recipe")
+        return self
+
+
+class Platforms(_Part):
+    """What may be used. An empty list allows everything the catalogue can order."""
+
+    servers: tuple[ItemId, ...] = ()
+    forbidden_servers: tuple[ItemId, ...] = ()
+    gpus: tuple[ItemId, ...] = ()
+    storage: tuple[ItemId, ...] = ()
+    forbidden_storage: tuple[ItemId, ...] = ()
+    fabrics: tuple[FabricKind, ...] = ()
+    # GPUs of each server that the job uses; absent: all of them.
+    gpus_per_server: Count | None = None
+
+
+class Limits(_Part):
+    """What must not be exceeded."""
+
+    budget: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)] | None = None
+    racks: Count | None = None
+    rack_power_w: Watts | None = None
+    power_w: Watts | None = None
+    rack_units: Count | None = None
+    servers: Count | None = None
+
+
+class Existing(_Part):
+    """Equipment that the customer has and the design may use; it is listed but not bought."""
+
+    servers: dict[ItemId, Count] = {}
+    storage_nodes: dict[ItemId, Count] = {}
+    switches: dict[ItemId, Count] = {}
+
+
+class Site(_Part):
+    """The room."""
+
+    rack: ItemId = "ar3300"
+    pdu: ItemId = "ap8886"
+    pue_ratio: Annotated[float, Field(ge=1, le=5, allow_inf_nan=False)] | None = None
+
+
+class SizingRequest(_Part):
+    """A request: one or more workloads, what may be used, what must not be exceeded."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    title: Name = "Deep-learning cluster"
+    customer: Annotated[str, Field(max_length=120)] = ""
+    # Date of the quote; documents print it, nothing reads a clock.
+    date: datetime.date | None = None
+    confidence: Annotated[float, Field(ge=0.5, le=0.99, allow_inf_nan=False)] = 0.9
+    rank_by: RankBy | None = None
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    workload: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=20)]
+    platforms: Platforms = Platforms()
+    limits: Limits = Limits()
+    existing: Existing = Existing()
+    site: Site = Site()
+    # Reserved: later versions read them; today a filled table is refused rather than ignored.
+    team: dict[str, Any] = {}
+    growth: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _reserved_tables_empty(self) -> Self:
+        for table in ("team", "growth"):
+            if getattr(self, table):
+                raise ValueError(f"[{table}] is reserved for a later version and not read yet; leave it out")
+        return self
+
+    @classmethod
+    def from_dict(cls, data: object, place: str = "request") -> Self:
+        """Request from a plain mapping.
+
+        Raises
+        ------
+        RequestError
+            Listing every fault: place, key, value, what is allowed, nearest known key.
+        """
+        if not isinstance(data, dict):
+            raise RequestError(f"{place}: expected a table with [[workload]], got {type(data).__name__}")
+        if not data:
+            raise RequestError(f"{place}: is empty; a request has at least one [[workload]] with dnn and target")
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise RequestError("\n".join(plain_faults(cls, error, place))) from None
+
+    @classmethod
+    def from_text(cls, text: str, format_: Literal["toml", "json"], place: str = "request") -> Self:
+        """Request from TOML or JSON text, as typed or uploaded."""
+        if len(text) > MAX_REQUEST_BYTES:
+            raise RequestError(f"{place}: {len(text)} characters is more than a request holds ({MAX_REQUEST_BYTES})")
+        try:
+            data = tomllib.loads(text) if format_ == "toml" else json.loads(text)
+        except (tomllib.TOMLDecodeError, json.JSONDecodeError, RecursionError) as error:
+            raise RequestError(f"{place}: is not valid {format_.upper()}: {error}") from None
+        return cls.from_dict(data, place)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """Request from a .toml or .json file; a design.json made by ``sizer size`` is read too.
+
+        Raises
+        ------
+        RequestError
+            If the file is missing, unreadable, too large, not UTF-8, or not a request.
+        """
+        path = Path(path)
+        try:
+            if path.stat().st_size > MAX_REQUEST_BYTES:
+                raise RequestError(f"{path}: is larger than a request can be ({MAX_REQUEST_BYTES} B)")
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            raise RequestError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+        if path.suffix == ".toml":
+            return cls.from_text(text, "toml", str(path))
+        if path.suffix == ".json":
+            return cls._from_json(text, str(path))
+        raise RequestError(f"{path}: unknown ending {path.suffix!r}; a request is a .toml or .json file")
+
+    @classmethod
+    def _from_json(cls, text: str, place: str) -> Self:
+        try:
+            data = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise RequestError(f"{place}: is not valid JSON: {error}") from None
+        if isinstance(data, dict) and data.get("kind") == "design":
+            data = data.get("request")
+        return cls.from_dict(data, place)

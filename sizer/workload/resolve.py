@@ -1,0 +1,202 @@
+"""A workload with its names looked up: the DNN, data set, stack and recipe, and every default written down."""
+
+import difflib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sizer.base.errors import RequestError
+from sizer.base.provenance import Sourced
+from sizer.base.quantities import si
+from sizer.catalog.loader import Catalog
+from sizer.catalog.schema import Dataset, Dnn, Item, Recipe, Stack
+from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
+
+ItemT = TypeVar("ItemT", bound=Item)
+
+# Batches that fit a 16 GB GPU for ImageNet networks: 128 with mixed precision and half of it with fp32
+# (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
+DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
+CUSTOM = "request"  # source of what the user states himself
+
+
+@dataclass(frozen=True)
+class ResolvedWorkload:
+    """A workload as the models take it. Sizes in bytes."""
+
+    request: Workload
+    dnn: Dnn
+    like: str | None  # catalogue DNN whose efficiency a custom one borrows
+    is_custom_dnn: bool
+    dataset: Dataset
+    stack: Stack
+    recipe: Recipe | None
+    batch_per_gpu: int
+    sample_bytes: float
+    dataset_bytes: float
+    n_samples: float  # of one epoch
+    is_decoded: bool  # decoded tensors need no host decode
+    defaults: tuple[tuple[str, str, str], ...]  # (what, value, note): filled in because the request is silent
+    warnings: tuple[str, ...]
+
+    @property
+    def is_inference(self) -> bool:
+        """Whether the workload is validation inference (forward only)."""
+        return self.request.task == "validation-inference"
+
+
+def resolve(
+    request: SizingRequest, catalog: Catalog, measured: Collection[tuple[str, str]]
+) -> tuple[ResolvedWorkload, ...]:
+    """All workloads of a request, looked up.
+
+    Parameters
+    ----------
+    request : SizingRequest
+    catalog : Catalog
+    measured : collection of (stack id, DNN id)
+        Pairs with published rates; a workload without a stack gets the oldest stack that knows its DNN.
+
+    Raises
+    ------
+    RequestError
+        Naming the key, the unknown name and the nearest known one, or a combination that does not fit.
+    """
+    return tuple(
+        _resolve_one(work, f"workload.{index}", catalog, measured) for index, work in enumerate(request.workload)
+    )
+
+
+def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> ItemT:
+    """Item of a catalogue folder by name, or a RequestError with the nearest known name."""
+    if name in folder:
+        return folder[name]
+    close = difflib.get_close_matches(name, folder, n=1, cutoff=0.4)
+    hint = f", did you mean {close[0]!r}?" if close else "."
+    raise RequestError(f"{place} = {name!r} is no {what} of the catalogue{hint} Known: {', '.join(sorted(folder))}")
+
+
+def _resolve_one(
+    work: Workload, place: str, catalog: Catalog, measured: Collection[tuple[str, str]]
+) -> ResolvedWorkload:
+    defaults: list[tuple[str, str, str]] = []
+    warnings: list[str] = []
+    dnn, like = _dnn(work, place, catalog)
+    dataset = _dataset(work, place, catalog)
+    stack = _stack(work, like or dnn.id, place, catalog, measured, warnings)
+    recipe = None
+    if work.recipe is not None:
+        recipe = look_up(catalog.recipes, work.recipe, f"{place}.recipe", "recipe")
+        if recipe.dnn != dnn.id and recipe.dnn != like:
+            raise RequestError(f"{place}.recipe = {recipe.id!r} is a recipe of {recipe.dnn}, the workload trains {dnn.id}")
+    batch = work.batch_per_gpu
+    if batch is None:
+        batch = DEFAULT_BATCH[work.precision]
+        defaults.append(("Batch per GPU", str(batch), "what fits a 16 GB GPU for ImageNet networks; state yours"))
+    sample_bytes = work.sample_bytes if work.sample_bytes is not None else dataset.sample_bytes.value
+    n_samples = dataset.n_samples.value
+    if work.dataset_bytes is not None:
+        dataset_bytes = work.dataset_bytes
+        n_samples = dataset_bytes / sample_bytes
+        if n_samples < 1:
+            raise RequestError(
+                f"{place}.dataset_bytes = {si(dataset_bytes, 'B')} holds less than one sample of {si(sample_bytes, 'B')}"
+            )
+    else:
+        dataset_bytes = n_samples * sample_bytes
+    if work.target.time_to_train_s is not None and work.dataset_bytes is not None:
+        # Copies of a set make storage work, they are not an epoch of the original: say which one counts.
+        defaults.append(
+            ("Samples of one epoch", f"{n_samples:.0f}", "data set size over sample size, as dataset_bytes is given")
+        )
+    return ResolvedWorkload(
+        request=work,
+        dnn=dnn,
+        like=like,
+        is_custom_dnn=isinstance(work.dnn, CustomDnn),
+        dataset=dataset,
+        stack=stack,
+        recipe=recipe,
+        batch_per_gpu=batch,
+        sample_bytes=sample_bytes,
+        dataset_bytes=dataset_bytes,
+        n_samples=n_samples,
+        is_decoded=dataset.format == "decoded tensors",
+        defaults=tuple(defaults),
+        warnings=tuple(warnings),
+    )
+
+
+def _stated(value: float) -> Sourced[float]:
+    return Sourced(value=value, basis="assumed", source=CUSTOM, where="stated in the request")
+
+
+def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]:
+    if isinstance(work.dnn, str):
+        return look_up(catalog.dnns, work.dnn, f"{place}.dnn", "DNN"), None
+    custom = work.dnn
+    if custom.like is not None:
+        look_up(catalog.dnns, custom.like, f"{place}.dnn.like", "DNN")
+    dnn = Dnn(
+        id="custom-dnn",
+        name=custom.name,
+        vendor="",
+        orderable=False,
+        forward_flop=_stated(custom.forward_flop),
+        parameters=_stated(custom.parameters),
+        input_bytes=_stated(custom.input_bytes),
+        sample="sample",
+    )
+    return dnn, custom.like
+
+
+def _dataset(work: Workload, place: str, catalog: Catalog) -> Dataset:
+    if isinstance(work.dataset, str):
+        return look_up(catalog.datasets, work.dataset, f"{place}.dataset", "data set")
+    custom: CustomDataset = work.dataset
+    return Dataset(
+        id="custom-dataset",
+        name=custom.name,
+        vendor="",
+        orderable=False,
+        n_samples=_stated(custom.n_samples),
+        sample_bytes=_stated(custom.sample_bytes),
+        n_validation_samples=_stated(custom.n_validation_samples),
+        format=custom.format,
+        sample="sample",
+    )
+
+
+def _stack(
+    work: Workload,
+    dnn_id: str,
+    place: str,
+    catalog: Catalog,
+    measured: Collection[tuple[str, str]],
+    warnings: list[str],
+) -> Stack:
+    task = "inference" if work.task == "validation-inference" else "training"
+    if work.stack is not None:
+        stack = look_up(catalog.stacks, work.stack, f"{place}.stack", "software stack")
+        if stack.task not in (task, "both"):
+            raise RequestError(f"{place}.stack = {stack.id!r} is a stack for {stack.task}, the workload is {work.task}")
+        if work.precision not in stack.precisions:
+            raise RequestError(
+                f"{place}.precision = {work.precision!r} is not measured for stack {stack.id!r}; "
+                f"it has {' and '.join(stack.precisions)}"
+            )
+        return stack
+    candidates = [
+        stack
+        for stack in catalog.stacks.values()
+        if stack.task in (task, "both") and work.precision in stack.precisions
+    ]
+    knows = [stack for stack in candidates if (stack.id, dnn_id) in measured] or candidates
+    if not knows:
+        raise RequestError(f"{place}.stack is not given and the catalogue has none for {work.task} in {work.precision}")
+    oldest = min(knows, key=lambda stack: (stack.released.value, stack.id))
+    warnings.append(
+        f"No software stack is stated: the oldest calibrated one that knows the DNN is taken ({oldest.name}, "
+        f"{oldest.released.value}). Newer stacks have nearly doubled the rate on the same GPU; state yours."
+    )
+    return oldest
