@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sizer.base.errors import SizerError as SizerError
     from sizer.base.estimate import Estimate as Estimate
-    from sizer.catalog.loader import Catalog as Catalog
+    from sizer.catalog.model import Catalog as Catalog
     from sizer.catalog.loader import load_catalog as load_catalog
     from sizer.sizing.project import project as project
     from sizer.sizing.result import DesignAnswer as DesignAnswer
@@ -22,7 +22,7 @@ __version__ = "0.1.0"
 
 # Public name -> module. Resolved on first use, so that importing the package does no work.
 _PUBLIC = {
-    "Catalog": "sizer.catalog.loader",
+    "Catalog": "sizer.catalog.model",
     "DesignAnswer": "sizer.sizing.result",
     "Estimate": "sizer.base.estimate",
     "SizerError": "sizer.base.errors",

@@ -54,7 +54,7 @@ def size_command(
     from sizer.catalog.loader import load_catalog
     from sizer.documents import write_documents
     from sizer.export.design_json import design_document
-    from sizer.report.words import answer_text
+    from sizer.report.summary import answer_text
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
@@ -85,8 +85,8 @@ def size_command(
             print()
     if as_json:
         _print_json(answers[0] if len(parsed) == 1 else answers)
-    for path, error in failures:
-        print(f"sizer: {path}: {error}", file=sys.stderr)
+    for path, failure in failures:
+        print(f"sizer: {path}: {failure}", file=sys.stderr)
     if failures:
         sys.exit(failures[0][1].exit_status)
 
@@ -108,7 +108,7 @@ def project_command(
     """Performance of a given cluster, without a search."""
     from sizer.catalog.loader import load_catalog
     from sizer.export.design_json import projection_document
-    from sizer.report.words import projection_text
+    from sizer.report.summary import projection_text
     from sizer.sizing.project import project
     from sizer.workload.request import SizingRequest
 
@@ -174,9 +174,8 @@ def catalog_check(catalog_dir: CatalogDir = None) -> None:
     faults = check_catalog(catalog)
     if faults:
         raise CatalogError(faults)
-    n_items = sum(len(folder) for folder in catalog.folders().values())
     print(
-        f"{n_items} items, {len(catalog.sources)} sources, {len(catalog.prices)} prices: no fault. "
+        f"{sum(1 for _ in catalog.items())} items, {len(catalog.sources)} sources, {len(catalog.prices)} prices: no fault. "
         f"{len(catalog.assumptions())} assumed values, {len(unknown_facts(catalog))} facts to ask the vendors for."
     )
 
@@ -189,16 +188,17 @@ def catalog_show(
 ) -> None:
     """Print an item with the source of every fact, or the list of items."""
     from sizer.catalog.loader import load_catalog
+    from sizer.catalog.schema import CATEGORIES
     from sizer.catalog.show import item_rows
 
     catalog = load_catalog(overlay=catalog_dir)
-    console = Console(soft_wrap=True)
     if item is None:
+        listed = {name: list(catalog.folder(name)) for name in CATEGORIES}
         if as_json:
-            _print_json({name: sorted(folder) for name, folder in catalog.folders().items()})
+            _print_json(listed)
             return
-        for name, folder in catalog.folders().items():
-            console.print(f"{name}: {', '.join(sorted(folder))}", markup=False, highlight=False)
+        for name, ids in listed.items():
+            print(f"{name}: {', '.join(ids)}")
         return
     found = catalog.item(item)
     if as_json:

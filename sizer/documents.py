@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sizer.base.errors import ReportError, RequestError
-from sizer.catalog.loader import Catalog
+from sizer.catalog.model import Catalog
 from sizer.export.csv_bill import bill_csv
 from sizer.export.design_json import design_document, to_json
 from sizer.export.files import write_whole

@@ -509,7 +509,7 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
         req.workload[0], rate,
         {"storage": (86_000, 0.2), "network": (163_000 / 1, 0), "decode": (8_900 * n, 0.15), "gpu": (rate, 0.05),
          "exchange": (np.inf, 0) if n == 1 else (rate * 4, 0.2)},
-        "gpu", "decode", scaling(2_940, 4, 86_000, 16), 128, dataset_bytes=1.4e12, target="at least 2 700 images/s",
+        "gpu", "decode", scaling(2_940, 4, 86_000, 4), 128, dataset_bytes=1.4e12, target="at least 2 700 images/s",
         probability=0.95,
     )  # fmt: skip
     platform = _platform(

@@ -24,6 +24,10 @@ class CatalogError(SizerError):
         self.faults = tuple(faults)
         super().__init__("\n".join(self.faults))
 
+    def __reduce__(self) -> tuple[type["CatalogError"], tuple[tuple[str, ...]]]:
+        # Exceptions are pickled by their message, which would come back as one fault a character.
+        return type(self), (self.faults,)
+
 
 class InfeasibleError(SizerError):
     """No design meets the request; the sentence names the limit that rules every design out."""

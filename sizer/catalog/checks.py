@@ -25,6 +25,8 @@ from sizer.catalog.schema import (
 _FORM_OF_LINK = {"nvlink1": "sxm2", "nvlink2": "sxm2", "nvswitch": "sxm3", "pcie3": "pcie"}
 # Without these no rack can be drawn, so an orderable device carries them, assumed if need be.
 _BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")
+# What no vendor sells, so that nobody can be asked.
+_NOT_SOLD = ("dnns", "datasets", "stacks", "recipes")
 # (low end, high end, both needed)
 _ORDERED = (
     ("power_low_w", "power_high_w", False),
@@ -56,10 +58,14 @@ def check_catalog(catalog: Catalog) -> list[str]:
 
 
 def unknown_facts(catalog: Catalog) -> list[tuple[str, str]]:
-    """``(item id, field)`` of every fact to ask the vendor for: absent, or only assumed, and needed by a plan."""
+    """``(item id, field)`` of every fact to ask the vendor for: absent, or only assumed, and needed by a plan.
+
+    Parts that are never bought are left out, except storage: local drives and the head node's share come with a server.
+    """
     asked = [
         (item.id, name)
-        for _, item in catalog.items()
+        for folder, item in catalog.items()
+        if folder not in _NOT_SOLD and (item.orderable or folder == "storage")
         for name in (*_absent(item), *(said.field for said in statements(item) if said.basis == "assumed"))
     ]
     return list(dict.fromkeys(asked))

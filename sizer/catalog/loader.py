@@ -165,7 +165,9 @@ def _table(file: Path, root: Path, place: str, content: _Content) -> dict[str, A
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: TOMLDecodeError, and integers of thousands of digits
-        content.faults.append(f"{place}: is not valid TOML: {error}")
+        # tomllib names line and column except at the end of a file.
+        reason = str(error).replace("at end of document", f"at line {len(text.splitlines())}, end of document")
+        content.faults.append(f"{place}: is not valid TOML: {reason}")
         return None
 
 

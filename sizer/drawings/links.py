@@ -1,24 +1,11 @@
-"""What runs over a link, in words and in line width."""
+"""What runs over a link, in words and in line width, and where to find it in a design."""
 
 import math
 
-from sizer.catalog.schema import IntraLink, LinkKind, Port, Server
+from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
+from sizer.catalog.schema import IntraLink, LinkKind
 from sizer.physical.plan import Network
 from sizer.sizing.result import DesignAnswer
-
-# Signalling rate on the label of each kind of port. [Gbit/s]
-GBIT_PER_S: dict[LinkKind, int] = {
-    "hdr": 200,
-    "edr": 100,
-    "fdr": 56,
-    "qdr": 40,
-    "100gbe": 100,
-    "40gbe": 40,
-    "25gbe": 25,
-    "10gbe": 10,
-    "1gbe": 1,
-}
-_INFINIBAND = {"hdr": "HDR", "edr": "EDR", "fdr": "FDR", "qdr": "QDR"}
 
 INTRA_LINKS: dict[IntraLink, str] = {
     "nvlink1": "NVLink",
@@ -28,17 +15,10 @@ INTRA_LINKS: dict[IntraLink, str] = {
 }
 
 
-def kind_name(kind: LinkKind) -> str:
-    """Name of a kind of link: 'EDR InfiniBand', '40 GbE'."""
-    if kind in _INFINIBAND:
-        return f"{_INFINIBAND[kind]} InfiniBand"
-    return f"{GBIT_PER_S[kind]} GbE"
-
-
 def link_text(count: int, kind: LinkKind) -> str:
     """Count and speed of a bundle: '3 × FDR 56 Gbit/s', '16 × 40 GbE'."""
-    if kind in _INFINIBAND:
-        return f"{count} × {_INFINIBAND[kind]} {GBIT_PER_S[kind]} Gbit/s"
+    if is_infiniband(kind):
+        return f"{count} × {kind.upper()} {GBIT_PER_S[kind]} Gbit/s"
     return f"{count} × {GBIT_PER_S[kind]} GbE"
 
 
@@ -47,28 +27,29 @@ def stroke(kind: LinkKind) -> float:
     return 0.8 + 1.2 * math.log10(GBIT_PER_S[kind])
 
 
-def _runs(port: Port, kind: LinkKind) -> bool:
-    return kind == port.kind or kind in port.also
-
-
-def fabric_ports(server: Server, kind: LinkKind) -> int:
-    """Ports of one server that can join a fabric of ``kind``; at least one, since the server is attached."""
-    carrying = [port for port in server.ports if port.use not in ("management", "bmc") and _runs(port, kind)]
-    return max(sum(port.count for port in carrying), 1)
-
-
 def network(design: DesignAnswer, *names: str) -> Network | None:
-    """First of the design's networks whose name holds one of ``names``."""
-    return next((net for net in design.quantities.networks for name in names if name in net.name), None)
+    """First of the design's networks whose name holds one of ``names``, in their order."""
+    return next((net for name in names for net in design.quantities.networks if name in net.name), None)
+
+
+def server_links(design: DesignAnswer) -> int:
+    """Links of one server into the fabric; at least one, since the server is attached."""
+    return max(fabric_ports(design.platform.server.ports, design.platform.fabric), 1)
 
 
 def front_end_links(design: DesignAnswer) -> int:
-    """Cables between the storage and whatever it is attached to."""
-    per_node = design.platform.storage.front_end_ports_per_node
-    ports = 1 if per_node is None else per_node.value
-    if design.platform.storage_server is not None and per_node is None:
-        ports = fabric_ports(design.platform.storage_server, design.platform.fabric)
-    return max(design.storage_nodes, 1) * ports
+    """Cables between the storage and whatever it is attached to. The gateway counts one port of each node."""
+    platform = design.platform
+    if platform.gateway is not None:
+        return max(design.storage_nodes, 1)
+    per_node = platform.storage.front_end_ports_per_node
+    if per_node is not None:
+        ports = per_node.value
+    elif platform.storage_server is not None:
+        ports = fabric_ports(platform.storage_server.ports, platform.fabric)
+    else:
+        ports = 1
+    return max(design.storage_nodes, 1) * max(ports, 1)
 
 
 def storage_kind(design: DesignAnswer) -> LinkKind:

@@ -78,7 +78,8 @@ class Capacity:
     def quantile(self, probability: ArrayLike) -> Floats:
         """Rate that the stage stays below with ``probability``."""
         p = np.asarray(probability, float)
-        normal = np.where(self.log_sd > 0, self.log_sd * ndtri(p), 0.0)
+        # ndtri is infinite at 0 and 1, where a capacity without normal spread still has its finite ends.
+        normal = self.log_sd * np.where(self.log_sd > 0, ndtri(p), 0.0)
         uniform = np.where(self.log_half_width > 0, self.log_half_width * (2 * p - 1), 0.0)
         return np.asarray(self.median * np.exp(normal + uniform))
 

@@ -4,6 +4,7 @@ The calibration knows hundreds of parameters. What one combination of stack, DNN
 them are the few numbers of :data:`TERM_NAMES` and their covariance: a :class:`StepTerms`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -92,13 +93,18 @@ class StepRate:
         Capacity of the exchange alone, were computation free: global batch over exchange time; infinite for one GPU.
         In inference: what the links between host and GPUs carry.
     exposed_s : ndarray, shape (...)
-        Time of a step that exchange and stragglers add. [s]
+        Time of a step that exchange and stragglers (in inference: the host links) add. [s]
+    compute_gradient, total_gradient : mapping of int to ndarray
+        Derivative of the logarithm of either rate by each term that it depends on, by index into
+        :data:`TERM_NAMES`; stages that share terms get their joint probability from them. [-]
     """
 
     compute: Estimate
     total: Estimate
     exchange: Floats
     exposed_s: Floats
+    compute_gradient: Mapping[int, Floats] = field(default_factory=dict, repr=False)
+    total_gradient: Mapping[int, Floats] = field(default_factory=dict, repr=False)
 
 
 def training_samples_per_s(
@@ -201,6 +207,8 @@ def training_samples_per_s(
         _estimate(terms, n * b / (step_s * (1 + wait)), total_gradient),
         exchange,
         step_s * (1 + wait) - gpu_s,
+        compute_gradient,
+        total_gradient,
     )
 
 
@@ -269,6 +277,8 @@ def inference_samples_per_s(
         _estimate(terms, total, total_gradient),
         host,
         g * m * b / total - gpu_s,
+        gradient,
+        total_gradient,
     )
 
 

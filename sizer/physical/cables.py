@@ -52,7 +52,7 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
     if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
         return CableChoice(
             choice.items,
-            f"{choice.note}; no {kind_name(kind)} cable in the catalogue, counted as {kind_name(stand_in)}".lstrip("; "),
+            f"no {kind_name(kind)} cable in the catalogue, counted as {kind_name(stand_in)}",
             f"part number of a {kind_name(kind)} cable of {length_m:g} m",
         )
     return CableChoice((), "", f"part number of a {kind_name(kind)} cable of {length_m:g} m")
@@ -72,9 +72,10 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
     optics = [c for c in of_kind if c.media == "transceiver"]
     if optics:
         pair = ((min(optics, key=lambda c: c.id).id, 2),)
-        fibres = [c for c in of_kind if c.media == "fibre"]
+        fibres = [c for c in of_kind if c.media == "fibre" and (c.length_m is None or c.length_m.value >= length_m)]
         if fibres:
-            return CableChoice((*pair, (min(fibres, key=lambda c: c.id).id, 1)), "a transceiver at each end and a fibre")
+            fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
+            return CableChoice((*pair, (fibre.id, 1)), "a transceiver at each end and a fibre")
         return CableChoice(pair, f"a transceiver at each end; {length_m:g} m of fibre by others")
     if whole:
         best = max(whole, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.id))

@@ -183,7 +183,7 @@ def usable_bytes(storage: Storage, capacity_option: int, n_nodes: ArrayLike) -> 
         overhead = onefs_overhead_fraction(np.maximum(whole, 2), _published(storage))
         return np.asarray(np.where(whole > 0, raw * (1 - overhead), 0.0))
     # A system whose protection no source describes: its capacity is not known, only bounded by raw.
-    return np.full(nodes.shape, np.nan) if storage.usable_bytes is None else np.full(nodes.shape, storage.usable_bytes.value)
+    return np.full(nodes.shape, storage.usable_bytes.value if storage.usable_bytes is not None else np.nan)
 
 
 def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike) -> SmallestNodes:
@@ -220,7 +220,8 @@ def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike
 
 def is_extrapolated(storage: Storage, n_nodes: int) -> bool:
     """Whether the protection overhead at a node count lies outside the published table."""
-    return bool(counts_nodes(storage) and storage.protection_overheads and n_nodes > 0 and n_nodes not in _published(storage))
+    has_table = counts_nodes(storage) and bool(storage.protection_overheads)
+    return has_table and n_nodes > 0 and n_nodes not in _published(storage)
 
 
 def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tuple[CapacityStep, ...]:
@@ -243,7 +244,8 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
     if storage.capacity_options:
         option = storage.capacity_options[capacity_option]
         units = int(_units(storage, np.asarray(n_nodes))) if counts_nodes(storage) else 1
-        steps.append(CapacityStep("raw", raw, f"{units} × {option.name}", option.raw_bytes.basis, option.raw_bytes.source))
+        fact = option.raw_bytes
+        steps.append(CapacityStep("raw", raw, f"{units} × {option.name}", fact.basis, fact.source))
     if counts_nodes(storage) and storage.stripe_parity is not None:
         steps += _striped_steps(storage, raw, n_nodes)
     elif counts_nodes(storage) and storage.protection_overheads:
@@ -297,7 +299,8 @@ def _onefs_step(storage: Storage, usable: float, n_nodes: int) -> CapacityStep:
     overhead = float(onefs_overhead_fraction(max(nodes, 2), _published(storage)))
     level = storage.protection.value if storage.protection is not None else "+2d:1n"
     if is_extrapolated(storage, nodes):
-        how = f"{level} takes {overhead:.1%} at {nodes} nodes; the published table stops at {max(_published(storage))} (extrapolated)"
+        last = max(_published(storage), default=0)
+        how = f"{level} takes {overhead:.1%} at {nodes} nodes (extrapolated: the published table stops at {last})"
         return CapacityStep("protection", usable, how, "derived", storage.protection_overheads[-1].source)
     row = next(row for row in storage.protection_overheads if row.nodes == nodes)
     return CapacityStep("protection", usable, f"{level} takes {overhead:.0%} at {nodes} nodes", row.basis, row.source)

@@ -29,7 +29,9 @@ class Fabric:
     fits: Bools  # False beyond the two-level limit; the counts are then those of the largest tree
 
 
-def fat_tree(end_points: ArrayLike, ports_per_switch: int, oversubscription: float = 1.0, *, flat_ports: int | None = None) -> Fabric:
+def fat_tree(
+    end_points: ArrayLike, ports_per_switch: int, oversubscription: float = 1.0, *, flat_ports: int | None = None
+) -> Fabric:
     """Switches of one kind that join end points: one switch, or a two-level fat tree.
 
     Parameters
@@ -202,7 +204,7 @@ def gateway_uplinks(
     array([0, 3, 6])
     """
     ports = _counts("front_end_ports", front_end_ports)
-    return np.ceil(ports * (front_end_rate / uplink_rate) - 1e-9).astype(np.int64)
+    return np.asarray(np.ceil(ports * (front_end_rate / uplink_rate) - 1e-9), dtype=np.int64)
 
 
 def gateways(front_end_ports: ArrayLike, uplinks: ArrayLike, ports_per_gateway: int = 36) -> Gateways:

@@ -155,8 +155,6 @@ def _compute_fabric(platform: Platform, rows: Shape, oversubscription: float) ->
         switch,
         at_leaf + storage,
         tree,
-        uplinks=uplinks,
-        note="one server reads local drives or the customer's LAN: no fabric is needed" if not on.all() else "",
     )
     links = [
         Link("compute cable", kind, servers),
@@ -248,8 +246,8 @@ def _own_front_end(platform: Platform, rows: Shape) -> _Part:
 
 
 def _back_end(platform: Platform, switch: Switch, rows: Shape) -> _Part:
-    kind = next((p.kind for p in platform.storage.ports if p.use == "back-end"), "40gbe")
-    ports = max((p.count for p in switch.ports if p.use in ("any", "back-end") and (p.kind == kind or kind in p.also)), default=0)
+    kind: LinkKind = next((p.kind for p in platform.storage.ports if p.use == "back-end"), "40gbe")
+    ports = max((p.count for p in switch.ports if p.use in ("any", "back-end") and _runs(p, kind)), default=0)
     flat = platform.storage.back_end_flat_nodes
     side = fat_tree(rows.nodes, max(ports, 2), flat_ports=flat.value if flat is not None else None)
     both = Fabric(
@@ -278,7 +276,10 @@ def _back_end(platform: Platform, switch: Switch, rows: Shape) -> _Part:
 
 
 def _management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> _Part:
-    """1 GbE: one host port and the BMC of each server, one port of each storage node, switch and gateway (RULES 3.6)."""
+    """1 GbE: one host port and the BMC of each server, one port of each storage node, switch and gateway.
+
+    The Dell guide counts one port of head and compute nodes; that the rest shares the switch is assumed (RULES 3.6).
+    """
     switch = platform.management_switch
     ports = rows.n_servers * management_ports(platform.server)
     if platform.head_node is not None:
@@ -310,7 +311,10 @@ def _management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> _
         note="BMC ports share this network by assumption; uplinks of its switches join the customer's LAN, by others",
     )
     return _Part(
-        (network,), (SwitchCount("management switch", switch.id, needed),), (Link("management cable", "1gbe", ports),), {}
+        (network,),
+        (SwitchCount("management switch", switch.id, needed),),
+        (Link("management cable", "1gbe", ports),),
+        {},
     )
 
 
@@ -351,7 +355,7 @@ def _gateway_ports(platform: Platform) -> int:
 
 def _front_end_bytes_per_s(platform: Platform, rows: Shape) -> Floats:
     if counts_nodes(platform.storage):
-        return rows.nodes * front_end_ports(platform) * link_bytes_per_s(front_end_kind(platform))
+        return np.asarray(rows.nodes * (front_end_ports(platform) * link_bytes_per_s(front_end_kind(platform))), float)
     if platform.storage.server is not None:
         return np.full(rows.nodes.shape, link_bytes_per_s(platform.fabric))
     return np.full(rows.nodes.shape, np.inf)
@@ -360,7 +364,7 @@ def _front_end_bytes_per_s(platform: Platform, rows: Shape) -> Floats:
 def _gateway_bytes_per_s(platform: Platform, rows: Shape) -> Floats:
     if platform.gateway is None:
         return np.full(rows.nodes.shape, np.inf)
-    return gateway_uplink_count(platform, rows) * platform.gateway.uplink_bytes_per_s.value
+    return np.asarray(gateway_uplink_count(platform, rows) * platform.gateway.uplink_bytes_per_s.value, float)
 
 
 def _network(
@@ -370,7 +374,6 @@ def _network(
     switch: Switch,
     end_points: Ints,
     tree: Fabric,
-    uplinks: Ints | None = None,
     note: str = "",
 ) -> Network:
     zero = np.zeros_like(end_points)
@@ -387,7 +390,7 @@ def _network(
         ports_free=tree.ports_free,
         oversubscription=tree.oversubscription,
         gateways=zero,
-        gateway_uplinks=zero if uplinks is None else uplinks,
+        gateway_uplinks=zero,
         note=note,
     )
 

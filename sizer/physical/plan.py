@@ -76,5 +76,7 @@ class Quantities:
     notes: tuple[str, ...] = ()
     power_low_w: Floats = field(default_factory=lambda: np.zeros(1))  # lower end of brackets
     rack_power_max_w: Floats = field(default_factory=lambda: np.zeros(1))  # upper end, of the heaviest rack
+    # Notes that hold for some rows only; ``slice_row`` turns them into notes.
+    row_notes: dict[str, Bools] = field(default_factory=dict)
     # Limit in words -> rows that break it: no such design can be built or planned.
     violations: dict[str, Bools] = field(default_factory=dict)

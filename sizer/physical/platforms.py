@@ -102,7 +102,14 @@ def choose_switch(
         native = any(p.kind == kind and p.count >= MIN_LEAF_PORTS for p in switch.ports)
         runs_also = also is None or is_infiniband(kind) or _runs(switch, also)
         managed = switch.subnet_manager is not None and switch.subnet_manager.value
-        return (not native, not runs_also, not managed, switch.end_of_sale is not None, -_completeness(switch), switch.id)
+        return (
+            not native,
+            not runs_also,
+            not managed,
+            switch.end_of_sale is not None,
+            -_completeness(switch),
+            switch.id,
+        )
 
     return min(fitting, key=rank, default=None)
 
@@ -129,7 +136,9 @@ def lan_ports(server: Server) -> int:
 def own_network_ports(server: Server, kind: LinkKind, fabric: LinkKind) -> int:
     """Ports of a server that join a storage network of its own: they run ``kind`` and are not on the fabric."""
     return sum(
-        p.count for p in server.ports if p.use in ("any", "storage") and _port_runs(p, kind) and not _port_runs(p, fabric)
+        p.count
+        for p in server.ports
+        if p.use in ("any", "storage") and _port_runs(p, kind) and not _port_runs(p, fabric)
     )
 
 
@@ -208,7 +217,7 @@ def _attachment(
 
 
 def _spine(catalog: Catalog, leaf: Switch, kind: LinkKind) -> Switch | None:
-    """Spine for leaves that have uplink ports of another, faster kind; None where leaf and spine are the same switch."""
+    """Spine for leaves with uplink ports of another, faster kind; None where leaf and spine are the same switch."""
     uplinks = [p for p in leaf.ports if p.use == "fabric" and p.kind != kind]
     return choose_switch(catalog.switches.values(), uplinks[0].kind) if uplinks else None
 
@@ -306,22 +315,25 @@ def _why_none(catalog: Catalog, request: SizingRequest, servers: Sequence[Server
         return f"no platform: platforms.servers and forbidden_servers leave no GPU server; there are {', '.join(known)}"
     if not any(_gpus_fitted(s, asked.gpus_per_server) for s in gpu_servers):
         most = max((n for s in gpu_servers for n in _gpus_fitted(s, None)), default=0)
-        return f"no platform: platforms.gpus_per_server = {asked.gpus_per_server}, but the allowed servers take at most {most}"
+        return (
+            f"no platform: platforms.gpus_per_server = {asked.gpus_per_server}; the allowed servers take at most {most}"
+        )
     if not any(_gpus(catalog, s, asked.gpus) for s in gpu_servers):
         fits = sorted({g for s in gpu_servers for g in s.gpus})
         return (
             f"no platform: none of the GPUs asked for ({', '.join(asked.gpus)}) fits an allowed server "
             f"({', '.join(s.id for s in gpu_servers)}); these take {', '.join(fits)}"
         )
+    names = ", ".join(s.id for s in gpu_servers)
     stores = {s.id for g in gpu_servers for s in _storages(catalog, g, asked.storage, asked.forbidden_storage)}
     if not stores:
         return (
-            f"no platform: platforms.storage and forbidden_storage leave nothing for {', '.join(s.id for s in gpu_servers)}; "
+            f"no platform: platforms.storage and forbidden_storage leave nothing for {names}; "
             "local storage comes only with the server that it belongs to"
         )
     fabrics = ", ".join(asked.fabrics) if asked.fabrics else "any fabric"
     return (
-        f"no platform: {', '.join(s.id for s in gpu_servers)} with {', '.join(sorted(stores))} on {fabrics} do not join: "
+        f"no platform: {names} with {', '.join(sorted(stores))} on {fabrics} do not join: "
         "a server needs a port of the fabric, and the storage a way onto it"
     )
 

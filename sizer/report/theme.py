@@ -60,7 +60,7 @@ def altair_config(palette: Palette = LIGHT) -> dict[str, Any]:
         "view": {"stroke": None},
         "title": {
             "anchor": "start",
-            "frame": "group",
+            "frame": "bounds",
             "color": palette.ink,
             "fontSize": CHART_TITLE_PX,
             "fontWeight": 600,

@@ -109,7 +109,7 @@ def percent(fraction: float) -> str:
 def _scaled(value: float, unit: str) -> tuple[float, str]:
     """Factor and unit in which ``si`` or ``duration`` would print the value."""
     text = duration(value) if unit == "s" else si(value, unit)
-    number, _, printed = text.rpartition(NARROW_SPACE)
+    printed = text.rpartition(NARROW_SPACE)[2]
     if unit == "s":
         return {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}[printed], printed
     prefix = printed.removesuffix(unit) if printed != unit else ""

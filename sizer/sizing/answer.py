@@ -11,7 +11,7 @@ from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.fit import Calibration
 from sizer.catalog.links import kind_name
-from sizer.catalog.loader import Catalog
+from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical.platform import Platform
@@ -175,7 +175,7 @@ def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float
     """Load of the host cores: rate x cost of a sample; both spread. Never above 1: then decode is the bottleneck."""
     spread = float(np.hypot(rate.log_sd, decode_log_sd))
     load = Estimate.log_normal(rate.value * core_s_per_sample_per_core, spread)
-    return Estimate(*(np.minimum(part, 1.0) for part in (load.value, load.low, load.high)))
+    return Estimate(np.minimum(load.value, 1.0), np.minimum(load.low, 1.0), np.minimum(load.high, 1.0))
 
 
 def _probability(work: ResolvedWorkload, run: _Run, time: TrainingTime | None) -> float:
@@ -249,11 +249,10 @@ def _stage_list(
     for key in STAGES:
         median = float(capacities[key].median.flat[0])
         text, sources = how[key]
-        whole = capacities[key].estimate()
         stages.append(
             Stage(
                 key=key,
-                capacity=Estimate(*(np.asarray(part.flat[0]) for part in (whole.value, whole.low, whole.high))),
+                capacity=capacities[key].estimate()[0],
                 load_fraction=min(1.0, float(rate.value) / median) if np.isfinite(median) else 0.0,
                 is_limiting=key == bottleneck,
                 how=text,

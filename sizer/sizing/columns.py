@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sizer.base import units
-from sizer.catalog.links import fabric_ports, link_bytes_per_s
-from sizer.catalog.loader import Catalog
+from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
+from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Server, Storage
 from sizer.physical.platform import Platform
+from sizer.physical.platforms import lan_ports, own_network_ports
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -66,28 +67,27 @@ def _group(platform: Platform) -> ComputeGroup:
     return ComputeGroup(platform.gpu.id, link.value if link is not None else "pcie3", platform.fabric)
 
 
-def columns(platforms: Sequence[Platform], catalog: Catalog) -> Columns:
-    """Columns of all platforms, one entry a platform."""
+def columns(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None = None) -> Columns:
+    """Columns of all platforms, one entry a platform; ``gpus_used`` GPUs of each server run the job (default all)."""
     _, groups = compute_groups(platforms)
-    rows = [_facts(platform, catalog) for platform in platforms]
+    rows = [_facts(platform, catalog, gpus_used) for platform in platforms]
     return Columns(
         **{field.name: np.array([row[field.name] for row in rows], dtype=float) for field in fields(Columns)[:-1]},
         compute=np.array(groups, dtype=np.int64),
     )
 
 
-def _facts(platform: Platform, catalog: Catalog) -> dict[str, float]:
+def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> dict[str, float]:
     server, storage = platform.server, platform.storage
-    nic = fabric_bytes_per_s(server, platform.fabric)
     is_local = storage.kind == "local"
     low, high, line = node_rates(platform)
     mounts, mounts_per_node, mount_low, mount_high = mount_rates(storage, catalog)
     return {
-        "gpus_per_server": platform.gpus_per_server,
+        "gpus_per_server": min(gpus_used or platform.gpus_per_server, platform.gpus_per_server),
         "cores": host_cores(server, catalog),
         "cache_bytes": cache_bytes(platform),
-        "exchange_bytes_per_s": nic,
-        "storage_nic_bytes_per_s": np.inf if is_local else nic,
+        "exchange_bytes_per_s": fabric_bytes_per_s(server, platform.fabric),
+        "storage_nic_bytes_per_s": storage_nic_bytes_per_s(platform),
         "node_low_bytes_per_s": low,
         "node_high_bytes_per_s": high,
         "node_line_bytes_per_s": line,
@@ -102,6 +102,19 @@ def _facts(platform: Platform, catalog: Catalog) -> dict[str, float]:
 def fabric_bytes_per_s(server: Server, fabric: LinkKind) -> float:
     """Rate of all ports of a server that join the fabric, one direction. [B/s]"""
     return max(fabric_ports(server.ports, fabric), 1) * link_bytes_per_s(fabric)
+
+
+def storage_nic_bytes_per_s(platform: Platform) -> float:
+    """Rate of a server's ports towards its storage, one direction; inf for local drives. [B/s]"""
+    server, storage = platform.server, platform.storage
+    if platform.attachment == "local":
+        return np.inf
+    if platform.attachment == "own network" and storage.front_end_kind is not None:
+        kind = storage.front_end_kind.value
+        return max(own_network_ports(server, kind, platform.fabric), 1) * link_bytes_per_s(kind)
+    if platform.attachment == "lan" and is_infiniband(platform.fabric):
+        return max(lan_ports(server), 1) * link_bytes_per_s("10gbe")
+    return fabric_bytes_per_s(server, platform.fabric)
 
 
 def host_cores(server: Server, catalog: Catalog) -> float:

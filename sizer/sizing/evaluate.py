@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from sizer.base.estimate import Estimate
 from sizer.calibrate.fit import Calibration
-from sizer.catalog.loader import Catalog
+from sizer.catalog.model import Catalog
 from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
 from sizer.perf.stage_capacity import Capacity, joint_probability
 from sizer.physical.platform import Platform

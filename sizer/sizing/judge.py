@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.fit import Calibration
-from sizer.catalog.loader import Catalog
+from sizer.catalog.model import Catalog
 from sizer.design.space import Space
 
 from sizer.physical import capacity

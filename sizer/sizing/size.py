@@ -10,7 +10,7 @@ from sizer.base.quantities import duration, si
 from sizer.bom.prices import PriceBook, price_book
 from sizer.calibrate.fit import Calibration
 from sizer.calibrate.observations import load_calibration
-from sizer.catalog.loader import Catalog
+from sizer.catalog.model import Catalog
 from sizer.design.search import best_row, counts_ruled_out, pareto_rows
 from sizer.design.space import lay_out
 from sizer.physical.platform import Platform

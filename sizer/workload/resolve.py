@@ -8,7 +8,7 @@ from typing import TypeVar
 from sizer.base.errors import RequestError
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
-from sizer.catalog.loader import Catalog
+from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset, Dnn, Item, Recipe, Stack
 from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
 

@@ -1,0 +1,337 @@
+"""Published measurements as typed rows, and the stored calibration: the only input and output of this package."""
+
+import csv
+import hashlib
+import io
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sizer.base.errors import CalibrationError
+from sizer.base.resources import data_dir
+
+COLUMNS = (
+    "id",
+    "source",
+    "where",
+    "basis",
+    "task",
+    "dnn",
+    "framework",
+    "software",
+    "precision",
+    "batch_per_gpu",
+    "gpu",
+    "server",
+    "servers",
+    "gpus",
+    "intra_link",
+    "inter_link",
+    "nics_per_server",
+    "loader",
+    "data",
+    "storage",
+    "storage_nodes",
+    "sample_bytes",
+    "dataset_bytes",
+    "quantity",
+    "value",
+    "extra",
+    "notes",
+)
+# Quantity -> allowed range in its SI unit; the unit is the end of the name, a pure number where there is none.
+QUANTITIES: dict[str, tuple[float, float]] = {
+    "samples_per_s": (1e-6, 1e12),
+    "samples_per_s_per_core": (1e-6, 1e9),
+    "storage_bytes_per_s": (1.0, 1e15),
+    "bus_bytes_per_s": (1.0, 1e13),
+    "algorithm_bytes_per_s": (1.0, 1e13),
+    "all_reduce_time_s": (1e-9, 1e6),
+    "time_to_train_s": (1e-3, 1e9),
+    "run_time_s": (1e-3, 1e9),
+    "cpu_utilization_fraction": (0.0, 1.0),
+    "gpu_utilization_fraction": (0.0, 1.0),
+    "cache_miss_fraction": (0.0, 1.0),
+    "stall_fraction": (0.0, 1.0),
+    "cores_per_gpu": (1e-3, 1e4),
+    "read_amplification": (1e-3, 1e6),
+    "epochs_to_target": (1e-3, 1e5),
+    "epochs": (1e-3, 1e5),
+    "speedup": (1e-6, 1e6),
+    "first_epoch_over_later": (1e-6, 1e3),
+}
+TASKS = ("training", "inference", "preprocess", "storage", "network", "accuracy")
+PRECISIONS = ("", "mixed", "fp32", "int8")
+BASES = ("table", "text", "log", "figure-label", "figure-read", "derived")
+LOADERS = ("", "none", "framework", "dali", "dali-cpu")
+# Published tables are small; a larger file or cell is something else.
+MAX_FILE_BYTES = 10_000_000
+MAX_ROWS = 50_000
+MAX_CELL_CHARACTERS = 5_000
+MAX_STORED_BYTES = 50_000_000
+_SHOWN_CHARACTERS = 40
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One published number. Fields are the columns of the files; what a source does not state is empty or None."""
+
+    id: str
+    source: str
+    where: str
+    basis: str
+    task: str
+    dnn: str
+    framework: str
+    software: str
+    precision: str
+    batch_per_gpu: float | None
+    gpu: str
+    server: str
+    servers: int | None
+    gpus: int | None
+    intra_link: str
+    inter_link: str
+    nics_per_server: int | None
+    loader: str
+    data: str
+    storage: str
+    storage_nodes: int | None
+    sample_bytes: float | None
+    dataset_bytes: float | None
+    quantity: str
+    value: float
+    extra: dict[str, Any] = field(default_factory=dict, hash=False)
+    notes: str = ""
+    place: str = ""  # file and line, for messages
+
+    @property
+    def n_gpus_per_server(self) -> int | None:
+        """GPUs of each server, where both counts are known."""
+        if not self.gpus or not self.servers:
+            return None
+        return max(1, self.gpus // self.servers)
+
+
+def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]:
+    """Rows of every CSV file of a folder, by default of the shipped benchmarks.
+
+    Parameters
+    ----------
+    path : path-like, optional
+        Folder of CSV files, or one file.
+
+    Returns
+    -------
+    tuple of Observation
+        In the order of the file names, then of the lines.
+
+    Raises
+    ------
+    CalibrationError
+        If a file is missing, too large, not UTF-8, has other columns, or a row holds a bad value: the message names
+        file, line and column. Also if two rows have one id.
+    """
+    folder = data_dir("catalog") / "benchmarks" if path is None else Path(path)
+    files = sorted(folder.glob("*.csv")) if folder.is_dir() else [folder]
+    if not files:
+        raise CalibrationError(f"{folder}: holds no CSV files of observations")
+    rows: list[Observation] = []
+    for file in files:
+        rows += read_rows(_text(file, MAX_FILE_BYTES), file.name)
+    places: dict[str, str] = {}
+    for row in rows:
+        if row.id in places:
+            raise CalibrationError(f"{row.place}: id {row.id!r} is used by {places[row.id]} already; ids are unique")
+        places[row.id] = row.place
+    return tuple(rows)
+
+
+def read_rows(text: str, place: str) -> list[Observation]:
+    """Rows of one file's text.
+
+    Raises
+    ------
+    CalibrationError
+        As :func:`load_observations`.
+    """
+    # newline="": a quoted cell may hold line ends of either kind.
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    rows = []
+    try:
+        columns = tuple(reader.fieldnames or ())
+        unknown = [name for name in columns if name not in COLUMNS]
+        missing = [name for name in COLUMNS if name not in columns]
+        if unknown or missing or len(columns) != len(COLUMNS):
+            fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing" if missing else "a column is there twice"
+            raise CalibrationError(f"{place} line 1: {fault}; columns are {', '.join(COLUMNS)}")
+        for cells in reader:
+            rows.append(_observation(cells, f"{place} line {reader.line_num}"))
+            if len(rows) > MAX_ROWS:
+                raise CalibrationError(f"{place}: has more than {MAX_ROWS} rows")
+    except csv.Error as error:
+        raise CalibrationError(f"{place} line {reader.line_num}: is not valid CSV: {error}") from None
+    return rows
+
+
+def observations_digest(rows: tuple[Observation, ...]) -> str:
+    """Digest of what the rows say; notes, places and the order of files do not count."""
+    lines = sorted(
+        json.dumps([getattr(row, name) for name in COLUMNS if name != "notes"], sort_keys=True) for row in rows
+    )
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def read_stored(path: Path | str | None = None) -> dict[str, Any]:
+    """Content of a stored calibration.
+
+    Raises
+    ------
+    CalibrationError
+        If the file is missing, too large or not a JSON object.
+    """
+    file = stored_path() if path is None else Path(path)
+    text = _text(file, MAX_STORED_BYTES)
+    try:
+        content = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise CalibrationError(f"{file}: is not a stored calibration: {error}; run 'sizer calibrate'") from None
+    if not isinstance(content, dict):
+        raise CalibrationError(f"{file}: is not a stored calibration; run 'sizer calibrate'")
+    return content
+
+
+def write_stored(content: dict[str, Any], path: Path | str | None = None) -> Path:
+    """Write a calibration; the folder is made when it is missing.
+
+    Raises
+    ------
+    CalibrationError
+        If the file cannot be written.
+    """
+    file = stored_path() if path is None else Path(path)
+    # One key a line keeps differences readable; the long rows of numbers stay on one line each.
+    body = ",\n".join(f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in content.items())
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{\n" + body + "\n}\n", encoding="utf-8")
+    except OSError as error:
+        raise CalibrationError(f"{file}: cannot be written: {error.strerror}") from None
+    return file
+
+
+def stored_path() -> Path:
+    """Where the shipped calibration lies."""
+    return data_dir("catalog") / "calibration" / "calibration.json"
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number of a calibration")
+
+
+def _text(file: Path, limit: int) -> str:
+    try:
+        if file.stat().st_size > limit:
+            raise CalibrationError(f"{file}: is larger than such a file can be ({limit} B)")
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise CalibrationError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise CalibrationError(f"{file}: is not UTF-8 text (byte {error.start})") from None
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+
+
+def _observation(cells: dict[str | None, Any], place: str) -> Observation:
+    if None in cells or any(value is None for value in cells.values()):
+        raise CalibrationError(f"{place}: has {'more' if None in cells else 'fewer'} cells than the {len(COLUMNS)} columns")
+    text: dict[str, str] = {str(name): str(value).strip() for name, value in cells.items()}
+    for name, value in text.items():
+        if len(value) > MAX_CELL_CHARACTERS:
+            raise CalibrationError(f"{place}, column {name}: {len(value)} characters are more than {MAX_CELL_CHARACTERS}")
+    for name in ("id", "source", "where"):
+        if not text[name]:
+            raise CalibrationError(f"{place}, column {name}: is empty; every row has an id, a source and a place in it")
+    for name, allowed in (("task", TASKS), ("precision", PRECISIONS), ("basis", BASES), ("loader", LOADERS)):
+        if text[name] not in allowed:
+            words = ", ".join(word for word in allowed if word)
+            raise CalibrationError(f"{place}, column {name}: {_shown(text[name])} is unknown; allowed are {words}")
+    if text["quantity"] not in QUANTITIES:
+        raise CalibrationError(
+            f"{place}, column quantity: {_shown(text['quantity'])} is unknown, and with it its unit; "
+            f"known are {', '.join(QUANTITIES)}"
+        )
+    low, high = QUANTITIES[text["quantity"]]
+    value = _number(text["value"], low, high, place, "value")
+    if value is None:
+        raise CalibrationError(f"{place}, column value: is empty")
+
+    def count(name: str, low: int) -> int | None:
+        number = _number(text[name], low, 1e6, place, name)
+        if number is not None and number != int(number):
+            raise CalibrationError(f"{place}, column {name}: {_shown(text[name])} is not a whole number")
+        return None if number is None else int(number)
+
+    return Observation(
+        id=text["id"],
+        source=text["source"],
+        where=text["where"],
+        basis=text["basis"],
+        task=text["task"],
+        dnn=text["dnn"],
+        framework=text["framework"],
+        software=text["software"],
+        precision=text["precision"],
+        # A batch spread over several GPUs can leave a fraction on each (3.5 in one published run).
+        batch_per_gpu=_number(text["batch_per_gpu"], 1e-3, 1e8, place, "batch_per_gpu"),
+        gpu=text["gpu"],
+        server=text["server"],
+        servers=count("servers", 1),
+        gpus=count("gpus", 0),
+        intra_link=text["intra_link"],
+        inter_link=text["inter_link"],
+        nics_per_server=count("nics_per_server", 1),
+        loader=text["loader"],
+        data=text["data"],
+        storage=text["storage"],
+        storage_nodes=count("storage_nodes", 1),
+        sample_bytes=_number(text["sample_bytes"], 1.0, 1e13, place, "sample_bytes"),
+        dataset_bytes=_number(text["dataset_bytes"], 1.0, 1e19, place, "dataset_bytes"),
+        quantity=text["quantity"],
+        value=value,
+        extra=_extra(text["extra"], place),
+        notes=text["notes"],
+        place=place,
+    )
+
+
+def _number(text: str, low: float, high: float, place: str, column: str) -> float | None:
+    if not text:
+        return None
+    try:
+        # float() takes "1_000" and "infinity", too; neither is a published number.
+        value = float(text) if "_" not in text else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise CalibrationError(f"{place}, column {column}: {_shown(text)} is not a number")
+    if not low <= value <= high:
+        raise CalibrationError(f"{place}, column {column}: {_shown(text)} is outside {low:g}..{high:g}")
+    return value
+
+
+def _extra(text: str, place: str) -> dict[str, Any]:
+    if not text:
+        return {}
+    try:
+        extra = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        extra = None
+    if not isinstance(extra, dict) or any(isinstance(value, dict | list) for value in extra.values()):
+        raise CalibrationError(f"{place}, column extra: {_shown(text)} is not a flat JSON object")
+    return extra

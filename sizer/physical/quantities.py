@@ -1,0 +1,371 @@
+"""Everything a design is made of, counted for all rows of a platform at once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sizer.catalog.links import fabric_ports
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Device, LinkKind, Server, Software, Support
+from sizer.physical.cables import BETWEEN_RACKS_M, IN_RACK_M, CableChoice, choose_cable
+from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
+from sizer.physical.networks import Link, Shape, shape, wiring
+from sizer.physical.placement import FEEDS, RACK_ORDER, RackClass, count_racks, device_needs, rack_limits
+from sizer.physical.plan import Component, Network, Quantities
+from sizer.physical.platform import Platform
+from sizer.physical.power import device_power
+from sizer.workload.request import Existing, Limits
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+NO_LIMITS = Limits()
+NOTHING_EXISTING = Existing()
+
+
+def quantities(
+    platform: Platform,
+    n_servers: ArrayLike,
+    storage_nodes: ArrayLike,
+    *,
+    catalog: Catalog,
+    limits: Limits = NO_LIMITS,
+    existing: Existing = NOTHING_EXISTING,
+    oversubscription: float = 1.0,
+) -> Quantities:
+    """Count everything of one platform.
+
+    Parameters
+    ----------
+    platform : Platform
+        Kinds of server, storage, fabric and what follows from them.
+    n_servers : array_like of int, shape (rows,)
+        GPU servers. [-]
+    storage_nodes : array_like of int, shape (rows,)
+        Nodes of the storage system; rounded up to whole units, ignored for local drives and NFS servers. [-]
+    catalog : Catalog
+        Cables, adapters, software and support come from it.
+    limits : Limits
+        ``rack_power_w`` is what the room gives one rack; the other limits are the caller's to check.
+    existing : Existing
+        Equipment that is there: listed with status "existing", not bought, still placed and powered.
+    oversubscription : float, default 1
+        Accepted down : up ratio of the compute fabric. [-]
+
+    Returns
+    -------
+    Quantities
+        Arrays of one entry a row. ``violations`` names what cannot be built. Watts and kilograms are those of the
+        devices, without racks, PDUs and cables.
+
+    Raises
+    ------
+    ValueError
+        If a count is negative.
+
+    Notes
+    -----
+    Cables are counted at two planning lengths, inside a rack where all stands in one and between racks otherwise; a
+    plan with rack positions replaces them. Racks follow ``placement.count_racks``.
+    """
+    servers, nodes = _rows(n_servers, storage_nodes)
+    rows = shape(platform, servers, nodes)
+    net = wiring(platform, rows, oversubscription)
+    devices = _devices(platform, rows)
+    devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
+    rack_rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w)
+    placed = count_racks(rack_classes(devices, catalog), rack_rule, servers.size)
+    power = _Sum(catalog, devices)
+    components = _split_existing(platform, devices, existing)
+    components += _adapters(platform, catalog, rows, components)
+    cable_components, questions = _cables(catalog, net.links, placed.racks)
+    components += cable_components
+    components.append(Component("rack", "rack and power", platform.rack.id, placed.racks))
+    pdus = placed.racks * FEEDS * placed.pdus_per_feed
+    feeds = "feeds A and B; each carries the rack"
+    components.append(Component("rack PDU", "rack and power", platform.pdu.id, pdus, feeds))
+    components += _software(platform, catalog, rows)
+    violations = {name: mask for name, mask in net.violations.items() if mask.any()}
+    violations |= _storage_violations(platform, rows, nodes)
+    if not placed.holds_all.all():
+        violations["a device exceeds what one rack holds"] = ~placed.holds_all
+    return Quantities(
+        components=tuple(c for c in components if c.quantity.any()),
+        networks=net.networks,
+        rack_units=power.rack_units,
+        racks=placed.racks,
+        power_typical_w=power.typical_w,
+        power_max_w=power.max_w,
+        weight_kg=power.weight_kg,
+        raw_bytes=raw_bytes(platform.storage, platform.capacity_option, rows.nodes),
+        usable_bytes=usable_bytes(platform.storage, platform.capacity_option, rows.nodes),
+        unknown_power=power.unknown_power,
+        unknown_weight=power.unknown_weight,
+        front_end_bytes_per_s=net.front_end_bytes_per_s,
+        gateway_bytes_per_s=net.gateway_bytes_per_s,
+        notes=_notes(platform, questions),
+        power_low_w=power.low_w,
+        rack_power_max_w=placed.heaviest_w,
+        row_notes={_ALONE: ~rows.has_management} if not rows.has_management.all() else {},
+        violations=violations,
+    )
+
+
+def slice_row(counted: Quantities, row: int) -> Quantities:
+    """Quantities of one row, as arrays of one entry; what the row does not have is dropped."""
+    components = tuple(
+        replace(c, quantity=c.quantity[row : row + 1]) for c in counted.components if c.quantity[row] > 0
+    )
+    there = {c.item for c in components}
+    notes = [note for note, rows in counted.row_notes.items() if rows[row]]
+    sliced = replace(
+        counted,
+        components=components,
+        networks=tuple(_only_row(network, row) for network in counted.networks),
+        unknown_power=tuple(item for item in counted.unknown_power if item in there),
+        unknown_weight=tuple(item for item in counted.unknown_weight if item in there),
+        notes=(*counted.notes, *notes),
+        row_notes={},
+        violations={name: rows[row : row + 1] for name, rows in counted.violations.items() if rows[row]},
+    )
+    return _only_row(sliced, row)
+
+
+def rack_classes(devices: Iterable[Component], catalog: Catalog) -> list[RackClass]:
+    """Classes of identical devices in placing order."""
+    order = {category: i for i, category in enumerate(RACK_ORDER)}
+    found = []
+    for part in sorted(devices, key=lambda part: order[part.category]):
+        item = catalog.item(part.item)
+        assert isinstance(item, Device)
+        found.append(RackClass(part.role, part.item, part.quantity, device_needs(item)))
+    return found
+
+
+def placed_devices(counted: Quantities, catalog: Catalog) -> list[RackClass]:
+    """Classes of a counted design in placing order, existing equipment included: what a rack drawing places."""
+    whole: dict[tuple[str, str], Component] = {}
+    for part in counted.components:
+        if part.category in RACK_ORDER and isinstance(catalog.item(part.item), Device):
+            same = whole.get((part.role, part.item))
+            quantity = part.quantity if same is None else part.quantity + same.quantity
+            whole[part.role, part.item] = replace(part, quantity=quantity)
+    return rack_classes(whole.values(), catalog)
+
+
+def _rows(n_servers: ArrayLike, storage_nodes: ArrayLike) -> tuple[Ints, Ints]:
+    servers, nodes = np.broadcast_arrays(
+        np.atleast_1d(np.asarray(n_servers, dtype=np.int64)), np.atleast_1d(np.asarray(storage_nodes, dtype=np.int64))
+    )
+    for name, values in (("n_servers", servers), ("storage_nodes", nodes)):
+        if values.size and values.min() < 0:
+            raise ValueError(f"{name} must be at least 0, got {values.min()}")
+    return servers, nodes
+
+
+def _devices(platform: Platform, rows: Shape) -> list[Component]:
+    """Servers, head node and storage. GPUs and local drives come inside the server's line."""
+    storage = platform.storage
+    option = storage.capacity_options[platform.capacity_option].name if storage.capacity_options else ""
+    gpus = f"with {platform.gpus_per_server} × {platform.gpu.name}"
+    found = [Component("GPU server", "compute", platform.server.id, rows.n_servers, gpus)]
+    if platform.head_node is not None:
+        serves_files = storage.kind == "nfs-server" and storage.server is not None
+        note = _join(f"with {option}" if option else "", "serves the files") if serves_files else ""
+        found.append(Component("head node", "head node", platform.head_node.id, rows.heads, note))
+    if counts_nodes(storage) and platform.storage_server is not None:
+        note = f"with {option}" if option else ""
+        found.append(Component("storage server", "storage", platform.storage_server.id, rows.units, note))
+    elif counts_nodes(storage):
+        per_unit = nodes_per_unit(storage)
+        role, nodes = ("storage chassis", f"{per_unit} nodes") if per_unit > 1 else ("storage node", "")
+        found.append(Component(role, "storage", storage.id, rows.units, _join(nodes, option)))
+    return found
+
+
+class _Sum:
+    """Rack units, watts and kilograms of all devices; unknown ones are named."""
+
+    def __init__(self, catalog: Catalog, devices: Sequence[Component]) -> None:
+        n_rows = devices[0].quantity.size
+        self.rack_units, self.low_w, self.typical_w, self.max_w, self.weight_kg = np.zeros((5, n_rows))
+        unknown_power: dict[str, None] = {}
+        unknown_weight: dict[str, None] = {}
+        for part in devices:
+            item_id, quantity = part.item, part.quantity
+            device = catalog.item(item_id)
+            assert isinstance(device, Device)
+            if not quantity.any():
+                continue
+            draw = device_power(device)
+            self.rack_units += quantity * (device.height_u.value if device.height_u is not None else 0.0)
+            self.low_w += quantity * draw.low_w
+            self.typical_w += quantity * draw.typical_w
+            self.max_w += quantity * draw.max_w
+            if not draw.is_known:
+                unknown_power[item_id] = None
+            if device.weight_kg is None:
+                unknown_weight[item_id] = None
+            else:
+                self.weight_kg += quantity * device.weight_kg.value
+        self.unknown_power, self.unknown_weight = tuple(unknown_power), tuple(unknown_weight)
+
+
+def _split_existing(platform: Platform, devices: Sequence[Component], existing: Existing) -> list[Component]:
+    """Components to buy, and beside them what the customer has of each."""
+    left: dict[str, Ints | int] = {**existing.servers, **existing.switches}
+    for name, count in existing.storage_nodes.items():
+        item = platform.storage_server.id if platform.storage_server is not None else name
+        if name == platform.storage.id:
+            left[item] = left.get(item, 0) + count // nodes_per_unit(platform.storage)
+    components = []
+    for part in devices:
+        there = np.minimum(part.quantity, left.get(part.item, 0))
+        if there.any():
+            left[part.item] = left[part.item] - there
+            note = _join("existing", part.note)
+            components.append(replace(part, quantity=there, note=note, status="existing"))
+        components.append(replace(part, quantity=part.quantity - there))
+    return components
+
+
+def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Sequence[Component]) -> list[Component]:
+    """Adapters that are ordered beside the server, for the servers that are bought."""
+    hosts: dict[str, Server] = {platform.server.id: platform.server}
+    for host in (platform.head_node, platform.storage_server):
+        if host is not None:
+            hosts[host.id] = host
+    found = []
+    for part in components:
+        if part.status != "computed" or part.item not in hosts:
+            continue
+        for port in hosts[part.item].ports:
+            if port.nic is None or not catalog.nics[port.nic].orderable or not fabric_ports((port,), platform.fabric):
+                continue
+            cards = -(-port.count // catalog.nics[port.nic].n_ports.value)
+            quantity = np.where(rows.has_fabric, part.quantity * cards, 0)
+            found.append(Component(f"{part.role} adapter", "network", port.nic, quantity))
+    return found
+
+
+def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> tuple[list[Component], list[str]]:
+    components: list[Component] = []
+    questions: dict[str, None] = {}
+    in_one_rack = racks <= 1
+    for link in links:
+        if not link.quantity.any():
+            continue
+        choices = [(IN_RACK_M, np.ones_like(in_one_rack) if link.stays_in_rack else in_one_rack)]
+        if not link.stays_in_rack:
+            choices.append((BETWEEN_RACKS_M, ~in_one_rack))
+        for length_m, here in choices:
+            quantity = np.where(here, link.quantity, 0)
+            if not quantity.any():
+                continue
+            choice = _cable(catalog, link.kind, length_m)
+            if choice.question:
+                questions[choice.question] = None
+            note = _join(f"planned {length_m:g} m", choice.note)
+            for item, pieces in choice.items:
+                components.append(Component(link.role, "cable and optic", item, quantity * pieces, note))
+    return components, list(questions)
+
+
+@lru_cache(maxsize=256)
+def _cable(catalog: Catalog, kind: LinkKind, length_m: float) -> CableChoice:
+    return choose_cable(catalog.cables.values(), kind, length_m)
+
+
+def _software(platform: Platform, catalog: Catalog, rows: Shape) -> list[Component]:
+    """Software and support lines that the design calls for, counted by their metric."""
+    lines: Sequence[tuple[Literal["software", "support"], Mapping[str, Software | Support]]] = (
+        ("software", catalog.software),
+        ("support", catalog.support),
+    )
+    found = []
+    for category, items in lines:
+        for item in items.values():
+            nodes = _nodes_covered(platform, rows, item.applies_to)
+            if nodes is None or not item.orderable:
+                continue
+            found.append(
+                Component(
+                    category,
+                    category,
+                    item.id,
+                    _metric_quantity(platform, rows, item.metric.value, nodes),
+                    "" if item.metric.value in ("free", "included") else f"per {item.metric.value}",
+                    "optional" if item.optional else "computed",
+                )
+            )
+    return found
+
+
+def _nodes_covered(platform: Platform, rows: Shape, applies_to: Sequence[str]) -> Ints | None:
+    """Nodes that a line covers; None where it does not apply to the platform."""
+    everything = rows.n_servers + rows.heads
+    if "any" in applies_to:
+        return everything
+    covered = [np.where(rows.n_servers > 1, everything, 0)] if "cluster" in applies_to else []
+    parts = [(platform.server, rows.n_servers), (platform.head_node, rows.heads), (platform.storage_server, rows.units)]
+    if not covered:
+        covered += [n for part, n in parts if part is not None and (part.id in applies_to or part.vendor in applies_to)]
+    storage = platform.storage
+    if storage.id in applies_to or storage.vendor in applies_to:
+        covered.append(rows.nodes)
+    return sum(covered[1:], covered[0]) if covered else None
+
+
+def _metric_quantity(platform: Platform, rows: Shape, metric: str, nodes: Ints) -> Ints:
+    applies = nodes > 0
+    if metric == "node":
+        return nodes
+    if metric == "gpu":
+        return np.where(applies, rows.n_servers * platform.gpus_per_server, 0)
+    if metric == "raw-terabyte":
+        raw = raw_bytes(platform.storage, platform.capacity_option, rows.nodes)
+        return np.where(applies & ~np.isnan(raw), np.ceil(np.nan_to_num(raw) / 1e12 - 1e-9), 0).astype(np.int64)
+    return applies.astype(np.int64)
+
+
+def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[str, Bools]:
+    if not counts_nodes(platform.storage):
+        return {}
+    low, high = node_limits(platform.storage)
+    mask = (asked < low) | (rows.nodes > high)
+    return {f"{platform.storage.name} has {low} to {high} nodes": mask} if mask.any() else {}
+
+
+# Said of the rows where one server reads local drives or an NFS server that is there.
+_ALONE = (
+    "one server on its own needs no head node, fabric or management switch: its ports join the existing LAN, by others"
+)
+
+
+def _notes(platform: Platform, questions: Sequence[str]) -> tuple[str, ...]:
+    storage = platform.storage
+    notes = [f"to ask the vendor: {question}" for question in questions]
+    if platform.attachment == "lan":
+        notes.append(f"{storage.name} and the way to it over the LAN are there already, by others")
+    if platform.attachment == "local":
+        notes.append("each server reads a copy of the data on its own drives")
+    if np.isnan(usable_bytes(storage, platform.capacity_option, node_limits(storage)[0])):
+        notes.append(f"no source gives the usable capacity of {storage.name}: confirm that the data fit")
+    return tuple(notes)
+
+
+_Counted = TypeVar("_Counted", Network, Quantities)
+
+
+def _only_row(counted: _Counted, row: int) -> _Counted:
+    arrays: dict[str, Any] = {k: v[row : row + 1] for k, v in vars(counted).items() if isinstance(v, np.ndarray)}
+    return replace(counted, **arrays)
+
+
+def _join(*texts: str) -> str:
+    return "; ".join(text for text in texts if text)

@@ -1,0 +1,69 @@
+"""Published measurements nearest to a workload, with what the model says about each."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from sizer.calibrate.fit import Calibration
+from sizer.calibrate.observations import Observation, built_in_observations
+from sizer.calibrate.predict import predict
+from sizer.catalog.model import Catalog
+from sizer.sizing.result import Evidence
+from sizer.workload.resolve import ResolvedWorkload
+
+# Rows shown; more would hide which ones carry the answer.
+MAX_ROWS = 8
+
+
+@lru_cache(maxsize=1)
+def _rates() -> tuple[Observation, ...]:
+    """Measured rates of training and inference; read once, the files belong to the installed package."""
+    return tuple(row for row in built_in_observations() if row.quantity == "samples_per_s" and row.gpus)
+
+
+def nearest_measurements(
+    work: ResolvedWorkload, n_gpus: int, catalog: Catalog, calibration: Calibration
+) -> tuple[Evidence, ...]:
+    """Measurements of the same DNN, same task and precision, nearest in stack, then in number of GPUs."""
+    task = "inference" if work.is_inference else "training"
+    dnn = work.like or work.dnn.id
+    observed = {(wording.software, wording.source) for wording in work.stack.observed_as}
+
+    def distance(row: Observation) -> tuple[bool, float, str]:
+        is_other_stack = not any(
+            row.software == software and source in ("", row.source) for software, source in observed
+        )
+        return (is_other_stack, abs(float(np.log2(float(row.gpus or 1) / n_gpus))), row.id)
+
+    rows = [
+        row
+        for row in _rates()
+        if row.task == task and row.dnn == dnn and row.precision in ("", work.request.precision) and row.gpu.startswith("v100")
+    ]
+    found = []
+    for row in sorted(rows, key=distance):
+        if len(found) == MAX_ROWS:
+            break
+        predicted, status = predict(row, catalog, calibration)
+        if predicted is None:
+            continue
+        found.append(
+            Evidence(
+                id=row.id,
+                source=row.source,
+                where=row.where,
+                what=_what(row, catalog),
+                n_gpus=int(row.gpus or 1),
+                published=float(row.value),
+                predicted=predicted,
+                calibrates=row.id in calibration.used_rows,
+            )
+        )
+    return tuple(found)
+
+
+def _what(row: Observation, catalog: Catalog) -> str:
+    gpus = int(row.gpus or 1)
+    gpu = catalog.gpus[row.gpu].name if row.gpu in catalog.gpus else row.gpu
+    server = f", {catalog.servers[row.server].name}" if row.server in catalog.servers else ""
+    return f"{gpus} × {gpu}{server}, {row.software or 'stack not stated'}"

@@ -1,0 +1,92 @@
+"""Performance of a cluster that is given, without a search."""
+
+from sizer.base.errors import RequestError
+from sizer.bom.prices import price_book
+from sizer.calibrate.fit import Calibration
+from sizer.calibrate.observations import load_calibration
+from sizer.catalog.model import Catalog
+from sizer.physical.capacity import counts_nodes, node_limits
+from sizer.physical.platforms import platforms as all_platforms
+from sizer.sizing.answer import design_answer
+from sizer.sizing.result import DesignAnswer
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import resolve
+
+# More servers than any published cluster has of these parts; a larger number is a slip.
+MAX_SERVERS = 10_000
+
+
+def project(
+    request: SizingRequest,
+    catalog: Catalog,
+    *,
+    server: str,
+    servers: int,
+    storage: str,
+    storage_nodes: int = 0,
+    gpu: str | None = None,
+    gpus_per_server: int | None = None,
+    stack: str | None = None,
+    fabric: str | None = None,
+    calibration: Calibration | None = None,
+) -> DesignAnswer:
+    """Performance, parts and bill of a given cluster.
+
+    Parameters
+    ----------
+    request : SizingRequest
+        Its workloads are run; its platforms are replaced by the arguments.
+    server, storage : str
+        Catalogue ids.
+    servers, storage_nodes : int
+        Counts; ``storage_nodes`` 0 for local drives and NFS servers. [-]
+    gpu, stack, fabric : str, optional
+        Default: the server's first GPU, the request's stack, and the fastest fabric that server and storage share.
+    gpus_per_server : int, optional
+        GPUs of each server that the job uses; default all. [-]
+
+    Returns
+    -------
+    DesignAnswer
+
+    Raises
+    ------
+    RequestError
+        If a name is unknown, a count is out of range, or server, storage and fabric do not go together.
+    InfeasibleError
+        If no platform of the catalogue joins these parts.
+    """
+    if not 1 <= servers <= MAX_SERVERS:
+        raise RequestError(f"servers = {servers} is outside 1..{MAX_SERVERS}")
+    if not 0 <= storage_nodes <= MAX_SERVERS:
+        raise RequestError(f"storage_nodes = {storage_nodes} is outside 0..{MAX_SERVERS}")
+    # One dump of what was asked, changed and read again, so that every value passes the same checks.
+    data = request.model_dump(exclude_none=True)
+    data["platforms"] = {
+        "servers": [server],
+        "storage": [storage],
+        **({"gpus": [gpu]} if gpu is not None else {}),
+        **({"fabrics": [fabric]} if fabric is not None else {}),
+        **({"gpus_per_server": gpus_per_server} if gpus_per_server is not None else {}),
+    }
+    if stack is not None:
+        data["workload"] = [{**work, "stack": stack} for work in data["workload"]]
+    given = SizingRequest.from_dict(data, "project")
+    fitted = calibration if calibration is not None else load_calibration()
+    works = resolve(given, catalog, fitted.measured)
+    options = all_platforms(catalog, given)
+    chosen = [option for option in options if gpu is not None or option.gpu.id == option.server.gpus[0]] or options
+    # The request lists slower fabrics last, the catalogue smaller drives first: the first option has the fastest fabric.
+    platform = chosen[0]
+    _check_nodes(platform.storage.name, counts_nodes(platform.storage), storage_nodes, node_limits(platform.storage))
+    return design_answer(
+        given, works, platform, servers, storage_nodes, catalog, fitted, price_book(catalog), "The cluster is given."
+    )
+
+
+def _check_nodes(name: str, is_counted: bool, nodes: int, limits: tuple[int, int]) -> None:
+    low, high = limits
+    if is_counted and not low <= nodes <= high:
+        raise RequestError(f"storage_nodes = {nodes} is outside {low}..{high} nodes of {name}")
+    if not is_counted and nodes > 0:
+        raise RequestError(f"storage_nodes = {nodes}: {name} is not bought by the node; leave it out")

@@ -1,0 +1,72 @@
+"""The entry of the app: one session, five pages, one answer."""
+
+# Imported here, so that the first page does not wait for them one after the other.
+import altair  # noqa: F401
+import pandas  # noqa: F401
+import scipy.optimize  # noqa: F401
+import streamlit as st
+
+from sizer.base.errors import CatalogError
+from sizer.ui import architecture, bill, document, headline, look, performance, requirements, state
+from sizer.ui.typed import plain
+
+_PAGES = (
+    ("Requirements", requirements.show, "what is asked"),
+    ("Architecture", architecture.show, "what it is made of"),
+    ("Performance", performance.show, "how fast, and how sure"),
+    ("Bill", bill.show, "what to buy"),
+    ("Document", document.show, "the guide and the files"),
+)
+
+
+def main() -> None:
+    """Draw the page that the address names."""
+    st.set_page_config(page_title="Deep-learning cluster configurator", page_icon=":material/dns:", layout="wide")
+    st.html(look.css(look.palette()))
+    try:
+        parts = state.catalog()
+    except CatalogError as error:
+        _faulty_catalog(error)
+        return
+    state.start()
+    view = state.view(parts)
+    pages = [
+        st.Page(_page(number, view), title=title, url_path=title.lower(), default=number == 0)
+        for number, (title, _, _) in enumerate(_PAGES)
+    ]
+    st.session_state.next_pages = pages[1:]
+    st.navigation(pages, position="top").run()
+
+
+def _page(number: int, view: state.View):  # type: ignore[no-untyped-def]
+    title, show, _ = _PAGES[number]
+
+    def draw() -> None:
+        headline.show(view)
+        if view.result is None and title != "Requirements":
+            st.info("There is no design to show yet. The page Requirements says what stands in the way.")
+            return
+        show(view)
+        _next_step(number)
+        headline.below(view)
+
+    return draw
+
+
+def _next_step(number: int) -> None:
+    if number + 1 < len(_PAGES):
+        title, _, what = _PAGES[number + 1]
+        st.space("small")
+        st.page_link(
+            st.session_state.next_pages[number], label=f"Next: {title}, {what}", icon=":material/arrow_forward:"
+        )
+
+
+def _faulty_catalog(error: CatalogError) -> None:
+    st.title("Catalogue not read", anchor=False)
+    st.error("The folder laid over the catalogue has faults; mend them and reload the page.", icon=":material/block:")
+    st.markdown("\n".join(f"- {plain(fault)}" for fault in error.faults[:50]))
+
+
+if __name__ == "__main__":
+    main()

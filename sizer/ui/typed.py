@@ -1,0 +1,91 @@
+"""Values as people type them: quantities with units, requests as TOML, and text that is shown as it is."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from sizer.base.quantities import BYTES, Kind, duration, grouped, parse, si, significant
+from sizer.base.units import TIB
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$:~&^=@\"'/])")
+_LINE_ENDS = re.compile(r"\s*[\r\n\u2028\u2029]+\s*")
+# Significant digits that a typed number keeps.
+_DIGITS = 10
+
+
+def plain(text: object) -> str:
+    """Text for a Markdown element that shows every character as it is: no link, no markup, no formula."""
+    return _MARKDOWN.sub(r"\\\1", _LINE_ENDS.sub(" ", str(text)))
+
+
+def written(kind: Kind, value: object) -> str:
+    """A quantity as a person would type it, and such that reading it gives the same value: 22.2e12 -> '22.2 TB'."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return ""
+    # The largest unit in which the number is 1 or more; the SI unit where there is none.
+    units = [unit for unit, factor in kind.factors.items() if abs(value) >= factor]
+    for unit in sorted(units, key=lambda name: -kind.factors[name]):
+        text = f"{value / kind.factors[unit]:.{_DIGITS}g}"
+        if "e" not in text and len(text) <= _DIGITS - 2 and parse(kind, f"{text} {unit}") == value:
+            return f"{text} {unit}"
+    return f"{value!r} {kind.unit}"
+
+
+def understood(kind: Kind, value: float) -> str:
+    """What a typed quantity was read as."""
+    if kind is BYTES:
+        return f"{si(value, 'B', 4)} = {significant(value / TIB)} TiB" if value >= TIB else f"{grouped(value)} B"
+    if kind.unit == "s":
+        return duration(value)
+    return si(value, kind.unit, 4) if kind.unit in ("B/s", "W", "FLOP") else f"{significant(value, 5)} {kind.unit}"
+
+
+def to_toml(data: Mapping[str, Any]) -> str:
+    """A request as TOML text. Reading it gives the same data."""
+    return "\n".join(_table(data, ())).strip() + "\n"
+
+
+def _table(data: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    lines = [f"{_key(key)} = {_value(value)}" for key, value in data.items() if not _is_table(value)]
+    for key, value in data.items():
+        here = (*path, _key(key))
+        if isinstance(value, Mapping) and value:
+            lines += ["", f"[{'.'.join(here)}]", *_table(value, here)]
+        elif _is_table(value):
+            for part in value:
+                lines += ["", f"[[{'.'.join(here)}]]", *_table(part, here)]
+    return lines
+
+
+def _is_table(value: object) -> bool:
+    if isinstance(value, Mapping):
+        # A short table of plain values, such as a target, reads better in one line.
+        return len(value) != 1 or any(isinstance(part, (Mapping, list, tuple)) for part in value.values())
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(part, Mapping) for part in value)
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _text(key)
+
+
+def _text(text: str) -> str:
+    # A JSON text is a TOML text but for the delete character.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(part)}" for key, part in value.items()) + " }"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(_value(part) for part in value) + "]"
+    return _text(str(value))

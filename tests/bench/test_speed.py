@@ -1,0 +1,42 @@
+"""Speed of sizing. Run apart (`make bench`): a time is no test."""
+
+import subprocess
+import sys
+from typing import Any
+
+from sizer import SizingRequest, load_catalog, size
+from sizer.base.resources import data_dir
+
+EXAMPLE = data_dir("examples") / "dgx1-f800-resnet50.toml"
+
+
+def test_size_warm(benchmark: Any) -> None:
+    """One request with catalogue and calibration in memory; the aim is under 100 ms."""
+    catalog = load_catalog()
+    request = SizingRequest.from_file(EXAMPLE)
+    size(request, catalog)
+    benchmark(size, request, catalog)
+
+
+def test_size_everything_allowed_warm(benchmark: Any) -> None:
+    """The same workload over every platform of the catalogue."""
+    catalog = load_catalog()
+    request = SizingRequest.from_file(EXAMPLE)
+    data = request.model_dump(exclude_none=True)
+    data.pop("platforms")
+    open_request = SizingRequest.from_dict(data)
+    benchmark(size, open_request, catalog)
+
+
+def test_load_catalog(benchmark: Any) -> None:
+    """Reading and checking every file of the catalogue."""
+    benchmark(load_catalog)
+
+
+def test_size_cold(benchmark: Any) -> None:
+    """A fresh process: imports, catalogue, calibration and one request; the aim is under 1 s."""
+    code = (
+        "from sizer import SizingRequest, load_catalog, size; "
+        f"size(SizingRequest.from_file({str(EXAMPLE)!r}), load_catalog())"
+    )
+    benchmark.pedantic(lambda: subprocess.run([sys.executable, "-c", code], check=True), rounds=5)

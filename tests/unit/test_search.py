@@ -1,0 +1,53 @@
+"""Exact search against brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sizer.base.errors import InfeasibleError
+from sizer.design.search import best_row, counts_ruled_out, decisive_limit, pareto_rows
+from sizer.design.space import lay_out
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6), st.booleans()), min_size=1, max_size=40
+)
+
+
+@given(rows=ROWS)
+def test_pareto_front_agrees_with_brute_force(rows: list[tuple[int, int, int, bool]]) -> None:
+    values = np.array([row[:3] for row in rows], dtype=float)
+    feasible = np.array([row[3] for row in rows])
+    found = {tuple(values[i]) for i in pareto_rows(list(values.T), feasible)}
+    points = [tuple(v) for v, ok in zip(values, feasible, strict=True) if ok]
+    expected = {
+        p for p in points if not any(q != p and all(a <= b for a, b in zip(q, p, strict=True)) for q in points)
+    }
+    assert found == expected
+
+
+@given(rows=ROWS)
+def test_best_row_agrees_with_brute_force(rows: list[tuple[int, int, int, bool]]) -> None:
+    values = np.array([row[:3] for row in rows], dtype=float)
+    feasible = np.array([row[3] for row in rows])
+    if not feasible.any():
+        with pytest.raises(InfeasibleError):
+            best_row(values[:, 0], feasible)
+        return
+    row = best_row(values[:, 0], feasible, [values[:, 1], values[:, 2]])
+    assert tuple(values[row]) == min(tuple(v) for v, ok in zip(values, feasible, strict=True) if ok)
+
+
+def test_limits_are_counted_and_the_decisive_one_is_named() -> None:
+    limits = {"power": np.array([True, False, False]), "racks": np.array([False, True, True])}
+    assert counts_ruled_out(limits) == {"power": 2, "racks": 1}
+    assert decisive_limit({"power": np.array([False, False]), "racks": np.array([True, False])}) == "power"
+    # Row 0 breaks both: neither alone decides.
+    assert decisive_limit({"power": np.array([False]), "racks": np.array([False])}) is None
+
+
+def test_space_holds_every_platform_at_every_size() -> None:
+    space = lay_out([2, 3])
+    assert space.platform.tolist() == [0, 0, 1, 1, 1]
+    assert space.n_servers.tolist() == [1, 2, 1, 2, 3]
+    assert space.of_platform(1) == slice(2, 5)
