@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sizer.base.errors import InfeasibleError as InfeasibleError
     from sizer.base.errors import SizerError as SizerError
     from sizer.base.estimate import Estimate as Estimate
     from sizer.catalog.model import Catalog as Catalog
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Catalog": "sizer.catalog.model",
     "DesignAnswer": "sizer.sizing.result",
+    "InfeasibleError": "sizer.base.errors",
     "Estimate": "sizer.base.estimate",
     "SizerError": "sizer.base.errors",
     "SizingRequest": "sizer.workload.request",

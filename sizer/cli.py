@@ -46,7 +46,9 @@ def _print_json(data: Any) -> None:
 @app.command("size")
 def size_command(
     requests: Annotated[list[Path], typer.Argument(help="Request files, TOML or JSON.", metavar="REQUEST...")],
-    out: Annotated[Path | None, typer.Option(help="Folder for the documents; with several requests one folder each.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the documents; with several requests one folder each.")
+    ] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
@@ -204,7 +206,9 @@ def catalog_show(
     if as_json:
         _print_json(found.model_dump(mode="json", exclude_none=True))
         return
-    table = Table("fact", "value", "basis", "source", "place", "note", title=f"{found.name} ({found.id})", title_justify="left")
+    table = Table(
+        "fact", "value", "basis", "source", "place", "note", title=f"{found.name} ({found.id})", title_justify="left"
+    )
     for row in item_rows(found):
         table.add_row(*(text.replace("[", r"\[") for text in row))
     Console().print(table)
@@ -220,7 +224,10 @@ def doctor_command(as_json: AsJson = False) -> None:
         _print_json([{"name": c.name, "ok": c.ok, "detail": c.detail, "next_step": c.next_step} for c in checks])
         return
     for check in checks:
-        print(f"{'ok     ' if check.ok else 'missing'}  {check.name}: {check.detail}" + (f" -> {check.next_step}" if check.next_step else ""))
+        print(
+            f"{'ok     ' if check.ok else 'missing'}  {check.name}: {check.detail}"
+            + (f" -> {check.next_step}" if check.next_step else "")
+        )
 
 
 @app.command("app")

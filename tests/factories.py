@@ -62,6 +62,11 @@ class FakeCatalog:
     """What documents need of a catalogue."""
 
     sources: Mapping[str, Source]
+    items: Mapping[str, Any]
+
+    def item(self, item_id: str) -> Any:
+        """Item by id."""
+        return self.items[item_id]
 
 
 def catalog() -> FakeCatalog:
@@ -74,7 +79,8 @@ def catalog() -> FakeCatalog:
         ("hitachi-dl-2019", "Deep learning: considerations before buying", "Hitachi Vantara", "2019", "A"),
         ("udt-hw", "Isilon hardware summary", "Unstructured Data Tips", "", "B"),
     ]
-    return FakeCatalog({r[0]: Source(id=r[0], title=r[1], publisher=r[2], date=r[3], grade=r[4]) for r in rows})
+    sources = {r[0]: Source(id=r[0], title=r[1], publisher=r[2], date=r[3], grade=r[4]) for r in rows}
+    return FakeCatalog(sources, {item.id: item for item in (DGX1, C4140, XL270D, R740XD, DL360, F800, WEKA, HEAD_NFS, SN2700, SB7800, D4040, S3048, SX6036, RACK, PDU, V100)})
 
 
 V100 = Gpu(
@@ -517,9 +523,9 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
         gateway=SX6036, head_node=R740XD,
     )  # fmt: skip
     nets = (
-        network("compute fabric", "edr", "sb7800", n + 1, purpose="gradients, NFS and Isilon traffic", used=n + 4, free=36 - n - 4,
-                gateways=1, uplinks=3),
-        network("storage front end", "40gbe", "sx6036", 4, purpose="F800 behind the gateway", used=7, free=29),
+        network("compute fabric", "edr", "sb7800", n + 4, purpose="gradients and storage traffic", free=36 - n - 4),
+        network("storage front end", "40gbe", "sx6036", 4, purpose="files, through the gateway to the compute fabric", used=7,
+                free=29, leaves=0, gateways=1, uplinks=3),
         network("storage back end", "40gbe", "d4040", 8, purpose="between storage nodes, two networks", leaves=2, free=56),
         network("management", "1gbe", "s3048-on", 10, purpose="deployment, BMC, monitoring", free=38),
     )  # fmt: skip
@@ -649,11 +655,11 @@ def single_server() -> SizingResult:
         cache_hit_fraction=1.0, storage_bytes_per_s=Estimate.exact(0.0),
     )  # fmt: skip
     design = DesignAnswer(
-        platform=_platform(server=DGX1, storage=HEAD_NFS, fabric="10gbe"),
+        platform=_platform(server=DGX1, storage=HEAD_NFS, fabric="10gbe", attachment="lan"),
         n_servers=1, n_gpus=8, storage_nodes=0, workloads=(answer,),
         quantities=quantities(
-            [("GPU server", "compute", "dgx-1", 1), ("management switch", "network", "s3048-on", 1)],
-            (network("management", "1gbe", "s3048-on", 3, purpose="BMC and site network", free=45),),
+            [("GPU server", "compute", "dgx-1", 1)],
+            (network("compute fabric", "10gbe", None, 0, leaves=0), network("management", "1gbe", None, 0, leaves=0)),
             rack_units=4.0, racks=1, typical=2_600.0, maximum=3_600.0, usable=120e12, raw=144e12, weight=75.0,
         ),
         bill=bill([line("1.1", "compute", "dgx-1", "NVIDIA", "DGX-1 with 8 × V100-SXM2 16 GB", 1, "149000.00")]),

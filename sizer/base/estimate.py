@@ -61,7 +61,9 @@ class Estimate:
 
 def probability_at_least(median: ArrayLike, log_sd: ArrayLike, target: ArrayLike) -> NDArray[np.float64]:
     """Probability that a log-normal quantity is at least ``target``; a sharp step where ``log_sd`` is 0."""
-    middle, sd, need = np.broadcast_arrays(np.asarray(median, float), np.asarray(log_sd, float), np.asarray(target, float))
+    middle, sd, need = np.broadcast_arrays(
+        np.asarray(median, float), np.asarray(log_sd, float), np.asarray(target, float)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.log(middle) - np.log(need)
         smooth = ndtr(np.where(sd > 0, distance / np.where(sd > 0, sd, 1.0), 0.0))

@@ -109,7 +109,9 @@ def parse(kind: Kind, written: object) -> float:
         except OverflowError:
             raise ValueError(f"the number is outside {kind.low:g}..{kind.high:g} {kind.unit}") from None
     if not math.isfinite(value) or not kind.low <= value <= kind.high:
-        raise ValueError(f"{_shown(written)} is outside {kind.low:g}..{kind.high:g} {kind.unit}; write for example '{kind.example}'")
+        raise ValueError(
+            f"{_shown(written)} is outside {kind.low:g}..{kind.high:g} {kind.unit}; write for example '{kind.example}'"
+        )
     return value
 
 
@@ -129,7 +131,9 @@ def _parse_text(kind: Kind, text: str) -> float:
             f"write {number.replace(',', '')} or {number.replace(',', '.')}"
         )
     if unit and unit not in kind.factors:
-        raise ValueError(f"unknown unit in {_shown(text)}{_unit_suggestion(kind, unit)}; expected {kind.name} such as '{kind.example}'")
+        raise ValueError(
+            f"unknown unit in {_shown(text)}{_unit_suggestion(kind, unit)}; expected {kind.name} such as '{kind.example}'"
+        )
     return float(number.replace(",", ".").replace("_", "")) * (kind.factors[unit] if unit else 1.0)
 
 
@@ -185,14 +189,22 @@ def si(value: float, unit: str, digits: int = 3) -> str:
     if value == 0 or not math.isfinite(value):
         return f"{significant(value)}{NARROW_SPACE}{unit}"
     rounded = float(f"{value:.{digits - 1}e}")
-    prefixes = [("", 1.0)] if unit == "m" else [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18)]
+    prefixes = (
+        [("", 1.0)]
+        if unit == "m"
+        else [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18)]
+    )
     prefix, factor = next((p for p in reversed(prefixes) if abs(rounded) >= p[1]), prefixes[0])
     return f"{significant(rounded / factor, digits)}{NARROW_SPACE}{prefix}{unit}"
 
 
 def duration(seconds: float) -> str:
     """Time in the unit a person would use: 47 s, 12.5 min, 9.4 h, 3.2 d."""
-    for limit, factor, unit in ((99.5, 1.0, "s"), (5970.0, units.MINUTE_S, "min"), (72 * units.HOUR_S, units.HOUR_S, "h")):
+    for limit, factor, unit in (
+        (99.5, 1.0, "s"),
+        (5970.0, units.MINUTE_S, "min"),
+        (72 * units.HOUR_S, units.HOUR_S, "h"),
+    ):
         if seconds < limit:
             return f"{significant(seconds / factor)}{NARROW_SPACE}{unit}"
     return f"{significant(seconds / units.DAY_S)}{NARROW_SPACE}d"

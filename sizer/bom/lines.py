@@ -100,7 +100,7 @@ def row_cost(
         if quote is None:
             unpriced[part.item] = None
             continue
-        cost = part.quantity * float(quote.amount * 100)
+        cost = np.asarray(part.quantity * float(quote.amount * 100), dtype=np.float64)
         cents = cost if cents is None else cents + cost
     return (None if cents is None else cents / 100), tuple(unpriced)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sizer.base.units import GIB
 from sizer.calibrate.cases import Levels
@@ -61,7 +62,7 @@ PRIORS: dict[str, Prior] = {
     "inter-stack": Prior(0.0, 0.7, "exchange libraries and their settings"),
     "overlap": Prior(0.0, 1.0, "half of the backward pass"),
     "overlap-framework": Prior(0.0, 1.0, "whether gradients leave layer by layer"),
-    "straggler": Prior(math.log(0.012), 0.8, "losses of one to ten percent on 8 GPUs"),
+    "straggler": Prior(math.log(0.016), 0.25, "median of the published pairs of one GPU and all GPUs of a server"),
     "straggler-framework": Prior(0.0, 0.5, "how a framework synchronises"),
     "straggler-stack": Prior(0.0, 1.0, "input pipelines and synchronisation of a release"),
     "host-link": Prior(math.log(10.5 * GIB), 0.15, "HPE's example of one x16 link (hpe-dlbs)"),
@@ -71,6 +72,18 @@ PRIORS: dict[str, Prior] = {
 def prior_of(name: str) -> Prior:
     """Prior of a parameter by its kind, or by its whole name where one link has its own."""
     return PRIORS.get(name) or PRIORS[name.split(":")[0]]
+
+
+def active_terms(levels: Levels, n_gpus: int) -> tuple[tuple[int, str], ...]:
+    """Effects that the rate of a measurement can tell something about: no exchange on one GPU."""
+    only_exchange = (INTRA, INTER, OVERLAP, STRAGGLER)
+    return tuple(
+        (term, name)
+        for term, name in effects(levels)
+        if not (term in only_exchange and (n_gpus == 1 or levels.task == "inference"))
+        and not (term == HOST_LINK and levels.task == "training")
+        and not (term == INTER and not levels.inter_link)
+    )
 
 
 def effects(levels: Levels) -> tuple[tuple[int, str], ...]:
@@ -131,14 +144,28 @@ class Layout:
         object.__setattr__(self, "sd", np.array([prior.sd for prior in priors]))
 
     @classmethod
-    def of(cls, combinations: Iterable[Levels]) -> "Layout":
-        """Every parameter that some combination has."""
-        return cls(tuple(sorted({name for levels in combinations for _, name in effects(levels)})))
+    def of(cls, used: Iterable[tuple[tuple[int, str], ...]]) -> "Layout":
+        """Every parameter that some row uses."""
+        return cls(tuple(sorted({name for row in used for _, name in row})))
 
-    def design(self, combinations: list[Levels]) -> Floats:
-        """Matrix A of shape (rows, terms, parameters) with terms = A parameters."""
-        matrix = np.zeros((len(combinations), len(TERM_NAMES), len(self.names)))
-        for row, levels in enumerate(combinations):
-            for term, name in effects(levels):
-                matrix[row, term, self.index[name]] = 1.0
-        return matrix
+
+class Design:
+    """Which parameters each row's terms add up, as a sparse matrix, and the chain rule through it."""
+
+    def __init__(self, layout: Layout, used: list[tuple[tuple[int, str], ...]]) -> None:
+        self._shape = (len(used), len(TERM_NAMES))
+        entries = [(row, term, layout.index[name]) for row, one in enumerate(used) for term, name in one]
+        self._row, self._term, self._column = np.array(entries).T
+        ones = np.ones(len(entries))
+        flat = self._row * len(TERM_NAMES) + self._term
+        self._matrix = csr_array((ones, (flat, self._column)), shape=(len(used) * len(TERM_NAMES), len(layout.names)))
+        self._n_parameters = len(layout.names)
+
+    def terms(self, parameters: Floats) -> Floats:
+        """Terms of every row, shape (rows, terms); 0 where a row has no such effect."""
+        return np.asarray(self._matrix @ parameters).reshape(self._shape)
+
+    def jacobian(self, slopes: Floats) -> csr_array:
+        """Derivatives by the parameters from derivatives by the terms, shape (rows, terms)."""
+        data = slopes[self._row, self._term]
+        return csr_array((data, (self._row, self._column)), shape=(self._shape[0], self._n_parameters))

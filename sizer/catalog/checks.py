@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 
+from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
-from sizer.catalog.model import Catalog, Statement, nearest, statements
+from sizer.catalog.model import Catalog, Statement, statements
 from sizer.catalog.schema import (
     CATEGORIES,
     Cable,

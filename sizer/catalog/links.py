@@ -41,5 +41,7 @@ def kind_name(kind: LinkKind) -> str:
 def fabric_ports(ports: Sequence[Port], kind: LinkKind) -> int:
     """Ports of a device that can join a fabric of ``kind``; management and BMC ports stay out of it."""
     return sum(
-        port.count for port in ports if port.use not in ("management", "bmc") and (port.kind == kind or kind in port.also)
+        port.count
+        for port in ports
+        if port.use not in ("management", "bmc") and (port.kind == kind or kind in port.also)
     )

@@ -12,10 +12,10 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from sizer.base.errors import CatalogError
+from sizer.base.faults import in_words, nearest, shown
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog
-from sizer.catalog.faults import in_words, shown
-from sizer.catalog.model import Catalog, Items, nearest
+from sizer.catalog.model import Catalog, Items
 from sizer.catalog.schema import CATEGORIES, Item, Price, Source
 
 __all__ = ["Catalog", "load_catalog"]

@@ -1,6 +1,5 @@
 """The loaded catalogue: one immutable object that every other part of the program reads."""
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
@@ -8,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from sizer.base.errors import CatalogError
+from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
 from sizer.catalog.schema import (
     CATEGORIES,
@@ -33,12 +33,6 @@ from sizer.catalog.schema import (
 )
 
 T = TypeVar("T")
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """``; did you mean 'x'?`` when a known name is near, else an empty text."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class UnknownItemError(CatalogError, KeyError):

@@ -50,7 +50,8 @@ class Item(_Frozen):
     """What every catalogue item carries."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=60)]
-    name: str
+    name: str  # as a headline says it
+    description: str = ""  # what a bill adds to the name
     vendor: str
     skus: tuple[Sku, ...] = ()
     # False: a role or a part that comes inside another item; it is never a line of a bill.

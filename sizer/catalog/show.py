@@ -20,7 +20,10 @@ def _rows(name: str, value: object) -> list[Row]:
         return []
     if isinstance(value, Sourced):
         chosen: Row = (name, _text(value.value), value.basis, value.source, value.where, value.note)
-        return [chosen, *((f"  {name} (alternate)", _text(a.value), "", a.source, a.where, a.note) for a in value.alternates)]
+        return [
+            chosen,
+            *((f"  {name} (alternate)", _text(a.value), "", a.source, a.where, a.note) for a in value.alternates),
+        ]
     if isinstance(value, dict):
         return [row for key, inner in value.items() for row in _rows(key, inner)]
     if isinstance(value, tuple) and value and hasattr(value[0], "model_dump"):
@@ -41,4 +44,8 @@ def _part_rows(name: str, part: object) -> list[Row]:
 
 
 def _text(value: object) -> str:
-    return f"{value:,.10g}".replace(",", "_") if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+    return (
+        f"{value:,.10g}".replace(",", "_")
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+        else str(value)
+    )

@@ -53,15 +53,13 @@ def counts_ruled_out(limits: Mapping[str, Bools]) -> dict[str, int]:
     return {limit: count for limit, count in sorted(counts.items(), key=lambda pair: -pair[1]) if count}
 
 
-def decisive_limit(limits: Mapping[str, Bools]) -> str | None:
-    """The one limit without which some design would be feasible; the first in order when several are, None if none.
+def nearest_row(limits: Mapping[str, Bools], closeness: Floats) -> tuple[int, tuple[str, ...]]:
+    """Row that breaks the fewest limits, and which; of equals the one with the greatest ``closeness``.
 
-    Raises nothing: when two or more limits must both be lifted, the answer is None.
+    Of an infeasible space this is the design to name: what it breaks is what rules every design out.
     """
-    if not limits:
-        return None
-    for limit in limits:
-        others = [passes for other, passes in limits.items() if other != limit]
-        if not others or np.logical_and.reduce(others).any():
-            return limit
-    return None
+    breaks = np.stack([~passes for passes in limits.values()])
+    count = breaks.sum(axis=0)
+    rows = np.flatnonzero(count == count.min())
+    row = int(rows[np.argmax(closeness[rows])])
+    return row, tuple(limit for limit, broken in zip(limits, breaks[:, row], strict=True) if broken)

@@ -38,10 +38,12 @@ def server_links(design: DesignAnswer) -> int:
 
 
 def front_end_links(design: DesignAnswer) -> int:
-    """Cables between the storage and whatever it is attached to. The gateway counts one port of each node."""
-    platform = design.platform
+    """Cables between the storage and whatever it is attached to."""
+    platform, nodes = design.platform, max(design.storage_nodes, 1)
     if platform.gateway is not None:
-        return max(design.storage_nodes, 1)
+        behind = next((net for net in design.quantities.networks if int(net.gateways[0])), None)
+        if behind is not None and behind.switch == platform.gateway.id:
+            return int(behind.end_points[0])
     per_node = platform.storage.front_end_ports_per_node
     if per_node is not None:
         ports = per_node.value
@@ -49,7 +51,7 @@ def front_end_links(design: DesignAnswer) -> int:
         ports = fabric_ports(platform.storage_server.ports, platform.fabric)
     else:
         ports = 1
-    return max(design.storage_nodes, 1) * max(ports, 1)
+    return nodes * max(ports, 1)
 
 
 def storage_kind(design: DesignAnswer) -> LinkKind:

@@ -75,7 +75,9 @@ class _Layout:
         """What stands between the servers or their fabric and the storage."""
         if not self.has_storage:
             return None
-        if self.platform.gateway is not None and (not self.design.quantities.networks or self._gateway_net() is not None):
+        if self.platform.gateway is not None and (
+            not self.design.quantities.networks or self._gateway_net() is not None
+        ):
             return "gateway"
         return "storage-switch" if self.platform.storage_switch is not None else None
 
@@ -132,7 +134,9 @@ class _Layout:
             name, role = self.platform.storage_switch.name, "front end of the storage"
         else:
             return
-        self._add(Box(self.between, self.storage_x, y, _STORAGE_W, _SWITCH_H, _many(count, name), (role,), "network", count))
+        self._add(
+            Box(self.between, self.storage_x, y, _STORAGE_W, _SWITCH_H, _many(count, name), (role,), "network", count)
+        )
 
     # --- servers and storage
 
@@ -204,7 +208,9 @@ class _Layout:
 
     # --- links
 
-    def _down(self, source: str, target: str, x: float, text: str, note: str, stroke: float, role: str = "network") -> None:
+    def _down(
+        self, source: str, target: str, x: float, text: str, note: str, stroke: float, role: str = "network"
+    ) -> None:
         start, end = self.boxes[source].bottom, self.boxes[target].y
         # The label stands in the gap just above the target, also where the line passes another row.
         middle = end - _GAP_Y / 2
@@ -273,7 +279,9 @@ class _Layout:
         count = int(net.end_points[0]) - links.front_end_links(self.design) if net is not None else 0
         if count > 0:
             note = f"{count} × {GBIT_PER_S[kind]} GbE from the servers"
-            self.boxes[between] = Box(box.id, box.x, box.y, box.width, box.height, box.title, (note,), box.role, box.copies)
+            self.boxes[between] = Box(
+                box.id, box.x, box.y, box.width, box.height, box.title, (note,), box.role, box.copies
+            )
         self.links.append(Link(f"servers--{between}", "servers", between, points, links.stroke(kind), "storage"))
 
     def _management(self, y: float) -> float:
@@ -299,7 +307,9 @@ class _Layout:
                 self._dashed(id_, ((box.x, box.y + 12), (side, box.y + 12), (side, bar.y + 16), (bar.x, bar.y + 16)))
         if self.between in self.boxes:
             box, side = self.boxes[self.between], COLUMN_PX - _MARGIN / 2
-            self._dashed(self.between, ((box.right, box.y + 30), (side, box.y + 30), (side, bar.y + 16), (bar.right, bar.y + 16)))
+            self._dashed(
+                self.between, ((box.right, box.y + 30), (side, box.y + 30), (side, bar.y + 16), (bar.right, bar.y + 16))
+            )
         return bar.bottom
 
     def _dashed(self, id_: str, points: tuple[tuple[float, float], ...]) -> None:

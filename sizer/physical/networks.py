@@ -115,9 +115,9 @@ def wiring(platform: Platform, rows: Shape, oversubscription: float = 1.0) -> Wi
     counts = [count for part in parts for count in part.switches]
     parts.append(_management(platform, rows, counts))
     return Wiring(
-        networks=tuple(n for part in parts for n in part.networks),
-        switches=tuple(s for part in parts for s in part.switches),
-        links=tuple(link for part in parts for link in part.links),
+        networks=sum((part.networks for part in parts), ()),
+        switches=sum((part.switches for part in parts), ()),
+        links=sum((part.links for part in parts), ()),
         violations={name: mask for part in parts for name, mask in part.violations.items()},
         front_end_bytes_per_s=_front_end_bytes_per_s(platform, rows),
         gateway_bytes_per_s=_gateway_bytes_per_s(platform, rows),

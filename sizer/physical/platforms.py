@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar, get_args
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.faults import nearest
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
-from sizer.catalog.model import Catalog, nearest
+from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Port, Rack, Server, Storage, Switch
 from sizer.physical.platform import Attachment, Platform
 from sizer.workload.request import FabricKind, SizingRequest
@@ -252,7 +253,8 @@ def _gpus_fitted(server: Server, asked: int | None) -> list[int]:
 
 
 def _gpus(catalog: Catalog, server: Server, allowed: Sequence[str]) -> list[Gpu]:
-    return [catalog.gpus[g] for g in server.gpus if catalog.gpus[g].orderable and (not allowed or g in allowed)]
+    # A GPU that is not sold apart comes inside its server, so the server's list decides.
+    return [catalog.gpus[g] for g in server.gpus if not allowed or g in allowed]
 
 
 def _storages(catalog: Catalog, server: Server, allowed: Sequence[str], forbidden: Sequence[str]) -> list[Storage]:

@@ -37,9 +37,7 @@ def label_room(texts: list[str], plot_width: float) -> float:
     return 1 / (1 - min(widest / plot_width, 0.6))
 
 
-def finish(
-    layers: list[Any], title: str, palette: Palette, width: int | str, height: int, subtitle: str = ""
-) -> Chart:
+def finish(layers: list[Any], title: str, palette: Palette, width: int | str, height: int, subtitle: str = "") -> Chart:
     """Layers as one chart with its finding as the title."""
     lines = list(wrapped(title, CHART_TITLE_PX, _TITLE_WIDTH, semibold=True, max_lines=2))
     words = alt.TitleParams(text=lines, subtitle=subtitle) if subtitle else alt.TitleParams(text=lines)
@@ -53,9 +51,7 @@ def finish(
     return chart
 
 
-def placed_labels(
-    rows: Rows, x_domain: list[float], y_domain: list[float], width: float, height: float
-) -> Rows:
+def placed_labels(rows: Rows, x_domain: list[float], y_domain: list[float], width: float, height: float) -> Rows:
     """Rows with the place of their labels in data units, ``lx`` and ``ly``, left-aligned; without room, no label.
 
     Tries right, left, above and below each point; rows that come first choose first.

@@ -62,7 +62,9 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
     colour, outline = alt.Color("colour:N", scale=None), alt.Stroke("colour:N", scale=None)
     layers: list[Any] = [
         base.mark_bar(height=alt.RelativeBandSize(0.6), strokeWidth=1).encode(
-            x=alt.X("shown:Q", scale=scale, axis=axis(grid=False), title=f"throughput that each stage could pass, {unit}"),
+            x=alt.X(
+                "shown:Q", scale=scale, axis=axis(grid=False), title=f"throughput that each stage could pass, {unit}"
+            ),
             color=colour,
             stroke=outline,
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
@@ -135,7 +137,9 @@ def scaling_chart(
         rule = chart_of([{"value": target, "text": f"target {significant(target)}"}])
         layers += [
             rule.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(y=quiet_y),
-            rule.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(y=quiet_y, x=alt.value(0), text="text:N"),
+            rule.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(
+                y=quiet_y, x=alt.value(0), text="text:N"
+            ),
         ]
     layers += _chosen_point(n_gpus, float(answer.throughput.value), most, palette, x, quiet_y)
     shown = ["line and band: prediction with its 90 % interval"]
@@ -206,7 +210,9 @@ def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     start = 0.0
     for label, length, colour in parts:
         text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
-        rows.append({"part": label, "from": start / factor, "to": (start + length) / factor, "colour": colour, "text": text})
+        rows.append(
+            {"part": label, "from": start / factor, "to": (start + length) / factor, "colour": colour, "text": text}
+        )
         start += length
     y = alt.Y(
         "part:N", sort=[str(row["part"]) for row in rows], title=None,
@@ -239,30 +245,37 @@ def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
 def pareto_chart(
     result: SizingResult, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 220
 ) -> Chart | None:
-    """Designs that no other beats: cost, or power where prices are missing, against time. None below two designs."""
+    """Designs that no other beats: cost, or GPUs where prices are missing, against time. None below two designs."""
     points = result.pareto
     if len(points) < 2:
         return None
     priced = all(point.cost is not None for point in points)
     slowest = max(point.time_s for point in points)
-    factor, unit = next(((f, u) for f, u in ((3600.0, "hours"), (60.0, "minutes")) if slowest >= 2 * f), (1.0, "seconds"))
+    factor, unit = next(
+        ((f, u) for f, u in ((3600.0, "hours"), (60.0, "minutes")) if slowest >= 2 * f), (1.0, "seconds")
+    )
     rows: Rows = [
         {
-            "x": _effort(point, priced) / (1e6 if priced else 1e3),
+            "x": _effort(point, priced) / (1e6 if priced else 1.0),
             "y": point.time_s / factor,
             "name": point.name,
             "server": point.server,
-            "text": f"{point.n_servers} × {point.server}",
+            "text": short_name(point),
             "chosen": point.is_documented,
         }
         for point in sorted(points, key=lambda point: (not point.is_documented, point.time_s))
     ]
-    x_title = f"list price, million {result.request.currency}" if priced else "maximum power, kW (stands in for the missing prices)"
+    x_title = (
+        f"list price, million {result.request.currency}" if priced else "GPUs, which stand in for the missing prices"
+    )
     is_training = result.design.workloads[0].time is not None
     y_title = f"time to train, {unit}" if is_training else f"time for a million samples, {unit}"
     x_domain, y_domain = _padded([row["x"] for row in rows]), _padded([row["y"] for row in rows])
     x_scale, y_scale = (alt.Scale(domain=domain, nice=False, zero=False) for domain in (x_domain, y_domain))
-    x, y = alt.X("x:Q", title=x_title, scale=x_scale, axis=axis()), alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis())
+    x, y = (
+        alt.X("x:Q", title=x_title, scale=x_scale, axis=axis()),
+        alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis()),
+    )
     base, tips = chart_of(rows), [alt.Tooltip("name:N", title="design")]
     others, chosen = base.transform_filter("!datum.chosen"), base.transform_filter("datum.chosen")
     shape = alt.Shape("server:N", legend=None)
@@ -282,7 +295,12 @@ def pareto_chart(
 
 
 def _effort(point: ParetoPoint, priced: bool) -> float:
-    return float(point.cost) if priced and point.cost is not None else point.power_w
+    return float(point.cost) if priced and point.cost is not None else float(point.n_gpus)
+
+
+def short_name(point: ParetoPoint) -> str:
+    """Servers of a point without its storage: '9 × DGX-1'."""
+    return point.name.partition(" + ")[0]
 
 
 def _padded(values: list[float]) -> list[float]:
@@ -296,9 +314,9 @@ def pareto_finding(result: SizingResult, priced: bool) -> str:
     chosen = next((point for point in result.pareto if point.is_documented), None)
     if chosen is None:
         return f"{plural(len(result.pareto), 'design')} that no other one beats"
-    name = f"{chosen.n_servers} × {chosen.server}"
+    name = short_name(chosen)
     if all(_effort(point, priced) >= _effort(chosen, priced) for point in result.pareto):
-        return f"No other design on the front {'is cheaper' if priced else 'draws less power'} than {name}"
+        return f"No other design on the front {'is cheaper' if priced else 'needs fewer GPUs'} than {name}"
     faster = sum(point.time_s < chosen.time_s for point in result.pareto)
     if not faster:
         return f"No other design on the front is faster than {name}"

@@ -115,7 +115,9 @@ def racks(design: DesignAnswer) -> str:
 
 def port_arithmetic(net: Network) -> str:
     """How the ports of a network add up."""
-    ends, cables, used, free = (int(part[0]) for part in (net.end_points, net.leaf_spine_cables, net.ports_used, net.ports_free))
+    ends, cables, used, free = (
+        int(part[0]) for part in (net.end_points, net.leaf_spine_cables, net.ports_used, net.ports_free)
+    )
     uplinks = int(net.gateway_uplinks[0])
     left = f"{words.plural(free, 'port')} {'stays' if free == 1 else 'stay'} free"
     if cables and ends + 2 * cables == used:
@@ -153,9 +155,7 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
     if hits >= 0.995:
         return f"{text} From then on the data set sits in memory; an epoch takes {words.rounded(later, 's')} and storage idles."
     if hits >= 0.005:
-        return (
-            f"{text} Later epochs take {words.rounded(later, 's')} each; caches serve {words.percent(hits)} of their reads."
-        )
+        return f"{text} Later epochs take {words.rounded(later, 's')} each; caches serve {words.percent(hits)} of their reads."
     return f"{text} Later epochs take {words.rounded(later, 's')} each and read everything again: the caches hold too little."
 
 
@@ -214,5 +214,9 @@ def fits(size_bytes: float, room_bytes: float, what: str) -> str:
 def warnings(result: SizingResult) -> Sequence[str]:
     """Warnings of the design, of its workloads and of the bill, each once."""
     design = result.design
-    found = [*design.warnings, *(text for answer in design.workloads for text in answer.warnings), *design.bill.warnings]
+    found = [
+        *design.warnings,
+        *(text for answer in design.workloads for text in answer.warnings),
+        *design.bill.warnings,
+    ]
     return [words.sentence(text) for text in dict.fromkeys(found)]

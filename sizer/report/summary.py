@@ -2,6 +2,7 @@
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
+from sizer.report.words import percent
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 
@@ -34,10 +35,10 @@ def _design_lines(design: DesignAnswer) -> list[str]:
     units = float(parts.rack_units[0])
     racks = int(parts.racks[0])
     usable = float(parts.usable_bytes[0])
-    power = f"{'at least ' if parts.unknown_power else ''}{si(float(parts.power_max_w[0]), 'W')}"
+    power = f"{'at least ' if parts.unknown_power else ''}{si(float(parts.power_max_w[0]), 'W')} maximum draw"
     lines = [
         f"Design: {design.name}, {design.n_gpus} × {design.platform.gpu.name}",
-        f"        {units:g} rack units in {racks} rack{'s' if racks != 1 else ''}, {power} at most"
+        f"        {units:g} rack units in {racks} rack{'s' if racks != 1 else ''}, {power}"
         + (f", {si(usable, 'B')} usable" if usable > 0 else ", usable capacity not published"),
         f"Price:  {_price(design)}",
     ]
@@ -59,7 +60,7 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
     unit = "images/s" if answer.dnn.sample == "image" else "samples/s"
     lines = [
         f"{answer.workload.name}: {answer.dnn.name} with {answer.stack.name}",
-        f"  target      {answer.target}: met with {100 * answer.probability:.0f} % confidence",
+        f"  target      {answer.target}: met with {percent(answer.probability)} confidence",
         f"  throughput  {interval(answer.throughput, unit)}",
         f"  storage     {si(float(answer.storage_bytes_per_s.value), 'B/s')} warm, "
         f"{si(float(answer.cold_storage_bytes_per_s.value), 'B/s')} in the first epoch",
@@ -68,7 +69,7 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
     if answer.time is not None:
         value, low, high = answer.time.total_s
         lines.append(f"  to train    {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
-    lines.append(f"  limited by  {STAGES[answer.bottleneck].lower()}, next {STAGES[answer.next_bottleneck].lower()}")
+    lines.append(f"  limited by  {STAGES[answer.bottleneck]}, next {STAGES[answer.next_bottleneck]}")
     lines += [
         f"    {'>' if stage.is_limiting else ' '} {STAGES[stage.key]:<20} {_capacity(stage.capacity, unit):>22}  load {100 * stage.load_fraction:.0f} %"
         for stage in answer.stages

@@ -1,10 +1,7 @@
 """Tables of the guide, prepared cell by cell: templates only print them."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
-
-from pydantic import BaseModel
 
 from sizer.base.provenance import Sourced
 from sizer.catalog.links import kind_name
@@ -193,7 +190,11 @@ def _port_row(port: Port) -> Row:
 
 def _capacity_row(option: CapacityOption) -> Row:
     fact = option.raw_bytes
-    return row("Raw capacity of a unit", f"{words.fact_value(fact.value, 'B')} ({option.name})", _source(fact.source, fact.where))
+    return row(
+        "Raw capacity of a unit",
+        f"{words.fact_value(fact.value, 'B')} ({option.name})",
+        _source(fact.source, fact.where),
+    )
 
 
 def _source(key: str, where: str) -> Cell:
@@ -211,16 +212,8 @@ def item_name(item_id: str, catalog: Catalog) -> str:
 
 def with_vendor(item: Item) -> str:
     """'NVIDIA DGX-1'; a name that starts with its vendor is left alone."""
-    return item.name if not item.vendor or item.name.lower().startswith(item.vendor.lower()) else f"{item.vendor} {item.name}"
-
-
-def sources_in(parts: Iterable[BaseModel | Table]) -> Sequence[str]:
-    """Keys cited in tables, in their order."""
-    return [
-        key
-        for part in parts
-        if isinstance(part, Table)
-        for one in part.rows
-        for cell in one.cells
-        for key in cell.cites
-    ]
+    return (
+        item.name
+        if not item.vendor or item.name.lower().startswith(item.vendor.lower())
+        else f"{item.vendor} {item.name}"
+    )

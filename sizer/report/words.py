@@ -1,5 +1,6 @@
 """Numbers and raw names in words: rounding to what an interval supports, plurals, labels."""
 
+import datetime
 import math
 import re
 from collections.abc import Iterable
@@ -7,6 +8,7 @@ from decimal import Decimal
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
+from sizer.catalog.links import GBIT_PER_S, kind_name
 from sizer.catalog.schema import Dnn
 
 TO_BE_QUOTED = "to be quoted"
@@ -62,8 +64,8 @@ def name(raw: object) -> str:
 
 
 def sample_unit(dnn: Dnn) -> str:
-    """Unit of throughput of a DNN: 'images/s'."""
-    return f"{dnn.sample}s/s"
+    """Unit of throughput of a DNN."""
+    return "images/s" if dnn.sample == "image" else "samples/s"
 
 
 def plural(count: int, noun: str) -> str:
@@ -157,8 +159,8 @@ def money(amount: Decimal | None, currency: str) -> str:
     """Amount with its currency, or 'to be quoted'."""
     if amount is None:
         return TO_BE_QUOTED
-    whole = amount == amount.to_integral_value()
-    return f"{currency} {amount:,.{0 if whole else 2}f}".replace(",", NARROW_SPACE)
+    is_whole = amount == amount.to_integral_value()
+    return f"{currency} {amount:,.{0 if is_whole else 2}f}".replace(",", NARROW_SPACE)
 
 
 _UNIT_OF_SUFFIX = (
@@ -208,3 +210,41 @@ def fact_value(value: object, unit: str) -> str:
 def slug(text: str) -> str:
     """Text as part of an id or file name."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
+def date(day: datetime.date | None) -> str:
+    """A day as '1 March 2019'."""
+    return "not dated" if day is None else f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def plural_of(count: int, noun: str) -> str:
+    """The noun alone, in the number that fits the count."""
+    return noun if count == 1 else plural_noun(noun)
+
+
+def link_name(kind: str) -> str:
+    """Name of a kind of link given as text."""
+    return next((kind_name(known) for known in GBIT_PER_S if known == kind), kind)
+
+
+def whole(amount: float) -> Decimal:
+    """A round amount of money typed as a number."""
+    return Decimal(str(amount)).quantize(Decimal(1))
+
+
+def question(text: str) -> str:
+    """A question to a vendor, with its mark."""
+    text = text.strip().rstrip(".")
+    return (
+        text
+        if text.endswith("?")
+        else text + "?"
+        if text.lower().startswith(("what", "which", "how", "is ", "does"))
+        else text + "."
+    )

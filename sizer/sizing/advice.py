@@ -2,24 +2,26 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from sizer.base import units
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.catalog.links import kind_name, link_bytes_per_s
-from sizer.design.search import decisive_limit
+from sizer.design.search import nearest_row
 from sizer.physical.platform import Platform
 from sizer.sizing.answer import target_text
-from sizer.sizing.judge import Judged
+from sizer.sizing.judge import STAGE_LIMITS, Judged
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 
-def verdict(
-    request: SizingRequest, works: Sequence[ResolvedWorkload], design: DesignAnswer, platforms: Sequence[DesignAnswer]
-) -> tuple[str, bool, tuple[str, ...]]:
+def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[str, bool, tuple[str, ...]]:
     """Verdict, whether a cluster is needed, and the reasons.
+
+    Parameters
+    ----------
+    design : DesignAnswer
+        The design that is described.
+    platforms : sequence of DesignAnswer
+        The best of each platform; one of them with a single server makes a cluster needless, too.
 
     Notes
     -----
@@ -28,24 +30,43 @@ def verdict(
     with the numbers of the design.
     """
     single = design if design.n_servers == 1 else next((other for other in platforms if other.n_servers == 1), None)
-    first = design.workloads[0]
-    chance = f"{100 * design.probability:.0f} %"
     if single is None:
+        rates = "; ".join(f"{_rate(answer)} against {answer.target}" for answer in design.workloads)
         return (
-            f"{design.name}: {_rate(first)}, which meets the target ({first.target}) with {chance} confidence.",
+            f"{design.name}: {rates}. It meets the target with {_percent(design.probability)} confidence.",
             True,
             tuple(_cluster_reasons(design)),
         )
-    name = single.platform.server.name
-    sentences = list(_simple_reasons(single))
-    if single is design:
-        text = f"You do not need a cluster: one {name} with {single.platform.storage.name} meets the target with {chance} confidence."
-    else:
+    name = f"one {single.platform.server.name}"
+    reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
+    if single is not design:
         text = (
-            f"You do not need a cluster: one {name} meets the target, too; "
+            f"You do not need a cluster: {name} meets the target, too; "
             f"{design.name} is described because the ranking asked for puts it first."
         )
-    return text, False, tuple(sentences)
+    elif reads and single.platform.storage.kind != "local":
+        most = max(float(answer.storage_bytes_per_s.value) for answer in reads)
+        text = (
+            f"You do not need a cluster of servers: {name} meets the target with {_percent(single.probability)} "
+            f"confidence. Its data do not fit in its memory, so it needs storage that sustains {si(most, 'B/s')}: "
+            f"{_storage_text(single)}."
+        )
+    else:
+        text = (
+            f"You do not need a cluster: {name} with {single.platform.storage.name} meets the target with "
+            f"{_percent(single.probability)} confidence."
+        )
+    return text, False, tuple(_simple_reasons(single))
+
+
+def _percent(probability: float) -> str:
+    """Confidence in words; a model never makes anything certain."""
+    return "over 99 %" if probability > 0.99 else f"{100 * probability:.0f} %"
+
+
+def _storage_text(design: DesignAnswer) -> str:
+    storage = design.platform.storage.name
+    return f"{design.storage_nodes} {storage} nodes" if design.storage_nodes else storage
 
 
 def _rate(answer: WorkloadAnswer) -> str:
@@ -76,12 +97,15 @@ def _simple_reasons(design: DesignAnswer) -> list[str]:
         cold_need = float(answer.cold_storage_bytes_per_s.value)
         ten, twenty_five = link_bytes_per_s("10gbe"), link_bytes_per_s("25gbe")
         if max(need, cold_need) <= ten:
-            reasons.append(f"{answer.workload.name}: 10 GbE carries the reads, {si(max(need, cold_need), 'B/s')} of {si(ten, 'B/s')}.")
+            reasons.append(
+                f"{answer.workload.name}: 10 GbE carries the reads, {si(max(need, cold_need), 'B/s')} of {si(ten, 'B/s')}."
+            )
         elif max(need, cold_need) <= twenty_five:
             reasons.append(
                 f"{answer.workload.name}: 25 GbE carries the reads, {si(max(need, cold_need), 'B/s')} of {si(twenty_five, 'B/s')}."
             )
-    if design.platform.storage.kind not in ("parallel-file-system",):
+    is_cached = all(answer.cache_hit_fraction >= 1 for answer in design.workloads)
+    if is_cached and design.platform.storage.kind != "parallel-file-system":
         reasons.append(
             "No cluster file system is needed: one server reads, nothing is written by many at once, "
             f"and {design.platform.storage.name} holds the data."
@@ -112,42 +136,31 @@ def _cluster_reasons(design: DesignAnswer) -> list[str]:
     return reasons
 
 
-def why_infeasible(
-    request: SizingRequest, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], judged: Judged
-) -> str:
+def why_infeasible(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], judged: Judged, confidence: float) -> str:
     """Sentence naming the limit that rules every design out, how near the best comes, and what would be enough."""
-    target = "; ".join(target_text(work) for work in works)
-    limit = decisive_limit(judged.passes)
-    if limit is None:
-        blocking = [name for name, passes in judged.passes.items() if not passes.any()] or [
-            name for name, passes in judged.passes.items() if not passes.all()
-        ]
-        return f"no design meets the request ({target}): {' and '.join(blocking)} rule out all {judged.space.n_rows} designs together"
-    others = np.logical_and.reduce(
-        [passes for name, passes in judged.passes.items() if name != limit] or [np.ones(judged.space.n_rows, dtype=bool)]
-    )
-    rows = np.flatnonzero(others)
-    nearest = int(rows[np.argmax(judged.probability[rows])])
-    servers = int(judged.space.n_servers[nearest])
-    platform = platforms[int(judged.space.platform[nearest])]
+    target = "; ".join(dict.fromkeys(target_text(work) for work in works))
+    row, broken = nearest_row(judged.passes, judged.probability)
+    platform = platforms[int(judged.space.platform[row])]
+    servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
+    name = f"{servers} × {platform.server.name} with " + (f"{nodes} " if nodes else "") + platform.storage.name
+    limits = " and ".join(broken)
     return (
-        f"no design meets the request ({target}): {limit} rules out every design that keeps the other limits. "
-        f"{_nearest(works[0], judged, nearest, servers, platform)}"
+        f"no design meets the request ({target} at {_percent(confidence)} confidence): "
+        f"{limits} {'rule' if len(broken) > 1 else 'rules'} out every design that keeps the other limits. "
+        f"The nearest, {name}, {_falls_short(works[0], judged, row, broken)}."
     )
 
 
-def _nearest(work: ResolvedWorkload, judged: Judged, row: int, servers: int, platform: Platform) -> str:
-    unit = "images/s" if work.dnn.sample == "image" else "samples/s"
-    name = f"{servers} × {platform.server.name} + {platform.storage.name}"
-    reached = f"{significant(float(judged.throughput[row]))} {unit}"
-    if work.request.target.time_to_train_s is not None:
-        reached = f"{duration(float(judged.time_s[row]))} to train"
-    nodes = int(judged.storage_nodes[row])
-    extra = f" with {nodes} storage nodes" if nodes else ""
+def _falls_short(work: ResolvedWorkload, judged: Judged, row: int, broken: Sequence[str]) -> str:
+    """What the nearest design reaches or takes, so that the reader sees what would be enough."""
+    if any(limit in STAGE_LIMITS or limit.startswith("confidence") for limit in broken):
+        if work.request.target.time_to_train_s is not None:
+            reached = f"takes {duration(float(judged.time_s[row]))} at the median"
+        else:
+            unit = "images/s" if work.dnn.sample == "image" else "samples/s"
+            reached = f"reaches {significant(float(judged.throughput[row]))} {unit} at the median"
+        return f"{reached} and meets the target with {_percent(float(judged.probability[row]))} confidence"
     return (
-        f"The nearest is {name}{extra}: {reached} at the median, {significant(float(judged.rack_units[row]), 2)} rack units, "
-        f"{si(float(judged.power_w[row]), 'W')}, and it meets the target with {100 * judged.probability[row]:.0f} % confidence. "
-        "Relax that limit, the target or the confidence, or allow more platforms."
+        f"takes {int(judged.racks[row])} racks, {judged.rack_units[row]:g} rack units, "
+        f"{si(float(judged.power_w[row]), 'W')} and {int(judged.space.n_servers[row])} servers"
     )
-
-

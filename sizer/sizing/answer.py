@@ -262,7 +262,9 @@ def _stage_list(
     return tuple(stages)
 
 
-def _how(work: ResolvedWorkload, platform: Platform, run: _Run, catalog: Catalog) -> dict[str, tuple[str, tuple[str, ...]]]:
+def _how(
+    work: ResolvedWorkload, platform: Platform, run: _Run, catalog: Catalog
+) -> dict[str, tuple[str, tuple[str, ...]]]:
     """One sentence a stage: what its capacity is made of, and the sources of the numbers in it."""
     storage, server = platform.storage, platform.server
     hits = float(run.comp.hit_fraction[0])
@@ -284,7 +286,9 @@ def _how(work: ResolvedWorkload, platform: Platform, run: _Run, catalog: Catalog
         node = f"{si(float(run.cols.node_low_bytes_per_s[0]), 'B/s')} a {where}"
     nic = run.cols.exchange_bytes_per_s[0]
     exchanged = float(run.comp.exchanged_bytes[0])
-    traffic = f"{si(float(run.cols.storage_nic_bytes_per_s[0]), 'B/s')} into each server over {kind_name(platform.fabric)}"
+    traffic = (
+        f"{si(float(run.cols.storage_nic_bytes_per_s[0]), 'B/s')} into each server over {kind_name(platform.fabric)}"
+    )
     if storage.kind == "local":
         network = "the drives are in the servers; only gradients cross the network"
     else:

@@ -104,7 +104,9 @@ def questions(design: DesignAnswer, catalog: Catalog) -> tuple[str, ...]:
             asked[f"{item.vendor}, {item.name}: {', '.join(names)}"] = None
     if rate_is_unknown(design.platform.storage):
         storage = design.platform.storage
-        asked[f"{storage.vendor}, {storage.name}: sustained read rate of one node for large sequential and for small random reads"] = None
+        asked[
+            f"{storage.vendor}, {storage.name}: sustained read rate of one node for large sequential and for small random reads"
+        ] = None
     for item_id in design.bill.unpriced:
         item = catalog.item(item_id)
         asked[f"{item.vendor}, {item.name}: price, lead time and availability"] = None

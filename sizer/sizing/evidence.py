@@ -38,7 +38,10 @@ def nearest_measurements(
     rows = [
         row
         for row in _rates()
-        if row.task == task and row.dnn == dnn and row.precision in ("", work.request.precision) and row.gpu.startswith("v100")
+        if row.task == task
+        and row.dnn == dnn
+        and row.precision in ("", work.request.precision)
+        and row.gpu.startswith("v100")
     ]
     found = []
     for row in sorted(rows, key=distance):

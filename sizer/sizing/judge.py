@@ -27,6 +27,16 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
+# Limits that a single stage sets; a row that keeps them all can still miss the joint confidence.
+STAGE_LIMITS = (
+    "number of GPUs",
+    "rate of the GPUs",
+    "host processors that decode",
+    "network ports of the servers",
+    "storage read rate",
+)
+
+
 @dataclass(frozen=True)
 class Judged:
     """The whole space with its verdicts. Arrays over rows unless said."""
@@ -41,7 +51,9 @@ class Judged:
     throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
     time_s: Floats  # to train the first workload, or a million samples where the length is not known
     quantities: dict[int, Quantities]  # platform -> its rows
+    racks: Ints
     rack_units: Floats
+    raw_bytes: Floats
     power_w: Floats
     cost: Floats  # sum of the priced lines
     unpriced: dict[str, Ints]  # item without a price -> its quantity in every row
@@ -84,14 +96,17 @@ def judge(
     )
     nodes, holds_data, enough_nodes = _whole_units(works, platforms, space, wanted)
     passes["storage capacity for the data set"] = holds_data
-    passes["storage read rate"] = enough_nodes
-    counted, units, watts, racks = _count(request, platforms, space, nodes, catalog, passes)
+    passes[STAGE_LIMITS[-1]] = enough_nodes
+    counted, units, watts, racks, raw = _count(request, platforms, space, nodes, catalog, passes)
     made = [
         evaluate.stages(work, comp, evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf)))
         for work, comp in zip(works, computes, strict=True)
     ]
     chance = np.prod([evaluate.probability(m, need) for m, need in zip(made, needs, strict=True)], axis=0)
-    passes["confidence that all stages meet the target together"] = chance >= request.confidence - 1e-9
+    meets = chance >= request.confidence - 1e-9
+    # Named only where no single stage is: a stage that fails alone is the better reason.
+    alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
+    passes["confidence that all stages meet the target together"] = meets | ~alone
     _add_site_limits(passes, request, racks, units, watts, servers)
     cost, unpriced = _cost(request, counted, space, catalog, prices)
     if request.limits.budget is not None:
@@ -109,7 +124,9 @@ def judge(
         throughput=rate,
         time_s=_time_s(works[0], computes[0], cols, servers, rate, calibration),
         quantities=counted,
+        racks=racks,
         rack_units=units,
+        raw_bytes=raw,
         power_w=watts,
         cost=cost,
         unpriced=unpriced,
@@ -136,12 +153,7 @@ def _compute_limits(
         read = work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes
         with np.errstate(divide="ignore"):
             network &= servers * cols.storage_nic_bytes_per_s / np.maximum(read, 1e-9) >= need.samples_per_s
-    return {
-        "number of GPUs": count,
-        "rate of the GPUs": gpu,
-        "host processors that decode": decode,
-        "network ports of the servers": network,
-    }
+    return dict(zip(STAGE_LIMITS[:-1], (count, gpu, decode, network), strict=True))
 
 
 def _whole_units(
@@ -178,11 +190,11 @@ def _count(
     nodes: Ints,
     catalog: Catalog,
     passes: dict[str, Bools],
-) -> tuple[dict[int, Quantities], Floats, Floats, Ints]:
+) -> tuple[dict[int, Quantities], Floats, Floats, Ints, Floats]:
     """Parts of all rows; what cannot be built is added to ``passes``."""
     counted: dict[int, Quantities] = {}
     units, watts = np.zeros(space.n_rows), np.zeros(space.n_rows)
-    racks = np.zeros(space.n_rows, dtype=np.int64)
+    racks, raw = np.zeros(space.n_rows, dtype=np.int64), np.zeros(space.n_rows)
     for index, platform in enumerate(platforms):
         rows = space.of_platform(index)
         found = quantities(
@@ -195,9 +207,10 @@ def _count(
         )
         counted[index] = found
         units[rows], watts[rows], racks[rows] = found.rack_units, found.power_max_w, found.racks
+        raw[rows] = np.nan_to_num(found.raw_bytes)
         for limit, breaks in found.violations.items():
             passes.setdefault(limit, np.ones(space.n_rows, dtype=bool))[rows] &= ~breaks
-    return counted, units, watts, racks
+    return counted, units, watts, racks, raw
 
 
 def _add_site_limits(
@@ -237,6 +250,6 @@ def _time_s(
     length = evaluate.epochs(work, cols, servers, calibration)
     if length is None:
         return np.asarray(1e6 / rate)
-    return np.asarray(calibration.start_up_s + length.value * work.n_samples * (1 + evaluate.evaluation_share(work)) / rate)
-
-
+    return np.asarray(
+        calibration.start_up_s + length.value * work.n_samples * (1 + evaluate.evaluation_share(work)) / rate
+    )

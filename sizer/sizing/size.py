@@ -10,6 +10,7 @@ from sizer.base.quantities import duration, si
 from sizer.bom.prices import PriceBook, price_book
 from sizer.calibrate.fit import Calibration
 from sizer.calibrate.observations import load_calibration
+from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.design.search import best_row, counts_ruled_out, pareto_rows
 from sizer.design.space import lay_out
@@ -67,7 +68,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     judged = judge(request, works, options, space, cols, catalog, fitted, book)
     feasible = judged.feasible
     if not feasible.any():
-        raise InfeasibleError(advice.why_infeasible(request, works, options, judged))
+        raise InfeasibleError(advice.why_infeasible(works, options, judged, request.confidence))
     best = _best_of_each_platform(options, judged, feasible)
     order = _ranked(request, judged, best)
     chosen = order[0]
@@ -81,7 +82,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     deciding = judged.deciding_prices(np.array(order)) if len(order) > 1 else ()
     front = _pareto(judged, options, chosen, feasible)
     runner_up, reason = _runner_up(request, judged, options, feasible, order)
-    verdict, needs_cluster, sentences = advice.verdict(request, works, design, tuple(designs.values()))
+    verdict, needs_cluster, sentences = advice.verdict(design, tuple(designs.values()))
     taken = assumptions.collect(works, design, catalog)
     return SizingResult(
         request=request,
@@ -106,13 +107,17 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
 
 
 def _keys(judged: Judged, rows: Ints) -> list[Floats]:
-    """Order of designs without prices: fewest servers, storage nodes, rack units, watts, then the slower fabric."""
+    """Order of designs without prices: fewest servers, storage nodes, rack units, watts, slower fabric, smaller drives.
+
+    The last two stand for cost where nothing is priced: no faster network and no larger drives than needed.
+    """
     return [
         judged.space.n_servers[rows].astype(float),
         judged.storage_nodes[rows].astype(float),
         judged.rack_units[rows],
         judged.power_w[rows],
         judged.columns.exchange_bytes_per_s[rows],
+        judged.raw_bytes[rows],
     ]
 
 
@@ -164,7 +169,9 @@ def _selection(request: SizingRequest, order: Sequence[int], deciding: Sequence[
         return "It is the only platform that the request allows and that meets it."
     words = {"time": "shortest time", "gpus": "fewest GPUs", "rack-units": "fewest rack units", "watts": "least power"}
     if request.rank_by in words:
-        return f"Of {len(order)} platforms that meet the request it has the {words[request.rank_by]}, the key asked for."
+        return (
+            f"Of {len(order)} platforms that meet the request it has the {words[request.rank_by]}, the key asked for."
+        )
     if not deciding:
         return f"Of {len(order)} platforms that meet the request it costs least at the prices known."
     return (
@@ -215,7 +222,7 @@ def _point(row: int, chosen: int, judged: Judged, options: Sequence[Platform]) -
     servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
     storage = f"{nodes} × {platform.storage.name}" if nodes else platform.storage.name
     return ParetoPoint(
-        name=f"{servers} × {platform.server.name} + {storage}",
+        name=f"{servers} × {platform.server.name} + {storage} over {kind_name(platform.fabric)}",
         server=platform.server.id,
         storage=platform.storage.id,
         n_servers=servers,
@@ -245,13 +252,20 @@ def _pareto(judged: Judged, options: Sequence[Platform], chosen: int, feasible: 
 def _runner_up(
     request: SizingRequest, judged: Judged, options: Sequence[Platform], feasible: Bools, order: Sequence[int]
 ) -> tuple[ParetoPoint | None, str]:
-    """The next best design and why it lost: the second platform, else the second choice on the same platform."""
+    """The next best design and why it lost: the second platform, else the next on the same one.
+
+    The same counts with other drives or another GPU memory are no other design.
+    """
     chosen = order[0]
     if len(order) > 1:
         second = order[1]
     else:
-        others = np.flatnonzero(feasible)
-        others = others[others != chosen]
+        is_same = (
+            (judged.space.n_servers == judged.space.n_servers[chosen])
+            & (judged.storage_nodes == judged.storage_nodes[chosen])
+            & (judged.columns.exchange_bytes_per_s == judged.columns.exchange_bytes_per_s[chosen])
+        )
+        others = np.flatnonzero(feasible & ~is_same)
         if others.size == 0:
             return None, "No other design meets the request."
         second = _best_of(judged, others)
@@ -274,6 +288,4 @@ def _why_lost(request: SizingRequest, judged: Judged, chosen: int, second: int) 
             return f"It takes {other:g} {name} instead of {first:g}."
         if other < first:
             return f"It has fewer {name} ({other:g} instead of {first:g}), but lost on an earlier key."
-    return "It is equal in servers, storage nodes, rack units and power; its network is faster than the workload needs."
-
-
+    return "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than needed."

@@ -1,10 +1,13 @@
 """The entry of the app: one session, five pages, one answer."""
 
 # Imported here, so that the first page does not wait for them one after the other.
+from collections.abc import Callable, Sequence
+
 import altair  # noqa: F401
 import pandas  # noqa: F401
 import scipy.optimize  # noqa: F401
 import streamlit as st
+from streamlit.navigation.page import Page as StreamlitPage
 
 from sizer.base.errors import CatalogError
 from sizer.ui import architecture, bill, document, headline, look, performance, requirements, state
@@ -30,15 +33,15 @@ def main() -> None:
         return
     state.start()
     view = state.view(parts)
-    pages = [
-        st.Page(_page(number, view), title=title, url_path=title.lower(), default=number == 0)
+    pages: list[StreamlitPage] = []
+    pages += [
+        st.Page(_page(number, view, pages), title=title, url_path=title.lower(), default=number == 0)
         for number, (title, _, _) in enumerate(_PAGES)
     ]
-    st.session_state.next_pages = pages[1:]
     st.navigation(pages, position="top").run()
 
 
-def _page(number: int, view: state.View):  # type: ignore[no-untyped-def]
+def _page(number: int, view: state.View, pages: Sequence[StreamlitPage]) -> Callable[[], None]:
     title, show, _ = _PAGES[number]
 
     def draw() -> None:
@@ -47,18 +50,18 @@ def _page(number: int, view: state.View):  # type: ignore[no-untyped-def]
             st.info("There is no design to show yet. The page Requirements says what stands in the way.")
             return
         show(view)
-        _next_step(number)
+        _next_step(number, pages)
         headline.below(view)
 
     return draw
 
 
-def _next_step(number: int) -> None:
+def _next_step(number: int, pages: Sequence[StreamlitPage]) -> None:
     if number + 1 < len(_PAGES):
         title, _, what = _PAGES[number + 1]
         st.space("small")
         st.page_link(
-            st.session_state.next_pages[number], label=f"Next: {title}, {what}", icon=":material/arrow_forward:"
+            pages[number + 1], label=f"Next: {title}, {what}", icon=":material/arrow_forward:"
         )
 
 

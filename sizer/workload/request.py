@@ -6,11 +6,11 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sizer.base.errors import RequestError
+from sizer.base.faults import in_words
 from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
-from sizer.workload.faults import plain_faults
 
 SCHEMA_VERSION = 1
 # A request is typed by a person; a larger file is something else.
@@ -28,6 +28,15 @@ RankBy = Literal["cost", "time", "gpus", "rack-units", "watts"]
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _in_scope(task: object) -> object:
+    if task in ("inference", "production-inference", "production inference", "serving"):
+        raise ValueError(
+            f"{task!r}: production inference is out of scope, no published measurement of these systems covers it; "
+            "training and validation-inference are in scope"
+        )
+    return task
 
 
 class CustomDnn(_Part):
@@ -72,7 +81,7 @@ class Workload(_Part):
     """One thing to run."""
 
     name: Name = "workload"
-    task: Task = "training"
+    task: Annotated[Task, BeforeValidator(_in_scope)] = "training"
     dnn: ItemId | CustomDnn
     stack: ItemId | None = None
     precision: Literal["mixed", "fp32"] = "mixed"
@@ -183,7 +192,7 @@ class SizingRequest(_Part):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise RequestError("\n".join(plain_faults(cls, error, place))) from None
+            raise RequestError("\n".join(in_words(cls, error, place))) from None
 
     @classmethod
     def from_text(cls, text: str, format_: Literal["toml", "json"], place: str = "request") -> Self:

@@ -88,7 +88,9 @@ def _resolve_one(
     if work.recipe is not None:
         recipe = look_up(catalog.recipes, work.recipe, f"{place}.recipe", "recipe")
         if recipe.dnn != dnn.id and recipe.dnn != like:
-            raise RequestError(f"{place}.recipe = {recipe.id!r} is a recipe of {recipe.dnn}, the workload trains {dnn.id}")
+            raise RequestError(
+                f"{place}.recipe = {recipe.id!r} is a recipe of {recipe.dnn}, the workload trains {dnn.id}"
+            )
     batch = work.batch_per_gpu
     if batch is None:
         batch = DEFAULT_BATCH[work.precision]

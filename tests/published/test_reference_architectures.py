@@ -32,14 +32,26 @@ def networks(design: DesignAnswer, field: str) -> int:
 @pytest.fixture(scope="module")
 def small_images() -> DesignAnswer:
     return project(
-        request("dgx1-f800-resnet50"), CATALOG, server="dgx-1", servers=9, storage="isilon-f800", storage_nodes=8, fabric="100gbe"
+        request("dgx1-f800-resnet50"),
+        CATALOG,
+        server="dgx-1",
+        servers=9,
+        storage="isilon-f800",
+        storage_nodes=8,
+        fabric="100gbe",
     )
 
 
 @pytest.fixture(scope="module")
 def large_images() -> DesignAnswer:
     return project(
-        request("dgx1-f800-inception-v4"), CATALOG, server="dgx-1", servers=9, storage="isilon-f800", storage_nodes=8, fabric="100gbe"
+        request("dgx1-f800-inception-v4"),
+        CATALOG,
+        server="dgx-1",
+        servers=9,
+        storage="isilon-f800",
+        storage_nodes=8,
+        fabric="100gbe",
     )
 
 
@@ -75,7 +87,9 @@ def test_the_published_cluster_is_enough(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def ready_solution() -> DesignAnswer:
-    return project(request("c4140-f800"), CATALOG, server="c4140", servers=1, storage="isilon-f800", storage_nodes=4, fabric="edr")
+    return project(
+        request("c4140-f800"), CATALOG, server="c4140", servers=1, storage="isilon-f800", storage_nodes=4, fabric="edr"
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +112,14 @@ def test_four_f800_nodes_take_three_gateway_uplinks(ready_solution: DesignAnswer
 
 def test_googlenet_validation_is_bound_by_gpus_on_wekaio() -> None:
     """Just under 42,000 images/s on eight GPUs from WekaIO (2018 article, figure 3)."""
-    design = project(request("apollo-googlenet-inference"), CATALOG, server="apollo-6500", servers=1, storage="wekaio", storage_nodes=8)
+    design = project(
+        request("apollo-googlenet-inference"),
+        CATALOG,
+        server="apollo-6500",
+        servers=1,
+        storage="wekaio",
+        storage_nodes=8,
+    )
     (answer,) = design.workloads
     assert answer.bottleneck == "gpu"
     assert value(answer) == pytest.approx(42_000, rel=0.15)
@@ -106,7 +127,9 @@ def test_googlenet_validation_is_bound_by_gpus_on_wekaio() -> None:
 
 def test_googlenet_validation_is_bound_by_local_drives() -> None:
     """About 17,000 images/s from local NVMe, I/O-bound (2018 article, figure 3)."""
-    design = project(request("apollo-googlenet-inference"), CATALOG, server="apollo-6500", servers=1, storage="apollo-nvme")
+    design = project(
+        request("apollo-googlenet-inference"), CATALOG, server="apollo-6500", servers=1, storage="apollo-nvme"
+    )
     (answer,) = design.workloads
     assert answer.bottleneck == "storage"
     assert value(answer) == pytest.approx(17_000, rel=0.15)
@@ -125,7 +148,15 @@ def layouts() -> dict[str, float]:
     asked = request("apollo-weka-resnet50")
 
     def rate(servers: int, gpus: int) -> float:
-        design = project(asked, CATALOG, server="apollo-6500", servers=servers, storage="wekaio", storage_nodes=8, gpus_per_server=gpus)
+        design = project(
+            asked,
+            CATALOG,
+            server="apollo-6500",
+            servers=servers,
+            storage="wekaio",
+            storage_nodes=8,
+            gpus_per_server=gpus,
+        )
         return value(design.workloads[0])
 
     return {"1x1": rate(1, 1), "4x8": rate(4, 8), "1x8": rate(1, 8), "2x4": rate(2, 4), "4x2": rate(4, 2)}

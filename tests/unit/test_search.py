@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
-from sizer.design.search import best_row, counts_ruled_out, decisive_limit, pareto_rows
+from sizer.design.search import best_row, counts_ruled_out, nearest_row, pareto_rows
 from sizer.design.space import lay_out
 
 ROWS = st.lists(
@@ -20,9 +20,7 @@ def test_pareto_front_agrees_with_brute_force(rows: list[tuple[int, int, int, bo
     feasible = np.array([row[3] for row in rows])
     found = {tuple(values[i]) for i in pareto_rows(list(values.T), feasible)}
     points = [tuple(v) for v, ok in zip(values, feasible, strict=True) if ok]
-    expected = {
-        p for p in points if not any(q != p and all(a <= b for a, b in zip(q, p, strict=True)) for q in points)
-    }
+    expected = {p for p in points if not any(q != p and all(a <= b for a, b in zip(q, p, strict=True)) for q in points)}
     assert found == expected
 
 
@@ -38,12 +36,14 @@ def test_best_row_agrees_with_brute_force(rows: list[tuple[int, int, int, bool]]
     assert tuple(values[row]) == min(tuple(v) for v, ok in zip(values, feasible, strict=True) if ok)
 
 
-def test_limits_are_counted_and_the_decisive_one_is_named() -> None:
+def test_limits_are_counted_and_the_nearest_design_is_named() -> None:
     limits = {"power": np.array([True, False, False]), "racks": np.array([False, True, True])}
     assert counts_ruled_out(limits) == {"power": 2, "racks": 1}
-    assert decisive_limit({"power": np.array([False, False]), "racks": np.array([True, False])}) == "power"
-    # Row 0 breaks both: neither alone decides.
-    assert decisive_limit({"power": np.array([False]), "racks": np.array([False])}) is None
+    # Each row breaks one limit; row 2 is the closest of them.
+    assert nearest_row(limits, np.array([0.1, 0.2, 0.9])) == (2, ("power",))
+    # Row 0 breaks both limits, row 1 one of them: the fewest broken go before closeness.
+    both = {"power": np.array([False, True]), "racks": np.array([False, False])}
+    assert nearest_row(both, np.array([0.9, 0.1])) == (1, ("racks",))
 
 
 def test_space_holds_every_platform_at_every_size() -> None:

@@ -24,7 +24,11 @@ def test_log_uniform_lies_between_its_ends() -> None:
 
 def test_throughput_is_the_median_of_the_smallest_by_simulation() -> None:
     """Brute force: 400,000 draws of the smallest of three stages; the sampling error of a quantile is below 0.3 %."""
-    stages = [Capacity.log_normal([100.0], [0.1]), Capacity.log_normal([105.0], [0.2]), Capacity.between([95.0], [140.0])]
+    stages = [
+        Capacity.log_normal([100.0], [0.1]),
+        Capacity.log_normal([105.0], [0.2]),
+        Capacity.between([95.0], [140.0]),
+    ]
     rng = np.random.default_rng(7)
     n = 400_000
     draws = np.min(

@@ -1,10 +1,10 @@
-"""Faults of a catalogue file in words: key, value, what is allowed, and the unit where a number is out of range."""
+"""Faults of a file or request in words: place, key, value, what is allowed, nearest known name, unit."""
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-
-from sizer.catalog.model import nearest
 
 _MAX_SHOWN = 60
 
@@ -33,24 +33,64 @@ def shown(value: object) -> str:
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
 
 
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'x'?`` when a known name is near, else an empty text."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
 def in_words(model: type[BaseModel], error: ValidationError, place: str) -> list[str]:
-    """One line for each fault of a file: ``place: key = value is outside low..high; unit``."""
-    return [f"{place}: {_sentence(model, fault)}" for fault in error.errors(include_url=False)]
+    """One line for each fault: ``place: key = value is outside low..high; unit``."""
+    faults = error.errors(include_url=False)
+    paths = [_path(fault) for fault in faults]
+    lines = [
+        f"{place}: {_sentence(model, fault, path)}"
+        for fault, path in zip(faults, paths, strict=True)
+        if not _follows_from_another(fault, path, paths)
+    ]
+    return list(dict.fromkeys(lines))
 
 
-def _sentence(model: type[BaseModel], fault: Any) -> str:
+def _path(fault: Any) -> tuple[int | str, ...]:
+    # Pydantic names the branch of a union inside the path ("constrained-str", "CustomDnn"): no key of the file.
+    return tuple(part for part in fault["loc"] if not (isinstance(part, str) and _is_branch(part)))
+
+
+def _is_branch(part: str) -> bool:
+    return part == "constrained-str" or part[:1].isupper() or "[" in part
+
+
+def _follows_from_another(fault: Any, path: tuple[int | str, ...], paths: list[tuple[int | str, ...]]) -> bool:
+    """Whether a fault only repeats a deeper one: a list emptied by its faulty entries, the other branch of a union."""
+    has_deeper = any(len(other) > len(path) and other[: len(path)] == path for other in paths)
+    if fault["type"] == "too_short":
+        return has_deeper
+    if fault["type"] == "string_type":
+        return has_deeper and isinstance(fault["input"], dict)
+    return fault["type"] == "model_type" and isinstance(fault["input"], str)
+
+
+def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -> str:
     kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
-    path: tuple[int | str, ...] = fault["loc"]
     key = _joined(path)
     if kind == "extra_forbidden":
         known = list(_fields(model, path[:-1]))
         return f"unknown key {key!r}{nearest(str(path[-1]), known)}; known are {', '.join(known)}"
     if kind == "missing":
         return f"key {key!r} is missing"
+    if kind == "value_error":
+        reason = str(context.get("error", fault["msg"]))
+        return f"{key}: {reason}" if key else reason
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than", "finite_number"):
         return f"{key} = {shown(value)} is outside {_range(model, path, context)}{_unit(path)}"
     if kind == "literal_error":
-        return f"{key} = {shown(value)} is not one of {context['expected']}"
+        allowed = str(context["expected"])
+        options = [option.strip(" '") for option in allowed.replace(" or ", ", ").split(",")]
+        return f"{key} = {shown(value)} is not one of {allowed}{nearest(str(value), options)}"
+    if kind in ("int_type", "int_from_float", "int_parsing"):
+        return f"{key} = {shown(value)} is not a whole number"
+    if kind == "too_short":
+        return f"{key} is empty; it needs at least {context['min_length']} entry"
     if kind == "string_pattern_mismatch":
         return f"{key} = {shown(value)} does not match {context['pattern']}"
     return f"{key} = {shown(value)}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
@@ -73,7 +113,7 @@ def _range(model: type[BaseModel], path: tuple[int | str, ...], context: dict[st
     """Allowed range of a field as low..high; from the error alone only one end would be known."""
     bounds = {"ge": "", "le": ""}
     field = _fields(model, path[:-1]).get(str(path[-1]))
-    for rule in getattr(field, "metadata", ()):
+    for rule in _rules(field):
         for name, end in (("ge", "ge"), ("gt", "ge"), ("le", "le"), ("lt", "le")):
             limit = getattr(rule, name, None)
             if limit is not None:
@@ -81,6 +121,18 @@ def _range(model: type[BaseModel], path: tuple[int | str, ...], context: dict[st
     if not any(bounds.values()):
         return " ".join(f"{name} {limit}" for name, limit in context.items()) or "the finite numbers"
     return f"{bounds['ge']}..{bounds['le']}"
+
+
+def _rules(field: Any) -> list[Any]:
+    """Bounds of a field, also where they stand inside ``... | None``."""
+    rules = list(getattr(field, "metadata", ()))
+    inner = [getattr(field, "annotation", None)]
+    while inner:
+        annotation = inner.pop()
+        for rule in getattr(annotation, "__metadata__", ()):
+            rules += getattr(rule, "metadata", [rule])
+        inner += list(getattr(annotation, "__args__", ()))
+    return rules
 
 
 def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> dict[str, Any]:

@@ -1,0 +1,161 @@
+"""Tables of the chapters on performance and alternatives."""
+
+import math
+
+from sizer.base.quantities import duration, grouped, significant
+from sizer.report import prose, words
+from sizer.report.tables import Cell, Row, Table, columns, row
+from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
+
+
+def stage_table(answer: WorkloadAnswer, number: int) -> Table:
+    """Capacity and load of every stage."""
+    unit = words.sample_unit(answer.dnn)
+    rows = []
+    for stage in answer.stages:
+        used = math.isfinite(float(stage.capacity.value))
+        capacity = words.estimate(stage.capacity, unit).removesuffix(f"\u202f{unit}") if used else "not limited"
+        load = ("limits" if stage.is_limiting else words.percent(stage.load_fraction)) if used else "–"
+        rows.append(
+            row(
+                Cell(STAGES[stage.key], stage=stage.key),
+                Cell(capacity, is_muted=not used),
+                Cell(load),
+                Cell(words.sentence(stage.how), cites=stage.sources),
+                kind="strong" if stage.is_limiting else "",
+            )
+        )
+    heads = columns(
+        ("Stage", "left", 19), (f"Could pass, {unit}", "right", 18), ("Load", "right", 9), ("Made of", "left", 54)
+    )
+    return Table(
+        f"stages-{number}", "Capacity and load of every stage, medians with 90 % intervals", heads, tuple(rows)
+    )
+
+
+def figures_table(answer: WorkloadAnswer, number: int) -> Table:
+    """Rates and loads of a workload on the design."""
+    unit = words.sample_unit(answer.dnn)
+    rows = [row("Throughput", words.estimate(answer.throughput, unit), kind="strong")]
+    if answer.storage_bytes_per_s.value > 0:
+        rows.append(row("Read from storage, warm", words.estimate(answer.storage_bytes_per_s, "B/s")))
+    else:
+        rows.append(row("Read from storage, warm", "nothing, the caches hold the data set"))
+    rows += [
+        row("Read from storage, first epoch", words.estimate(answer.cold_storage_bytes_per_s, "B/s")),
+        row("Served by caches on the servers", words.percent(answer.cache_hit_fraction)),
+        row("GPUs busy", words.percent(answer.gpu_busy_fraction)),
+        row("Processors busy", words.estimate(answer.cpu_utilization_fraction, "%")),
+        row("Scaling efficiency against one GPU", words.percent(answer.scaling_efficiency)),
+    ]
+    return Table(
+        f"figures-{number}",
+        "What to expect in steady state",
+        columns(("", "left", 45), ("", "left", 55)),
+        tuple(rows),
+        style="facts",
+    )
+
+
+def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
+    """Parts of a training; None where no length is asked."""
+    time = answer.time
+    if time is None:
+        return None
+    evaluations = words.estimate(time.evaluations_s, "s") if time.evaluations_s.value > 0 else "none"
+    rows = [
+        row("Start-up", duration(time.start_up_s) if time.start_up_s > 0 else "none"),
+        row("First epoch, cold", words.estimate(time.first_epoch_s, "s")),
+        row("Each later epoch", words.estimate(time.epoch_s, "s")),
+        row("Epochs", prose.epochs_text(answer)),
+        row("Evaluations", evaluations),
+        row("Time to train", words.estimate(time.total_s, "s"), kind="total"),
+    ]
+    return Table(
+        f"time-{number}",
+        "Time to train and its parts",
+        columns(("", "left", 45), ("", "left", 55)),
+        tuple(rows),
+        style="facts",
+    )
+
+
+def evidence_table(answer: WorkloadAnswer, number: int) -> Table | None:
+    """Published measurements beside what the model says about them."""
+    if not answer.evidence:
+        return None
+    unit = words.sample_unit(answer.dnn)
+    rows = []
+    for one in answer.evidence:
+        value, low, high = one.predicted
+        inside = "inside" if low <= one.published <= high else "outside"
+        role = "calibrates" if one.calibrates else "tests"
+        predicted = words.estimate(one.predicted, unit).removesuffix(f"\u202f{unit}")
+        rows.append(
+            row(
+                Cell(one.what, cites=(one.source,), where=one.where),
+                grouped(float(significant(one.published, 4).replace("\u202f", ""))),
+                predicted,
+                prose.gap(one.published, value),
+                inside,
+                role,
+            )
+        )
+    heads = columns(
+        ("Published run", "left", 42), (f"Measured, {unit}", "right", 13), ("Predicted", "right", 17), ("Gap", "right", 9),
+        ("90 % interval", "left", 10), ("Role", "left", 9),
+    )  # fmt: skip
+    note = (
+        "A run that calibrates helped to fit the model and so proves nothing; one that tests was predicted without it."
+    )
+    return Table(f"evidence-{number}", "Nearest published measurements", heads, tuple(rows), note)
+
+
+def platforms_table(result: SizingResult) -> Table | None:
+    """The best design of each platform side by side; None where there is only one."""
+    if len(result.platforms) < 2:
+        return None
+    rows = []
+    for design in result.platforms:
+        chosen = design is result.design
+        rows.append(_platform_row(design, chosen))
+    heads = columns(
+        ("Design", "left", 31), ("GPUs", "right", 7), ("Throughput", "right", 16), ("Probability", "right", 11),
+        ("Rack units", "right", 9), ("Power", "right", 11), ("List price", "right", 15),
+    )  # fmt: skip
+    note = "Throughput of the first workload." if len(result.design.workloads) > 1 else ""
+    return Table("platforms", "The best design of each platform", heads, tuple(rows), note)
+
+
+def _platform_row(design: DesignAnswer, chosen: bool) -> Row:
+    first = design.workloads[0]
+    name = f"{design.name} (this document)" if chosen else design.name
+    return row(
+        name,
+        grouped(design.n_gpus),
+        words.rounded(first.throughput, words.sample_unit(first.dnn)),
+        words.percent(design.probability),
+        grouped(float(design.quantities.rack_units[0])),
+        prose.power(design),
+        prose.price(design.bill),
+        kind="strong" if chosen else "",
+    )
+
+
+def ruled_out_table(result: SizingResult) -> Table | None:
+    """How many designs each limit ruled out."""
+    rows = [
+        row(words.sentence(limit).rstrip("."), grouped(count))
+        for limit, count in sorted(result.ruled_out.items(), key=lambda pair: -pair[1])
+        if count
+    ]
+    if not rows:
+        return None
+    note = f"Of {words.plural(result.n_designs, 'design')}; one design may break several limits."
+    return Table(
+        "ruled-out",
+        "What ruled designs out",
+        columns(("Limit", "left", 70), ("Designs", "right", 30)),
+        tuple(rows),
+        note,
+    )

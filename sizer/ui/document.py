@@ -1,0 +1,103 @@
+"""Page Document: the guide, the bill and the design as files."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from sizer.documents import FORMATS, document
+from sizer.report.pango import weasyprint_state
+from sizer.report.words import plural, sentence, slug
+from sizer.report.words import name as word
+from sizer.sizing.result import SizingResult
+from sizer.ui import look, state
+from sizer.ui.look import Column, Row
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+from sizer.workload.request import SizingRequest
+
+# Format -> name, what it is for, media type.
+_FILES = {
+    "pdf": ("Guide, PDF", "The reference architecture to hand over: design, sizing, bill, sources.", "application/pdf"),
+    "html": ("Guide, web page", "The same guide in one file that every browser opens.", "text/html"),
+    "xlsx": ("Bill, workbook", "The bill with formulas, for a price to be filled in.",
+             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    "csv": ("Bill, CSV", "The bill for a quoting tool.", "text/csv"),
+    "design": ("Design, JSON", "Every number of the answer, and the request; opened here it gives the same design.",
+               "application/json"),
+}  # fmt: skip
+
+
+@st.cache_resource(show_spinner=False, max_entries=24)
+def _made(request_json: str, digest: str, kind: str) -> bytes:
+    parts = state.catalog()
+    found = state.outcome(SizingRequest.model_validate_json(request_json), parts).result
+    assert found is not None and parts.digest == digest
+    return document(found, parts, kind)
+
+
+def _maker(view: View, kind: str) -> Callable[[], bytes]:
+    request_json, digest = view.request_json, view.catalog.digest
+
+    def make() -> bytes:
+        return _made(request_json, digest, kind)
+
+    return make
+
+
+def show(view: View) -> None:
+    """Draw the page."""
+    assert view.result is not None
+    st.header("Files", anchor=False)
+    missing = weasyprint_state()
+    if missing is not None:
+        st.info(f"The PDF cannot be made here: {plain(missing)} The web page is the same document.", icon=":material/info:")
+    if not view.is_current:
+        st.warning("The files are those of the last request that had an answer.", icon=":material/warning:")
+    kinds = [kind for kind in _FILES if kind in FORMATS and (kind != "pdf" or missing is None)]
+    for number, kind in enumerate(kinds):
+        label, purpose, media = _FILES[kind]
+        left, right = st.columns([1, 4], vertical_alignment="center", gap="medium")
+        with left:
+            st.download_button(
+                label, _maker(view, kind), file_name(view.result, kind), media, key=f"download-{kind}", on_click="ignore",
+                type="primary" if number == 0 else "secondary", icon=":material/download:", width="stretch",
+            )  # fmt: skip
+        with right:
+            look.note(f"{purpose} Made when you ask for it{'; a few seconds' if kind == 'pdf' else ''}.")
+    _contents(view)
+
+
+def file_name(result: SizingResult, kind: str) -> str:
+    """Name of a file: customer, title, date."""
+    request = result.request
+    parts = (slug(request.customer), slug(request.title), str(request.date or ""), FORMATS[kind])
+    return "-".join(part for part in parts if part)
+
+
+def _contents(view: View) -> None:
+    result = view.result
+    assert result is not None
+    if result.advice:
+        st.header("Reasons", anchor=False)
+        look.notes([sentence(text) for text in (*result.advice, result.selection)])
+    st.header("Taken for granted", anchor=False)
+    if result.assumptions:
+        columns = [Column("What", wraps=True), Column("Value"), Column("Basis"), Column("Why", wraps=True)]
+        rows = [Row((one.what, one.value, word(one.basis), one.note)) for one in result.assumptions]
+        look.table(columns, rows, "Assumptions")
+    else:
+        look.note("Nothing: every fact has a source.")
+    st.header("To ask the vendors", anchor=False)
+    if result.questions:
+        look.notes(result.questions)
+    else:
+        look.note("Nothing is open.")
+    with st.expander(f"**Sources:** {plural(len(result.sources), 'document')} stand behind these numbers"):
+        known = view.catalog.sources
+        columns = [Column("Document", wraps=True), Column("Publisher"), Column("Date"), Column("Grade")]
+        rows = [
+            Row((known[key].title, known[key].publisher, known[key].date or "no date", known[key].grade))
+            for key in result.sources
+            if key in known
+        ]
+        look.table(columns, rows, "Sources")

@@ -1,0 +1,143 @@
+"""The command line: answers, exit statuses, and one clear sentence for every kind of bad input."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sizer.base.resources import data_dir
+
+EXAMPLE = data_dir("examples") / "dgx1-f800-resnet50.toml"
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sizer.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def refused(done: subprocess.CompletedProcess[str], status: int, *words: str) -> None:
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+def test_size_prints_the_answer_and_writes_the_documents(tmp_path: Path) -> None:
+    done = run("size", EXAMPLE, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "DGX-1" in done.stdout and "Isilon F800" in done.stdout
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"design.json", "bom.xlsx", "bom.csv", "guide.html"} <= names
+    # Sizing the written design again gives the same design.
+    again = run("size", tmp_path / "out" / "design.json", "--json")
+    design = json.loads((tmp_path / "out" / "design.json").read_text())
+    assert json.loads(again.stdout) == design
+    assert design["schema_version"] == 1 and design["kind"] == "design"
+
+
+def test_project_json_has_the_promised_keys() -> None:
+    done = run(
+        *("project", EXAMPLE, "--server", "dgx-1", "--servers", 9, "--storage", "isilon-f800", "--storage-nodes", 8),
+        *("--fabric", "100gbe", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert set(answer["samples_per_s"]) == {"value", "low", "high"}
+    assert set(answer["storage_bytes_per_s"]) == {"value", "low", "high"}
+    assert 0 < answer["cpu_utilization_fraction"]["value"] < 1
+    assert answer["bottleneck"] == "gpu"
+    assert {stage["key"] for stage in answer["stages"]} == {"storage", "network", "decode", "gpu", "exchange"}
+
+
+def test_catalog_check_and_show() -> None:
+    assert "no fault" in run("catalog", "check").stdout
+    shown = run("catalog", "show", "isilon-f800", "--json")
+    assert json.loads(shown.stdout)["id"] == "isilon-f800"
+    refused(run("catalog", "show", "isilon-f80"), 3, "isilon-f800")
+
+
+def test_validate_reads_a_file_of_the_observation_format(tmp_path: Path) -> None:
+    source = data_dir("catalog") / "benchmarks" / "storage.csv"
+    done = run("validate", source, "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert {"id", "task", "quantity", "published", "predicted", "low", "high", "status"} <= set(report["rows"][0])
+    assert "summary" in report
+    broken = tmp_path / "broken.csv"
+    broken.write_text(source.read_text().replace("5.907e+09", "fast"))
+    refused(run("validate", broken), 6, "broken.csv", "value")
+
+
+REQUEST = """
+[[workload]]
+dnn = "resnet50"
+stack = "tf-cnn-benchmarks-ngc18.09"
+target = {{ samples_per_s = "{rate}" }}
+{workload}
+[platforms]
+servers = ["{server}"]
+storage = ["isilon-f800"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "workload", "server", "status", "words"),
+    [
+        ("5000 images", "", "dgx-1", 2, ["samples_per_s", "5000 images", "images/s"]),
+        ("nan", "", "dgx-1", 2, ["samples_per_s", "nan"]),
+        ("0 images/s", "", "dgx-1", 2, ["samples_per_s", "outside"]),
+        ("-5 images/s", "", "dgx-1", 2, ["samples_per_s", "outside"]),
+        ("1e400", "", "dgx-1", 2, ["samples_per_s", "outside"]),
+        ("5000", 'dataset_bytes = "400Gb"', "dgx-1", 2, ["dataset_bytes", "400Gb", "GB"]),
+        ("5000", 'dataset_bytes = "1,234 GB"', "dgx-1", 2, ["ambiguous", "1234"]),
+        ("5000", 'datset = "imagenet"', "dgx-1", 2, ["datset", "dataset"]),
+        ("5000", 'dataset = "imagenett"', "dgx-1", 2, ["imagenett", "imagenet"]),
+        ("5000", 'task = "production-inference"', "dgx-1", 2, ["out of scope"]),
+        ("5000", "", "dgx1", 2, ["dgx1", "dgx-1"]),
+        ("900 M images/s", "", "dgx-1", 2, ["samples_per_s"]),
+        ("900 Mimages/s", "", "dgx-1", 4, ["rate of the GPUs", "nearest"]),
+    ],
+)
+def test_a_bad_request_gets_one_clear_sentence(
+    tmp_path: Path, rate: str, workload: str, server: str, status: int, words: list[str]
+) -> None:
+    path = tmp_path / "request.toml"
+    path.write_text(REQUEST.format(rate=rate, workload=workload, server=server))
+    refused(run("size", path), status, *words)
+
+
+def test_files_that_are_no_requests(tmp_path: Path) -> None:
+    empty, broken, binary = tmp_path / "empty.toml", tmp_path / "broken.toml", tmp_path / "binary.json"
+    empty.write_text("")
+    broken.write_text("[[workload]\n")
+    binary.write_bytes(b"\xff\xfe\x00")
+    refused(run("size", empty), 2, "empty.toml", "empty")
+    refused(run("size", broken), 2, "broken.toml", "line 1")
+    refused(run("size", binary), 2, "binary.json", "UTF-8")
+    refused(run("size", tmp_path / "missing.toml"), 2, "missing.toml")
+    refused(run("size", tmp_path), 2)
+
+
+def test_a_broken_overlay_lists_its_faults(tmp_path: Path) -> None:
+    (tmp_path / "gpus").mkdir()
+    (tmp_path / "gpus" / "v100-sxm2-16gb.toml").write_text('[memory_bytes]\nvalue = 16\nbasis = "guess"\n')
+    refused(run("size", EXAMPLE, "--catalog", tmp_path), 3, "v100-sxm2-16gb.toml", "memory_bytes")
+    refused(run("size", EXAMPLE, "--catalog", tmp_path / "nowhere"), 3, "nowhere")
+
+
+def test_an_output_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("here first")
+    refused(run("size", EXAMPLE, "--out", blocked), 7, "file")
+    assert blocked.read_text() == "here first"
+
+
+def test_usage_errors_end_with_two() -> None:
+    refused(run("size"), 2)
+    refused(run("project", EXAMPLE, "--server", "dgx-1", "--servers", 0, "--storage", "isilon-f800"), 2, "servers = 0")
+    refused(
+        run("project", EXAMPLE, "--server", "dgx-1", "--servers", 1, "--storage", "isilon-f800", "--storage-nodes", 3),
+        *(2, "storage_nodes = 3"),
+    )

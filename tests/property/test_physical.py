@@ -1,0 +1,219 @@
+"""Laws that every counted design keeps."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sizer.bom.lines import bill, row_cost
+from sizer.bom.prices import PriceBook
+from sizer.catalog.links import fabric_ports
+from sizer.catalog.loader import load_catalog
+from sizer.catalog.schema import Price
+from sizer.physical.capacity import counts_nodes, smallest_nodes, usable_bytes
+from sizer.physical.fabric import fat_tree, gateway_uplinks, gateways, uplinked_leaves
+from sizer.physical.placement import RackClass, RackLimits, count_racks, place, rack_limits
+from sizer.physical.platforms import platforms
+from sizer.physical.quantities import placed_devices, quantities, slice_row
+from sizer.workload.request import Limits, SizingRequest
+
+CATALOG = load_catalog()
+PLATFORMS = platforms(CATALOG, SizingRequest.from_dict({"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}))
+some_platforms = st.integers(0, len(PLATFORMS) - 1)  # by number: a platform prints as pages
+servers = st.integers(1, 60)
+nodes = st.integers(1, 36).map(lambda units: 4 * units)
+rack_powers = st.sampled_from([None, 12e3, 20e3, 35e3])
+
+
+@given(n=st.integers(1, 700), ports=st.sampled_from([24, 32, 36, 48]), ratio=st.floats(1, 8))
+def test_tree_holds_its_end_points(n, ports, ratio):
+    tree = fat_tree(n, ports, ratio)
+    if not tree.fits:
+        return
+    assert tree.ports_free >= 0
+    assert tree.ports_used + tree.ports_free == (tree.leaves + tree.spines) * ports
+    assert tree.ports_used == n + 2 * tree.leaf_spine_cables
+    assert tree.oversubscription <= ratio + 1e-9
+    if tree.spines:
+        assert tree.leaf_spine_cables / tree.leaves % tree.spines == 0  # even spread
+        assert tree.leaf_spine_cables <= tree.spines * ports
+
+
+@given(ports=st.sampled_from([24, 32, 36, 48]), ratio=st.floats(1, 8))
+def test_more_end_points_never_take_fewer_switches(ports, ratio):
+    tree = fat_tree(np.arange(0, 1300), ports, ratio)
+    assert (np.diff(tree.leaves) >= 0).all()
+    assert (np.diff(tree.spines) >= 0).all()
+    assert (np.diff(tree.leaf_spine_cables) >= 0).all()
+
+
+@given(storage=st.integers(0, 60), ratio=st.floats(1, 4))
+def test_uplinked_leaves_grow(storage, ratio):
+    tree = uplinked_leaves(np.arange(0, 200), 48, 6, 4.0, 32, storage, ratio)
+    fits = tree.fits
+    assert (np.diff(tree.leaves) >= 0).all()
+    assert (np.diff(tree.spines[fits]) >= 0).all()
+    assert (np.diff(fits.astype(int)) <= 0).all()
+
+
+def test_gateways_hold_their_ports_and_grow():
+    ports = np.arange(0, 300)
+    held = gateways(ports, gateway_uplinks(ports))
+    count = np.maximum(held.gateways, 1)
+    assert (-(-ports // count) - (-held.uplinks // count) <= 36).all()
+    assert (np.diff(held.gateways) >= 0).all()
+    fewer = held.gateways > 1
+    less = held.gateways[fewer] - 1
+    assert (-(-ports[fewer] // less) - (-held.uplinks[fewer] // less) > 36).all()  # as few as possible
+
+
+@given(number=some_platforms, need=st.floats(1, 1e16))
+def test_smallest_system_holds_the_data(number, need):
+    platform = PLATFORMS[number]
+    storage, option = platform.storage, platform.capacity_option
+    found = smallest_nodes(storage, option, need)
+    usable = usable_bytes(storage, option, found.nodes)
+    if np.isnan(usable):
+        return
+    assert found.fits == (usable >= need)
+    unit = storage.nodes_per_unit.value if storage.nodes_per_unit else 1
+    low = storage.min_nodes.value if storage.min_nodes else 1
+    if counts_nodes(storage) and found.fits and found.nodes - unit >= low:
+        assert usable_bytes(storage, option, found.nodes - unit) < need
+
+
+def device_ports(platform, n_servers, rows):
+    """Ports of servers, storage and head node that carry a cable, counted apart from the code under test."""
+    return sum(int(net.end_points[0]) for net in rows.networks) - sum(
+        int(net.gateway_uplinks[0]) for net in rows.networks
+    )
+
+
+@given(number=some_platforms, n=servers, m=nodes)
+def test_ports_balance(number, n, m):
+    """Every link has two ends on ports: of switches and gateways, or of servers, head node and storage."""
+    platform = PLATFORMS[number]
+    rows = slice_row(quantities(platform, [n], [m], catalog=CATALOG), 0)
+    if rows.violations:
+        return
+    links = 0.0
+    for part in rows.components:
+        if part.category == "cable and optic":
+            media = CATALOG.cables[part.item].media
+            links += int(part.quantity[0]) * {"transceiver": 0.5, "fibre": 0.0}.get(media, 1.0)
+    switch_ports = sum(int(net.ports_used[0]) for net in rows.networks)
+    assert 2 * links == switch_ports + device_ports(platform, n, rows)
+    for net in rows.networks:
+        assert net.ports_free[0] >= 0
+
+
+@given(number=some_platforms, n=st.integers(2, 30), m=nodes)
+def test_servers_use_all_their_fabric_ports(number, n, m):
+    platform = PLATFORMS[number]
+    rows = slice_row(quantities(platform, [n], [m], catalog=CATALOG), 0)
+    cables = sum(
+        int(p.quantity[0]) for p in rows.components if p.role == "compute cable" and p.category == "cable and optic"
+    )
+    media = {CATALOG.cables[p.item].media for p in rows.components if p.role == "compute cable"}
+    assert media <= {"dac", "copper", "aoc"}
+    assert cables == n * fabric_ports(platform.server.ports, platform.fabric)
+
+
+@settings(deadline=None)
+@given(
+    number=some_platforms, n=servers, m=nodes, more=st.tuples(st.integers(0, 9), st.integers(0, 9)), power=rack_powers
+)
+def test_more_demand_never_takes_less(number, n, m, more, power):
+    platform = PLATFORMS[number]
+    counted = quantities(
+        platform, [n, n + more[0]], [m, m + 4 * more[1]], catalog=CATALOG, limits=Limits(rack_power_w=power)
+    )
+    if counted.violations:
+        return
+    for part in counted.components:
+        # PDUs follow the heaviest rack, which may get lighter when devices move on to a new one.
+        if part.category in ("compute", "head node", "storage", "network") or part.role == "rack":
+            assert part.quantity[0] <= part.quantity[1], part.role
+    for name in ("rack_units", "racks", "power_typical_w", "power_max_w", "weight_kg"):
+        low, high = getattr(counted, name)
+        assert low <= high, name
+
+
+@given(number=some_platforms, n=servers, m=nodes, power=rack_powers)
+def test_the_drawn_racks_are_the_counted_racks(number, n, m, power):
+    """``place`` puts one device after another; the count for all rows is another computation."""
+    platform = PLATFORMS[number]
+    counted = slice_row(quantities(platform, [n], [m], catalog=CATALOG, limits=Limits(rack_power_w=power)), 0)
+    classes = placed_devices(counted, CATALOG)
+    racks = place(classes, rack_limits(platform.rack, platform.pdu, power))
+    assert len(racks) == counted.racks[0]
+    per_rack = {(c.role, c.item): c.needs for c in classes}
+    watts = [sum(per_rack[role, item][2] * count for role, item, count in rack) for rack in racks]
+    assert max(watts) == pytest.approx(counted.rack_power_max_w[0])
+
+
+rack_needs = st.tuples(
+    st.integers(1, 12), st.integers(0, 900), st.integers(0, 9000), st.integers(0, 4), st.integers(0, 4)
+)
+
+
+@given(
+    needs=st.lists(rack_needs, min_size=1, max_size=5),
+    counts=st.lists(st.tuples(*[st.integers(0, 15)] * 5), min_size=1, max_size=4),
+    grown=st.integers(0, 4),
+)
+def test_next_fit_places_all_and_grows(needs, counts, grown):
+    limits = RackLimits(np.array([42.0, 1000.0, 10_000.0, 30.0, 12.0]), 10_000.0, 30, 12)
+    rows = np.array(counts)
+    more = rows.copy()
+    more[:, grown] += 1
+
+    def classes(quantities):
+        return [RackClass(f"c{i}", f"c{i}", quantities[:, i], np.array(need, float)) for i, need in enumerate(needs)]
+
+    counted = count_racks(classes(rows), limits, len(rows))
+    assert (count_racks(classes(more), limits, len(rows)).racks >= counted.racks).all()
+    for row in range(len(rows)):
+        racks = place(classes(rows[row : row + 1]), limits)
+        assert len(racks) == counted.racks[row]
+        placed = sum(count for rack in racks for _, _, count in rack)
+        assert placed == rows[row, : len(needs)].sum()
+        if counted.holds_all[row]:
+            for rack in racks:
+                load = sum(np.array(needs[int(item[1:])], float) * count for _, item, count in rack)
+                assert (load <= limits.holds + 1e-6).all()
+
+
+prices = st.dictionaries(
+    st.sampled_from(
+        ["dgx-1", "c4140", "isilon-f800", "sb7800", "s5232f-on", "cat6", "ar3300", "weka-matrix", "dgx-support"]
+    ),
+    st.decimals(Decimal("0.01"), Decimal(10**7), places=2),
+)
+
+
+@settings(deadline=None)
+@given(number=some_platforms, n=servers, m=nodes, amounts=prices)
+def test_total_is_the_sum_of_the_lines_and_the_cost_of_the_search(number, n, m, amounts):
+    platform = PLATFORMS[number]
+    book = PriceBook(
+        Price(item=item, amount=str(amount), currency="USD", date="2026", source="quote", where="1")
+        for item, amount in amounts.items()
+    )
+    counted = quantities(platform, [1, n], [4, m], catalog=CATALOG)
+    made = bill(slice_row(counted, 1).components, CATALOG, book, "USD", None)
+    bought = [line for line in made.lines if line.status == "computed"]
+    assert made.total == sum(
+        (line.unit_price * line.quantity for line in bought if line.unit_price is not None), Decimal(0)
+    )
+    cost, unpriced = row_cost(counted.components, CATALOG, book, "USD")
+    assert (0.0 if cost is None else cost[1]) == pytest.approx(float(made.total), rel=1e-14)
+    assert set(made.unpriced) <= set(unpriced)
+    for line in made.lines:
+        item = CATALOG.item(line.item)
+        is_free = CATALOG.category_of(line.item) == "software" and item.metric.value in ("free", "included")
+        assert (line.unit_price == 0) == is_free
+        if not is_free and line.item not in amounts:
+            assert line.unit_price is None

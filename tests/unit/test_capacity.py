@@ -1,0 +1,67 @@
+"""Capacity: smallest systems, limits, unknowns and the ladder of documents."""
+
+import numpy as np
+import pytest
+
+from sizer.catalog.loader import load_catalog
+from sizer.physical.capacity import capacity_ladder, is_extrapolated, smallest_nodes, usable_bytes
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+def test_smallest_f800(catalog):
+    """96 TB chassis: 72 TB on 4 nodes; 8 nodes 192 x 0.875 = 168 TB, which the table's 1/n gives."""
+    found = smallest_nodes(catalog.storage["isilon-f800"], 0, [1.0, 72e12, 72.1e12, 168e12, 169e12])
+    assert found.nodes.tolist() == [4, 4, 8, 8, 12]
+    assert found.fits.all()
+
+
+def test_more_than_the_largest_system(catalog):
+    found = smallest_nodes(catalog.storage["isilon-f800"], 1, [1e17])
+    assert found.nodes.tolist() == [144]
+    assert not found.fits.any()
+
+
+def test_fixed_systems_have_no_nodes(catalog):
+    found = smallest_nodes(catalog.storage["head-node-nfs"], 0, [119e12, 121e12])
+    assert found.nodes.tolist() == [0, 0]
+    assert found.fits.tolist() == [True, False]
+
+
+def test_unknown_capacity_is_not_zero(catalog):
+    assert np.isnan(usable_bytes(catalog.storage["nfs-generic"], 0, 0))
+    assert smallest_nodes(catalog.storage["nfs-generic"], 0, 1e15).fits
+
+
+def test_weka_needs_its_minimum(catalog):
+    """Six hosts: one spare, 3 + 2 on the rest; the stripe grows to 16 + 2 from 20 hosts on (16 + 2 + 2 spares)."""
+    weka = catalog.storage["wekaio"]
+    raw = weka.capacity_options[0].raw_bytes.value
+    assert usable_bytes(weka, 0, [5, 6, 20]) == pytest.approx([0, raw * 5 * 3 / 5 * 0.8, raw * 18 * 16 / 18 * 0.8])
+
+
+@pytest.mark.parametrize(
+    ("storage", "nodes"), [("isilon-f800", 8), ("wekaio", 8), ("head-node-nfs", 0), ("dgx1-ssd", 0)]
+)
+def test_ladder_goes_down_to_usable(catalog, storage, nodes):
+    item = catalog.storage[storage]
+    steps = capacity_ladder(item, 0, nodes)
+    sizes = [step.capacity_bytes for step in steps]
+    assert sizes == sorted(sizes, reverse=True)
+    assert steps[-1].label == "usable"
+    assert steps[-1].capacity_bytes == usable_bytes(item, 0, nodes)
+    assert all(step.source in catalog.sources for step in steps if step.source)
+
+
+def test_ladder_of_an_unknown_system_is_empty(catalog):
+    assert capacity_ladder(catalog.storage["nfs-generic"], 0, 0) == ()
+
+
+def test_extrapolation_is_flagged(catalog):
+    f800 = catalog.storage["isilon-f800"]
+    assert not is_extrapolated(f800, 4)
+    assert is_extrapolated(f800, 8)
+    assert "extrapolated" in capacity_ladder(f800, 0, 8)[1].how
