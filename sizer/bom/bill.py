@@ -42,3 +42,15 @@ class Bill:
     def is_complete(self) -> bool:
         """Whether every bought line has a price."""
         return not self.unpriced
+
+    def part(self, category: str) -> "Bill":
+        """The lines of one category as a bill of their own, with their total."""
+        lines = tuple(line for line in self.lines if line.category == category)
+        bought = [line for line in lines if line.status == "computed"]
+        return Bill(
+            currency=self.currency,
+            lines=lines,
+            total=sum((line.extended for line in bought if line.extended is not None), Decimal("0.00")),
+            unpriced=tuple(dict.fromkeys(line.item for line in bought if line.unit_price is None)),
+            warnings=(),
+        )

@@ -11,8 +11,8 @@ from sizer.base.estimate import Estimate
 
 Floats = NDArray[np.float64]
 
-# Halvings of the bracket when a quantile of a joint distribution is sought: 2^-45 of the bracket remains.
-_BISECTIONS = 45
+# Halvings of the bracket when a quantile of a joint distribution is sought: a billionth of the bracket remains.
+_BISECTIONS = 30
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,14 @@ def joint_probability(stages: Sequence[Capacity], need: ArrayLike) -> Floats:
 
 def throughput(stages: Sequence[Capacity]) -> Estimate:
     """Rate of the whole pipeline: the slowest stage, as median and 90 % interval of the smallest capacity."""
-    return Estimate(*(_quantile_of_smallest(stages, p) for p in (0.5, 0.05, 0.95)))
+    shape = np.broadcast_shapes(*(np.shape(stage.median) for stage in stages))
+    # The three quantiles are sought at once, along a leading axis.
+    probability = np.array([0.5, 0.05, 0.95]).reshape((3,) + (1,) * len(shape))
+    value, low, high = _quantile_of_smallest(stages, probability)
+    return Estimate(value, low, high)
 
 
-def _quantile_of_smallest(stages: Sequence[Capacity], probability: float) -> Floats:
+def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Floats:
     """Rate x with P(smallest <= x) = probability, by bisection on the logarithm."""
     # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.
     high = np.log(np.min(np.broadcast_arrays(*(stage.quantile(probability) for stage in stages)), axis=0))

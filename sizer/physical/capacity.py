@@ -129,7 +129,7 @@ def weka_usable_bytes(
 
     Examples
     --------
-    >>> weka_usable_bytes(1e12, 20, 16, 2, 2, 0.8) / 1e12
+    >>> float(weka_usable_bytes(1e12, 20, 16, 2, 2, 0.8) / 1e12)
     12.8
     """
     inputs = (raw_bytes_per_node, n_nodes, stripe_data, stripe_parity, hot_spare_nodes, usable_share)

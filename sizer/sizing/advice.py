@@ -136,7 +136,9 @@ def _cluster_reasons(design: DesignAnswer) -> list[str]:
     return reasons
 
 
-def why_infeasible(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], judged: Judged, confidence: float) -> str:
+def why_infeasible(
+    works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], judged: Judged, confidence: float
+) -> str:
     """Sentence naming the limit that rules every design out, how near the best comes, and what would be enough."""
     target = "; ".join(dict.fromkeys(target_text(work) for work in works))
     row, broken = nearest_row(judged.passes, judged.probability)

@@ -131,9 +131,9 @@ def _workload_answer(
     cold_rate = throughput(run.cold.limiting())[0]
     hits = float(run.comp.hit_fraction[0])
     bottleneck, following = _bottlenecks(run)
-    single = _run(request, work, platform, [1], storage_nodes, gateway, catalog, calibration)
-    one_gpu = float(single.comp.gpu_alone[0]) / float(single.cols.gpus_per_server[0])
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
+    # What one GPU does on its own does not depend on the others: the compute rate is proportional to the GPUs.
+    one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
     chance = _probability(work, run, time)
@@ -161,7 +161,9 @@ def _workload_answer(
         probability=chance,
         meets_target=chance >= request.confidence - 1e-9,
         time=time,
-        scaling=_scaling(request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration),
+        scaling=_scaling(
+            request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration, is_documented
+        ),
         evidence=nearest_measurements(work, int(n_gpus), catalog, calibration) if is_documented else (),
         warnings=tuple(dict.fromkeys((*work.warnings, *run.comp.notes))),
     )
@@ -332,8 +334,9 @@ def _scaling(
     gateway: float,
     catalog: Catalog,
     calibration: Calibration,
+    is_documented: bool,
 ) -> Scaling:
-    most = max(_SCALING_BEYOND * n_servers, 4)
+    most = max(_SCALING_BEYOND * n_servers, 4) if is_documented else 1
     sizes = np.unique(np.round(np.linspace(1, most, min(most, _SCALING_MOST))).astype(int))
     run = _run(request, work, platform, [int(size) for size in sizes], storage_nodes, gateway, catalog, calibration)
     made = run.warm

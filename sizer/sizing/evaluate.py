@@ -138,9 +138,12 @@ def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[floa
 
 def hit_fraction(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Floats:
     """Share of the reads that a server's memory serves after the first epoch."""
-    share = caches.cached_fraction(cols.cache_bytes, work.dataset_bytes)
     position, _ = calibration.cache_position(work.request.access, work.request.cache)
-    return caches.hit_fraction(share, position, n_servers, work.request.access)
+    # Few servers differ in memory, and the law is a long sum: compute each pair of memory and servers once.
+    pairs = cols.cache_bytes + 1j * n_servers
+    _, first, row = np.unique(pairs, return_index=True, return_inverse=True)
+    share = caches.cached_fraction(cols.cache_bytes[first], work.dataset_bytes)
+    return np.asarray(caches.hit_fraction(share, position, n_servers[first], work.request.access))[row]
 
 
 def storage_side(cols: Columns, n_servers: Ints, n_nodes: Ints, gateway_bytes_per_s: Floats) -> pipeline.StorageSide:

@@ -37,6 +37,10 @@ STAGE_LIMITS = (
 )
 
 
+# Not a limit of the request: the smaller twin of a design stands for it.
+TWIN_LIMIT = "larger drives or GPU memory than the workload needs"
+
+
 @dataclass(frozen=True)
 class Judged:
     """The whole space with its verdicts. Arrays over rows unless said."""
@@ -56,7 +60,7 @@ class Judged:
     raw_bytes: Floats
     power_w: Floats
     cost: Floats  # sum of the priced lines
-    unpriced: dict[str, Ints]  # item without a price -> its quantity in every row
+    unpriced: dict[int, frozenset[str]]  # platform -> its items without a price
 
     @property
     def feasible(self) -> Bools:
@@ -65,7 +69,25 @@ class Judged:
 
     def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
         """Items without a price whose quantity differs between ``rows``: only their prices could rank these by cost."""
-        return tuple(item for item, count in self.unpriced.items() if np.ptp(count[rows]) > 0)
+        low: dict[str, int] = {}
+        high: dict[str, int] = {}
+        members = [int(index) for index in np.unique(self.space.platform[rows])]
+        for index in members:
+            first = self.space.of_platform(index).start
+            local = rows[self.space.platform[rows] == index] - first
+            counts: dict[str, Ints] = {}
+            for part in self.quantities[index].components:
+                if part.item in self.unpriced[index] and part.status == "computed":
+                    counts[part.item] = (
+                        counts.get(part.item, np.zeros(local.size, dtype=np.int64)) + part.quantity[local]
+                    )
+            for item in {*counts, *low}:
+                # A platform without the item has none of it, and so had all before an item's first appearance.
+                values = counts.get(item, np.zeros(1, dtype=np.int64))
+                before = 0 if index != members[0] and item not in low else int(values.min())
+                low[item] = min(low.get(item, before), int(values.min()))
+                high[item] = max(high.get(item, before), int(values.max()))
+        return tuple(item for item in low if high[item] > low[item])
 
 
 def judge(
@@ -95,9 +117,16 @@ def judge(
         axis=0,
     )
     nodes, holds_data, enough_nodes = _whole_units(works, platforms, space, wanted)
+    chances = tuple(
+        np.asarray(comp.gpu.probability_at_least(need.samples_per_s))
+        for comp, need in zip(computes, needs, strict=True)
+    )
+    twins = _twins(platforms, space, nodes, chances)
+    passes[TWIN_LIMIT] = ~np.isin(space.platform, list(twins))
     passes["storage capacity for the data set"] = holds_data
     passes[STAGE_LIMITS[-1]] = enough_nodes
-    counted, units, watts, racks, raw = _count(request, platforms, space, nodes, catalog, passes)
+    buildable = np.logical_and.reduce(list(passes.values()))
+    counted, units, watts, racks, raw = _count(request, platforms, space, nodes, catalog, passes, buildable)
     made = [
         evaluate.stages(work, comp, evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf)))
         for work, comp in zip(works, computes, strict=True)
@@ -108,7 +137,7 @@ def judge(
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
     passes["confidence that all stages meet the target together"] = meets | ~alone
     _add_site_limits(passes, request, racks, units, watts, servers)
-    cost, unpriced = _cost(request, counted, space, catalog, prices)
+    cost, unpriced = _costs(request, counted, space, catalog, prices)
     if request.limits.budget is not None:
         # An unpriced line is not zero: a budget cannot be shown to be kept, which the answer says; known prices count.
         passes["budget"] = ~(cost > request.limits.budget)
@@ -156,6 +185,28 @@ def _compute_limits(
     return dict(zip(STAGE_LIMITS[:-1], (count, gpu, decode, network), strict=True))
 
 
+def _twins(platforms: Sequence[Platform], space: Space, nodes: Ints, chances: Sequence[Floats]) -> frozenset[int]:
+    """Platforms that differ from an earlier one in drive size or GPU memory only, and perform exactly alike.
+
+    They would be the same designs at a higher price: larger drives that no row needs, memory that no model reads.
+    """
+    seen: dict[tuple[object, ...], int] = {}
+    twins = set()
+    for index, platform in enumerate(platforms):
+        rows = space.of_platform(index)
+        alike = (
+            platform.server.id,
+            platform.gpus_per_server,
+            platform.storage.id,
+            platform.fabric,
+            nodes[rows].tobytes(),
+            *(chance[rows].tobytes() for chance in chances),
+        )
+        if seen.setdefault(alike, index) != index:
+            twins.add(index)
+    return frozenset(twins)
+
+
 def _whole_units(
     works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], space: Space, wanted: Floats
 ) -> tuple[Ints, Bools, Bools]:
@@ -190,12 +241,20 @@ def _count(
     nodes: Ints,
     catalog: Catalog,
     passes: dict[str, Bools],
+    buildable: Bools,
 ) -> tuple[dict[int, Quantities], Floats, Floats, Ints, Floats]:
-    """Parts of all rows; what cannot be built is added to ``passes``."""
+    """Parts of all rows; what cannot be built is added to ``passes``.
+
+    Platforms without a row that is still ``buildable`` are not counted, unless none has one: then all are, so that
+    the answer can say how near the nearest design comes.
+    """
+    alive = set(np.unique(space.platform[buildable]).tolist()) or set(range(len(platforms)))
     counted: dict[int, Quantities] = {}
     units, watts = np.zeros(space.n_rows), np.zeros(space.n_rows)
     racks, raw = np.zeros(space.n_rows, dtype=np.int64), np.zeros(space.n_rows)
     for index, platform in enumerate(platforms):
+        if index not in alive:
+            continue
         rows = space.of_platform(index)
         found = quantities(
             platform,
@@ -227,20 +286,17 @@ def _add_site_limits(
         passes[f"at most {limits.servers} servers"] = servers <= limits.servers
 
 
-def _cost(
+def _costs(
     request: SizingRequest, counted: dict[int, Quantities], space: Space, catalog: Catalog, prices: PriceBook
-) -> tuple[Floats, dict[str, Ints]]:
-    """Sum of the priced lines of every row, and the quantity of every item without a price."""
+) -> tuple[Floats, dict[int, frozenset[str]]]:
+    """Sum of the priced lines of every row, and each platform's items without a price."""
     cost = np.zeros(space.n_rows)
-    missing: dict[str, Ints] = {}
+    missing: dict[int, frozenset[str]] = {}
     for index, found in counted.items():
-        rows = space.of_platform(index)
         amount, unpriced = row_cost(found.components, catalog, prices, request.currency)
+        missing[index] = frozenset(unpriced)
         if amount is not None:
-            cost[rows] = amount
-        for part in found.components:
-            if part.item in unpriced and part.status == "computed":
-                missing.setdefault(part.item, np.zeros(space.n_rows, dtype=np.int64))[rows] += part.quantity
+            cost[space.of_platform(index)] = amount
     return cost, missing
 
 

@@ -232,14 +232,15 @@ def _point(row: int, chosen: int, judged: Judged, options: Sequence[Platform]) -
         time_s=float(judged.time_s[row]),
         power_w=float(judged.power_w[row]),
         rack_units=float(judged.rack_units[row]),
-        cost=None if judged.unpriced else float(judged.cost[row]),
+        cost=None if judged.unpriced[int(judged.space.platform[row])] else float(judged.cost[row]),
         is_documented=row == chosen,
     )
 
 
 def _pareto(judged: Judged, options: Sequence[Platform], chosen: int, feasible: Bools) -> tuple[ParetoPoint, ...]:
     """Front over GPUs (stand-in for cost while prices are missing) or cost, time, power and rack units."""
-    spend = judged.cost if not judged.unpriced else judged.space.n_servers * judged.columns.gpus_per_server
+    is_priced = not any(judged.unpriced.values())
+    spend = judged.cost if is_priced else judged.space.n_servers * judged.columns.gpus_per_server
     rows = pareto_rows([spend, judged.time_s, judged.power_w, judged.rack_units], feasible)
     # The smallest designs first: beyond a few dozen points the front only says that more hardware is faster.
     rows = rows[np.argsort(spend[rows], kind="stable")][:MAX_PARETO_POINTS]
@@ -288,4 +289,6 @@ def _why_lost(request: SizingRequest, judged: Judged, chosen: int, second: int) 
             return f"It takes {other:g} {name} instead of {first:g}."
         if other < first:
             return f"It has fewer {name} ({other:g} instead of {first:g}), but lost on an earlier key."
-    return "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than needed."
+    return (
+        "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than needed."
+    )

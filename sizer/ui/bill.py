@@ -1,46 +1,115 @@
 """Page Bill: what to buy, what is still to be quoted, and the platforms side by side."""
 
-from collections.abc import Mapping
+from decimal import Decimal
 
 import streamlit as st
 
-from sizer.base.quantities import grouped, si
+from sizer.base.quantities import grouped
 from sizer.bom.bill import Bill, BillLine
+from sizer.catalog.model import Catalog
 from sizer.physical.plan import CATEGORIES
-from sizer.report.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, money, percent, plural, sample_unit, sentence
-from sizer.sizing.result import DesignAnswer
+from sizer.report import prose
+from sizer.report.performance_tables import platforms_table
+from sizer.report.tables import Cell, Row, Table, columns, item_name, row
+from sizer.report.words import TO_BE_QUOTED, listed, money, sentence
+from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
-from sizer.ui.architecture import item_name
-from sizer.ui.look import Column, Row
 from sizer.ui.state import View
-from sizer.ui.typed import plain
+
+_STATUS = {"existing": "at hand, not bought", "optional": "optional, not in the total"}
 
 
 def show(view: View) -> None:
     """Draw the page."""
-    assert view.result is not None
-    bill = view.result.design.bill
+    result = view.result
+    assert result is not None
+    bill = result.design.bill
     st.header("Bill of materials", anchor=False)
-    _open_prices(view, bill)
-    _lines(bill)
-    look.note("List prices without taxes, freight and duties. Budgetary and not binding: part numbers and prices are to be "
-              "confirmed with the vendors before ordering.")  # fmt: skip
+    look.note(prose.open_prices(bill) + (
+        "" if bill.is_complete else " Your own price list, laid over the catalogue, fills them in."
+    ))  # fmt: skip
+    look.table(bill_table(bill), view.catalog.sources)
     if bill.warnings:
         look.notes([sentence(warning) for warning in bill.warnings])
-    _side_by_side(view)
-
-
-def _open_prices(view: View, bill: Bill) -> None:
-    if bill.is_complete:
-        look.note(f"Every item is priced. The list price is {money(bill.total, bill.currency)}.")
+    st.header("Platforms side by side", anchor=False)
+    look.note(sentence(result.selection))
+    platforms = platforms_table(result)
+    if platforms is None:
+        look.note("Allow more servers or storage under Requirements to compare platforms.")
         return
-    if bill.total:
-        said = f"The price is at least {money(bill.total, bill.currency)}"
-    else:
-        said = f"The price is {TO_BE_QUOTED}"
-    look.note(f"{said}: {plural(len(bill.unpriced), 'item')} have no published price. Your own price list, laid over the "
-              "catalogue, fills them in.")  # fmt: skip
-    deciding = view.result.deciding_prices if view.result is not None else ()
-    if deciding:
-        names = ", ".join(item_name(view.catalog, item) for item in deciding)
-        st.caption(f"Prices that would rank the platforms: {plain(names)}.")
+    look.table(platforms, view.catalog.sources)
+    if result.deciding_prices:
+        look.note(f"Prices that would rank them: {_names(result.deciding_prices, view.catalog)}.")
+    _choose(result)
+
+
+def _names(items: tuple[str, ...], catalog: Catalog) -> str:
+    return listed(item_name(item, catalog) for item in items)
+
+
+def bill_table(bill: Bill) -> Table:
+    """Lines by category, each category with its subtotal. Unknown prices read 'to be quoted', sums over them 'at least'."""
+    rows: list[Row] = []
+    for category in dict.fromkeys((*CATEGORIES, *(line.category for line in bill.lines))):
+        part = bill.part(category)
+        if part.lines:
+            rows.append(row("", sentence(category).rstrip("."), "", "", "", _sum(part), kind="group"))
+            rows += [_line(line) for line in part.lines]
+    rows.append(row("", "Total", "", "", "", _sum(bill), kind="total"))
+    heads = columns(
+        ("Line", "left", 6), ("Description", "left", 44), ("Part number", "left", 16), ("Number", "right", 7),
+        (f"Unit price, {bill.currency}", "right", 12), (f"Extended, {bill.currency}", "right", 15),
+    )  # fmt: skip
+    note = (
+        "List prices without taxes, freight, duties and discounts; budgetary and not binding. Part numbers are to be "
+        "confirmed in the vendor's configurator before ordering."
+    )
+    return Table("bill", "Bill of materials", heads, tuple(rows), note)
+
+
+def _line(line: BillLine) -> Row:
+    remarks = [text for text in (line.note, _STATUS.get(line.status, "")) if text]
+    text = line.description
+    if line.manufacturer and not text.lower().startswith(line.manufacturer.lower()):
+        text = f"{line.manufacturer} {text}"
+    number = grouped(line.quantity) + ("" if line.unit in ("EA", "") else f"\u202f{line.unit}")
+    price = extended = Cell("at hand", is_muted=True)
+    if line.status != "existing":
+        cites, where = ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
+        price = Cell(_amount(line.unit_price), cites, where)
+        extended = Cell(_amount(line.extended))
+    sku = Cell(line.sku) if line.sku else Cell("to be confirmed", is_muted=True)
+    return row(line.line, f"{text} ({'; '.join(remarks)})" if remarks else text, sku, number, price, extended)
+
+
+def _amount(amount: Decimal | None) -> str:
+    return TO_BE_QUOTED if amount is None else money(amount, "").strip()
+
+
+def _sum(part: Bill) -> str:
+    if not any(line.status == "computed" for line in part.lines):
+        return ""
+    if not part.total and part.unpriced:
+        return TO_BE_QUOTED
+    return f"{'' if part.is_complete else 'at least '}{_amount(part.total)}"
+
+
+def _choose(result: SizingResult) -> None:
+    """Lets another platform be the one that all pages describe."""
+    others = [design for design in result.platforms if design.platform.key != result.design.platform.key]
+    if not others:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        number = st.selectbox(
+            "Describe another platform in full", range(len(others)), format_func=lambda place: others[place].name,
+            key="another-platform", width=520,
+        )  # fmt: skip
+        st.button("Take it", on_click=_take, args=(others[number].platform.key,), icon=":material/swap_horiz:")
+    st.caption("It narrows the request to that server and storage; the page Requirements shows and widens it again.")
+
+
+def _take(key: tuple[str, str]) -> None:
+    server, storage = key
+    state.put(("platforms", "servers"), [server])
+    state.put(("platforms", "storage"), [storage])
+    state.refresh()

@@ -6,11 +6,11 @@ import streamlit as st
 
 from sizer.documents import FORMATS, document
 from sizer.report.pango import weasyprint_state
-from sizer.report.words import plural, sentence, slug
+from sizer.report.tables import Cell, Table, columns, row
+from sizer.report.words import plural, question, sentence, slug
 from sizer.report.words import name as word
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
-from sizer.ui.look import Column, Row
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
@@ -82,22 +82,26 @@ def _contents(view: View) -> None:
         look.notes([sentence(text) for text in (*result.advice, result.selection)])
     st.header("Taken for granted", anchor=False)
     if result.assumptions:
-        columns = [Column("What", wraps=True), Column("Value"), Column("Basis"), Column("Why", wraps=True)]
-        rows = [Row((one.what, one.value, word(one.basis), one.note)) for one in result.assumptions]
-        look.table(columns, rows, "Assumptions")
+        ordered = sorted(result.assumptions, key=lambda one: one.basis != "assumed")
+        rows = [
+            row(sentence(one.what).rstrip("."), one.value, word(one.basis), Cell(sentence(one.note), (one.source,) if one.source else ()))
+            for one in ordered
+        ]
+        heads = columns(("What", "left", 30), ("Value", "left", 18), ("Basis", "left", 10), ("Why", "left", 42))
+        look.table(Table("assumptions", "Assumptions", heads, tuple(rows)), view.catalog.sources)
     else:
         look.note("Nothing: every fact has a source.")
     st.header("To ask the vendors", anchor=False)
     if result.questions:
-        look.notes(result.questions)
+        look.notes([question(text) for text in result.questions])
     else:
         look.note("Nothing is open.")
     with st.expander(f"**Sources:** {plural(len(result.sources), 'document')} stand behind these numbers"):
         known = view.catalog.sources
-        columns = [Column("Document", wraps=True), Column("Publisher"), Column("Date"), Column("Grade")]
         rows = [
-            Row((known[key].title, known[key].publisher, known[key].date or "no date", known[key].grade))
+            row(known[key].title, known[key].publisher, known[key].date or Cell("no date", is_muted=True), known[key].grade)
             for key in result.sources
             if key in known
         ]
-        look.table(columns, rows, "Sources")
+        heads = columns(("Document", "left", 56), ("Publisher", "left", 24), ("Date", "left", 12), ("Grade", "left", 8))
+        look.table(Table("sources", "Sources", heads, tuple(rows)), known)

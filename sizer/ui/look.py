@@ -1,38 +1,14 @@
 """The look of the pages: colours of the guide, tables without boxes, and numbers with their units."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Literal
 
 import streamlit as st
 
+from sizer.catalog.schema import Source
 from sizer.drawings.palette import DARK, LIGHT, Palette
-from sizer.report.words import NOT_PUBLISHED, TO_BE_QUOTED
+from sizer.report.tables import Cell, Row, Table
 from sizer.sizing.result import STAGES
-
-Align = Literal["left", "right"]
-_UNKNOWN = (TO_BE_QUOTED, NOT_PUBLISHED, "not known")
-
-
-@dataclass(frozen=True)
-class Column:
-    """Column of a table: its heading, the unit once under it, and how its cells are set."""
-
-    title: str
-    unit: str = ""
-    align: Align = "left"
-    wraps: bool = False  # long text: takes what width is left
-
-
-@dataclass(frozen=True)
-class Row:
-    """Row of a table. ``kind`` 'group' is a heading over the rows that follow, 'total' stands over a hairline."""
-
-    cells: Sequence[str]
-    kind: Literal["plain", "group", "total", "chosen"] = "plain"
-    stage: str = ""  # key of STAGES that marks the row
-    is_limiting: bool = False
 
 
 def palette() -> Palette:
@@ -61,12 +37,17 @@ table.sz th {{text-align:left;font-weight:600;font-size:.85rem;padding:.4rem .9r
 table.sz th small {{display:block;font-weight:400;font-size:.8rem;color:var(--sz-muted)}}
 table.sz td {{padding:.32rem .9rem .32rem 0;vertical-align:top;border:none}}
 table.sz .r {{text-align:right}}
-table.sz td.n, table.sz td.r {{white-space:nowrap}}
+table.sz td.r {{white-space:nowrap}}
+table.sz.headless {{border-top:1px solid var(--sz-hairline);max-width:760px}}
+table.sz.headless td:first-child {{color:var(--sz-muted)}}
+table.sz td.source {{color:var(--sz-muted);font-size:.85rem}}
+table.sz td[title] {{cursor:help}}
 table.sz td:last-child, table.sz th:last-child {{padding-right:0}}
 table.sz td.u {{color:var(--sz-muted);font-style:italic}}
 table.sz tr.group td {{font-weight:600;padding-top:.8rem}}
 table.sz tr.total td {{font-weight:600;border-top:1px solid var(--sz-hairline)}}
-table.sz tr.chosen td {{font-weight:600;color:var(--sz-accent)}}
+table.sz tr.strong td {{font-weight:600;color:var(--sz-accent)}}
+table.sz tr.strong td.stage ~ td, table.sz tr.strong td.stage, table.sz.headless tr.strong td {{color:inherit}}
 table.sz td.stage {{font-weight:600;border-left:3px solid transparent;padding-left:.7rem}}
 .sz-note {{color:var(--sz-muted);font-size:.9rem;max-width:76ch}}
 .sz-drawing svg {{width:100%;height:auto;max-width:1000px;display:block}}
@@ -74,44 +55,50 @@ table.sz td.stage {{font-weight:600;border-left:3px solid transparent;padding-le
 </style>"""
 
 
-def table(columns: Sequence[Column], rows: Sequence[Row], label: str) -> None:
-    """Table with rules above and below the head and at the end. ``label`` is what screen readers say."""
-    head = "".join(_head(column) for column in columns)
-    body = "".join(_row(row, columns) for row in rows)
+def table(data: Table, sources: Mapping[str, Source]) -> None:
+    """A table of the guide, with rules above and below the head and at the end.
+
+    A cell whose number has a source shows it where the pointer rests; a cell that holds a source only names it.
+    """
+    shares = [column.width for column in data.columns]
+    widths = "".join(f'<col style="width:{share}%">' if share else "<col>" for share in shares)
+    head = ""
+    if any(column.title for column in data.columns):
+        cells = (f'<th scope="col" class="{column.align[0]}">{escape(column.title)}</th>' for column in data.columns)
+        head = f"<thead><tr>{''.join(cells)}</tr></thead>"
+    body = "".join(_row(row, data, sources) for row in data.rows)
+    kind = "sz" if head else "sz headless"
     st.html(
-        f'<div class="sz-scroll"><table class="sz" aria-label="{escape(label)}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<div class="sz-scroll"><table class="{kind}" aria-label="{escape(data.caption)}"><colgroup>{widths}</colgroup>'
+        f"{head}<tbody>{body}</tbody></table></div>"
     )
+    if data.note:
+        note(data.note)
 
 
-def _head(column: Column) -> str:
-    unit = f"<small>{escape(column.unit)}</small>" if column.unit else ""
-    return f'<th scope="col" class="{column.align[0]}">{escape(column.title)}{unit}</th>'
-
-
-def _row(row: Row, columns: Sequence[Column]) -> str:
-    if row.kind == "group":
-        return f'<tr class="group"><td colspan="{len(columns)}">{escape(row.cells[0])}</td></tr>'
-    cells = []
-    for place, (cell, column) in enumerate(zip(row.cells, columns, strict=True)):
-        kinds = ["r"] if column.align == "right" else [] if column.wraps else ["n"]
-        kinds += ["u"] if cell.startswith(_UNKNOWN) else []
-        style = ""
-        if place == 0 and row.stage in STAGES:
-            kinds.append("stage")
-            style = f' style="border-left-color:var(--sz-{row.stage})"'
-        cells.append(f'<td class="{" ".join(kinds)}"{style}>{escape(cell)}</td>')
+def _row(row: Row, data: Table, sources: Mapping[str, Source]) -> str:
+    if row.kind == "group" and len(row.cells) < len(data.columns):
+        return f'<tr class="group"><td colspan="{len(data.columns)}">{escape(row.cells[0].text)}</td></tr>'
+    aligns = [column.align for column in data.columns]
+    cells = [_cell(cell, align, sources) for cell, align in zip(row.cells, aligns, strict=True)]
     return f'<tr class="{row.kind}">{"".join(cells)}</tr>'
 
 
-def facts(rows: Sequence[tuple[str, str]], label: str) -> None:
-    """Two columns without a head: what, and its value."""
-    cells = "".join(
-        f'<tr><td class="n" style="color:var(--sz-muted)">{escape(what)}</td>'
-        f'<td class="{"u" if value.startswith(_UNKNOWN) else ""}">{escape(value)}</td></tr>'
-        for what, value in rows
-    )
-    st.html(f'<table class="sz" aria-label="{escape(label)}" style="border-top:1px solid var(--sz-hairline)">{cells}</table>')
+def _cell(cell: Cell, align: str, sources: Mapping[str, Source]) -> str:
+    kinds = [kind for kind, applies in (("r", align == "right"), ("u", cell.is_unknown), ("stage", cell.stage in STAGES)) if applies]
+    style = f' style="border-left-color:var(--sz-{cell.stage})"' if cell.stage in STAGES else ""
+    cited = source_text(cell, sources)
+    if cell.text:
+        hover = f' title="{escape(cited)}"' if cited else ""
+        return f'<td class="{" ".join(kinds)}"{style}{hover}>{escape(cell.text)}</td>'
+    return f'<td class="{" ".join([*kinds, "source"])}">{escape(cited)}</td>'
+
+
+def source_text(cell: Cell, sources: Mapping[str, Source]) -> str:
+    """Documents that a cell cites, with the place in them."""
+    titles = [sources[key].title if key in sources else key.replace("-", " ") for key in cell.cites]
+    text = "; ".join(dict.fromkeys(titles))
+    return f"{text}: {cell.where}" if text and cell.where else text or cell.where
 
 
 def note(text: str) -> None:
