@@ -139,13 +139,14 @@ def validate_command(
     catalog_dir: CatalogDir = None,
 ) -> None:
     """Published measurements against what the model predicts for them."""
-    from sizer.calibrate.observations import built_in_observations, load_calibration, read_observations
+    from sizer.calibrate.calibration import stored_calibration
+    from sizer.calibrate.observations import load_observations
     from sizer.calibrate.validate import validate
     from sizer.catalog.loader import load_catalog
 
     catalog = load_catalog(overlay=catalog_dir)
-    rows = [row for file in files for row in read_observations(file)] if files else built_in_observations()
-    report = validate(rows, catalog, load_calibration())
+    rows = tuple(row for file in files for row in load_observations(file)) if files else load_observations()
+    report = validate(rows, catalog, stored_calibration())
     if as_json:
         _print_json(report.as_dict())
     else:
@@ -155,8 +156,7 @@ def validate_command(
 @app.command("calibrate")
 def calibrate_command() -> None:
     """Fit the model to the observations again and store the result in the catalogue."""
-    from sizer.calibrate.fit import calibrate
-    from sizer.calibrate.observations import save_calibration
+    from sizer.calibrate.calibration import calibrate, save_calibration
     from sizer.catalog.loader import load_catalog
 
     calibration = calibrate(load_catalog())

@@ -44,7 +44,7 @@ from sizer.sizing.result import (
 )
 from sizer.workload.request import SizingRequest, Workload
 
-GUIDE, BLOG, MLPERF, ASSUMED = "dell-ready-ai-nvidia-2018", "dell-isilon-dgx1-blog-2018", "mlperf-v0.6", "assumption"
+GUIDE, BLOG, MLPERF, ASSUMED = "dell-ready-ai-nvidia-2018", "dell-isilon-dgx1-blog-2018", "mlperf-v0.6", "request"
 
 
 def fact(value: Any, source: str = GUIDE, basis: str = "datasheet", where: str = "specification table", note: str = "") -> Any:

@@ -1,0 +1,1 @@
+"""Calibration: from published observations to the numbers that performance functions take."""

@@ -10,6 +10,7 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.cases import Case, CaseArrays, resolve
 from sizer.calibrate.fit import PriorFit, fit_with_priors, predict_left_out
 from sizer.calibrate.observations import Observation
+from sizer.calibrate.rules import stated_rows
 from sizer.calibrate.parameters import Design, Layout, active_terms
 from sizer.catalog.model import Catalog
 from sizer.perf.step import TERM_NAMES, StepTerms
@@ -51,7 +52,7 @@ def is_rate(row: Observation) -> bool:
 def usable_cases(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[tuple[Case, ...], dict[str, str]]:
     """Cases that the fit uses, training first, and the reason for every rate that it leaves out."""
     cases, left_out = [], {}
-    for row in rows:
+    for row in (*rows, *stated_rows(rows)):
         if is_rate(row):
             case, reason = resolve(row, catalog, for_fit=True)
             if case is None:

@@ -1,7 +1,7 @@
 """Which observations belong to the fit, and how incomplete ones are read: rules as data, each with its reason."""
 
 import fnmatch
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sizer.calibrate.observations import Observation
 
@@ -96,6 +96,44 @@ PRECISION_READ_AS: tuple[ReadAs, ...] = (
 # Stack of sources whose wording names an exchange library rather than a release: the tests of September 2017 ran the
 # public TensorFlow benchmarks of that year on P100.
 STACK_READ_AS = {"horovod-2017": "tf-cnn-benchmarks-2017.05", "horovod-docs": "tf-cnn-benchmarks-2017.05"}
+
+@dataclass(frozen=True)
+class StatedLinear:
+    """A source that states linear scaling down to fewer servers without printing those rates."""
+
+    id: str  # row of the largest run
+    servers: int
+    where: str
+
+
+STATED_LINEAR: tuple[StatedLinear, ...] = (
+    StatedLinear("dgx1-isilon-resnet50-72gpu-derived-rate", 1, "image throughput scales linearly from 8 to 72 GPUs"),
+    StatedLinear("dgx1-isilon-inception4-large-72gpu-derived-rate", 1, "as before, linear scaling from 8 to 72 GPUs"),
+)
+
+
+def stated_rows(rows: tuple[Observation, ...]) -> tuple[Observation, ...]:
+    """Rates that sources state in words: the share of the servers in the rate of the largest run."""
+    by_id = {row.id: row for row in rows}
+    found = []
+    for stated in STATED_LINEAR:
+        row = by_id.get(stated.id)
+        if row is not None and row.servers and row.gpus:
+            share = stated.servers / row.servers
+            gpus = round(row.gpus * share)
+            found.append(
+                replace(
+                    row,
+                    id=f"{row.id}@{gpus}gpus",
+                    servers=stated.servers,
+                    gpus=gpus,
+                    value=row.value * share,
+                    basis="derived",
+                    where=stated.where,
+                )
+            )
+    return tuple(found)
+
 
 # Batch per GPU where a source states none: the ones printed for the Isilon and Dell tests (dell-ready-ai-nvidia-2018:
 # ResNet-50 128 in fp32 and 256 in fp16, AlexNet 512 and 1,024), and 64 and 128, the usual ones of the rows that do

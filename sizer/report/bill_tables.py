@@ -44,7 +44,7 @@ def bill_table(bill: Bill) -> Table:
         rows += [_line(line, bill.currency) for line in lines]
     rows.append(row("", f"Total, {bill.currency}", "", "", "", _total(bill), kind="total"))
     heads = columns(
-        ("Line", "left", 7), ("Description", "left", 41), ("Part number", "left", 17), ("Qty", "right", 6),
+        ("Line", "left", 7), ("Description", "left", 38), ("Part number", "left", 20), ("Qty", "right", 6),
         ("Unit list price", "right", 14), ("Extended", "right", 15),
     )  # fmt: skip
     note = "List prices without taxes, freight, duties and discounts. Part numbers are to be confirmed in the vendor's configurator before ordering."

@@ -110,6 +110,7 @@ class Guide:
     customer: str
     date: str
     iso_date: str
+    stamp: str
     design_name: str
     needs_cluster: bool
     verdict: str
@@ -159,6 +160,7 @@ def guide(result: SizingResult, catalog: Catalog) -> Guide:
         customer=request.customer,
         date=words.date(request.date),
         iso_date=request.date.isoformat() if request.date is not None else "",
+        stamp=f"Catalogue {result.catalog_digest[:8]} · calibration {result.calibration_digest[:8]}",
         design_name=design.name,
         needs_cluster=result.needs_cluster,
         verdict=words.sentence(result.verdict),

@@ -14,7 +14,7 @@ def stage_table(answer: WorkloadAnswer, number: int) -> Table:
     rows = []
     for stage in answer.stages:
         used = math.isfinite(float(stage.capacity.value))
-        capacity = words.estimate(stage.capacity, unit).removesuffix(f"\u202f{unit}") if used else "not limited"
+        capacity = words.estimate(stage.capacity, unit, bare=True) if used else "not limited"
         load = ("limits" if stage.is_limiting else words.percent(stage.load_fraction)) if used else "–"
         rows.append(
             row(
@@ -26,7 +26,7 @@ def stage_table(answer: WorkloadAnswer, number: int) -> Table:
             )
         )
     heads = columns(
-        ("Stage", "left", 19), (f"Could pass, {unit}", "right", 18), ("Load", "right", 9), ("Made of", "left", 54)
+        ("Stage", "left", 18), (f"Could pass, {unit}", "right", 21), ("Load", "right", 9), ("Made of", "left", 52)
     )
     return Table(
         f"stages-{number}", "Capacity and load of every stage, medians with 90 % intervals", heads, tuple(rows)
@@ -90,7 +90,7 @@ def evidence_table(answer: WorkloadAnswer, number: int) -> Table | None:
         value, low, high = one.predicted
         inside = "inside" if low <= one.published <= high else "outside"
         role = "calibrates" if one.calibrates else "tests"
-        predicted = words.estimate(one.predicted, unit).removesuffix(f"\u202f{unit}")
+        predicted = words.estimate(one.predicted, unit, bare=True)
         rows.append(
             row(
                 Cell(one.what, cites=(one.source,), where=one.where),
@@ -120,8 +120,8 @@ def platforms_table(result: SizingResult) -> Table | None:
         chosen = design is result.design
         rows.append(_platform_row(design, chosen))
     heads = columns(
-        ("Design", "left", 31), ("GPUs", "right", 7), ("Throughput", "right", 16), ("Probability", "right", 11),
-        ("Rack units", "right", 9), ("Power", "right", 11), ("List price", "right", 15),
+        ("Design", "left", 27), ("GPUs", "right", 7), ("Throughput", "right", 16), ("Probability", "right", 13),
+        ("Rack units", "right", 9), ("Power", "right", 13), ("List price", "right", 15),
     )  # fmt: skip
     note = "Throughput of the first workload." if len(result.design.workloads) > 1 else ""
     return Table("platforms", "The best design of each platform", heads, tuple(rows), note)

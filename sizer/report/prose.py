@@ -110,7 +110,7 @@ def switches(design: DesignAnswer) -> int:
 def racks(design: DesignAnswer) -> str:
     """Rack units and racks."""
     counts = design.quantities
-    return f"{si(float(counts.rack_units[0]), 'U')} in {words.plural(int(counts.racks[0]), 'rack')}"
+    return f"{words.fact_value(float(counts.rack_units[0]), 'U')} in {words.plural(int(counts.racks[0]), 'rack')}"
 
 
 def port_arithmetic(net: Network) -> str:

@@ -41,11 +41,25 @@ def guide_html(result: SizingResult, catalog: Catalog) -> str:
     ReportError
         If a template names something that does not exist.
     """
+    return _with_fonts_inside(_page(result, catalog))
+
+
+def guide_files(result: SizingResult, catalog: Catalog) -> dict[str, bytes]:
+    """``guide.html`` and ``guide.pdf`` of one result, with the charts drawn once for both.
+
+    Raises
+    ------
+    ReportError
+        As for ``guide_pdf``.
+    """
     page = _page(result, catalog)
+    return {"guide.html": _with_fonts_inside(page).encode("utf-8"), "guide.pdf": _pdf(page)}
+
+
+def _with_fonts_inside(page: str) -> str:
     fonts = "".join(
         _font_face(weight, style, f"data:font/woff2;base64,{base64.b64encode(data).decode('ascii')}", "woff2")
-        for (name, weight, style), data in ((font, _subset(font[0], page)) for font in _FONTS)
-        if name
+        for (_, weight, style), data in ((font, _subset(font[0], "".join(sorted(set(page))))) for font in _FONTS)
     )
     return page.replace("/*fonts*/", fonts, 1)
 
@@ -58,6 +72,10 @@ def guide_pdf(result: SizingResult, catalog: Catalog) -> bytes:
     ReportError
         In one sentence, if WeasyPrint or Pango is missing or a template is damaged.
     """
+    return _pdf(_page(result, catalog))
+
+
+def _pdf(page: str) -> bytes:
     missing = weasyprint_state()
     if missing is not None:
         raise ReportError(missing)
@@ -65,7 +83,7 @@ def guide_pdf(result: SizingResult, catalog: Catalog) -> bytes:
     import weasyprint
 
     fonts = "".join(_font_face(weight, style, f"{_ASSETS}{name}", "truetype") for name, weight, style in _FONTS)
-    page = _page(result, catalog).replace("/*fonts*/", fonts, 1)
+    page = page.replace("/*fonts*/", fonts, 1)
     # Font sub-setting logs what it drops; that is no news for the user.
     for name in ("fontTools", "fontTools.subset", "weasyprint", "weasyprint.progress"):
         logging.getLogger(name).setLevel(logging.ERROR)
@@ -102,7 +120,7 @@ def _font_face(weight: int, style: str, url: str, kind: str) -> str:
 
 
 @cache
-def _subset(name: str, page: str) -> bytes:
+def _subset(name: str, characters: str) -> bytes:
     """WOFF2 of the characters that the page uses: a tenth of the whole font."""
     from fontTools import subset
 
@@ -111,7 +129,7 @@ def _subset(name: str, page: str) -> bytes:
     options.drop_tables += ["DSIG"]
     font = subset.load_font(str(_font_file(name)), options)
     subsetter = subset.Subsetter(options)
-    subsetter.populate(text="".join(sorted(set(page))))
+    subsetter.populate(text=characters)
     subsetter.subset(font)
     font.flavor = "woff2"
     font.recalcTimestamp = False
@@ -204,4 +222,4 @@ def _environment(citations: Citations) -> Environment:
 
 def _text(value: object) -> Markup:
     """Text with its units in a lighter grey."""
-    return Markup(_UNIT.sub(rf'{NARROW_SPACE}<span class="unit">\1</span>', str(escape(value))))
+    return Markup(_UNIT.sub(rf'<span class="unit">{NARROW_SPACE}\1</span>', str(escape(value))))

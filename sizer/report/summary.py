@@ -2,7 +2,8 @@
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
-from sizer.report.words import percent
+from sizer.base.units import TIB
+from sizer.report.words import name, percent
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 
@@ -60,6 +61,9 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
     unit = "images/s" if answer.dnn.sample == "image" else "samples/s"
     lines = [
         f"{answer.workload.name}: {answer.dnn.name} with {answer.stack.name}",
+        f"  understood  {si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB) of {si(answer.sample_bytes, 'B')} "
+        f"a sample, {name(answer.workload.access)}, {name(answer.workload.cache)}, batch {answer.batch_per_gpu} a GPU, "
+        f"{name(answer.workload.precision)}",
         f"  target      {answer.target}: met with {percent(answer.probability)} confidence",
         f"  throughput  {interval(answer.throughput, unit)}",
         f"  storage     {si(float(answer.storage_bytes_per_s.value), 'B/s')} warm, "

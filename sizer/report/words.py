@@ -12,6 +12,8 @@ from sizer.catalog.links import GBIT_PER_S, kind_name
 from sizer.catalog.schema import Dnn
 
 TO_BE_QUOTED = "to be quoted"
+# Between a number and a noun; the narrow one stands before units.
+NO_BREAK = "\u00a0"
 NOT_PUBLISHED = "not published"
 # Beyond this relative half-width "plus or minus" misleads about a log-normal quantity; the range is printed.
 _WIDE = 0.2
@@ -52,6 +54,7 @@ NAMES = {
     "framework": "framework loader on the CPU",
     "dali": "DALI with GPU decode",
     "dali-cpu": "DALI on the CPU",
+    "request": "the request",
 }
 _PLURALS = {"batch": "batches", "switch": "switches", "box": "boxes", "chassis": "chassis", "GPU": "GPUs"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -70,7 +73,7 @@ def sample_unit(dnn: Dnn) -> str:
 
 def plural(count: int, noun: str) -> str:
     """Count and noun: '1 server', '9 servers', '2 switches'."""
-    return f"{grouped(count)}{NARROW_SPACE}{noun if count == 1 else plural_noun(noun)}"
+    return f"{grouped(count)}{NO_BREAK}{noun if count == 1 else plural_noun(noun)}"
 
 
 def plural_noun(noun: str) -> str:
@@ -119,10 +122,10 @@ def _scaled(value: float, unit: str) -> tuple[float, str]:
     return factor, printed
 
 
-def estimate(interval: Estimate, unit: str) -> str:
+def estimate(interval: Estimate, unit: str, *, bare: bool = False) -> str:
     """An estimate rounded to what its interval supports: '52 300 ± 1 900 images/s', '4.1 h (2.9 to 5.8)'.
 
-    ``unit`` 's' prints a duration; '%' takes a fraction.
+    ``unit`` 's' prints a duration; '%' takes a fraction. ``bare`` leaves the unit to the head of the column.
     """
     value, low, high = interval
     if math.isinf(value):
@@ -135,15 +138,17 @@ def estimate(interval: Estimate, unit: str) -> str:
     if value <= 0 or half <= _EXACT * value:
         if value <= 0 and unit == "s":
             return f"0{NARROW_SPACE}s"
-        return duration(value) if unit == "s" else si(value, unit)
+        text = duration(value) if unit == "s" else si(value, unit)
+        return text.removesuffix(NARROW_SPACE + unit) if bare else text
     factor, printed = _scaled(value, unit)
     value, low, high, half = value / factor, low / factor, high / factor, half / factor
+    unit_text = "" if bare else NARROW_SPACE + printed
     if half > _WIDE * value:
-        return f"{significant(value, 2)}{NARROW_SPACE}{printed} ({significant(low, 2)} to {significant(high, 2)})"
+        return f"{significant(value, 2)}{unit_text} ({significant(low, 2)} to {significant(high, 2)})"
     decimals = 1 - math.floor(math.log10(half))
     half = round(half, decimals)
     shown = max(0, 1 - math.floor(math.log10(half)))
-    return f"{grouped(round(value, decimals), shown)} ± {grouped(half, shown)}{NARROW_SPACE}{printed}"
+    return f"{grouped(round(value, decimals), shown)} ± {grouped(half, shown)}{unit_text}"
 
 
 def rounded(interval: Estimate, unit: str) -> str:
@@ -165,6 +170,7 @@ def money(amount: Decimal | None, currency: str) -> str:
 
 _UNIT_OF_SUFFIX = (
     ("_bytes_per_s", "B/s"),
+    ("_bytes_per_node", "B"),
     ("_flop_per_s", "FLOP/s"),
     ("_bytes", "B"),
     ("_flop", "FLOP"),

@@ -9,7 +9,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, si, significant
 from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
-from sizer.calibrate.fit import Calibration
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
@@ -27,6 +27,8 @@ from sizer.workload.resolve import ResolvedWorkload
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
 _SCALING_BEYOND = 2
 _SCALING_MOST = 64
+# No model makes an outcome certain: tails beyond this are not known.
+MOST_CERTAIN = 0.999
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def design_answer(
         workloads=tuple(answers),
         quantities=parts,
         bill=bill(parts.components, catalog, prices, request.currency, request.date),
-        probability=chance,
+        probability=min(chance, MOST_CERTAIN),
         binding_limit=binding_limit,
         warnings=_design_warnings(platform, request, works),
     )
@@ -158,8 +160,8 @@ def _workload_answer(
         bottleneck=bottleneck,
         next_bottleneck=following,
         target=target_text(work),
-        probability=chance,
-        meets_target=chance >= request.confidence - 1e-9,
+        probability=min(chance, MOST_CERTAIN),
+        meets_target=chance >= request.confidence - evaluate.CONFIDENCE_RESOLUTION,
         time=time,
         scaling=_scaling(
             request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration, is_documented
@@ -305,9 +307,10 @@ def _how(
     else:
         decode = "decoded tensors need no decoding"
     n_gpus = float(run.cols.gpus_per_server[0])
+    host_link = "; fed over the links between host and GPUs" if work.is_inference else ""
     gpu = (
         f"{work.batch_per_gpu} samples a step on each {platform.gpu.name}, {n_gpus:.0f} a server, "
-        f"fitted to published rates of {work.stack.name}"
+        f"fitted to published rates of {work.stack.name}{host_link}"
     )
     if work.is_inference:
         exchange = "validation exchanges no gradients"

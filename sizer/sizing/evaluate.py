@@ -8,18 +8,21 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sizer.base.estimate import Estimate
-from sizer.calibrate.fit import Calibration
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
 from sizer.perf.stage_capacity import Capacity, joint_probability
 from sizer.physical.platform import Platform
 from sizer.sizing.columns import Columns, compute_groups
+from sizer.workload.request import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+# Confidence is stated and compared in whole percent: the models do not tell 49.6 % from 50 %.
+CONFIDENCE_RESOLUTION = 0.005
 # A storage system that no warm read reaches still has to deliver the first epoch; nothing else bounds its size.
 _SECONDS_FOR_EVER = 1e30
 
@@ -73,8 +76,7 @@ def compute(
         [
             calibration.step_terms(
                 stack=work.stack,
-                dnn=work.dnn,
-                like=work.like,
+                dnn=work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn,
                 precision=precision,
                 gpu=catalog.gpus[group.gpu],
                 intra_link=group.intra_link,
@@ -114,7 +116,8 @@ def compute(
     return Compute(
         gpu=Capacity.log_normal(rate.total.value, rate.total.log_sd),
         gpu_alone=rate.compute.value,
-        exchange=np.asarray(rate.exchange),
+        # In validation nothing is exchanged; what the links to the GPUs carry is part of the GPU stage already.
+        exchange=np.full(len(n_servers), np.inf) if work.is_inference else np.asarray(rate.exchange),
         decode=decode,
         core_s_per_sample=core_s,
         exchanged_bytes=moved,
@@ -244,7 +247,7 @@ def storage_nodes(
     others = [comp.gpu, comp.decode] if wanted.counts_gpu else [comp.decode]
     already = joint_probability([stage.widened(wanted.log_sd) for stage in others], wanted.samples_per_s)
     with np.errstate(divide="ignore"):
-        level = np.where(already > 0, confidence / np.where(already > 0, already, 1.0), np.inf)
+        level = np.where(already > 0, (confidence - CONFIDENCE_RESOLUTION) / np.where(already > 0, already, 1.0), np.inf)
     # An epoch count that is uncertain widens the storage's need, too: plan for its upper end.
     rate = wanted.samples_per_s * np.exp(wanted.log_sd * ndtri(confidence))
     warm = rate * work.sample_bytes * (1 - comp.hit_fraction)

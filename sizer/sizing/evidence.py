@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from sizer.calibrate.fit import Calibration
-from sizer.calibrate.observations import Observation, built_in_observations
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.predict import predict
 from sizer.catalog.model import Catalog
 from sizer.sizing.result import Evidence
@@ -18,7 +18,7 @@ MAX_ROWS = 8
 @lru_cache(maxsize=1)
 def _rates() -> tuple[Observation, ...]:
     """Measured rates of training and inference; read once, the files belong to the installed package."""
-    return tuple(row for row in built_in_observations() if row.quantity == "samples_per_s" and row.gpus)
+    return tuple(row for row in load_observations() if row.quantity == "samples_per_s" and row.gpus)
 
 
 def nearest_measurements(
@@ -59,7 +59,7 @@ def nearest_measurements(
                 n_gpus=int(row.gpus or 1),
                 published=float(row.value),
                 predicted=predicted,
-                calibrates=row.id in calibration.used_rows,
+                calibrates=calibration.calibrates(row.id),
             )
         )
     return tuple(found)

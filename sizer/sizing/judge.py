@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
-from sizer.calibrate.fit import Calibration
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.design.space import Space
 
@@ -132,7 +132,7 @@ def judge(
         for work, comp in zip(works, computes, strict=True)
     ]
     chance = np.prod([evaluate.probability(m, need) for m, need in zip(made, needs, strict=True)], axis=0)
-    meets = chance >= request.confidence - 1e-9
+    meets = chance >= request.confidence - evaluate.CONFIDENCE_RESOLUTION
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
     passes["confidence that all stages meet the target together"] = meets | ~alone
@@ -174,8 +174,8 @@ def _compute_limits(
     gpu, decode, network, count = (np.ones(rows, dtype=bool) for _ in range(4))
     for work, comp, need in zip(works, computes, needs, strict=True):
         if need.counts_gpu:
-            gpu &= comp.gpu.widened(need.log_sd).probability_at_least(need.samples_per_s) >= confidence - 1e-9
-        decode &= comp.decode.widened(need.log_sd).probability_at_least(need.samples_per_s) >= confidence - 1e-9
+            gpu &= comp.gpu.widened(need.log_sd).probability_at_least(need.samples_per_s) >= confidence - evaluate.CONFIDENCE_RESOLUTION
+        decode &= comp.decode.widened(need.log_sd).probability_at_least(need.samples_per_s) >= confidence - evaluate.CONFIDENCE_RESOLUTION
         busy = work.request.target.gpus_busy
         if busy is not None:
             count &= servers * cols.gpus_per_server >= busy

@@ -2,8 +2,7 @@
 
 from sizer.base.errors import RequestError
 from sizer.bom.prices import price_book
-from sizer.calibrate.fit import Calibration
-from sizer.calibrate.observations import load_calibration
+from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platforms import platforms as all_platforms
@@ -72,7 +71,7 @@ def project(
     if stack is not None:
         data["workload"] = [{**work, "stack": stack} for work in data["workload"]]
     given = SizingRequest.from_dict(data, "project")
-    fitted = calibration if calibration is not None else load_calibration()
+    fitted = calibration if calibration is not None else stored_calibration()
     works = resolve(given, catalog, fitted.measured)
     options = all_platforms(catalog, given)
     chosen = [option for option in options if gpu is not None or option.gpu.id == option.server.gpus[0]] or options

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import duration, si
 from sizer.bom.prices import PriceBook, price_book
-from sizer.calibrate.fit import Calibration
-from sizer.calibrate.observations import load_calibration
+from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.design.search import best_row, counts_ruled_out, pareto_rows
@@ -58,7 +57,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     InfeasibleError
         If no design meets it: the sentence names the limit that rules every design out and what would be enough.
     """
-    fitted = calibration if calibration is not None else load_calibration()
+    fitted = calibration if calibration is not None else stored_calibration()
     works = resolve(request, catalog, fitted.measured)
     options = all_platforms(catalog, request)
     most = request.limits.servers or MAX_SERVERS

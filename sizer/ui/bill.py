@@ -1,5 +1,6 @@
 """Page Bill: what to buy, what is still to be quoted, and the platforms side by side."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import streamlit as st
@@ -37,10 +38,19 @@ def show(view: View) -> None:
     if platforms is None:
         look.note("Allow more servers or storage under Requirements to compare platforms.")
         return
-    look.table(platforms, view.catalog.sources)
+    look.table(_in_app(platforms), view.catalog.sources)
     if result.deciding_prices:
         look.note(f"Prices that would rank them: {_names(result.deciding_prices, view.catalog)}.")
     _choose(result)
+
+
+def _in_app(platforms: Table) -> Table:
+    """The guide's table, in which the design described is 'this document'."""
+    rows = tuple(
+        replace(one, cells=(replace(one.cells[0], text=one.cells[0].text.replace("this document", "shown")), *one.cells[1:]))
+        for one in platforms.rows
+    )
+    return replace(platforms, rows=rows)
 
 
 def _names(items: tuple[str, ...], catalog: Catalog) -> str:
@@ -68,7 +78,7 @@ def bill_table(bill: Bill) -> Table:
 
 
 def _line(line: BillLine) -> Row:
-    remarks = [text for text in (line.note, _STATUS.get(line.status, "")) if text]
+    remarks = dict.fromkeys(text for text in (_STATUS.get(line.status, ""), line.note) if text and text != line.status)
     text = line.description
     if line.manufacturer and not text.lower().startswith(line.manufacturer.lower()):
         text = f"{line.manufacturer} {text}"

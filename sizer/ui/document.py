@@ -53,6 +53,7 @@ def show(view: View) -> None:
         st.info(f"The PDF cannot be made here: {plain(missing)} The web page is the same document.", icon=":material/info:")
     if not view.is_current:
         st.warning("The files are those of the last request that had an answer.", icon=":material/warning:")
+    look.note("Each file is made when you ask for it; the PDF takes a few seconds.")
     kinds = [kind for kind in _FILES if kind in FORMATS and (kind != "pdf" or missing is None)]
     for number, kind in enumerate(kinds):
         label, purpose, media = _FILES[kind]
@@ -63,7 +64,7 @@ def show(view: View) -> None:
                 type="primary" if number == 0 else "secondary", icon=":material/download:", width="stretch",
             )  # fmt: skip
         with right:
-            look.note(f"{purpose} Made when you ask for it{'; a few seconds' if kind == 'pdf' else ''}.")
+            look.note(purpose)
     _contents(view)
 
 

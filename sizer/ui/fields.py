@@ -51,18 +51,19 @@ def quantity(label: str, path: Path_, hint: str, placeholder: str = "", *, in_fo
     kind = state.kind_of(path)
     assert kind is not None
     name = _fill(path, written(kind, state.get(path)))
-    st.text_input(
-        label, key=name, max_chars=60, placeholder=placeholder or kind.example, help=hint, **_change(path, None, in_form)
-    )
-    typed = state.get(path)
-    if typed is None:
-        return
-    try:
-        value = parse(kind, typed)
-    except ValueError as error:
-        st.markdown(f":red[:material/error: {plain(state.sentences(str(error)))}]")
-    else:
-        st.caption(plain(f"read as {understood(kind, value)}"))
+    with st.container(gap="xxsmall"):
+        st.text_input(
+            label, key=name, max_chars=60, placeholder=placeholder or kind.example, help=hint, **_change(path, None, in_form)
+        )
+        typed = state.get(path)
+        if typed is None:
+            return
+        try:
+            value = parse(kind, typed)
+        except ValueError as error:
+            st.markdown(f":red[:material/error: {plain(state.sentences(str(error)))}]")
+        else:
+            st.caption(plain(f"read as {understood(kind, value, typed)}"))
 
 
 def text(label: str, path: Path_, hint: str, longest: int, placeholder: str = "", *, in_form: bool = False) -> None:

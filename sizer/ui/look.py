@@ -22,6 +22,7 @@ def css(colours: Palette) -> str:
     return f"""<style>
 .stApp {{--sz-ink:{colours.ink};--sz-muted:{colours.muted};--sz-hairline:{colours.hairline};--sz-surface:{colours.surface};
   --sz-accent:{colours.accent};{stages}}}
+.stAppHeader {{padding-left:max(0px,calc((100vw - 1240px)/2 + 3.6rem));padding-right:max(0px,calc((100vw - 1240px)/2 + 3.6rem))}}
 .stMainBlockContainer {{max-width:1240px;padding-top:4.6rem;padding-bottom:3rem}}
 .stApp h1 {{font-size:1.56rem;padding:0 0 .15rem;letter-spacing:-.01em}}
 .stApp h2 {{font-size:1.25rem;padding:.4rem 0 .2rem}}
@@ -49,9 +50,11 @@ table.sz tr.total td {{font-weight:600;border-top:1px solid var(--sz-hairline)}}
 table.sz tr.strong td {{font-weight:600;color:var(--sz-accent)}}
 table.sz tr.strong td.stage ~ td, table.sz tr.strong td.stage, table.sz.headless tr.strong td {{color:inherit}}
 table.sz td.stage {{font-weight:600;border-left:3px solid transparent;padding-left:.7rem}}
-.sz-note {{color:var(--sz-muted);font-size:.9rem;max-width:76ch}}
+.stApp .sz-note {{color:var(--sz-muted);font-size:.9rem;line-height:1.5;max-width:84ch;margin:0 0 .2rem}}
+.stApp ul.sz-note {{padding-left:1.2rem}}
+.stApp ul.sz-note li {{font-size:.9rem;margin:.15rem 0}}
 .sz-drawing svg {{width:100%;height:auto;max-width:1000px;display:block}}
-.sz-drawing {{overflow-x:auto}}
+.sz-drawing {{overflow-x:auto;margin:.3rem 0 .8rem}}
 </style>"""
 
 
@@ -113,5 +116,5 @@ def notes(texts: Sequence[str]) -> None:
 
 
 def drawing(svg: str) -> None:
-    """A drawing as wide as the column."""
-    st.html(f'<div class="sz-drawing">{svg}</div>')
+    """A drawing as wide as the column. Its writer escapes every text in it; ``st.html`` would take the drawing out."""
+    st.markdown(f'<div class="sz-drawing">{svg}</div>', unsafe_allow_html=True)

@@ -31,19 +31,7 @@ def show(view: View) -> None:
     st.header("Workload", anchor=False)
     work = _which_workload()
     _workload(view, ("workload", work))
-    st.header("Limits and choices", anchor=False)
-    left, right = st.columns(2, gap="large")
-    with left:
-        fields.choice(
-            "Confidence that the target is met", ("confidence",), _confidences(), 0.9,
-            "A design counts only if all targets are met together with this probability. Without a wish: 90 %.",
-        )  # fmt: skip
-    with right:
-        ranks = {"": "nothing, unless every price is known", **{rank: word(rank) for rank in get_args(RankBy)}}
-        fields.choice(
-            "Platforms ranked by", ("rank_by",), ranks, "",
-            "Vendors are not ranked silently: without a key the platforms stand side by side in order of size.",
-        )  # fmt: skip
+    st.header("Choices and limits", anchor=False)
     _platforms(view.catalog)
     _limits()
     _project()
@@ -128,13 +116,14 @@ def _workload(view: View, path: Path_) -> None:
     dnn, dataset = _dnn(parts, path), _dataset(parts, path)
     with left:
         fields.switch(
-            "Task", (*path, "task"), {task: word(task).capitalize() for task in get_args(Task)}, "training",
+            "Task", (*path, "task"), {task: _word(task) for task in get_args(Task)}, "training",
             "Training, or forward passes over a validation set. Production inference is out of scope.",
             after=lambda: _after_task(view, path),
         )  # fmt: skip
         _dnn_choice(parts, path)
+        _stack_choice(parts, path)
         fields.switch(
-            "Arithmetic", (*path, "precision"), {"mixed": "Mixed precision", "fp32": "Single"}, "mixed",
+            "Arithmetic", (*path, "precision"), {"mixed": "Mixed precision", "fp32": "Single precision"}, "mixed",
             "Mixed precision runs on tensor cores.", after=lambda: _drop_unfit(parts, path),
         )  # fmt: skip
         fields.whole(
@@ -142,7 +131,6 @@ def _workload(view: View, path: Path_) -> None:
             "single precision, which fits 16 GB for ImageNet networks.", 65_536, "default",
         )  # fmt: skip
     with middle:
-        _stack_choice(parts, path)
         _dataset_choice(parts, path)
         fields.quantity(
             "Data set size", (*path, "dataset_bytes"), "The whole set on storage, where it is not samples × sample size; "
@@ -152,16 +140,31 @@ def _workload(view: View, path: Path_) -> None:
             "Sample size", (*path, "sample_bytes"), "Mean size of one sample on storage.",
             f"{si(dataset.sample_bytes.value, 'B')} of the data set" if dataset is not None else "",
         )  # fmt: skip
-    with right:
-        _target(view, path, dnn)
         fields.choice(
-            "Reading order", (*path, "access"), {kind: word(kind) for kind in get_args(Access)}, "random",
+            "Reading order", (*path, "access"), {kind: _word(kind) for kind in get_args(Access)}, "random",
             "Order in which a server reads the set; it decides what a cache can hold.",
         )  # fmt: skip
         fields.choice(
-            "Server cache", (*path, "cache"), {kind: word(kind) for kind in get_args(Cache)}, "page-cache",
+            "Server cache", (*path, "cache"), {kind: _word(kind) for kind in get_args(Cache)}, "page-cache",
             "Page cache: memory of the server. Pinned: a cache that never evicts.",
         )  # fmt: skip
+    with right:
+        _target(view, path, dnn)
+        fields.choice(
+            "Confidence that it is reached", ("confidence",), _confidences(), 0.9,
+            "A design counts only if all targets are met together with this probability. Without a wish: 90 %.",
+        )  # fmt: skip
+        ranks = {"": "Nothing, unless every price is known", **{rank: _word(rank) for rank in get_args(RankBy)}}
+        fields.choice(
+            "Platforms ranked by", ("rank_by",), ranks, "",
+            "Vendors are not ranked silently: without a key the platforms stand side by side in order of size.",
+        )  # fmt: skip
+
+
+def _word(raw: str) -> str:
+    """Name of a choice, with a capital."""
+    text = word(raw)
+    return text[:1].upper() + text[1:]
 
 
 def _named(items: Mapping[str, Item]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from sizer.base.quantities import BYTES, Kind, duration, grouped, parse, si, significant
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, Kind, duration, grouped, parse, si, significant
 from sizer.base.units import TIB
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$:~&^=@\"'/])")
@@ -35,13 +35,16 @@ def written(kind: Kind, value: object) -> str:
     return f"{value!r} {kind.unit}"
 
 
-def understood(kind: Kind, value: float) -> str:
+def understood(kind: Kind, value: float, typed: object) -> str:
     """What a typed quantity was read as."""
+    if kind is SAMPLES_PER_S:
+        unit = next((unit for unit in ("images/s", "sentences/s") if str(typed).endswith(unit)), kind.unit)
+        return f"{grouped(value) if value >= 1000 else significant(value, 4)} {unit}"
     if kind is BYTES:
         return f"{si(value, 'B', 4)} = {significant(value / TIB)} TiB" if value >= TIB else f"{grouped(value)} B"
     if kind.unit == "s":
         return duration(value)
-    return si(value, kind.unit, 4) if kind.unit in ("B/s", "W", "FLOP") else f"{significant(value, 5)} {kind.unit}"
+    return si(value, kind.unit, 4)
 
 
 def to_toml(data: Mapping[str, Any]) -> str:

@@ -111,7 +111,9 @@ def test_more_servers_never_lower_the_rate_of_the_gpus(servers: int, gpus: int) 
 def test_all_in_cache_reads_nothing_after_the_first_epoch() -> None:
     """Limit: a set that fits is read once (Hitachi 2019; MLPerf: storage must only be tolerable in epoch one)."""
     request = asked({}, 1000.0, dataset_bytes=None, dataset="imagenet", cache="pinned")
-    design = project(request, CATALOG, server="dgx-1", servers=2, storage="isilon-f800", storage_nodes=4, fabric="100gbe")
+    design = project(
+        request, CATALOG, server="dgx-1", servers=2, storage="isilon-f800", storage_nodes=4, fabric="100gbe"
+    )
     (answer,) = design.workloads
     assert answer.cache_hit_fraction == 1.0
     assert float(answer.storage_bytes_per_s.value) == 0.0

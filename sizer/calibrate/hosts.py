@@ -1,0 +1,187 @@
+"""Fit of the host's work per sample: one line for the TensorFlow loader, factors for other loaders and stacks."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sizer.calibrate.cases import match_stack
+from sizer.calibrate.fit import fit_with_priors
+from sizer.calibrate.observations import Observation
+from sizer.catalog.model import Catalog
+
+Floats = NDArray[np.float64]
+
+# Bytes of an ImageNet JPEG where a row does not state the size (144.8 GB / 1,281,167 files).
+_IMAGENET_BYTES = 113_022.0
+_ROW_LOG_SD = 0.05  # CPU use is printed to two digits: 1 % of 33 to 84 %, and read over a whole run
+# Runs whose rate the host's cores set, with the cores that were busy: their rate is one over the work per sample.
+# C4140: 2 x 20 cores (rs-resnet50-cpu-util); the cloud server of dlperf has 24 (observations README).
+_SATURATED = {
+    "rs-isilon-alexnet-1node": 40.0,
+    "dlperf-mxnet-amp-b256-1n8g": 24.0,
+    "dlperf-paddle-nodali-amp-b224-1n8g": 24.0,
+    "tensorpack-imagenet-tfdata-dgx1": 40.0,
+}
+# Framework of loader tests that name a library instead.
+_LOADER_FRAMEWORK = {"paddle-fleetx": "paddlepaddle", "pytorch-cls": "pytorch"}
+# Derived again from a row that is used, or the same number under another name.
+_REPEATS = ("dgx1-cpu-cost-small/cpu", "dgx1-cpu-cost-large/cpu", "rs-resnet50-cpu-cost/cpu", "rs-resnet50-cpu-cost/core")
+
+_PRIOR = {
+    "fixed": (math.log(1.6e-3), 0.5),  # core-seconds; the line of the README of the observations
+    "per-byte": (math.log(14e-9), 0.5),  # core-seconds per byte
+    "loader": (0.6, 0.6),  # Python loaders take 2 to 4 times the work of TensorFlow's
+    "stack": (0.0, 0.35),  # hosts and releases
+}
+_REFERENCE = "framework/tensorflow"
+
+# DALI with GPU decode: 3 threads per GPU at 11,220 images/s on 8 GPUs are 2.1 thread-ms (mlperf-v0.6), half of that in
+# cores with two threads each. How it splits is assumed: half for each image, half with the bytes, because entropy
+# decoding stays on the host.
+DALI_FIXED_CORE_S = 0.53e-3
+DALI_CORE_S_PER_BYTE = 0.53e-3 / _IMAGENET_BYTES
+DALI_LOG_SD = 0.4
+# Decoded tensors: the host only moves bytes; copying at some GB/s a core is below what the other stages notice.
+_NO_DECODE = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class DecodeFit:
+    """Fitted line and factors."""
+
+    names: tuple[str, ...]
+    values: Floats
+    covariance: Floats
+
+    def terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float, str]:
+        """Fixed core-seconds, core-seconds per byte, standard deviation of the logarithm and a note.
+
+        Raises
+        ------
+        ValueError
+            If the loader is unknown.
+        """
+        if loader == "none":
+            return (*_NO_DECODE, "")
+        if loader == "dali":
+            return DALI_FIXED_CORE_S, DALI_CORE_S_PER_BYTE, DALI_LOG_SD, "decoding on the GPU: host work derived from threads"
+        if loader not in ("framework", "dali-cpu"):
+            raise ValueError(f"loader must be framework, dali, dali-cpu or none, got {loader!r}")
+        weights = np.zeros((2, len(self.names)))
+        weights[0, self.names.index("fixed")] = weights[1, self.names.index("per-byte")] = 1
+        mean = np.zeros(2)
+        extra, notes = 0.0, []
+        for kind, level in (("loader", loader_level(loader, framework)), ("stack", stack_id)):
+            name = f"{kind}:{level}"
+            if name in self.names:
+                weights[:, self.names.index(name)] = 1
+            elif not (kind == "loader" and level == _REFERENCE):
+                mean += _PRIOR[kind][0]
+                extra += _PRIOR[kind][1] ** 2
+                if kind == "loader":
+                    notes.append(f"host work of the {framework} loader was not measured")
+        fixed, per_byte = np.exp(weights @ self.values + mean)
+        # Spread at the size of an ImageNet image, by the share of each part.
+        share = np.array([fixed, per_byte * _IMAGENET_BYTES]) / (fixed + per_byte * _IMAGENET_BYTES)
+        slope = share @ weights
+        sd = math.sqrt(slope @ self.covariance @ slope + extra + _ROW_LOG_SD**2)
+        return float(fixed), float(per_byte), sd, "; ".join(notes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Content for storage."""
+        return {"names": list(self.names), "values": self.values.tolist(), "covariance": self.covariance.tolist()}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "DecodeFit":
+        """Fit from its stored content."""
+        return cls(tuple(content["names"]), np.array(content["values"]), np.array(content["covariance"]))
+
+
+def loader_level(loader: str, framework: str) -> str:
+    """Name under which the fit keeps a loader: DALI on the CPU is one library whatever the framework."""
+    return loader if loader == "dali-cpu" else f"framework/{framework}"
+
+
+@dataclass(frozen=True)
+class HostRow:
+    """Work per sample that one observation shows."""
+
+    row: Observation
+    loader: str
+    stack: str
+    sample_bytes: float
+    core_s: float
+
+
+def host_cores(row: Observation, catalog: Catalog) -> float | None:
+    """Physical cores of all servers of a row, where the catalogue knows the server and its CPUs."""
+    server = catalog.servers.get(row.server)
+    if server is None or server.cpu is None or server.n_cpus is None or not row.servers:
+        return None
+    return float(server.n_cpus.value * catalog.cpus[server.cpu.value].cores.value * row.servers)
+
+
+def matching_rate(row: Observation, rates: dict[str, Observation]) -> Observation | None:
+    """Rate of the run that a row belongs to, by the stem of its id."""
+    stem = row.id.split("/")[0]
+    return rates.get(stem) or rates.get(f"{stem}-derived-rate")
+
+
+def host_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[HostRow, ...]:
+    """Observations that show the work per sample."""
+    rates = {row.id: row for row in rows if row.quantity == "samples_per_s"}
+    found = []
+    for row in rows:
+        core_s = _core_s(row, rates, catalog)
+        if core_s is None or row.id in _REPEATS:
+            continue
+        stack = match_stack(catalog, row)
+        framework = _LOADER_FRAMEWORK.get(row.source) or (stack.framework if stack else row.framework)
+        level = loader_level(row.loader or "framework", framework)
+        found.append(HostRow(row, level, stack.id if stack else row.source, row.sample_bytes or _IMAGENET_BYTES, core_s))
+    return tuple(found)
+
+
+def _core_s(row: Observation, rates: dict[str, Observation], catalog: Catalog) -> float | None:
+    if row.quantity == "samples_per_s" and row.id in _SATURATED:
+        return _SATURATED[row.id] / row.value
+    if row.loader not in ("framework", "dali-cpu"):
+        return None
+    if row.quantity == "cpu_utilization_fraction":
+        rate, cores = matching_rate(row, rates), host_cores(row, catalog)
+        return None if rate is None or cores is None else cores * row.value / rate.value
+    # One thread of a loader test keeps one core busy; decode alone is not the work of a loader.
+    if row.quantity == "samples_per_s_per_core" and row.source in _LOADER_FRAMEWORK:
+        return 1 / row.value
+    return None
+
+
+def fit_decode(rows: tuple[Observation, ...], catalog: Catalog) -> DecodeFit:
+    """Fit line and factors to every observation of host work."""
+    used = host_rows(rows, catalog)
+    names = ["fixed", "per-byte"]
+    names += sorted({f"loader:{one.loader}" for one in used if one.loader != _REFERENCE})
+    names += sorted({f"stack:{one.stack}" for one in used})
+    index = {name: i for i, name in enumerate(names)}
+    prior = np.array([_PRIOR[name.split(":")[0]] for name in names])
+    y = np.log([one.core_s for one in used])
+    size = np.array([one.sample_bytes for one in used])
+    factors = np.zeros((len(used), len(names)))
+    for i, one in enumerate(used):
+        factors[i, index[f"stack:{one.stack}"]] = 1
+        if one.loader != _REFERENCE:
+            factors[i, index[f"loader:{one.loader}"]] = 1
+
+    def model(k: Floats) -> tuple[Floats, csr_array]:
+        fixed, grown = np.exp(k[0]), np.exp(k[1]) * size
+        derivative = factors.copy()
+        derivative[:, 0] = fixed / (fixed + grown)
+        derivative[:, 1] = grown / (fixed + grown)
+        return np.log(fixed + grown) + factors @ k, csr_array(derivative)
+
+    fit = fit_with_priors(model, y, _ROW_LOG_SD, prior[:, 0], prior[:, 1], prior[:, 0])
+    return DecodeFit(tuple(names), fit.values, fit.covariance)

@@ -1,0 +1,113 @@
+"""Requests: what is read, what is refused and in which words."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sizer import SizingRequest, load_catalog
+from sizer.base.errors import RequestError
+from sizer.base.resources import data_dir
+from sizer.workload.resolve import resolve
+
+CATALOG = load_catalog()
+WORK: dict[str, Any] = {"dnn": "resnet50", "target": {"samples_per_s": "5000 images/s"}}
+
+
+def refused(data: Any) -> str:
+    with pytest.raises(RequestError) as caught:
+        SizingRequest.from_dict(data, "wish.toml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("path", sorted(data_dir("examples").glob("*.toml")), ids=lambda path: path.stem)
+def test_examples_read_and_survive_json(path: Path) -> None:
+    request = SizingRequest.from_file(path)
+    again = SizingRequest.from_dict(json.loads(request.model_dump_json()))
+    assert again == request
+    assert resolve(request, CATALOG, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"workload": []}, ["workload is empty"]),
+        ({"workload": [{**WORK, "targt": 1}]}, ["'workload[0].targt'", "'target'"]),
+        ({"workload": [{**WORK, "target": {}}]}, ["exactly one of", "none"]),
+        ({"workload": [{**WORK, "target": {"gpus_busy": 4, "samples_per_s": 10}}]}, ["exactly one of", "gpus_busy"]),
+        ({"workload": [{**WORK, "target": {"time_to_train_s": "12 h"}}]}, ["needs epochs or recipe"]),
+        ({"workload": [{**WORK, "epochs": 90, "recipe": "x"}]}, ["epochs or recipe, not both"]),
+        ({"workload": [{**WORK, "batch_per_gpu": 0}]}, ["batch_per_gpu = 0", "1..65536"]),
+        ({"workload": [{**WORK, "batch_per_gpu": 1.5}]}, ["batch_per_gpu", "whole number"]),
+        ({"workload": [{**WORK, "epochs": float("nan")}]}, ["epochs"]),
+        ({"workload": [{**WORK, "precision": "fp8"}]}, ["precision = 'fp8'", "'mixed' or 'fp32'"]),
+        ({"workload": [{**WORK, "task": "inference"}]}, ["out of scope"]),
+        ({"workload": [{"dnn": "../../etc", "target": {"gpus_busy": 1}}]}, ["workload[0].dnn"]),
+        ({"confidence": 1.0}, ["confidence = 1.0", "0.5..0.99"]),
+        ({"currency": "dollars"}, ["currency"]),
+        ({"limits": {"budgt": 5}}, ["limits.budgt", "budget"]),
+        ({"limits": {"racks": 0}}, ["limits.racks = 0"]),
+        ({"team": {"jobs": 3}}, ["[team] is reserved"]),
+        ({"growth": {"years": 3}}, ["[growth] is reserved"]),
+        ({"title": "x" * 500}, ["title"]),
+    ],
+)
+def test_refusals_name_key_value_and_what_is_allowed(change: dict[str, Any], words: list[str]) -> None:
+    text = refused({"workload": [WORK], **change})
+    assert text.startswith("wish.toml: ")
+    for word in words:
+        assert word in text
+    assert len(text) < 700
+
+
+def test_every_fault_is_listed_at_once() -> None:
+    text = refused({"workload": [{**WORK, "batch_per_gpu": 0, "sample_bytes": "1 Gb"}], "confidence": 2})
+    assert len(text.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"dnn": "resnet5"}, ["workload.0.dnn = 'resnet5'", "resnet50"]),
+        ({"dataset": "imagnet"}, ["imagnet", "imagenet"]),
+        ({"stack": "mxnet-ngc19.7-dali"}, ["mxnet-ngc19.07-dali"]),
+        ({"recipe": "resnet50-mlperf"}, ["recipe"]),
+        ({"dnn": "vgg16", "recipe": "resnet50-mlperf-v0.6"}, ["resnet50", "vgg16"]),
+        ({"dataset_bytes": "10 kB"}, ["less than one sample"]),
+        ({"stack": "dlbs-tensorrt-2018"}, ["is a stack for inference"]),
+    ],
+)
+def test_names_are_looked_up_with_a_suggestion(change: dict[str, Any], words: list[str]) -> None:
+    request = SizingRequest.from_dict({"workload": [{**WORK, **change}]})
+    with pytest.raises(RequestError) as caught:
+        resolve(request, CATALOG, frozenset())
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_without_a_stack_the_oldest_that_knows_the_dnn_is_taken() -> None:
+    request = SizingRequest.from_dict({"workload": [WORK]})
+    (work,) = resolve(request, CATALOG, {("mxnet-ngc19.07-dali", "resnet50"), ("mxnet-ngc18.12-dali", "resnet50")})
+    assert work.stack.id == "mxnet-ngc18.12-dali"
+    assert any("No software stack is stated" in warning for warning in work.warnings)
+
+
+def test_a_custom_dnn_and_data_set_are_read() -> None:
+    dnn = {
+        "name": "ours",
+        "forward_flop": "8.2 GFLOP",
+        "parameters": 25.6e6,
+        "input_bytes": "150.528 kB",
+        "like": "resnet50",
+    }
+    data = {"n_samples": 1e6, "sample_bytes": "113 kB"}
+    request = SizingRequest.from_dict(
+        {"workload": [{**WORK, "dnn": dnn, "dataset": data, "stack": "mxnet-ngc19.07-dali"}]}
+    )
+    (work,) = resolve(request, CATALOG, frozenset())
+    assert (work.dnn.forward_flop.value, work.like, work.dataset_bytes) == (
+        pytest.approx(8.2e9),
+        "resnet50",
+        pytest.approx(113e9),
+    )
