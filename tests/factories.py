@@ -47,7 +47,9 @@ from sizer.workload.request import SizingRequest, Workload
 GUIDE, BLOG, MLPERF, ASSUMED = "dell-ready-ai-nvidia-2018", "dell-isilon-dgx1-blog-2018", "mlperf-v0.6", "request"
 
 
-def fact(value: Any, source: str = GUIDE, basis: str = "datasheet", where: str = "specification table", note: str = "") -> Any:
+def fact(
+    value: Any, source: str = GUIDE, basis: str = "datasheet", where: str = "specification table", note: str = ""
+) -> Any:
     """A sourced value."""
     return Sourced[Any](value=value, basis=basis, source=source, where=where, note=note)
 
@@ -72,15 +74,50 @@ class FakeCatalog:
 def catalog() -> FakeCatalog:
     """Sources that the fake results cite."""
     rows = [
-        (GUIDE, "Dell EMC Ready Solutions for AI - Deep Learning with NVIDIA, architecture guide v1.0", "Dell EMC", "2018-08", "A"),
-        (BLOG, "Accelerating AI and Deep Learning with Dell EMC Isilon and NVIDIA GPUs", "Dell EMC / NVIDIA", "2018-11", "A"),
+        (
+            GUIDE,
+            "Dell EMC Ready Solutions for AI - Deep Learning with NVIDIA, architecture guide v1.0",
+            "Dell EMC",
+            "2018-08",
+            "A",
+        ),
+        (
+            BLOG,
+            "Accelerating AI and Deep Learning with Dell EMC Isilon and NVIDIA GPUs",
+            "Dell EMC / NVIDIA",
+            "2018-11",
+            "A",
+        ),
         (MLPERF, "MLPerf Training v0.6, results and system descriptions", "MLPerf", "2019-07", "A"),
         ("weka-scaling-2019", "Scaling deep learning training with HPE Apollo 6500 and WekaIO", "WekaIO", "2019", "A"),
         ("hitachi-dl-2019", "Deep learning: considerations before buying", "Hitachi Vantara", "2019", "A"),
         ("udt-hw", "Isilon hardware summary", "Unstructured Data Tips", "", "B"),
     ]
     sources = {r[0]: Source(id=r[0], title=r[1], publisher=r[2], date=r[3], grade=r[4]) for r in rows}
-    return FakeCatalog(sources, {item.id: item for item in (DGX1, C4140, XL270D, R740XD, DL360, F800, WEKA, HEAD_NFS, SN2700, SB7800, D4040, S3048, SX6036, RACK, PDU, V100)})
+    return FakeCatalog(
+        sources,
+        {
+            item.id: item
+            for item in (
+                DGX1,
+                C4140,
+                XL270D,
+                R740XD,
+                DL360,
+                F800,
+                WEKA,
+                HEAD_NFS,
+                SN2700,
+                SB7800,
+                D4040,
+                S3048,
+                SX6036,
+                RACK,
+                PDU,
+                V100,
+            )
+        },
+    )
 
 
 V100 = Gpu(
@@ -203,7 +240,14 @@ LOCAL = Storage(id="local-nvme", name="4 × 1.6 TB local NVMe", vendor="HPE", ki
 
 
 def _switch(id_: str, name: str, vendor: str, kind: Any, count: int) -> Switch:
-    return Switch(id=id_, name=name, vendor=vendor, height_u=fact(1.0), power_max_w=fact(398.0), ports=(port(kind, count, "fabric"),))
+    return Switch(
+        id=id_,
+        name=name,
+        vendor=vendor,
+        height_u=fact(1.0),
+        power_max_w=fact(398.0),
+        ports=(port(kind, count, "fabric"),),
+    )
 
 
 SN2700 = _switch("sn2700", "SN2700", "Mellanox", "100gbe", 32)
@@ -223,7 +267,9 @@ SX6036 = Gateway(
     front_end_bytes_per_s=fact(5e9),
 )
 RACK = Rack(id="ar3300", name="AR3300", vendor="APC", height_u=fact(42.0), load_kg=fact(1701.0))
-PDU = Pdu(id="ap8886", name="AP8886", vendor="APC", capacity_w=fact(17300.0), outlets_c13=fact(30), outlets_c19=fact(12))
+PDU = Pdu(
+    id="ap8886", name="AP8886", vendor="APC", capacity_w=fact(17300.0), outlets_c13=fact(30), outlets_c19=fact(12)
+)
 RESNET = Dnn(
     id="resnet50",
     name="ResNet-50",
@@ -266,7 +312,9 @@ TENSORFLOW = Stack(
     precisions=("mixed", "fp32"),
     loader="framework",
 )
-TENSORRT = TENSORFLOW.model_copy(update={"id": "tensorrt-4", "name": "TensorRT 4", "loader": "none", "task": "inference"})
+TENSORRT = TENSORFLOW.model_copy(
+    update={"id": "tensorrt-4", "name": "TensorRT 4", "loader": "none", "task": "inference"}
+)
 RECIPE = Recipe(
     id="resnet50-75.9",
     name="ResNet-50 to 75.9 %",
@@ -326,6 +374,7 @@ def scaling(per_server: float, gpus: int, cap: float, n: int) -> Scaling:
 
 def network(name: str, kind: str, switch: str | None, end_points: int, **more: Any) -> Network:
     """One network of one design."""
+
     def ints(key: str, default: int = 0) -> Any:
         return np.array([more.get(key, default)])
 
@@ -349,6 +398,7 @@ def network(name: str, kind: str, switch: str | None, end_points: int, **more: A
 
 def quantities(components: list[tuple[str, str, str, int]], networks: tuple[Network, ...], **more: Any) -> Quantities:
     """Counts of one design."""
+
     def number(key: str, default: float) -> Any:
         return np.array([more.get(key, default)])
 
@@ -415,7 +465,9 @@ def evidence() -> tuple[Evidence, ...]:
     what = "ResNet-50, {} GPUs, DGX-1, TensorFlow NGC 18.09"
     return (
         Evidence("a", BLOG, "results, small images", what.format(72), 72, 52_274.0, spread(52_100, 0.04), True),
-        Evidence("b", GUIDE, "figure 13", "ResNet-50, 4 GPUs, C4140, TensorFlow", 4, 2_940.0, spread(2_870, 0.06), False),
+        Evidence(
+            "b", GUIDE, "figure 13", "ResNet-50, 4 GPUs, C4140, TensorFlow", 4, 2_940.0, spread(2_870, 0.06), False
+        ),
         Evidence("c", BLOG, "results, small images", what.format(32), 32, 23_500.0, spread(23_200, 0.04), False),
     )
 
@@ -484,8 +536,12 @@ def _pareto(names: list[tuple[str, str, int, int, int, float, float, float, bool
 
 ASSUMPTIONS = (
     Assumption("DGX-1: depth", "0.866 m", "assumed", MLPERF, "comparable chassis; ask the vendor"),
-    Assumption("Access pattern", "random order every epoch", "assumed", ASSUMED, "a fixed shard per server would cache better"),
-    Assumption("Usable share of Isilon F800", "87.5 %", "derived", GUIDE, "protection +2d:1n, extrapolated above 6 nodes"),
+    Assumption(
+        "Access pattern", "random order every epoch", "assumed", ASSUMED, "a fixed shard per server would cache better"
+    ),
+    Assumption(
+        "Usable share of Isilon F800", "87.5 %", "derived", GUIDE, "protection +2d:1n, extrapolated above 6 nodes"
+    ),
 )
 QUESTIONS = (
     "NVIDIA: depth of the DGX-1 with cables?",
@@ -509,7 +565,9 @@ def result(req: SizingRequest, design: DesignAnswer, **more: Any) -> SizingResul
 
 def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
     """C4140 with head node and four F800 nodes behind the gateway."""
-    req = request("First training server", [{**RESNET_WORKLOAD, "dataset_bytes": "1.4 TB", "target": {"samples_per_s": 2_700}}])
+    req = request(
+        "First training server", [{**RESNET_WORKLOAD, "dataset_bytes": "1.4 TB", "target": {"samples_per_s": 2_700}}]
+    )
     rate = 2_940.0 * n
     answer = training_answer(
         req.workload[0], rate,
@@ -645,7 +703,14 @@ def single_server() -> SizingResult:
     """One server and the site's NFS: no cluster needed."""
     req = request(
         "Defect detection on the line",
-        [{**RESNET_WORKLOAD, "name": "Defect detection", "dataset_bytes": "148 GB", "target": {"time_to_train_s": "12 h"}}],
+        [
+            {
+                **RESNET_WORKLOAD,
+                "name": "Defect detection",
+                "dataset_bytes": "148 GB",
+                "target": {"time_to_train_s": "12 h"},
+            }
+        ],
         customer="",
     )
     answer = training_answer(

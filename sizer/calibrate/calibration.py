@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
 from sizer.calibrate.cases import Levels, link_level
-from sizer.calibrate.hosts import DecodeFit, fit_decode
+from sizer.calibrate.hosts import DecodeFit, fit_decode, host_rows
 from sizer.calibrate.observations import (
     Observation,
     load_observations,
@@ -24,6 +24,7 @@ from sizer.calibrate.observations import (
 )
 from sizer.calibrate.parameters import effects, prior_of
 from sizer.calibrate.rates import fit_rates
+from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
 from sizer.calibrate.runs import EpochsCurve, RunOverhead, fit_cache_positions, fit_epochs, fit_overhead, recipe_points
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Recipe, Stack
@@ -32,12 +33,11 @@ from sizer.perf.step import EFFICIENCY, TERM_NAMES, StepTerms
 Floats = NDArray[np.float64]
 
 STORED_VERSION = 1
+# An effect whose spread the data narrowed by less than this share of its prior has learnt nothing.
+_LEFT_ALONE = 0.01
 # A page cache that is pinned (or local drives that hold the set) never evicts; nothing is fitted there.
 _PINNED = (1.0, 0.0)
 _NO_CACHE = (0.0, 0.0)
-# Scatter added where a combination stands on pools alone: a rate of a DNN or stack that was never measured depends on
-# code that nobody has seen. The priors of its missing effects carry the rest.
-_ALIASED_GPU_LOG_SD = 0.05
 
 
 class DnnLike(Protocol):
@@ -58,12 +58,15 @@ class Calibration:
     scatter_log_sd: dict[str, float]  # within a source, by task
     tau2: float  # variance between sources
     dnn_families: dict[str, str]
-    used: frozenset[str]  # ids of the rates that it was fitted to
+    used: frozenset[str]  # ids of the rates that the joint fit reads
+    host_used: frozenset[str]  # ids of the rows that the fit of the host's work reads
     decode: DecodeFit
     cache_positions: dict[str, tuple[float, float]]
     epochs_curves: dict[str, EpochsCurve]
     overhead: RunOverhead
     left_out: dict[str, str] = field(default_factory=dict)  # id of a rate -> why the fit does not use it
+    # By task: rates predicted by fits that had not seen their source; median and p90 of |ln error|, 90 % coverage.
+    unseen_sources: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -85,9 +88,29 @@ class Calibration:
         """Standard deviation of every parameter."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
+    def summary(self) -> str:
+        """What the fit knows, in a few lines."""
+        lines = [
+            f"{len(self.used)} rates fitted with {len(self.names)} effects, {len(self.left_out)} left out; "
+            f"observations {self.digest}",
+        ]
+        for task, sd in self.scatter_log_sd.items():
+            unseen = self.unseen_sources.get(task, {})
+            told = f"; an unseen source is {unseen['median_error']:.0%} off (median)" if unseen else ""
+            lines.append(f"{task}: scatter within a source {sd:.1%}, between sources {math.sqrt(self.tau2):.1%}{told}")
+        alone = [name for name, share in self.narrowed_fraction().items() if share < _LEFT_ALONE]
+        lines.append(
+            f"effects that the data left alone: {len(alone)}" + (f", such as {', '.join(alone[:3])}" if alone else "")
+        )
+        counts: dict[str, int] = {}
+        for reason in self.left_out.values():
+            counts[reason] = counts.get(reason, 0) + 1
+        lines += [f"left out, {count}: {reason}" for reason, count in sorted(counts.items(), key=lambda item: -item[1])]
+        return "\n".join(lines)
+
     def calibrates(self, observation_id: str) -> bool:
-        """Whether a published rate was among those that the calibration is fitted to."""
-        return observation_id in self.used
+        """Whether a published number was among those that the calibration is fitted to."""
+        return observation_id in self.used | self.host_used | CATALOGUE_DERIVES_FROM
 
     def narrowed_fraction(self) -> dict[str, float]:
         """How much the data narrowed the prior of each effect: 0 not at all, 1 entirely."""
@@ -140,8 +163,8 @@ class Calibration:
         kind = {"training": "training", "inference": "inference", "validation-inference": "inference"}.get(task)
         if kind is None:
             raise ValueError(f"task must be training or inference, got {task!r}")
-        dnn_id = getattr(dnn, "like", None) or getattr(dnn, "id", "") or ""
-        family = self.dnn_families.get(dnn_id) or getattr(dnn, "family", "")
+        dnn_id = str(getattr(dnn, "like", None) or getattr(dnn, "id", "") or "")
+        family = self.dnn_families.get(dnn_id) or str(getattr(dnn, "family", ""))
         levels = Levels(
             task=kind,
             precision=precision,
@@ -182,12 +205,16 @@ class Calibration:
     def _notes(self, levels: Levels, stack: Stack, dnn: DnnLike, is_custom: bool) -> tuple[str, ...]:
         e, notes = levels, []
         if f"stack-precision:{e.stack}/{e.precision}" not in self._index:
-            notes.append(f"{stack.name} was not measured in {e.precision} precision: rates are those of its framework's pool")
+            notes.append(
+                f"{stack.name} was not measured in {e.precision} precision: rates are those of its framework's pool"
+            )
         if is_custom:
-            base = f"{self.dnn_names(e.dnn)}'s efficiency" if e.dnn else "the efficiency of the pool of all neural networks"
+            base = f"the efficiency of {e.dnn}" if e.dnn else "the efficiency of the pool of all neural networks"
             notes.append(f"{dnn.name} was not measured: it borrows {base}")
         elif f"dnn:{e.dnn}/{e.precision}" not in self._index:
-            notes.append(f"{dnn.name} was not measured in {e.precision} precision: rates are those of its family's pool")
+            notes.append(
+                f"{dnn.name} was not measured in {e.precision} precision: rates are those of its family's pool"
+            )
         elif f"pair:{e.stack}/{e.dnn}/{e.precision}/{e.task}" not in self._index:
             notes.append(f"{dnn.name} was not measured with {stack.name} in {e.precision} precision ({e.task})")
         if f"gpu:{e.gpu}" not in self._index:
@@ -195,10 +222,6 @@ class Calibration:
         if e.inter_link and f"inter-stack:{e.stack}/{e.precision}" not in self._index and e.task == "training":
             notes.append(f"{stack.name} was measured on one server only: its exchange between servers is the pool's")
         return tuple(notes)
-
-    def dnn_names(self, dnn_id: str) -> str:
-        """Name of a DNN in notes."""
-        return dnn_id
 
     def decode_terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float, str]:
         """Host work per sample.
@@ -267,11 +290,13 @@ def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = N
         tau2=rates.tau2,
         dnn_families={dnn.id: dnn.family for dnn in catalog.dnns.values()},
         used=frozenset(case.row.id for case in rates.cases),
+        host_used=frozenset(one.row.id for one in host_rows(rows, catalog)),
         decode=fit_decode(rows, catalog),
         cache_positions=fit_cache_positions(rows),
         epochs_curves={recipe.id: fit_epochs(recipe) for recipe in catalog.recipes.values()},
         overhead=fit_overhead(rows, catalog),
         left_out=rates.left_out,
+        unseen_sources=rates.unseen_sources(),
     )
 
 
@@ -290,7 +315,9 @@ def save_calibration(calibration: Calibration, path: Path | str | None = None) -
         "epochs": {name: curve.to_json() for name, curve in c.epochs_curves.items()},
         "dnn_families": c.dnn_families,
         "used": sorted(c.used),
+        "host_used": sorted(c.host_used),
         "left_out": c.left_out,
+        "unseen_sources": c.unseen_sources,
         # value and standard deviation of each, for readers; the covariance below holds the latter exactly.
         "parameters": {
             name: [float(f"{value:.9g}"), float(f"{sd:.3g}")]
@@ -326,11 +353,13 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
             tau2=content["between_log_sd"] ** 2,
             dnn_families=content["dnn_families"],
             used=frozenset(content["used"]),
+            host_used=frozenset(content["host_used"]),
             decode=DecodeFit.from_json(content["decode"]),
             cache_positions={name: (pair[0], pair[1]) for name, pair in content["cache_positions"].items()},
             epochs_curves={name: EpochsCurve.from_json(one) for name, one in content["epochs"].items()},
             overhead=RunOverhead(**content["overhead"]),
             left_out=content["left_out"],
+            unseen_sources=content["unseen_sources"],
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, binascii.Error) as error:
         raise CalibrationError(f"stored calibration is damaged ({error!r}); run 'sizer calibrate'") from None

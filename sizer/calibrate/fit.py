@@ -64,12 +64,17 @@ def fit_least_squares(
     CalibrationError
         If the fit does not converge, or the rows do not tell the parameters apart.
     """
-    best = least_squares(lambda k: (predict(x, k) - y) / sigma, start, x_scale="jac", xtol=1e-12, ftol=1e-12)
+
+    def residuals(k: Floats) -> Floats:
+        return np.asarray((predict(x, k) - y) / sigma)
+
+    best = least_squares(residuals, start, x_scale="jac", xtol=1e-12, ftol=1e-12)
     if not best.success:
         raise CalibrationError(f"{', '.join(names)}: no convergence in {best.nfev} evaluations ({best.message})")
-    norms = np.linalg.norm(best.jac, axis=0)
+    jacobian = np.asarray(best.jac)
+    norms = np.linalg.norm(jacobian, axis=0)
     # Finite differences leave about 1e-8 of noise in the Jacobian, far above the default rank tolerance.
-    rank = np.linalg.matrix_rank(best.jac / np.where(norms > 0, norms, 1.0), tol=1e-6)
+    rank = np.linalg.matrix_rank(jacobian / np.where(norms > 0, norms, 1.0), tol=1e-6)
     dof = len(y) - len(names)
     if rank < len(names) or dof < 1:
         raise CalibrationError(
@@ -77,7 +82,7 @@ def fit_least_squares(
             f"({', '.join(names)}); fix one of them or add runs at another scale"
         )
     reduced_chi2 = 2 * best.cost / dof
-    covariance = np.linalg.inv(best.jac.T @ best.jac) * reduced_chi2  # sigma weighs, the scatter scales
+    covariance = np.linalg.inv(jacobian.T @ jacobian) * reduced_chi2  # sigma weighs, the scatter scales
     return Fit(names, best.x, covariance, dof, reduced_chi2)
 
 

@@ -16,8 +16,11 @@ from sizer.catalog.model import Catalog
 Floats = NDArray[np.float64]
 
 # Bytes of an ImageNet JPEG where a row does not state the size (144.8 GB / 1,281,167 files).
-_IMAGENET_BYTES = 113_022.0
+IMAGENET_BYTES = 113_022.0
 _ROW_LOG_SD = 0.05  # CPU use is printed to two digits: 1 % of 33 to 84 %, and read over a whole run
+_PRIOR_RUNS = 4
+# "About 33 %": half a step of five either way.
+_ROW_LOG_SDS = {"rs-resnet50-cpu-util/cpu": 0.065}
 # Runs whose rate the host's cores set, with the cores that were busy: their rate is one over the work per sample.
 # C4140: 2 x 20 cores (rs-resnet50-cpu-util); the cloud server of dlperf has 24 (observations README).
 _SATURATED = {
@@ -29,7 +32,12 @@ _SATURATED = {
 # Framework of loader tests that name a library instead.
 _LOADER_FRAMEWORK = {"paddle-fleetx": "paddlepaddle", "pytorch-cls": "pytorch"}
 # Derived again from a row that is used, or the same number under another name.
-_REPEATS = ("dgx1-cpu-cost-small/cpu", "dgx1-cpu-cost-large/cpu", "rs-resnet50-cpu-cost/cpu", "rs-resnet50-cpu-cost/core")
+_REPEATS = (
+    "dgx1-cpu-cost-small/cpu",
+    "dgx1-cpu-cost-large/cpu",
+    "rs-resnet50-cpu-cost/cpu",
+    "rs-resnet50-cpu-cost/core",
+)
 
 _PRIOR = {
     "fixed": (math.log(1.6e-3), 0.5),  # core-seconds; the line of the README of the observations
@@ -43,7 +51,7 @@ _REFERENCE = "framework/tensorflow"
 # cores with two threads each. How it splits is assumed: half for each image, half with the bytes, because entropy
 # decoding stays on the host.
 DALI_FIXED_CORE_S = 0.53e-3
-DALI_CORE_S_PER_BYTE = 0.53e-3 / _IMAGENET_BYTES
+DALI_CORE_S_PER_BYTE = 0.53e-3 / IMAGENET_BYTES
 DALI_LOG_SD = 0.4
 # Decoded tensors: the host only moves bytes; copying at some GB/s a core is below what the other stages notice.
 _NO_DECODE = (0.0, 0.0, 0.0)
@@ -56,6 +64,7 @@ class DecodeFit:
     names: tuple[str, ...]
     values: Floats
     covariance: Floats
+    stack_log_sd: dict[str, float]  # scatter of the runs of a stack around the line
 
     def terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float, str]:
         """Fixed core-seconds, core-seconds per byte, standard deviation of the logarithm and a note.
@@ -68,7 +77,12 @@ class DecodeFit:
         if loader == "none":
             return (*_NO_DECODE, "")
         if loader == "dali":
-            return DALI_FIXED_CORE_S, DALI_CORE_S_PER_BYTE, DALI_LOG_SD, "decoding on the GPU: host work derived from threads"
+            return (
+                DALI_FIXED_CORE_S,
+                DALI_CORE_S_PER_BYTE,
+                DALI_LOG_SD,
+                "decoding on the GPU: host work derived from threads",
+            )
         if loader not in ("framework", "dali-cpu"):
             raise ValueError(f"loader must be framework, dali, dali-cpu or none, got {loader!r}")
         weights = np.zeros((2, len(self.names)))
@@ -86,19 +100,30 @@ class DecodeFit:
                     notes.append(f"host work of the {framework} loader was not measured")
         fixed, per_byte = np.exp(weights @ self.values + mean)
         # Spread at the size of an ImageNet image, by the share of each part.
-        share = np.array([fixed, per_byte * _IMAGENET_BYTES]) / (fixed + per_byte * _IMAGENET_BYTES)
+        share = np.array([fixed, per_byte * IMAGENET_BYTES]) / (fixed + per_byte * IMAGENET_BYTES)
         slope = share @ weights
-        sd = math.sqrt(slope @ self.covariance @ slope + extra + _ROW_LOG_SD**2)
+        scatter = self.stack_log_sd.get(stack_id, _ROW_LOG_SD)
+        sd = math.sqrt(slope @ self.covariance @ slope + extra + scatter**2)
         return float(fixed), float(per_byte), sd, "; ".join(notes)
 
     def to_json(self) -> dict[str, Any]:
         """Content for storage."""
-        return {"names": list(self.names), "values": self.values.tolist(), "covariance": self.covariance.tolist()}
+        return {
+            "names": list(self.names),
+            "values": self.values.tolist(),
+            "covariance": self.covariance.tolist(),
+            "stack_log_sd": self.stack_log_sd,
+        }
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "DecodeFit":
         """Fit from its stored content."""
-        return cls(tuple(content["names"]), np.array(content["values"]), np.array(content["covariance"]))
+        return cls(
+            tuple(content["names"]),
+            np.array(content["values"]),
+            np.array(content["covariance"]),
+            content["stack_log_sd"],
+        )
 
 
 def loader_level(loader: str, framework: str) -> str:
@@ -115,6 +140,7 @@ class HostRow:
     stack: str
     sample_bytes: float
     core_s: float
+    is_bound: bool = False  # the work is at most this: the hosts of a fast run kept up
 
 
 def host_cores(row: Observation, catalog: Catalog) -> float | None:
@@ -142,8 +168,26 @@ def host_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[HostRow,
         stack = match_stack(catalog, row)
         framework = _LOADER_FRAMEWORK.get(row.source) or (stack.framework if stack else row.framework)
         level = loader_level(row.loader or "framework", framework)
-        found.append(HostRow(row, level, stack.id if stack else row.source, row.sample_bytes or _IMAGENET_BYTES, core_s))
+        found.append(HostRow(row, level, stack.id if stack else row.source, row.sample_bytes or IMAGENET_BYTES, core_s))
     return tuple(found)
+
+
+def bound_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[HostRow, ...]:
+    """The most that the work per image can be, by stack: the fastest run that its hosts kept up with."""
+    fastest: dict[str, HostRow] = {}
+    for row in rows:
+        is_run = row.quantity == "samples_per_s" and row.task == "training" and row.data == "real"
+        if not is_run or row.loader != "framework" or row.dnn not in catalog.dnns or row.id in _SATURATED:
+            continue
+        stack, cores = match_stack(catalog, row), host_cores(row, catalog)
+        if stack is None or cores is None or catalog.dnns[row.dnn].sample != "image":
+            continue
+        core_s = cores / row.value
+        if stack.id not in fastest or core_s < fastest[stack.id].core_s:
+            size = row.sample_bytes or IMAGENET_BYTES
+            level = loader_level(row.loader, stack.framework)
+            fastest[stack.id] = HostRow(row, level, stack.id, size, core_s, is_bound=True)
+    return tuple(fastest.values())
 
 
 def _core_s(row: Observation, rates: dict[str, Observation], catalog: Catalog) -> float | None:
@@ -161,8 +205,8 @@ def _core_s(row: Observation, rates: dict[str, Observation], catalog: Catalog) -
 
 
 def fit_decode(rows: tuple[Observation, ...], catalog: Catalog) -> DecodeFit:
-    """Fit line and factors to every observation of host work."""
-    used = host_rows(rows, catalog)
+    """Fit line and factors to every observation of host work, and to what runs say the work cannot exceed."""
+    used = host_rows(rows, catalog) + bound_rows(rows, catalog)
     names = ["fixed", "per-byte"]
     names += sorted({f"loader:{one.loader}" for one in used if one.loader != _REFERENCE})
     names += sorted({f"stack:{one.stack}" for one in used})
@@ -170,6 +214,7 @@ def fit_decode(rows: tuple[Observation, ...], catalog: Catalog) -> DecodeFit:
     prior = np.array([_PRIOR[name.split(":")[0]] for name in names])
     y = np.log([one.core_s for one in used])
     size = np.array([one.sample_bytes for one in used])
+    is_bound = np.array([one.is_bound for one in used])
     factors = np.zeros((len(used), len(names)))
     for i, one in enumerate(used):
         factors[i, index[f"stack:{one.stack}"]] = 1
@@ -181,7 +226,22 @@ def fit_decode(rows: tuple[Observation, ...], catalog: Catalog) -> DecodeFit:
         derivative = factors.copy()
         derivative[:, 0] = fixed / (fixed + grown)
         derivative[:, 1] = grown / (fixed + grown)
-        return np.log(fixed + grown) + factors @ k, csr_array(derivative)
+        work = np.log(fixed + grown) + factors @ k
+        # Below its bound a row says nothing.
+        is_silent = is_bound & (work < y)
+        derivative[is_silent] = 0.0
+        return np.where(is_silent, y, work), csr_array(derivative)
 
-    fit = fit_with_priors(model, y, _ROW_LOG_SD, prior[:, 0], prior[:, 1], prior[:, 0])
-    return DecodeFit(tuple(names), fit.values, fit.covariance)
+    sigma = np.array([_ROW_LOG_SDS.get(one.row.id, _ROW_LOG_SD) for one in used])
+    fit = fit_with_priors(model, y, sigma, prior[:, 0], prior[:, 1], prior[:, 0])
+    # Two runs of the C4140 differ by a fifth, those of the DGX-1 lie on their line. With so few runs a stack's own
+    # scatter counts beside that of a printed row, which weighs as much as _PRIOR_RUNS runs.
+    scatter: dict[str, list[float]] = {}
+    for one, residual in zip(used, fit.residuals.tolist(), strict=True):
+        if not one.is_bound:
+            scatter.setdefault(one.stack, []).append(residual)
+    stack_log_sd = {
+        stack: math.sqrt((sum(r * r for r in found) + _PRIOR_RUNS * _ROW_LOG_SD**2) / (len(found) + _PRIOR_RUNS))
+        for stack, found in scatter.items()
+    }
+    return DecodeFit(tuple(names), fit.values, fit.covariance, stack_log_sd)

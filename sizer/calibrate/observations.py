@@ -7,10 +7,13 @@ import json
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sizer.base.errors import CalibrationError
 from sizer.base.resources import data_dir
+
+if TYPE_CHECKING:
+    from sizer.calibrate.calibration import Calibration
 
 COLUMNS = (
     "id",
@@ -165,7 +168,9 @@ def read_rows(text: str, place: str) -> list[Observation]:
         unknown = [name for name in columns if name not in COLUMNS]
         missing = [name for name in COLUMNS if name not in columns]
         if unknown or missing or len(columns) != len(COLUMNS):
-            fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing" if missing else "a column is there twice"
+            fault = "a column is there twice"
+            if unknown or missing:
+                fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing"
             raise CalibrationError(f"{place} line 1: {fault}; columns are {', '.join(COLUMNS)}")
         for cells in reader:
             rows.append(_observation(cells, f"{place} line {reader.line_num}"))
@@ -213,7 +218,9 @@ def write_stored(content: dict[str, Any], path: Path | str | None = None) -> Pat
     """
     file = stored_path() if path is None else Path(path)
     # One key a line keeps differences readable; the long rows of numbers stay on one line each.
-    body = ",\n".join(f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in content.items())
+    body = ",\n".join(
+        f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in content.items()
+    )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("{\n" + body + "\n}\n", encoding="utf-8")
@@ -225,6 +232,14 @@ def write_stored(content: dict[str, Any], path: Path | str | None = None) -> Pat
 def stored_path() -> Path:
     """Where the shipped calibration lies."""
     return data_dir("catalog") / "calibration" / "calibration.json"
+
+
+def load_calibration(path: Path | str | None = None) -> "Calibration":
+    """Stored calibration, by default the shipped one; see :func:`sizer.calibrate.calibration.load_calibration`."""
+    # That module reads files through this one, so the import cannot stand at the top.
+    from sizer.calibrate.calibration import load_calibration as load
+
+    return load(path)
 
 
 def _refuse_constant(name: str) -> float:
@@ -249,11 +264,15 @@ def _shown(value: object) -> str:
 
 def _observation(cells: dict[str | None, Any], place: str) -> Observation:
     if None in cells or any(value is None for value in cells.values()):
-        raise CalibrationError(f"{place}: has {'more' if None in cells else 'fewer'} cells than the {len(COLUMNS)} columns")
+        raise CalibrationError(
+            f"{place}: has {'more' if None in cells else 'fewer'} cells than the {len(COLUMNS)} columns"
+        )
     text: dict[str, str] = {str(name): str(value).strip() for name, value in cells.items()}
     for name, value in text.items():
         if len(value) > MAX_CELL_CHARACTERS:
-            raise CalibrationError(f"{place}, column {name}: {len(value)} characters are more than {MAX_CELL_CHARACTERS}")
+            raise CalibrationError(
+                f"{place}, column {name}: {len(value)} characters are more than {MAX_CELL_CHARACTERS}"
+            )
     for name in ("id", "source", "where"):
         if not text[name]:
             raise CalibrationError(f"{place}, column {name}: is empty; every row has an id, a source and a place in it")
@@ -267,8 +286,8 @@ def _observation(cells: dict[str | None, Any], place: str) -> Observation:
             f"known are {', '.join(QUANTITIES)}"
         )
     low, high = QUANTITIES[text["quantity"]]
-    value = _number(text["value"], low, high, place, "value")
-    if value is None:
+    published = _number(text["value"], low, high, place, "value")
+    if published is None:
         raise CalibrationError(f"{place}, column value: is empty")
 
     def count(name: str, low: int) -> int | None:
@@ -303,7 +322,7 @@ def _observation(cells: dict[str | None, Any], place: str) -> Observation:
         sample_bytes=_number(text["sample_bytes"], 1.0, 1e13, place, "sample_bytes"),
         dataset_bytes=_number(text["dataset_bytes"], 1.0, 1e19, place, "dataset_bytes"),
         quantity=text["quantity"],
-        value=value,
+        value=published,
         extra=_extra(text["extra"], place),
         notes=text["notes"],
         place=place,

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import Case, CaseArrays, Levels, link_bytes_per_s, link_level, resolve
-from sizer.calibrate.hosts import host_cores
+from sizer.calibrate.hosts import IMAGENET_BYTES, host_cores
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import left_out_reason
 from sizer.calibrate.runs import CACHE_ROWS, dnn_samples
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
-from sizer.perf.exchange import hierarchical_allreduce_time_s
 from sizer.perf.exchange import bus_bytes_per_s as bus_rate
+from sizer.perf.exchange import hierarchical_allreduce_time_s
 from sizer.perf.preprocess import core_seconds_per_sample, cpu_utilization_fraction, decode_samples_per_s
 from sizer.perf.step import INTER, INTER_HOP_S, INTRA, INTRA_HOP_S, TERM_NAMES, StepRate, StepTerms
 
@@ -26,8 +26,6 @@ Floats = NDArray[np.float64]
 CALIBRATED = "calibrated on"
 PREDICTED = "predicted"
 
-# Bytes of an ImageNet sample where a row does not state them.
-_IMAGENET_BYTES = 113_022.0
 # GPU that stands for one whose form factor is not stated widens the interval by what separates the forms (clocks).
 _ALIAS_LOG_SD = 0.05
 # Speed-ups over one GPU (the notes say so), and over what else where the base is clear: row -> GPUs of the base.
@@ -127,11 +125,11 @@ def _rate(row: Observation, context: _Context) -> tuple[Estimate | None, str]:
     if case is None:
         return None, f"outside: {reason}"
     estimate = _limited_by_host(case, _step_rate(case, context).total[0], context)
-    if context.calibration.calibrates(row.id):
+    if row.id in context.calibration.used:
         return estimate, CALIBRATED
     left_out = left_out_reason(row)
-    # Rows that another fit of this calibration reads are not independent of it, either.
-    if row.id == "rs-isilon-alexnet-1node":
+    # A rate that the host sets is described by the fit of the host's work, where the server's cores are known.
+    if row.id in context.calibration.host_used and host_cores(row, context.catalog) is not None:
         return estimate, f"{CALIBRATED} (host decode)"
     return estimate, f"left out of the fit: {left_out}" if left_out else PREDICTED
 
@@ -150,7 +148,7 @@ def _limited_by_host(case: Case, rate: Estimate, context: _Context) -> Estimate:
 
 def _host_rate(case: Case, cores: float, context: _Context) -> Estimate:
     fixed, per_byte, sd, _ = context.calibration.decode_terms(case.row.loader, case.stack.framework, case.stack.id)
-    work = core_seconds_per_sample(case.row.sample_bytes or _IMAGENET_BYTES, fixed, per_byte)
+    work = core_seconds_per_sample(case.row.sample_bytes or IMAGENET_BYTES, fixed, per_byte)
     return Estimate.log_normal(decode_samples_per_s(cores, work), sd)
 
 
@@ -183,7 +181,7 @@ def _cpu(row: Observation, context: _Context) -> tuple[Estimate | None, str]:
     if case is None:
         return None, f"outside: {reason}"
     fixed, per_byte, sd, _ = context.calibration.decode_terms(row.loader, case.stack.framework, case.stack.id)
-    work = core_seconds_per_sample(row.sample_bytes or _IMAGENET_BYTES, fixed, per_byte)
+    work = core_seconds_per_sample(row.sample_bytes or IMAGENET_BYTES, fixed, per_byte)
     busy = cpu_utilization_fraction(run.value, work, cores)
     return Estimate.log_normal(busy, sd), CALIBRATED
 
@@ -260,12 +258,13 @@ def _speedup(row: Observation, context: _Context) -> tuple[Estimate | None, str]
             np.stack([terms.scatter_log_sd] * 2),
         )
     )
-    # Both runs share their terms: the ratio varies with the difference of the derivatives only.
+    # Both runs share their terms: the ratio varies with the difference of the derivatives only. How a release scales
+    # differs between laboratories as its rate does.
     slope = np.zeros(len(TERM_NAMES))
     for term, both in rate.total_gradient.items():
         slope[term] = both[0] - both[1]
     within = context.calibration.scatter_log_sd["training"]
-    sd = math.sqrt(float(slope @ terms.covariance @ slope) + 2 * within**2)
+    sd = math.sqrt(float(slope @ terms.covariance @ slope) + 2 * within**2 + context.calibration.tau2)
     return Estimate.log_normal(rate.total.value[0] / rate.total.value[1], sd), PREDICTED
 
 
@@ -288,8 +287,18 @@ def _bus(row: Observation, context: _Context) -> tuple[Estimate | None, str]:
         return None, "outside: message, ranks or servers not stated"
     if row.servers > 1 and not row.inter_link:
         return None, "outside: link between the servers not stated"
+    if row.inter_link.endswith("-efa"):
+        return None, "outside: a cloud's own transport, not in the catalogue"
     levels = Levels(
-        "training", "fp32", "", "", "", "", row.gpu, row.intra_link, link_level(row.inter_link) if row.servers > 1 else ""
+        "training",
+        "fp32",
+        "",
+        "",
+        "",
+        "",
+        row.gpu,
+        row.intra_link,
+        link_level(row.inter_link) if row.servers > 1 else "",
     )
     try:
         line = link_bytes_per_s(row.inter_link) * (row.nics_per_server or 1) if row.servers > 1 else 1.0

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from sizer.base.errors import CalibrationError
+from sizer.base.estimate import Z90
 from sizer.calibrate.cases import Case, CaseArrays, resolve
 from sizer.calibrate.fit import PriorFit, fit_with_priors, predict_left_out
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.rules import stated_rows
 from sizer.calibrate.parameters import Design, Layout, active_terms
+from sizer.calibrate.rules import stated_of, stated_rows
 from sizer.catalog.model import Catalog
 from sizer.perf.step import TERM_NAMES, StepTerms
 
@@ -43,6 +44,21 @@ class RateFit:
     left_out_errors: Floats  # ln(published / predicted) of each case, its source left out
     left_out_variances: Floats  # of those predictions, from the parameters
 
+    def unseen_sources(self) -> dict[str, dict[str, float]]:
+        """How far rates lie from fits that had not seen their source, by task."""
+        found = {}
+        for task in RATE_TASKS:
+            mine = np.array([case.levels.task == task for case in self.cases])
+            errors = np.abs(self.left_out_errors[mine])
+            sd = np.sqrt(self.left_out_variances[mine] + self.scatter_log_sd[task] ** 2 + self.tau2)
+            found[task] = {
+                "rows": int(mine.sum()),
+                "median_error": float(np.median(errors)),
+                "p90_error": float(np.quantile(errors, 0.9)),
+                "coverage": float((errors <= Z90 * sd).mean()),
+            }
+        return found
+
 
 def is_rate(row: Observation) -> bool:
     """Whether a row is one that the joint fit could use."""
@@ -64,7 +80,11 @@ def usable_cases(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[tuple
 
 
 class RateModel:
-    """Logarithm of the rate of every case, with its derivatives by the parameters."""
+    """Logarithm of the rate of every case, with its derivatives by the parameters.
+
+    A rate that a source states only as a share of another one is fitted as that share: it tells how a run scales, and
+    must not pull at the rate that is printed.
+    """
 
     def __init__(self, cases: tuple[Case, ...]) -> None:
         used = {case.row.id: active_terms(case.levels, case.row.gpus or 1) for case in cases}
@@ -75,6 +95,15 @@ class RateModel:
             if of_task:
                 design = Design(self.layout, [used[case.row.id] for case in of_task])
                 self._blocks.append((design, CaseArrays.of(of_task)))
+        place = {case.row.id: i for i, case in enumerate(cases)}
+        shares = [(i, place[stated_of(case.row)]) for i, case in enumerate(cases) if stated_of(case.row) in place]
+        one = [(i, i, 1.0) for i in range(len(cases))] + [(i, j, -1.0) for i, j in shares]
+        row, column, weight = zip(*one, strict=True)
+        self._relative = csr_array((weight, (row, column)), shape=(len(cases), len(cases)))
+
+    def measured(self, cases: tuple[Case, ...]) -> Floats:
+        """Logarithm of every published rate, or of its share."""
+        return np.asarray(self._relative @ np.log([case.row.value for case in cases]))
 
     def __call__(self, parameters: Floats) -> tuple[Floats, csr_array]:
         values, derivatives = [], []
@@ -87,7 +116,7 @@ class RateModel:
                 slopes[:, term] = slope
             values.append(np.log(rate.total.value))
             derivatives.append(design.jacobian(slopes))
-        return np.concatenate(values), csr_array(vstack(derivatives))
+        return self._relative @ np.concatenate(values), csr_array(self._relative @ csr_array(vstack(derivatives)))
 
 
 def fit_rates(rows: tuple[Observation, ...], catalog: Catalog) -> RateFit:
@@ -103,7 +132,7 @@ def fit_rates(rows: tuple[Observation, ...], catalog: Catalog) -> RateFit:
         raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(left_out)} are left out")
     model = RateModel(cases)
     layout = model.layout
-    y = np.log([case.row.value for case in cases])
+    y = model.measured(cases)
     tasks = np.array([case.levels.task for case in cases])
     sigma = np.full(len(y), _FIRST_SIGMA)
     start = layout.mean
@@ -112,7 +141,9 @@ def fit_rates(rows: tuple[Observation, ...], catalog: Catalog) -> RateFit:
         scatter = _within_scatter(best, layout, tasks)
         sigma, start = np.array([scatter[task] for task in tasks]), best.values
     errors, variances = _leave_sources_out(model, y, sigma, best, cases)
-    return RateFit(layout, cases, left_out, best, scatter, _between_variance(errors, variances, sigma), errors, variances)
+    return RateFit(
+        layout, cases, left_out, best, scatter, _between_variance(errors, variances, sigma), errors, variances
+    )
 
 
 def _within_scatter(fit: PriorFit, layout: Layout, tasks: NDArray[np.str_]) -> dict[str, float]:

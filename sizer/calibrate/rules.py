@@ -36,7 +36,9 @@ LEFT_OUT: tuple[LeftOut, ...] = (
     LeftOut("no GPU took part", n_gpus=0),
     LeftOut("GPU is not in the catalogue", gpus=("", "p40", "m40"), ids=("p40-*", "m40-*", "v100blog-*")),
     LeftOut("8-bit integers: the catalogue has no peak for them", precisions=("int8",)),
-    LeftOut("emulated compute: waiting times of a storage benchmark, not a training", software_has="(emulated compute)"),
+    LeftOut(
+        "emulated compute: waiting times of a storage benchmark, not a training", software_has="(emulated compute)"
+    ),
     LeftOut("batch is in tokens and samples are sentence pairs", dnns=("transformer-big",)),
     LeftOut("recommender: embedding look-ups, not arithmetic, set the rate", dnns=("ncf",)),
     LeftOut(
@@ -44,7 +46,9 @@ LEFT_OUT: tuple[LeftOut, ...] = (
         sources=("lambda-tf",),
         n_gpus=8,
     ),
-    LeftOut("parameter server: another exchange scheme", ids=("hvd2017-*-tf_ps", "hvd2017-*-tf_ps_cpu", "vil-1node-ps")),
+    LeftOut(
+        "parameter server: another exchange scheme", ids=("hvd2017-*-tf_ps", "hvd2017-*-tf_ps_cpu", "vil-1node-ps")
+    ),
     LeftOut("all-reduce on the CPU: another exchange scheme", ids=("hvd2017-*-tcp_cpu", "hvd2017-*-rdma_cpu")),
     LeftOut(
         "bound by the host's CPU: says something about the loader, not the GPU",
@@ -88,7 +92,11 @@ class ReadAs:
 PRECISION_READ_AS: tuple[ReadAs, ...] = (
     ReadAs("mixed", "the ResNet-50 run of the same table is FP16", ids=("rs-isilon-*", "rs-resnet50-*")),
     ReadAs("mixed", "the benchmark suite's configuration of the same page is half precision", ids=("weka2018-*",)),
-    ReadAs("fp32", "TensorFlow benchmarks on P100 of 2017; half precision came later", sources=("horovod-2017", "horovod-docs")),
+    ReadAs(
+        "fp32",
+        "TensorFlow benchmarks on P100 of 2017; half precision came later",
+        sources=("horovod-2017", "horovod-docs"),
+    ),
     ReadAs("fp32", "frameworks of 2016 and P100: the blog names no half precision", sources=("dell-p100-blog-2016",)),
     ReadAs("fp32", "tensorpack's default; 359 images/s for a V100 fit no other", sources=("tensorpack-bm",)),
 )
@@ -96,6 +104,7 @@ PRECISION_READ_AS: tuple[ReadAs, ...] = (
 # Stack of sources whose wording names an exchange library rather than a release: the tests of September 2017 ran the
 # public TensorFlow benchmarks of that year on P100.
 STACK_READ_AS = {"horovod-2017": "tf-cnn-benchmarks-2017.05", "horovod-docs": "tf-cnn-benchmarks-2017.05"}
+
 
 @dataclass(frozen=True)
 class StatedLinear:
@@ -110,6 +119,17 @@ STATED_LINEAR: tuple[StatedLinear, ...] = (
     StatedLinear("dgx1-isilon-resnet50-72gpu-derived-rate", 1, "image throughput scales linearly from 8 to 72 GPUs"),
     StatedLinear("dgx1-isilon-inception4-large-72gpu-derived-rate", 1, "as before, linear scaling from 8 to 72 GPUs"),
 )
+
+
+# Rates that a fact of the catalogue is derived from, so that they test nothing: the read rate of the Apollo's drives is
+# 17,000 images/s x 150,528 B.
+CATALOGUE_DERIVES_FROM = frozenset({"weka2018-googlenet-nvme-8g"})
+
+
+def stated_of(row: Observation) -> str:
+    """Id of the row whose rate a stated rate is a share of; empty for a printed rate."""
+    main, at, _ = row.id.partition("@")
+    return main if at and any(stated.id == main for stated in STATED_LINEAR) else ""
 
 
 def stated_rows(rows: tuple[Observation, ...]) -> tuple[Observation, ...]:

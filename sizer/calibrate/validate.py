@@ -12,6 +12,8 @@ from sizer.calibrate.observations import Observation
 from sizer.calibrate.predict import predict_all
 from sizer.catalog.model import Catalog
 
+_NAME_CHARACTERS = 90
+
 
 @dataclass(frozen=True)
 class ValidatedRow:
@@ -70,6 +72,31 @@ class ValidationReport:
     by_status: tuple[Summary, ...]
     total: Summary
 
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        groups = {name: getattr(self, name) for name in ("by_task", "by_quantity", "by_source", "by_status")}
+        return {
+            "rows": [vars(row) for row in self.rows],
+            **{name: [summary.as_dict() for summary in group] for name, group in groups.items()},
+            "total": self.total.as_dict(),
+        }
+
+    def as_text(self) -> str:
+        """Tables of the summaries."""
+        titles = {
+            "by task": self.by_task,
+            "by quantity": self.by_quantity,
+            "by source": self.by_source,
+            "by status": self.by_status,
+        }
+        width = max(len(summary.name) for group in titles.values() for summary in group)
+        width = min(max(width, len("all")), _NAME_CHARACTERS)
+        head = f"{'':{width}} {'rows':>5} {'predicted':>9} {'median':>7} {'p90':>7} {'bias':>7} {'in 90 %':>7}"
+        lines = ["Errors are |ln(predicted / published)|; 'in 90 %' is the share inside the interval.", ""]
+        for title, group in titles.items():
+            lines += [f"{title}", head, *(_line(summary, width) for summary in group), ""]
+        return "\n".join([*lines, _line(self.total, width)])
+
 
 def validate(rows: tuple[Observation, ...], catalog: Catalog, calibration: Calibration) -> ValidationReport:
     """Predict every observation and summarise the errors.
@@ -89,6 +116,15 @@ def validate(rows: tuple[Observation, ...], catalog: Catalog, calibration: Calib
         _grouped(validated, lambda row: row.status, only_meant=False),
         summarise("all", validated),
     )
+
+
+def _line(summary: Summary, width: int) -> str:
+    name = summary.name if len(summary.name) <= width else summary.name[: width - 1] + "…"
+    cells = [
+        "      -" if value is None else f"{value:7.1%}"
+        for value in (summary.median_error, summary.p90_error, summary.bias, summary.coverage)
+    ]
+    return f"{name:{width}} {summary.rows:5d} {summary.predicted_rows:9d} {' '.join(cells)}"
 
 
 def is_meant(row: ValidatedRow) -> bool:

@@ -10,6 +10,14 @@ from sizer.sizing.result import STAGES, DesignAnswer, Stage, WorkloadAnswer
 _GAP = 15.0
 _TOP, _HEIGHT = 30.0, 74.0
 _FLOAT_BYTES = {"mixed": 2, "fp32": 4}
+# A stage that could pass this many times the throughput does not bear on the design.
+_FREE_FROM = 1000.0
+
+
+def is_limit(stage: Stage, answer: WorkloadAnswer) -> bool:
+    """Whether the capacity of a stage says anything: it is used, and not beyond all proportion."""
+    capacity = float(stage.capacity.value)
+    return math.isfinite(capacity) and capacity <= _FREE_FROM * float(answer.throughput.value)
 
 
 def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> Drawing:
@@ -20,8 +28,8 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
     for place, stage in enumerate(stages):
         x = place * (width + _GAP)
         boxes.append(Box(stage.key, x, _TOP, width, _HEIGHT, "", (), stage.key))
-        labels += _inside(stage, x, width, sample_unit)
-        bars += _load_bar(stage, x, width)
+        labels += _inside(stage, answer, x, sample_unit)
+        bars += _load_bar(stage, x, width) if is_limit(stage, answer) else []
         labels.append(Label(x, _TOP - 10, STAGES[stage.key], 10.5, stage.key, semibold=True))
         below = _happening(stage.key, design, answer)
         labels += [Label(x, _TOP + _HEIGHT + 15 + 12 * row, text, 8.5, "muted") for row, text in enumerate(below)]
@@ -29,15 +37,15 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
             y = _TOP + 30
             arrows.append(Link(f"{stages[place - 1].key}--{stage.key}", stages[place - 1].key, stage.key,
                                ((x - _GAP + 1, y), (x - 1, y)), 1.4, "muted", arrow=True))  # fmt: skip
-    title = f"Data path of {answer.dnn.name}: {STAGES[answer.bottleneck]} limits at {si(float(answer.throughput.value), sample_unit)}"
+    rate = si(float(answer.throughput.value), sample_unit)
+    title = f"Data path of {answer.dnn.name}: {STAGES[answer.bottleneck]} limits at {rate}"
     height = _TOP + _HEIGHT + 15 + 12 * 3
     return Drawing(COLUMN_PX, height, title, tuple(boxes), tuple(arrows), tuple(bars), tuple(labels))
 
 
-def _inside(stage: Stage, x: float, width: float, sample_unit: str) -> list[Label]:
-    value = float(stage.capacity.value)
-    used = math.isfinite(value)
-    number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("not used", "", "")
+def _inside(stage: Stage, answer: WorkloadAnswer, x: float, sample_unit: str) -> list[Label]:
+    value, used = float(stage.capacity.value), is_limit(stage, answer)
+    number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("no limit", "", "")
     labels = [
         Label(x + 11, _TOP + 23, number, 13, "ink" if used else "muted", semibold=used),
         Label(x + 11, _TOP + 36, f"{unit} possible" if used else "", 8.5, "muted"),
@@ -49,8 +57,6 @@ def _inside(stage: Stage, x: float, width: float, sample_unit: str) -> list[Labe
 
 
 def _load_bar(stage: Stage, x: float, width: float) -> list[Bar]:
-    if not math.isfinite(float(stage.capacity.value)):
-        return []
     room = width - 22
     share = min(max(stage.load_fraction, 0.0), 1.0)
     y = _TOP + _HEIGHT - 14

@@ -2,6 +2,7 @@
 
 import math
 
+from sizer.base.quantities import si, significant
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
 from sizer.catalog.schema import IntraLink, LinkKind
 from sizer.physical.plan import Network
@@ -58,3 +59,40 @@ def storage_kind(design: DesignAnswer) -> LinkKind:
     """Kind of the storage's front-end ports."""
     fact = design.platform.storage.front_end_kind
     return design.platform.fabric if fact is None else fact.value
+
+
+def built(net: Network | None) -> bool:
+    """Whether a network has switches; a result without networks shows all of its platform."""
+    return net is None or int(net.leaves[0]) > 0
+
+
+def counts(net: Network | None) -> tuple[int, int]:
+    """Leaves and spines of a network; one switch where nothing is known."""
+    return (1, 0) if net is None else (max(int(net.leaves[0]), 1), int(net.spines[0]))
+
+
+def role(kind: str, count: int) -> str:
+    """Name of a kind of switch in the number that fits."""
+    return f"{kind} switches" if count > 1 else f"{kind} switch"
+
+
+def kind(net: Network | None, default: LinkKind) -> LinkKind:
+    """Kind of a network's links."""
+    return next((kind for kind in GBIT_PER_S if net is not None and kind == net.kind), default)
+
+
+def many(count: int, name: str) -> str:
+    """Name with its multiplicity, which one alone does not need."""
+    return f"{count} × {name}" if count > 1 else name
+
+
+def memory(size_bytes: float) -> str:
+    """Memory is sold in binary units where it divides by one."""
+    gib = size_bytes / 2**30
+    return f"{gib:.0f} GiB" if gib.is_integer() else si(size_bytes, "B")
+
+
+def oversubscribed(net: Network) -> str:
+    """How a leaf's uplinks compare with its downlinks, as part of a sentence."""
+    ratio = float(net.oversubscription[0])
+    return ", non-blocking" if ratio <= 1 else f", {significant(ratio, 2)} : 1 oversubscribed"

@@ -4,7 +4,7 @@ Switches stand above the servers they join, storage stands on the right with its
 Identical devices are one box with their number; a bundle of cables is one line with its number.
 """
 
-from sizer.base.quantities import si, significant
+from sizer.base.quantities import si
 from sizer.catalog.links import GBIT_PER_S, kind_name
 from sizer.catalog.schema import LinkKind
 from sizer.drawings import links
@@ -40,7 +40,7 @@ class _Layout:
         self.compute_right = self.storage_x - _GAP_X if self.has_storage else self.right
         self.fabric_net = links.network(design, "compute", "fabric")
         # A platform names its switches for every size; a single server may be built without them.
-        self.has_fabric = self.platform.fabric_switch is not None and _built(self.fabric_net)
+        self.has_fabric = self.platform.fabric_switch is not None and links.built(self.fabric_net)
         self.between = self._between()
 
     def drawing(self) -> Drawing:
@@ -53,7 +53,7 @@ class _Layout:
         self._server_links()
         if self.has_storage:
             self._storage_links()
-        bottom = self._management(bottom + 34) if _built(links.network(self.design, "management")) else bottom
+        bottom = self._management(bottom + 34) if links.built(links.network(self.design, "management")) else bottom
         shapes = tuple(self.boxes.values()), tuple(self.links)
         return Drawing(COLUMN_PX, bottom + 4, self._title(), *shapes, (), tuple(self.labels))
 
@@ -86,7 +86,7 @@ class _Layout:
 
     def _switches(self, y: float) -> float:
         """Spines over leaves; a bar spans what hangs below it. Returns where the servers start."""
-        leaves, spines = _counts(self.fabric_net)
+        leaves, spines = links.counts(self.fabric_net)
         if not self.has_fabric:
             leaves = spines = 0
         on_spine = self.platform.attachment == "spine"
@@ -95,21 +95,43 @@ class _Layout:
             spine = self.platform.spine_switch or self.platform.fabric_switch
             assert spine is not None
             left, right = (self.left, whole) if on_spine else (self.left + 70, whole - 70)
-            self._add(Box("spine", left, y, right - left, _SPINE_H, _many(spines, spine.name), (_role("spine", spines),),
-                          "network", spines))  # fmt: skip
+            self._add(
+                Box(
+                    "spine",
+                    left,
+                    y,
+                    right - left,
+                    _SPINE_H,
+                    links.many(spines, spine.name),
+                    (links.role("spine", spines),),
+                    "network",
+                    spines,
+                )
+            )
             y += _SPINE_H + _GAP_Y
         if leaves and self.platform.fabric_switch is not None:
             right = self.compute_right if on_spine else whole
-            role = _role("leaf", leaves) if spines else _role("fabric", leaves)
+            role = links.role("leaf", leaves) if spines else links.role("fabric", leaves)
             text = f"{role}, {kind_name(self.platform.fabric)}"
             if self.fabric_net is not None:
                 free = int(self.fabric_net.ports_free[0])
                 text += f" · {int(self.fabric_net.ports_used[0])} ports used, {free} free"
-            self._add(Box("leaf", self.left, y, right - self.left, _SWITCH_H, _many(leaves, self.platform.fabric_switch.name),
-                          (text,), "network", leaves))  # fmt: skip
+            self._add(
+                Box(
+                    "leaf",
+                    self.left,
+                    y,
+                    right - self.left,
+                    _SWITCH_H,
+                    links.many(leaves, self.platform.fabric_switch.name),
+                    (text,),
+                    "network",
+                    leaves,
+                )
+            )
         if spines and self.fabric_net is not None:
             count = int(self.fabric_net.leaf_spine_cables[0])
-            note = f"{count // max(leaves, 1)} up from each leaf{_oversubscribed(self.fabric_net)}"
+            note = f"{count // max(leaves, 1)} up from each leaf{links.oversubscribed(self.fabric_net)}"
             up_kind = self._uplink_kind()
             x = self.left + 180 if on_spine else self.boxes["spine"].centre_x
             self._down("spine", "leaf", x, links.link_text(count, up_kind), note, links.stroke(up_kind))
@@ -130,12 +152,22 @@ class _Layout:
             count = int(net.gateways[0]) if net is not None else 1
             name, role = self.platform.gateway.name, "InfiniBand to Ethernet gateway"
         elif self.between == "storage-switch" and self.platform.storage_switch is not None:
-            count = sum(_counts(links.network(self.design, "front end")))
+            count = sum(links.counts(links.network(self.design, "front end")))
             name, role = self.platform.storage_switch.name, "front end of the storage"
         else:
             return
         self._add(
-            Box(self.between, self.storage_x, y, _STORAGE_W, _SWITCH_H, _many(count, name), (role,), "network", count)
+            Box(
+                self.between,
+                self.storage_x,
+                y,
+                _STORAGE_W,
+                _SWITCH_H,
+                links.many(count, name),
+                (role,),
+                "network",
+                count,
+            )
         )
 
     # --- servers and storage
@@ -146,13 +178,13 @@ class _Layout:
         if head is not None and self._is_bought(head.id):
             lines = ["head node"]
             if head.memory_bytes is not None:
-                lines.append(f"{_memory(head.memory_bytes.value)} memory")
+                lines.append(f"{links.memory(head.memory_bytes.value)} memory")
             self._add(Box("head", x, y, _HEAD_W, height, head.name, tuple(lines), "other"))
             x += _HEAD_W + 30
         server, gpu, per = self.platform.server, self.platform.gpu, self.platform.gpus_per_server
         n_servers = self.design.n_servers
         lines = [f"{per} × {gpu.name}" + (" each" if n_servers > 1 else "")]
-        facts = [f"{_memory(server.memory_bytes.value)} memory"] if server.memory_bytes is not None else []
+        facts = [f"{links.memory(server.memory_bytes.value)} memory"] if server.memory_bytes is not None else []
         if n_servers > 1:
             facts.append(f"{self.design.n_gpus} GPUs in all")
         if facts:
@@ -161,8 +193,21 @@ class _Layout:
             lines.append(f"{links.INTRA_LINKS[server.intra_link.value]} between the GPUs")
         if not self.has_storage:
             lines.append(f"data on {self.platform.storage.name}")
-        self._add(Box("servers", x, y, self.compute_right - x, height, _many(n_servers, server.name), tuple(lines), "gpu",
-                      n_servers, glyphs=per, glyph_name="GPU"))  # fmt: skip
+        self._add(
+            Box(
+                "servers",
+                x,
+                y,
+                self.compute_right - x,
+                height,
+                links.many(n_servers, server.name),
+                tuple(lines),
+                "gpu",
+                n_servers,
+                glyphs=per,
+                glyph_name="GPU",
+            )
+        )
 
     def _is_bought(self, item: str) -> bool:
         """Whether a device is among the components; a result without components shows all of its platform."""
@@ -175,12 +220,12 @@ class _Layout:
         if nodes and storage.nodes_per_unit is not None:
             per_unit = storage.nodes_per_unit.value
             copies = -(-nodes // per_unit)
-            title = _many(copies, storage.name)
+            title = links.many(copies, storage.name)
             if per_unit > 1:
                 lines.append(f"{nodes} nodes in {copies} chassis")
                 glyphs = per_unit
         elif nodes:
-            copies, title = nodes, _many(nodes, storage.name)
+            copies, title = nodes, links.many(nodes, storage.name)
         if self.platform.storage_server is not None:
             lines.append(f"on {self.platform.storage_server.name}")
         if self.platform.attachment == "lan":
@@ -188,22 +233,53 @@ class _Layout:
         usable = float(self.design.quantities.usable_bytes[0])
         if usable > 0:
             lines.append(f"{si(usable, 'B')} usable")
-        box = self._add(Box("storage", self.storage_x, y, _STORAGE_W, _SERVER_H, title, tuple(lines), "storage", copies,
-                            glyphs=glyphs, glyph_name="node"))  # fmt: skip
+        box = self._add(
+            Box(
+                "storage",
+                self.storage_x,
+                y,
+                _STORAGE_W,
+                _SERVER_H,
+                title,
+                tuple(lines),
+                "storage",
+                copies,
+                glyphs=glyphs,
+                glyph_name="node",
+            )
+        )
         return self._back_end(box) if self.platform.back_end_switch is not None and nodes else box.bottom
 
     def _back_end(self, storage: Box) -> float:
         assert self.platform.back_end_switch is not None
         net = links.network(self.design, "back end", "back-end")
-        n_switches = sum(_counts(net)) if net is not None else 2
+        n_switches = sum(links.counts(net)) if net is not None else 2
         per_node = self.platform.storage.back_end_ports_per_node
         count = self.design.storage_nodes * (2 if per_node is None else per_node.value)
-        kind = _kind(net, "40gbe")
-        back = self._add(Box("back-end", self.storage_x + 34, storage.bottom + _GAP_Y, _STORAGE_W - 34, 44,
-                             _many(n_switches, self.platform.back_end_switch.name), ("back end, storage only",),
-                             "storage", n_switches, quiet=True))  # fmt: skip
-        self._down("storage", "back-end", back.x + 22, links.link_text(count, kind), "two networks, A and B",
-                   links.stroke(kind), "storage")  # fmt: skip
+        kind = links.kind(net, "40gbe")
+        back = self._add(
+            Box(
+                "back-end",
+                self.storage_x + 34,
+                storage.bottom + _GAP_Y,
+                _STORAGE_W - 34,
+                44,
+                links.many(n_switches, self.platform.back_end_switch.name),
+                ("back end, storage only",),
+                "storage",
+                n_switches,
+                quiet=True,
+            )
+        )
+        self._down(
+            "storage",
+            "back-end",
+            back.x + 22,
+            links.link_text(count, kind),
+            "two networks, A and B",
+            links.stroke(kind),
+            "storage",
+        )
         return back.bottom
 
     # --- links
@@ -217,8 +293,9 @@ class _Layout:
         labels = [Label(x + 7, middle + (-1.5 if note else 3), text, _LABEL, "ink", semibold=True)]
         if note:
             labels.append(Label(x + 7, middle + 9.5, note, _SMALL, "muted"))
-        self.links.append(Link(f"{source}--{target}", source, target, ((x, start), (x, end)), stroke, role,
-                               labels=tuple(labels)))  # fmt: skip
+        self.links.append(
+            Link(f"{source}--{target}", source, target, ((x, start), (x, end)), stroke, role, labels=tuple(labels))
+        )
 
     def _across(self, source: str, target: str, y: float, count: int, kind: LinkKind, role: str = "network") -> None:
         """Horizontal link; its label stands on two short lines above it, for the gap is narrow."""
@@ -287,11 +364,22 @@ class _Layout:
     def _management(self, y: float) -> float:
         """One bar below everything, dashed lines up to each device; the switches are reached along the margins."""
         net = links.network(self.design, "management")
-        n_switches = max(sum(_counts(net)), 1)
+        n_switches = max(sum(links.counts(net)), 1)
         ports = "" if net is None else f" · {int(net.ports_used[0])} ports used"
-        bar = self._add(Box("management", self.left, y, self.right - self.left, _MANAGEMENT_H,
-                            _many(n_switches, self.platform.management_switch.name), (), "other", n_switches,
-                            quiet=True))  # fmt: skip
+        bar = self._add(
+            Box(
+                "management",
+                self.left,
+                y,
+                self.right - self.left,
+                _MANAGEMENT_H,
+                links.many(n_switches, self.platform.management_switch.name),
+                (),
+                "other",
+                n_switches,
+                quiet=True,
+            )
+        )
         self.labels.append(Label(bar.right - 10, bar.y + 19.5, f"management, 1 GbE{ports}", 9, "muted", anchor="end"))
         reached = {"head": 0.5, "servers": 0.5, "storage": 0.085, "back-end": 0.5}
         if self.platform.attachment == "lan":
@@ -314,35 +402,3 @@ class _Layout:
 
     def _dashed(self, id_: str, points: tuple[tuple[float, float], ...]) -> None:
         self.links.append(Link(f"{id_}--management", id_, "management", points, 0.9, "other", dashed=True))
-
-
-def _built(net: Network | None) -> bool:
-    """Whether a network has switches; a result without networks shows all of its platform."""
-    return net is None or int(net.leaves[0]) > 0
-
-
-def _counts(net: Network | None) -> tuple[int, int]:
-    return (1, 0) if net is None else (max(int(net.leaves[0]), 1), int(net.spines[0]))
-
-
-def _role(kind: str, count: int) -> str:
-    return f"{kind} switches" if count > 1 else f"{kind} switch"
-
-
-def _kind(net: Network | None, default: LinkKind) -> LinkKind:
-    return next((kind for kind in GBIT_PER_S if net is not None and kind == net.kind), default)
-
-
-def _many(count: int, name: str) -> str:
-    return f"{count} × {name}" if count > 1 else name
-
-
-def _memory(size_bytes: float) -> str:
-    """Memory is sold in binary units where it divides by one."""
-    gib = size_bytes / 2**30
-    return f"{gib:.0f} GiB" if gib.is_integer() else si(size_bytes, "B")
-
-
-def _oversubscribed(net: Network) -> str:
-    ratio = float(net.oversubscription[0])
-    return ", non-blocking" if ratio <= 1 else f", {significant(ratio, 2)} : 1 oversubscribed"

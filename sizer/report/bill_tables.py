@@ -7,7 +7,7 @@ from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Catalog
 from sizer.physical.plan import CATEGORIES
 from sizer.report import words
-from sizer.report.tables import Cell, Row, Table, columns, item_name, row
+from sizer.report.tables import Cell, Row, Table, columns, item_name, joined, row
 from sizer.sizing.result import DesignAnswer
 
 _TITLES = {
@@ -20,6 +20,7 @@ _TITLES = {
     "software": "Software",
     "support": "Support and services",
 }
+_STATUS = {"existing": "at hand, not bought", "optional": "optional, not in the total"}
 
 
 def component_table(design: DesignAnswer, catalog: Catalog) -> Table:
@@ -41,33 +42,32 @@ def bill_table(bill: Bill) -> Table:
     for category in [*known, *others]:
         lines = [line for line in bill.lines if line.category == category]
         rows.append(row(_TITLES.get(category, words.sentence(category).rstrip(".")), kind="group"))
-        rows += [_line(line, bill.currency) for line in lines]
+        rows += [_line(line) for line in lines]
     rows.append(row("", f"Total, {bill.currency}", "", "", "", _total(bill), kind="total"))
     heads = columns(
-        ("Line", "left", 7), ("Description", "left", 38), ("Part number", "left", 20), ("Qty", "right", 6),
-        ("Unit list price", "right", 14), ("Extended", "right", 15),
+        ("Line", "left", 6), ("Description", "left", 39), ("Part number", "left", 18), ("Qty", "right", 9),
+        ("Unit list price", "right", 14), ("Extended", "right", 14),
     )  # fmt: skip
-    note = "List prices without taxes, freight, duties and discounts. Part numbers are to be confirmed in the vendor's configurator before ordering."
+    note = (
+        "List prices without taxes, freight, duties and discounts. Part numbers are to be confirmed in the vendor's "
+        "configurator before ordering."
+    )
     return Table("bill", "Bill of materials", heads, tuple(rows), note, "bill")
 
 
-def _line(line: BillLine, currency: str) -> Row:
+def _line(line: BillLine) -> Row:
     notes = [line.note] if line.note else []
     if line.status != "computed":
-        notes.append(
-            {"existing": "at hand, not bought", "optional": "optional, not in the total"}.get(line.status, line.status)
-        )
+        notes.append(_STATUS.get(line.status, line.status))
     cites: tuple[str, ...] = ()
     where = ""
-    if line.unit_price is not None:
-        cites, where = (line.price_source,), f"price of {line.price_date}"
-    text = (
-        f"{line.manufacturer} {line.description}"
-        if not line.description.startswith(line.manufacturer)
-        else line.description
-    )
-    description = f"{text}; {words.listed(notes)}" if notes else text
-    quantity = grouped(line.quantity) + ("" if line.unit in ("EA", "") else f"\u202f{line.unit}")
+    if line.unit_price is not None and line.price_source:
+        cites, where = (line.price_source,), f"price of {line.price_date}" if line.price_date else ""
+    role, colon, rest = line.description.partition(": ")
+    text = f"{role}: {joined(line.manufacturer, rest)}" if colon else joined(line.manufacturer, role)
+    description = f"{words.capital(text)}; {'; '.join(notes)}" if notes else words.capital(text)
+    counted = "" if line.unit in ("EA", "") else f"{words.NO_BREAK}{words.plural_of(line.quantity, line.unit)}"
+    quantity = grouped(line.quantity) + counted
     if line.status == "existing":
         unit_price = extended = "at hand"
     else:
@@ -83,7 +83,9 @@ def _line(line: BillLine, currency: str) -> Row:
 
 
 def _amount(amount: Decimal | None) -> str:
-    return words.TO_BE_QUOTED if amount is None else words.money(amount, "").strip()
+    if amount is None:
+        return words.TO_BE_QUOTED
+    return "no charge" if amount == 0 else words.money(amount, "").strip()
 
 
 def _total(bill: Bill) -> str:

@@ -52,16 +52,23 @@ def finish(layers: list[Any], title: str, palette: Palette, width: int | str, he
     return chart
 
 
-def placed_labels(rows: Rows, x_domain: list[float], y_domain: list[float], width: float, height: float) -> Rows:
+def placed_labels(
+    rows: Rows, points: Rows, x_domain: list[float], y_domain: list[float], size: tuple[float, float]
+) -> Rows:
     """Rows with the place of their labels in data units, ``lx`` and ``ly``, left-aligned; without room, no label.
 
-    Tries right, left, above and below each point; rows that come first choose first.
+    Tries right, left, above and below each point, clear of all ``points``; rows that come first choose first.
     """
+    width, height = size
     scale_x, scale_y = (x_domain[1] - x_domain[0]) / width, (y_domain[1] - y_domain[0]) / height
-    points = [((row["x"] - x_domain[0]) / scale_x, (row["y"] - y_domain[0]) / scale_y) for row in rows]
-    taken = [(px - 6, py - 6, px + 6, py + 6) for px, py in points]
+
+    def pixels(row: dict[str, Any]) -> tuple[float, float]:
+        return (row["x"] - x_domain[0]) / scale_x, (row["y"] - y_domain[0]) / scale_y
+
+    taken = [(px - 6, py - 6, px + 6, py + 6) for px, py in map(pixels, points)]
     placed: Rows = []
-    for row, (px, py) in zip(rows, points, strict=True):
+    for row in rows:
+        px, py = pixels(row)
         wide = text_width(row["text"], CHART_LABEL_PX, semibold=bool(row.get("chosen"))) + 2
         for left, middle in ((px + 10, py), (px - 10 - wide, py), (px - wide / 2, py + 14), (px - wide / 2, py - 14)):
             box = (left, middle - 7, left + wide, middle + 7)

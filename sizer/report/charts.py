@@ -3,17 +3,18 @@
 A chart's title is its finding. Stages keep their colours; the limiting one is filled, the others are outlined.
 """
 
-import math
 from typing import Any
 
 import altair as alt
 import numpy as np
 
 from sizer.base.quantities import duration, si, significant
+from sizer.drawings.datapath import is_limit
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
 from sizer.report.charting import Chart, Rows, axis, chart_of, chart_svg, finish, label_room, placed_labels
 from sizer.report.theme import LIGHT, Palette
 from sizer.report.words import percent, plural, sample_unit
+from sizer.report.words import stage as stage_word
 from sizer.sizing.result import STAGES, ParetoPoint, SizingResult, WorkloadAnswer
 
 __all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart", "stage_chart", "time_chart"]
@@ -35,7 +36,7 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
     rows: Rows = []
     for stage in answer.stages:
         value, low, high = stage.capacity
-        if not math.isfinite(value):
+        if not is_limit(stage, answer):
             continue
         cut = value > longest
         note = "limits" if stage.is_limiting else f"{percent(stage.load_fraction)} busy"
@@ -89,10 +90,10 @@ def stage_finding(answer: WorkloadAnswer) -> str:
     rate = float(answer.throughput.value)
     limit = f"{STAGES[answer.bottleneck]} limits at {si(rate, sample_unit(answer.dnn))}"
     following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
-    if following is None or following.key == answer.bottleneck or not math.isfinite(float(following.capacity.value)):
+    if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
         return limit
     distance = significant(float(following.capacity.value) / rate, 2)
-    return f"{limit}; {STAGES[following.key].lower()} would follow at {distance} times that"
+    return f"{limit}; {stage_word(following.key, inside=True)} would follow at {distance} times that"
 
 
 def scaling_chart(
@@ -173,7 +174,7 @@ def _stage_line(
             continue
         rows: Rows = [{"gpus": float(g), "value": float(v)} for g, v in zip(gpus[inside], line[inside], strict=True)]
         at_right = rows[-1]["gpus"] > 0.8 * float(gpus.max())
-        end = chart_of([{**rows[-1], "text": f"{STAGES[key].lower()} could pass"}])
+        end = chart_of([{**rows[-1], "text": f"{stage_word(key, inside=True)} could pass"}])
         side: dict[str, Any] = {"align": "right", "dy": -9} if at_right else {"align": "left", "dx": 6}
         colour = palette.stages[key]
         layers += [
@@ -224,7 +225,7 @@ def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     band = alt.RelativeBandSize(0.55)
     layers = [
         base.mark_bar(height=band).encode(
-            x=alt.X("from:Q", scale=scale, axis=axis(tickCount=8), title=f"time from the start of the training, {unit}"),
+            x=alt.X("from:Q", scale=scale, axis=axis(tickCount=8), title=f"time since the training began, {unit}"),
             x2="to:Q", color=colour_of, tooltip=[alt.Tooltip("part:N"), alt.Tooltip("text:N", title="length")],
         ),
         base.mark_tick(thickness=1.5).encode(x=alt.X("from:Q", scale=scale), color=colour_of),
@@ -246,7 +247,7 @@ def pareto_chart(
     result: SizingResult, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 220
 ) -> Chart | None:
     """Designs that no other beats: cost, or GPUs where prices are missing, against time. None below two designs."""
-    points = result.pareto
+    points = _near(result)
     if len(points) < 2:
         return None
     priced = all(point.cost is not None for point in points)
@@ -279,7 +280,9 @@ def pareto_chart(
     base, tips = chart_of(rows), [alt.Tooltip("name:N", title="design")]
     others, chosen = base.transform_filter("!datum.chosen"), base.transform_filter("datum.chosen")
     shape = alt.Shape("server:N", legend=None)
-    labels = chart_of(placed_labels(rows, x_domain, y_domain, _WIDE_PLOT, height))
+    # Points that others beat in both axes are on the front for their power or rack space; they stay without label.
+    best = [row for row in rows if row["chosen"] or not any(_beats(other, row) for other in rows)]
+    labels = chart_of(placed_labels(best, rows, x_domain, y_domain, (_WIDE_PLOT, float(height))))
     at_x, at_y = alt.X("lx:Q", scale=x_scale), alt.Y("ly:Q", scale=y_scale)
     hollow = others.mark_point(filled=False, size=60, strokeWidth=1.4, color=palette.other, opacity=1)
     full = chosen.mark_point(filled=True, size=110, color=palette.accent, opacity=1)
@@ -292,6 +295,18 @@ def pareto_chart(
         strong.encode(x=at_x, y=at_y, text="text:N"),
     ]
     return finish(layers, pareto_finding(result, priced), palette, width, height)
+
+
+def _near(result: SizingResult) -> tuple[ParetoPoint, ...]:
+    """Points up to a few times the size of the design; the front goes on as long as hardware is added."""
+    chosen = next((point for point in result.pareto if point.is_documented), None)
+    if chosen is None:
+        return result.pareto
+    return tuple(point for point in result.pareto if point.n_gpus <= _SCALING_BEYOND * chosen.n_gpus)
+
+
+def _beats(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one["x"] <= other["x"] and one["y"] <= other["y"] and (one["x"], one["y"]) != (other["x"], other["y"])
 
 
 def _effort(point: ParetoPoint, priced: bool) -> float:
@@ -311,14 +326,15 @@ def _padded(values: list[float]) -> list[float]:
 
 def pareto_finding(result: SizingResult, priced: bool) -> str:
     """Title of the Pareto chart."""
-    chosen = next((point for point in result.pareto if point.is_documented), None)
+    points = _near(result)
+    chosen = next((point for point in points if point.is_documented), None)
     if chosen is None:
-        return f"{plural(len(result.pareto), 'design')} that no other one beats"
+        return f"{plural(len(points), 'design')} that no other one beats"
     name = short_name(chosen)
-    if all(_effort(point, priced) >= _effort(chosen, priced) for point in result.pareto):
+    if all(_effort(point, priced) >= _effort(chosen, priced) for point in points):
         return f"No other design on the front {'is cheaper' if priced else 'needs fewer GPUs'} than {name}"
-    faster = sum(point.time_s < chosen.time_s for point in result.pareto)
+    faster = sum(point.time_s < chosen.time_s for point in points)
     if not faster:
         return f"No other design on the front is faster than {name}"
     verb = "is" if faster == 1 else "are"
-    return f"{faster} of {len(result.pareto)} designs on the front {verb} faster than {name}"
+    return f"{faster} of {len(points)} designs on the front {verb} faster than {name}"

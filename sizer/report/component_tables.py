@@ -71,7 +71,13 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
         seen.add(item.id)
         rows = component_rows(item, catalog, platform.capacity_option)
         heads = columns(("Fact", "left", 30), ("Value", "left", 42), ("Source", "left", 28))
-        table = Table(f"component-{item.id}", f"What the sources state about the {with_vendor(item)}", heads, rows, style="component")
+        table = Table(
+            f"component-{item.id}",
+            f"What the sources state about the {with_vendor(item)}",
+            heads,
+            rows,
+            style="component",
+        )
         found.append(Component(f"{title}: {with_vendor(item)}", role, table))
     return found
 

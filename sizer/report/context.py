@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sizer.base.quantities import grouped, si
+from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
 from sizer.drawings.datapath import datapath
 from sizer.drawings.svg import write_svg
@@ -18,7 +18,16 @@ from sizer.report.performance_tables import (
     stage_table,
     time_table,
 )
-from sizer.report.tables import Cell, Row, Table, columns, item_name, row
+from sizer.report.request_tables import (
+    assumptions_table,
+    checks_table,
+    conditions_table,
+    control_table,
+    networks_table,
+    numbers_table,
+    requirement_table,
+)
+from sizer.report.tables import Cell, Table, columns, item_name, row
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 
 
@@ -61,6 +70,7 @@ class WorkloadPart:
     time_chart: Figure | None
     cold_epoch: str
     evidence: Table | None
+    doubts: list[str]
 
 
 class Citations:
@@ -169,8 +179,8 @@ def guide(result: SizingResult, catalog: Catalog) -> Guide:
         advice=[words.sentence(text) for text in result.advice],
         open_prices=prose.open_prices(bill),
         key_figures=_key_figures(result),
-        control=_control(result),
-        numbers=_numbers(result),
+        control=control_table(result),
+        numbers=numbers_table(result),
         topology=Figure(
             "topology",
             "The design on one page. A stack of boxes is one kind of device with its number; a line is a bundle of "
@@ -180,18 +190,20 @@ def guide(result: SizingResult, catalog: Catalog) -> Guide:
         datapath=[
             Figure(
                 f"datapath-{number}",
-                f"The way of one {answer.dnn.sample} of “{answer.workload.name}”: what each stage could pass, and how busy it is.",
+                f"The way of one {answer.dnn.sample} of “{answer.workload.name}”: what each stage could pass, "
+                "and how busy it is.",
                 write_svg(datapath(design, answer, words.sample_unit(answer.dnn))),
             )
             for number, answer in enumerate(design.workloads, 1)
         ],
         requirements=[
-            _requirement(answer, number, len(design.workloads)) for number, answer in enumerate(design.workloads, 1)
+            requirement_table(answer, number, len(design.workloads))
+            for number, answer in enumerate(design.workloads, 1)
         ],
-        conditions=_conditions(result, catalog),
-        checks=_checks(result),
+        conditions=conditions_table(result, catalog),
+        checks=checks_table(result),
         devices=component_table(design, catalog),
-        networks=_networks(result, catalog),
+        networks=networks_table(result, catalog),
         gateway_arithmetic=prose.gateway_arithmetic(design),
         components=components(design, catalog),
         workloads=[_workload(result, answer, number) for number, answer in enumerate(design.workloads, 1)],
@@ -204,7 +216,7 @@ def guide(result: SizingResult, catalog: Catalog) -> Guide:
         deciding=[item_name(item, catalog) for item in result.deciding_prices],
         bill=bill_table(bill),
         bill_warnings=[words.sentence(text) for text in bill.warnings],
-        assumptions=_assumptions(result),
+        assumptions=assumptions_table(result),
         questions=[words.question(text) for text in result.questions],
         warnings=list(prose.warnings(result)),
         sections=_sections(result),
@@ -244,214 +256,6 @@ def _key_figures(result: SizingResult) -> list[tuple[str, str]]:
     ]
 
 
-def _control(result: SizingResult) -> Table:
-    request = result.request
-    rows = [
-        row("Prepared for", request.customer or Cell("not named", is_muted=True)),
-        row("Date", words.date(request.date)),
-        row("Status", "budgetary and not binding; performance is projected, not guaranteed"),
-        row("Catalogue", Cell(result.catalog_digest[:16])),
-        row("Calibration", Cell(result.calibration_digest[:16])),
-    ]
-    note = "The same request, catalogue and calibration always print this same document."
-    return Table("control", "Document control", columns(("", "left", 24), ("", "left", 76)), tuple(rows), note, "plain")
-
-
-def _numbers(result: SizingResult) -> Table:
-    """The answer in ten numbers, a few more with several workloads."""
-    design = result.design
-    counts = design.quantities
-    many = len(design.workloads) > 1
-    rows = [
-        row(
-            words.plural_of(design.n_servers, "GPU server").capitalize().replace("Gpu", "GPU"),
-            grouped(design.n_servers),
-            design.platform.server.name,
-        ),
-        row(words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus), design.platform.gpu.name),
-        row(
-            "Storage",
-            prose.storage(design)
-            if design.storage_nodes
-            else "at hand"
-            if design.platform.attachment == "lan"
-            else "1",
-            design.platform.storage.name,
-        ),
-        row(
-            "Switches and gateways",
-            grouped(prose.switches(design)) if prose.switches(design) else "none",
-            "all networks",
-        ),
-        row("Rack space", prose.racks(design), ""),
-        row("Power, maximum", prose.power(design), f"{prose.power(design, 'typical')} typical"),
-    ]
-    for answer in design.workloads:
-        name = answer.workload.name if many else ""
-        rows.append(
-            row("Throughput", words.estimate(answer.throughput, words.sample_unit(answer.dnn)), name or answer.dnn.name)
-        )
-        if answer.time is not None:
-            rows.append(
-                row("Time to train", words.estimate(answer.time.total_s, "s"), name or prose.epochs_text(answer))
-            )
-        rows.append(row("Limiting stage", Cell(prose.STAGES[answer.bottleneck], stage=answer.bottleneck), name))
-    rows.append(row("List price", prose.price(design.bill), prose.open_prices(design.bill)))
-    if counts.unknown_power or counts.unknown_weight:
-        missing = len(set(counts.unknown_power) | set(counts.unknown_weight))
-        note = (
-            f"“At least” marks totals without the {words.plural(missing, 'device type')} whose value no source gives."
-        )
-    else:
-        note = ""
-    return Table(
-        "numbers",
-        "The answer in numbers",
-        columns(("", "left", 24), ("", "left", 32), ("", "left", 44)),
-        tuple(rows),
-        note,
-        "facts",
-    )
-
-
-def _requirement(answer: WorkloadAnswer, number: int, of: int) -> Table:
-    workload = answer.workload
-    rows = [
-        row("Neural network", f"{answer.dnn.name}, {words.name(workload.task)} with {words.name(workload.precision)}"),
-        row(
-            "Software",
-            f"{answer.stack.name}; {words.name(answer.stack.loader)}"
-            if answer.stack.loader != "none"
-            else answer.stack.name,
-        ),
-        row("Batch per GPU", grouped(answer.batch_per_gpu)),
-        row("Data set", prose.dataset_text(answer)),
-        row("Format and order", f"{answer.dataset.format}; {words.name(workload.access)}"),
-        row("Cache on the servers", words.name(workload.cache)),
-        row("Target", words.sentence(answer.target).rstrip("."), kind="strong"),
-    ]
-    if answer.time is not None:
-        rows.insert(-1, row("Length", prose.epochs_text(answer)))
-    title = f"Workload {number}: {workload.name}" if of > 1 else f"Workload as understood: {workload.name}"
-    return Table(f"workload-{number}", title, columns(("", "left", 24), ("", "left", 76)), tuple(rows), style="facts")
-
-
-def _conditions(result: SizingResult, catalog: Catalog) -> Table:
-    request = result.request
-    allowed, limits = request.platforms, request.limits
-    rows = [row("Probability asked", f"{words.percent(request.confidence)} that all targets are met together")]
-
-    def names(label: str, ids: tuple[str, ...]) -> None:
-        if ids:
-            rows.append(row(label, words.listed(item_name(one, catalog) for one in ids)))
-
-    names("Servers allowed", allowed.servers)
-    names("Servers ruled out", allowed.forbidden_servers)
-    names("GPUs allowed", allowed.gpus)
-    names("Storage allowed", allowed.storage)
-    names("Storage ruled out", allowed.forbidden_storage)
-    if allowed.fabrics:
-        rows.append(row("Fabrics allowed", words.listed(words.link_name(kind) for kind in allowed.fabrics)))
-    if allowed.gpus_per_server is not None:
-        rows.append(row("GPUs of a server in use", grouped(allowed.gpus_per_server)))
-    limit_texts = [
-        ("Budget", limits.budget, lambda value: words.money(words.whole(value), request.currency)),
-        ("Racks, most", limits.racks, grouped),
-        ("Power of a rack, most", limits.rack_power_w, lambda value: si(value, "W")),
-        ("Power in all, most", limits.power_w, lambda value: si(value, "W")),
-        ("Rack units, most", limits.rack_units, grouped),
-        ("Servers, most", limits.servers, grouped),
-    ]
-    rows += [row(label, text(value)) for label, value, text in limit_texts if value is not None]
-    existing = {**request.existing.servers, **request.existing.storage_nodes, **request.existing.switches}
-    if existing:
-        rows.append(
-            row(
-                "At hand already",
-                words.listed(f"{count} × {item_name(item, catalog)}" for item, count in existing.items()),
-            )
-        )
-    if request.rank_by is not None:
-        rows.append(row("Ranked by", words.name(request.rank_by)))
-    rows.append(
-        row("Racks and power units", f"{item_name(request.site.rack, catalog)}, {item_name(request.site.pdu, catalog)}")
-    )
-    return Table("conditions", "Conditions", columns(("", "left", 24), ("", "left", 76)), tuple(rows), style="facts")
-
-
-def _checks(result: SizingResult) -> Table | None:
-    """Data sets against memory and capacity."""
-    design = result.design
-    memory = design.platform.server.memory_bytes
-    usable = float(design.quantities.usable_bytes[0])
-    rows: list[Row] = []
-    for answer in design.workloads:
-        name = answer.workload.name
-        if memory is not None:
-            rows.append(row(name, "memory of one server", prose.fits(answer.dataset_bytes, memory.value, "it")))
-            if design.n_servers > 1:
-                together = memory.value * design.n_servers
-                rows.append(
-                    row(
-                        "",
-                        f"memory of {words.plural(design.n_servers, 'server')} together",
-                        prose.fits(answer.dataset_bytes, together, "it"),
-                    )
-                )
-        if usable > 0:
-            rows.append(
-                row(
-                    "" if memory is not None else name,
-                    f"usable capacity of {design.platform.storage.name}",
-                    prose.fits(answer.dataset_bytes, usable, "it"),
-                )
-            )
-    if not rows:
-        return None
-    return Table(
-        "checks",
-        "Where the data set fits",
-        columns(("Workload", "left", 28), ("Against", "left", 36), ("Outcome", "left", 36)),
-        tuple(rows),
-    )
-
-
-def _networks(result: SizingResult, catalog: Catalog) -> Table | None:
-    rows = []
-    for net in result.design.quantities.networks:
-        if not int(net.ports_used[0]):
-            continue
-        leaves, spines, gateways = (int(part[0]) for part in (net.leaves, net.spines, net.gateways))
-        count = f"{leaves} leaf + {spines} spine" if spines else grouped(gateways or leaves)
-        switch = item_name(net.switch, catalog) if net.switch is not None else "none"
-        ratio = float(net.oversubscription[0])
-        order = "1 : 1" if ratio <= 1 else f"{ratio:.2g} : 1"
-        rows.append(
-            row(
-                Cell(words.sentence(net.name).rstrip(".")),
-                words.link_name(net.kind),
-                f"{count} × {switch}",
-                prose.port_arithmetic(net),
-                order if spines else "–",
-            )
-        )
-    if not rows:
-        return None
-    notes = [
-        words.sentence(f"{net.name}: {net.note}")
-        for net in result.design.quantities.networks
-        if net.note and int(net.ports_used[0])
-    ]
-    heads = columns(
-        ("Network", "left", 17),
-        ("Links", "left", 14),
-        ("Switches", "left", 23),
-        ("Ports", "left", 36),
-        ("Down : up", "right", 10),
-    )
-    return Table("networks", "Networks and how their ports add up", heads, tuple(rows), " ".join(notes))
-
-
 def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> WorkloadPart:
     design = result.design
     time_chart = charts.time_chart(answer)
@@ -467,12 +271,18 @@ def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> Work
         figures=figures_table(answer, number),
         stage_chart=Figure(
             f"stages-{number}",
-            "Throughput that each stage could pass. The filled bar limits; thin lines are 90 % intervals; bars with an arrow are cut.",
+            "Throughput that each stage could pass. The filled bar limits; thin lines are 90 % intervals; "
+            "bars with an arrow are cut.",
             charts.chart_svg(charts.stage_chart(answer)),
         ),
         scaling_chart=Figure(
             f"scaling-{number}",
-            "Projected throughput by size, with storage and platform held fixed.",
+            "Projected throughput by size, with storage and platform held fixed."
+            + (
+                " The circles are the published runs listed below, some with other servers and software."
+                if answer.evidence
+                else ""
+            ),
             charts.chart_svg(charts.scaling_chart(answer, design.n_gpus)),
         )
         if sizes > 1
@@ -483,6 +293,7 @@ def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> Work
         else Figure(f"time-{number}", "Where the time of one training goes.", charts.chart_svg(time_chart)),
         cold_epoch=prose.cold_epoch(answer) if answer.time is not None else "",
         evidence=evidence_table(answer, number),
+        doubts=[words.sentence(text) for text in answer.warnings],
     )
 
 
@@ -492,26 +303,7 @@ def _pareto(result: SizingResult) -> Figure | None:
         return None
     return Figure(
         "pareto",
-        "Designs that no other one beats in price or size, time, power and rack space together. The filled mark is the design of this document.",
+        "Designs that no other one beats in price or size, time, power and rack space together. "
+        "The filled mark is the design of this document.",
         charts.chart_svg(chart),
     )
-
-
-def _assumptions(result: SizingResult) -> Table | None:
-    """Assumed facts first, as they weigh most."""
-    ordered = sorted(result.assumptions, key=lambda one: one.basis != "assumed")
-    rows = [
-        row(
-            words.sentence(one.what).rstrip("."),
-            one.value,
-            words.name(one.basis),
-            Cell(words.sentence(one.note), cites=(one.source,) if one.source else ()),
-        )
-        for one in ordered
-    ]
-    if not rows:
-        return None
-    heads = columns(
-        ("Assumption", "left", 27), ("Value", "left", 17), ("Basis", "left", 11), ("Reason and source", "left", 45)
-    )
-    return Table("assumptions", "What is taken for granted", heads, tuple(rows))

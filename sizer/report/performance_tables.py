@@ -1,8 +1,7 @@
 """Tables of the chapters on performance and alternatives."""
 
-import math
-
 from sizer.base.quantities import duration, grouped, significant
+from sizer.drawings.datapath import is_limit
 from sizer.report import prose, words
 from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
@@ -13,7 +12,7 @@ def stage_table(answer: WorkloadAnswer, number: int) -> Table:
     unit = words.sample_unit(answer.dnn)
     rows = []
     for stage in answer.stages:
-        used = math.isfinite(float(stage.capacity.value))
+        used = is_limit(stage, answer)
         capacity = words.estimate(stage.capacity, unit, bare=True) if used else "not limited"
         load = ("limits" if stage.is_limiting else words.percent(stage.load_fraction)) if used else "–"
         rows.append(
@@ -102,7 +101,8 @@ def evidence_table(answer: WorkloadAnswer, number: int) -> Table | None:
             )
         )
     heads = columns(
-        ("Published run", "left", 42), (f"Measured, {unit}", "right", 13), ("Predicted", "right", 17), ("Gap", "right", 9),
+        ("Published run", "left", 42), (f"Measured, {unit}", "right", 13), ("Predicted", "right", 17),
+        ("Gap", "right", 9),
         ("90 % interval", "left", 10), ("Role", "left", 9),
     )  # fmt: skip
     note = (

@@ -1,12 +1,12 @@
 """Sentences about a result: verdict first, then the number, the reason and the doubt."""
 
-import math
 from collections.abc import Sequence
 
 from sizer.base.quantities import duration, si, significant
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
 from sizer.drawings import links
+from sizer.drawings.datapath import is_limit
 from sizer.physical.plan import Network
 from sizer.report import words
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
@@ -21,15 +21,19 @@ def reason(design: DesignAnswer) -> list[str]:
 def limit(answer: WorkloadAnswer, named: bool) -> str:
     """What limits a workload, and how far the next limit is."""
     unit = words.sample_unit(answer.dnn)
-    subject = f"{answer.workload.name}: {STAGES[answer.bottleneck].lower()}" if named else STAGES[answer.bottleneck]
+    subject = (
+        f"{answer.workload.name}: {words.stage(answer.bottleneck, inside=True)}" if named else STAGES[answer.bottleneck]
+    )
     text = f"{subject} sets the pace at {words.estimate(answer.throughput, unit)}"
     following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
-    if following is None or following.key == answer.bottleneck or not math.isfinite(float(following.capacity.value)):
+    if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
         return text + "."
     ratio = float(following.capacity.value) / float(answer.throughput.value)
     if ratio < 1.05:
-        return f"{text}; {STAGES[following.key].lower()} stands at almost the same rate."
-    return f"{text}; the next limit, {STAGES[following.key].lower()}, lies {significant(ratio, 2)} times higher."
+        return f"{text}; {words.stage(following.key, inside=True)} stands at almost the same rate."
+    return (
+        f"{text}; the next limit, {words.stage(following.key, inside=True)}, lies {significant(ratio, 2)} times higher."
+    )
 
 
 def doubt(result: SizingResult) -> list[str]:
@@ -149,19 +153,19 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
     """What the first epoch asks of storage, and what the later ones do."""
     assert answer.time is not None
     first, later = answer.time.first_epoch_s, answer.time.epoch_s
-    cold = words.estimate(answer.cold_storage_bytes_per_s, "B/s")
+    cold, each = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), words.rounded(later, "s")
     text = f"The first epoch reads every sample from storage: {cold} for {words.rounded(first, 's')}."
     hits = answer.cache_hit_fraction
     if hits >= 0.995:
-        return f"{text} From then on the data set sits in memory; an epoch takes {words.rounded(later, 's')} and storage idles."
+        return f"{text} From then on the data set sits in memory; an epoch takes {each} and storage idles."
     if hits >= 0.005:
-        return f"{text} Later epochs take {words.rounded(later, 's')} each; caches serve {words.percent(hits)} of their reads."
-    return f"{text} Later epochs take {words.rounded(later, 's')} each and read everything again: the caches hold too little."
+        return f"{text} Later epochs take {each} each; caches serve {words.percent(hits)} of their reads."
+    return f"{text} Later epochs take {each} each and read everything again: the caches hold too little."
 
 
 def gap(published: float, predicted: float) -> str:
     """Deviation of a prediction from a measurement."""
-    deviation = predicted / published - 1
+    deviation = round(predicted / published - 1, 3)
     sign = "+" if deviation > 0 else "\u2212" if deviation < 0 else ""
     return f"{sign}{words.percent(abs(deviation))}"
 
@@ -178,8 +182,8 @@ def neighbours(result: SizingResult) -> str:
 def judged(result: SizingResult) -> str:
     """How many designs were looked at."""
     return (
-        f"The tool evaluated every one of {words.plural(result.n_designs, 'design')} that the catalogue and the request "
-        "allow; none was sampled or left out."
+        f"The tool evaluated every one of {words.plural(result.n_designs, 'design')} that the catalogue and the "
+        "request allow; none was sampled or left out."
     )
 
 
@@ -195,7 +199,8 @@ def dataset_text(answer: WorkloadAnswer) -> str:
     """Name, size and samples of a data set."""
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
     noun = words.plural_noun(answer.dnn.sample)
-    return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {significant(samples)} {noun} of {si(answer.sample_bytes, 'B')}"
+    count, size = significant(samples), si(answer.sample_bytes, "B")
+    return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {count} {noun} of {size}"
 
 
 def deadline(seconds: float) -> str:

@@ -1,11 +1,7 @@
 """The guide as one HTML page and as a PDF. The only module that imports WeasyPrint, and only when a PDF is asked."""
 
-import base64
-import io
 import logging
 import re
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -18,17 +14,13 @@ from sizer.base.resources import data_dir
 from sizer.catalog.model import Catalog
 from sizer.report import words
 from sizer.report.context import Citations, Guide, guide
+from sizer.report.fonts import ASSETS, FONTS, print_faces, web_faces
 from sizer.report.pango import load_pango, weasyprint_state
 from sizer.report.theme import css_variables
 from sizer.sizing.result import SizingResult
 
-# Weight and style of the shipped font files that the style sheet uses.
-_FONTS = (
-    ("Inter-Regular.ttf", 400, "normal"),
-    ("Inter-Italic.ttf", 400, "italic"),
-    ("Inter-SemiBold.ttf", 600, "normal"),
-)
-_ASSETS = "asset:"
+# Place in the page where the rules of the fonts go; they differ between web page and PDF.
+_FONTS_GO_HERE = "/*fonts*/"
 # A unit stands behind a number and a narrow no-break space; it is printed lighter.
 _UNIT = re.compile(rf"(?<=[\d)]){NARROW_SPACE}([A-Za-zµ%][A-Za-zµ%/]*)")
 
@@ -44,24 +36,8 @@ def guide_html(result: SizingResult, catalog: Catalog) -> str:
     return _with_fonts_inside(_page(result, catalog))
 
 
-def guide_files(result: SizingResult, catalog: Catalog) -> dict[str, bytes]:
-    """``guide.html`` and ``guide.pdf`` of one result, with the charts drawn once for both.
-
-    Raises
-    ------
-    ReportError
-        As for ``guide_pdf``.
-    """
-    page = _page(result, catalog)
-    return {"guide.html": _with_fonts_inside(page).encode("utf-8"), "guide.pdf": _pdf(page)}
-
-
 def _with_fonts_inside(page: str) -> str:
-    fonts = "".join(
-        _font_face(weight, style, f"data:font/woff2;base64,{base64.b64encode(data).decode('ascii')}", "woff2")
-        for (_, weight, style), data in ((font, _subset(font[0], "".join(sorted(set(page))))) for font in _FONTS)
-    )
-    return page.replace("/*fonts*/", fonts, 1)
+    return page.replace(_FONTS_GO_HERE, web_faces(page), 1)
 
 
 def guide_pdf(result: SizingResult, catalog: Catalog) -> bytes:
@@ -82,12 +58,11 @@ def _pdf(page: str) -> bytes:
     load_pango()
     import weasyprint
 
-    fonts = "".join(_font_face(weight, style, f"{_ASSETS}{name}", "truetype") for name, weight, style in _FONTS)
-    page = page.replace("/*fonts*/", fonts, 1)
+    page = page.replace(_FONTS_GO_HERE, print_faces(), 1)
     # Font sub-setting logs what it drops; that is no news for the user.
     for name in ("fontTools", "fontTools.subset", "weasyprint", "weasyprint.progress"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    document = weasyprint.HTML(string=page, base_url=_ASSETS, url_fetcher=_fetcher())
+    document = weasyprint.HTML(string=page, base_url=ASSETS, url_fetcher=_fetcher())
     pdf: bytes = document.write_pdf(pdf_variant="pdf/ua-1")
     return pdf
 
@@ -100,42 +75,12 @@ def _fetcher() -> Any:
         def fetch(self, url: str, headers: dict[str, str] | None = None) -> Any:
             if url.startswith("data:"):
                 return super().fetch(url, headers)
-            name = url.removeprefix(_ASSETS)
-            if not url.startswith(_ASSETS) or name not in {font for font, _, _ in _FONTS}:
+            font = next((one for one in FONTS if url == ASSETS + one.file), None)
+            if font is None:
                 raise ValueError(f"the guide may not load {url[:80]}")
-            return URLFetcherResponse(url, _font_file(name).read_bytes(), {"Content-Type": "font/ttf"})
+            return URLFetcherResponse(url, font.path.read_bytes(), {"Content-Type": "font/ttf"})
 
     return PackagedOnly()
-
-
-def _font_file(name: str) -> Path:
-    return data_dir("reports") / "fonts" / name
-
-
-def _font_face(weight: int, style: str, url: str, kind: str) -> str:
-    return (
-        f'@font-face{{font-family:"Inter";font-weight:{weight};font-style:{style};'
-        f'src:url("{url}") format("{kind}");}}\n'
-    )
-
-
-@cache
-def _subset(name: str, characters: str) -> bytes:
-    """WOFF2 of the characters that the page uses: a tenth of the whole font."""
-    from fontTools import subset
-
-    logging.getLogger("fontTools.subset").setLevel(logging.ERROR)
-    options = subset.Options(flavor="woff2", layout_features=["kern", "mark", "mkmk", "ccmp", "tnum", "calt"])
-    options.drop_tables += ["DSIG"]
-    font = subset.load_font(str(_font_file(name)), options)
-    subsetter = subset.Subsetter(options)
-    subsetter.populate(text=characters)
-    subsetter.subset(font)
-    font.flavor = "woff2"
-    font.recalcTimestamp = False
-    stream = io.BytesIO()
-    font.save(stream)
-    return stream.getvalue()
 
 
 class _Captions:
@@ -161,8 +106,21 @@ class _Captions:
         return Markup('<a class="ref" href="#{}">{}</a>').format(id_, f"{kind}{NARROW_SPACE}{number}")
 
 
+# The page made last, with what it was made from: web page and PDF of one answer are asked one after the other.
+_last_page: tuple[SizingResult, Catalog, str] | None = None
+
+
 def _page(result: SizingResult, catalog: Catalog) -> str:
     """HTML of the guide with a mark where the fonts go."""
+    global _last_page
+    last = _last_page
+    if last is None or last[0] is not result or last[1] is not catalog:
+        last = (result, catalog, _rendered(result, catalog))
+        _last_page = last
+    return last[2]
+
+
+def _rendered(result: SizingResult, catalog: Catalog) -> str:
     prepared = guide(result, catalog)
     citations = Citations(catalog, result.sources)
     captions = _Captions()

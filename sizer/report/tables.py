@@ -121,6 +121,8 @@ _LABELS = {
     "capacity_w": "Capacity",
     "load_kg": "Load",
 }
+# What concerns the item as a product rather than its work in the design.
+_LAST = {"features", "introduced", "end_of_sale", "end_of_service"}
 _KINDS = {"front_end_kind", "uplink_kind"}
 _ITEMS = {"cpu", "server", "back_end_switch"}
 _USES = {
@@ -140,7 +142,8 @@ def component_rows(item: Item, catalog: Catalog, capacity_option: int = 0) -> tu
     if item.skus:
         skus = Cell(", ".join(sku.value for sku in item.skus))
         rows.append(row("Part number", skus, _source(item.skus[0].source, item.skus[0].where)))
-    for field in type(item).model_fields:
+    fields = sorted(type(item).model_fields, key=lambda field: field in _LAST)
+    for field in fields:
         value = getattr(item, field)
         if isinstance(value, Sourced):
             rows.append(_fact_row(field, value, catalog))
@@ -149,7 +152,9 @@ def component_rows(item: Item, catalog: Catalog, capacity_option: int = 0) -> tu
         elif field == "capacity_options" and value:
             rows.append(_capacity_row(value[min(capacity_option, len(value) - 1)]))
         elif field == "features":
-            rows += [_labelled(label, fact, words.fact_value(fact.value, "")) for label, fact in value.items()]
+            rows += [
+                _labelled(words.capital(label), fact, words.fact_value(fact.value, "")) for label, fact in value.items()
+            ]
     return tuple(rows)
 
 
@@ -211,9 +216,17 @@ def item_name(item_id: str, catalog: Catalog) -> str:
 
 
 def with_vendor(item: Item) -> str:
-    """'NVIDIA DGX-1'; a name that starts with its vendor is left alone."""
-    return (
-        item.name
-        if not item.vendor or item.name.lower().startswith(item.vendor.lower())
-        else f"{item.vendor} {item.name}"
-    )
+    """'NVIDIA DGX-1'; words that vendor and name share are said once."""
+    return joined(item.vendor, item.name)
+
+
+def joined(vendor: str, name: str) -> str:
+    """Vendor before a name: 'Dell EMC Isilon' and 'Isilon F800' make 'Dell EMC Isilon F800'."""
+    makers, parts = vendor.split(), name.split()
+    if not makers or not parts or vendor.lower() == "generic":
+        return name
+    if makers[0].lower() == parts[0].lower():
+        return name
+    if makers[-1].lower() == parts[0].lower():
+        makers.pop()
+    return " ".join((*makers, *parts))

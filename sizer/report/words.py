@@ -10,6 +10,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.catalog.links import GBIT_PER_S, kind_name
 from sizer.catalog.schema import Dnn
+from sizer.sizing.result import STAGES
 
 TO_BE_QUOTED = "to be quoted"
 # Between a number and a noun; the narrow one stands before units.
@@ -100,7 +101,18 @@ def sentence(text: str) -> str:
     text = text.strip()
     if not text:
         return ""
-    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?:" else ".")
+    return capital(text) + ("" if text[-1] in ".!?:" else ".")
+
+
+def capital(text: str) -> str:
+    """Text with a capital."""
+    return text[:1].upper() + text[1:]
+
+
+def stage(key: str, *, inside: bool = False) -> str:
+    """Name of a stage; ``inside`` a sentence it starts small, but GPU stays GPU."""
+    label = STAGES[key]
+    return label if not inside or label[:2].isupper() else label[0].lower() + label[1:]
 
 
 def percent(fraction: float) -> str:

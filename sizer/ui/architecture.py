@@ -16,6 +16,8 @@ from sizer.ui import look
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
+# Software and support are no parts to rack; they stand in the bill.
+_PHYSICAL = [category for category in CATEGORIES if category not in ("software", "support")]
 _STATUS = {"existing": "at hand, not bought", "optional": "optional"}
 
 
@@ -48,15 +50,23 @@ def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
     """Networks with their switches and how the ports add up."""
     rows = [
         row(
-            sentence(net.name).rstrip("."), link_name(net.kind), _switches(net, catalog), prose.port_arithmetic(net),
-            _ratio(net), sentence(f"{net.purpose}; {net.note}" if net.note else net.purpose),
+            sentence(net.name).rstrip("."),
+            link_name(net.kind),
+            _switches(net, catalog),
+            prose.port_arithmetic(net),
+            _ratio(net),
+            sentence(f"{net.purpose}; {net.note}" if net.note else net.purpose),
         )
         for net in design.quantities.networks
-    ]  # fmt: skip
+    ]
     heads = columns(
-        ("Network", "left", 13), ("Links", "left", 12), ("Switches", "left", 21), ("Ports", "left", 24), ("Down : up", "right", 8),
+        ("Network", "left", 13),
+        ("Links", "left", 12),
+        ("Switches", "left", 21),
+        ("Ports", "left", 24),
+        ("Down : up", "right", 8),
         ("Carries", "left", 22),
-    )  # fmt: skip
+    )
     return Table("networks", "Networks of the design", heads, tuple(rows))
 
 
@@ -74,15 +84,15 @@ def _ratio(net: Network) -> str:
 
 
 def parts_table(design: DesignAnswer, catalog: Catalog) -> Table:
-    """Everything that the design is made of, by category."""
+    """Everything that is built in, by category."""
     rows: list[Row] = []
-    for category in CATEGORIES:
+    for category in _PHYSICAL:
         found = [part for part in design.quantities.components if part.category == category and int(part.quantity[0])]
         if found:
             rows.append(row(sentence(category).rstrip("."), kind="group"))
             rows += [_part(part, catalog) for part in found]
     heads = columns(("Role", "left", 27), ("Item", "left", 40), ("Number", "right", 9), ("Remark", "left", 24))
-    return Table("parts", "Parts of the design", heads, tuple(rows))
+    return Table("parts", "Parts of the design", heads, tuple(rows), "Software and support stand in the bill.")
 
 
 def _part(part: Component, catalog: Catalog) -> Row:

@@ -26,9 +26,10 @@ def show(view: View) -> None:
     assert result is not None
     bill = result.design.bill
     st.header("Bill of materials", anchor=False)
-    look.note(prose.open_prices(bill) + (
-        "" if bill.is_complete else " Your own price list, laid over the catalogue, fills them in."
-    ))  # fmt: skip
+    look.note(
+        prose.open_prices(bill)
+        + ("" if bill.is_complete else " Your own price list, laid over the catalogue, fills them in.")
+    )
     look.table(bill_table(bill), view.catalog.sources)
     if bill.warnings:
         look.notes([sentence(warning) for warning in bill.warnings])
@@ -47,7 +48,9 @@ def show(view: View) -> None:
 def _in_app(platforms: Table) -> Table:
     """The guide's table, in which the design described is 'this document'."""
     rows = tuple(
-        replace(one, cells=(replace(one.cells[0], text=one.cells[0].text.replace("this document", "shown")), *one.cells[1:]))
+        replace(
+            one, cells=(replace(one.cells[0], text=one.cells[0].text.replace("this document", "shown")), *one.cells[1:])
+        )
         for one in platforms.rows
     )
     return replace(platforms, rows=rows)
@@ -58,18 +61,23 @@ def _names(items: tuple[str, ...], catalog: Catalog) -> str:
 
 
 def bill_table(bill: Bill) -> Table:
-    """Lines by category, each category with its subtotal. Unknown prices read 'to be quoted', sums over them 'at least'."""
+    """Lines by category with subtotals. Unknown prices read 'to be quoted', sums over them 'at least'."""
     rows: list[Row] = []
     for category in dict.fromkeys((*CATEGORIES, *(line.category for line in bill.lines))):
         part = bill.part(category)
         if part.lines:
-            rows.append(row("", sentence(category).rstrip("."), "", "", "", _sum(part), kind="group"))
+            rows.append(row("", "", sentence(category).rstrip("."), "", "", "", _sum(part), kind="group"))
             rows += [_line(line) for line in part.lines]
-    rows.append(row("", "Total", "", "", "", _sum(bill), kind="total"))
+    rows.append(row("", "", "Total", "", "", "", _sum(bill), kind="total"))
     heads = columns(
-        ("Line", "left", 6), ("Description", "left", 44), ("Part number", "left", 16), ("Number", "right", 7),
-        (f"Unit price, {bill.currency}", "right", 12), (f"Extended, {bill.currency}", "right", 15),
-    )  # fmt: skip
+        ("Line", "left", 5),
+        ("Vendor", "left", 12),
+        ("Description", "left", 37),
+        ("Part number", "left", 14),
+        ("Number", "right", 7),
+        (f"Unit price, {bill.currency}", "right", 11),
+        (f"Extended, {bill.currency}", "right", 14),
+    )
     note = (
         "List prices without taxes, freight, duties and discounts; budgetary and not binding. Part numbers are to be "
         "confirmed in the vendor's configurator before ordering."
@@ -79,17 +87,17 @@ def bill_table(bill: Bill) -> Table:
 
 def _line(line: BillLine) -> Row:
     remarks = dict.fromkeys(text for text in (_STATUS.get(line.status, ""), line.note) if text and text != line.status)
-    text = line.description
-    if line.manufacturer and not text.lower().startswith(line.manufacturer.lower()):
-        text = f"{line.manufacturer} {text}"
     number = grouped(line.quantity) + ("" if line.unit in ("EA", "") else f"\u202f{line.unit}")
     price = extended = Cell("at hand", is_muted=True)
     if line.status != "existing":
-        cites, where = ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
+        cites, where = (
+            ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
+        )
         price = Cell(_amount(line.unit_price), cites, where)
         extended = Cell(_amount(line.extended))
     sku = Cell(line.sku) if line.sku else Cell("to be confirmed", is_muted=True)
-    return row(line.line, f"{text} ({'; '.join(remarks)})" if remarks else text, sku, number, price, extended)
+    text = f"{line.description} ({'; '.join(remarks)})" if remarks else line.description
+    return row(line.line, line.manufacturer, text, sku, number, price, extended)
 
 
 def _amount(amount: Decimal | None) -> str:
@@ -111,9 +119,12 @@ def _choose(result: SizingResult) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         number = st.selectbox(
-            "Describe another platform in full", range(len(others)), format_func=lambda place: others[place].name,
-            key="another-platform", width=520,
-        )  # fmt: skip
+            "Describe another platform in full",
+            range(len(others)),
+            format_func=lambda place: others[place].name,
+            key="another-platform",
+            width=520,
+        )
         st.button("Take it", on_click=_take, args=(others[number].platform.key,), icon=":material/swap_horiz:")
     st.caption("It narrows the request to that server and storage; the page Requirements shows and widens it again.")
 

@@ -7,8 +7,8 @@ import streamlit as st
 from sizer.documents import FORMATS, document
 from sizer.report.pango import weasyprint_state
 from sizer.report.tables import Cell, Table, columns, row
-from sizer.report.words import plural, question, sentence, slug
 from sizer.report.words import name as word
+from sizer.report.words import plural, question, sentence, slug
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.state import View
@@ -19,19 +19,26 @@ from sizer.workload.request import SizingRequest
 _FILES = {
     "pdf": ("Guide, PDF", "The reference architecture to hand over: design, sizing, bill, sources.", "application/pdf"),
     "html": ("Guide, web page", "The same guide in one file that every browser opens.", "text/html"),
-    "xlsx": ("Bill, workbook", "The bill with formulas, for a price to be filled in.",
-             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    "xlsx": (
+        "Bill, workbook",
+        "The bill with formulas, for a price to be filled in.",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ),
     "csv": ("Bill, CSV", "The bill for a quoting tool.", "text/csv"),
-    "design": ("Design, JSON", "Every number of the answer, and the request; opened here it gives the same design.",
-               "application/json"),
-}  # fmt: skip
+    "design": (
+        "Design, JSON",
+        "Every number of the answer, and the request; opened here it gives the same design.",
+        "application/json",
+    ),
+}
 
 
 @st.cache_resource(show_spinner=False, max_entries=24)
 def _made(request_json: str, digest: str, kind: str) -> bytes:
     parts = state.catalog()
     found = state.outcome(SizingRequest.model_validate_json(request_json), parts).result
-    assert found is not None and parts.digest == digest
+    assert found is not None
+    assert parts.digest == digest
     return document(found, parts, kind)
 
 
@@ -50,7 +57,9 @@ def show(view: View) -> None:
     st.header("Files", anchor=False)
     missing = weasyprint_state()
     if missing is not None:
-        st.info(f"The PDF cannot be made here: {plain(missing)} The web page is the same document.", icon=":material/info:")
+        st.info(
+            f"The PDF cannot be made here: {plain(missing)} The web page is the same document.", icon=":material/info:"
+        )
     if not view.is_current:
         st.warning("The files are those of the last request that had an answer.", icon=":material/warning:")
     look.note("Each file is made when you ask for it; the PDF takes a few seconds.")
@@ -60,9 +69,16 @@ def show(view: View) -> None:
         left, right = st.columns([1, 4], vertical_alignment="center", gap="medium")
         with left:
             st.download_button(
-                label, _maker(view, kind), file_name(view.result, kind), media, key=f"download-{kind}", on_click="ignore",
-                type="primary" if number == 0 else "secondary", icon=":material/download:", width="stretch",
-            )  # fmt: skip
+                label,
+                _maker(view, kind),
+                file_name(view.result, kind),
+                media,
+                key=f"download-{kind}",
+                on_click="ignore",
+                type="primary" if number == 0 else "secondary",
+                icon=":material/download:",
+                width="stretch",
+            )
         with right:
             look.note(purpose)
     _contents(view)
@@ -81,28 +97,47 @@ def _contents(view: View) -> None:
     if result.advice:
         st.header("Reasons", anchor=False)
         look.notes([sentence(text) for text in (*result.advice, result.selection)])
-    st.header("Taken for granted", anchor=False)
-    if result.assumptions:
-        ordered = sorted(result.assumptions, key=lambda one: one.basis != "assumed")
-        rows = [
-            row(sentence(one.what).rstrip("."), one.value, word(one.basis), Cell(sentence(one.note), (one.source,) if one.source else ()))
-            for one in ordered
-        ]
-        heads = columns(("What", "left", 30), ("Value", "left", 18), ("Basis", "left", 10), ("Why", "left", 42))
-        look.table(Table("assumptions", "Assumptions", heads, tuple(rows)), view.catalog.sources)
-    else:
-        look.note("Nothing: every fact has a source.")
-    st.header("To ask the vendors", anchor=False)
-    if result.questions:
-        look.notes([question(text) for text in result.questions])
-    else:
-        look.note("Nothing is open.")
+    st.header("What it rests on", anchor=False)
+    _assumptions(view, result)
+    _questions(result)
     with st.expander(f"**Sources:** {plural(len(result.sources), 'document')} stand behind these numbers"):
         known = view.catalog.sources
         rows = [
-            row(known[key].title, known[key].publisher, known[key].date or Cell("no date", is_muted=True), known[key].grade)
+            row(
+                known[key].title,
+                known[key].publisher,
+                known[key].date or Cell("no date", is_muted=True),
+                known[key].grade,
+            )
             for key in result.sources
             if key in known
         ]
         heads = columns(("Document", "left", 56), ("Publisher", "left", 24), ("Date", "left", 12), ("Grade", "left", 8))
         look.table(Table("sources", "Sources", heads, tuple(rows)), known)
+
+
+def _assumptions(view: View, result: SizingResult) -> None:
+    if not result.assumptions:
+        look.note("Nothing is taken for granted: every fact has a source.")
+        return
+    with st.expander(f"**Taken for granted:** {plural(len(result.assumptions), 'fact')}"):
+        ordered = sorted(result.assumptions, key=lambda one: one.basis != "assumed")
+        rows = [
+            row(
+                sentence(one.what).rstrip("."),
+                one.value,
+                word(one.basis),
+                Cell(sentence(one.note), (one.source,) if one.source else ()),
+            )
+            for one in ordered
+        ]
+        heads = columns(("What", "left", 30), ("Value", "left", 18), ("Basis", "left", 10), ("Why", "left", 42))
+        look.table(Table("assumptions", "Assumptions", heads, tuple(rows)), view.catalog.sources)
+
+
+def _questions(result: SizingResult) -> None:
+    if not result.questions:
+        look.note("Nothing is left to ask the vendors.")
+        return
+    with st.expander(f"**To ask the vendors:** {plural(len(result.questions), 'question')}"):
+        look.notes([question(text) for text in result.questions])

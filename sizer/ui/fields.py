@@ -53,7 +53,12 @@ def quantity(label: str, path: Path_, hint: str, placeholder: str = "", *, in_fo
     name = _fill(path, written(kind, state.get(path)))
     with st.container(gap="xxsmall"):
         st.text_input(
-            label, key=name, max_chars=60, placeholder=placeholder or kind.example, help=hint, **_change(path, None, in_form)
+            label,
+            key=name,
+            max_chars=60,
+            placeholder=placeholder or kind.example,
+            help=hint,
+            **_change(path, None, in_form),
         )
         typed = state.get(path)
         if typed is None:
@@ -61,7 +66,7 @@ def quantity(label: str, path: Path_, hint: str, placeholder: str = "", *, in_fo
         try:
             value = parse(kind, typed)
         except ValueError as error:
-            st.markdown(f":red[:material/error: {plain(state.sentences(str(error)))}]")
+            st.caption(f":red[:material/error: {plain(state.sentences(str(error)))}]")
         else:
             st.caption(plain(f"read as {understood(kind, value, typed)}"))
 
@@ -69,49 +74,105 @@ def quantity(label: str, path: Path_, hint: str, placeholder: str = "", *, in_fo
 def text(label: str, path: Path_, hint: str, longest: int, placeholder: str = "", *, in_form: bool = False) -> None:
     """Free text."""
     name = _fill(path, str(state.get(path) or ""))
-    st.text_input(label, key=name, max_chars=longest, placeholder=placeholder, help=hint, **_change(path, None, in_form))
+    st.text_input(
+        label, key=name, max_chars=longest, placeholder=placeholder, help=hint, **_change(path, None, in_form)
+    )
 
 
 def whole(label: str, path: Path_, hint: str, most: int, placeholder: str = "none", *, in_form: bool = False) -> None:
     """A count of 1 or more; empty says nothing."""
     value = state.get(path)
     name = _fill(path, value if isinstance(value, int) and 1 <= value <= most else None)
-    st.number_input(label, min_value=1, max_value=most, step=1, value=None, key=name, placeholder=placeholder, help=hint,
-                    **_change(path, None, in_form))  # fmt: skip
+    st.number_input(
+        label,
+        min_value=1,
+        max_value=most,
+        step=1,
+        value=None,
+        key=name,
+        placeholder=placeholder,
+        help=hint,
+        **_change(path, None, in_form),
+    )
 
 
-def number(label: str, path: Path_, hint: str, low: float, high: float, placeholder: str = "none",
-           *, in_form: bool = False) -> None:  # fmt: skip
+def number(
+    label: str, path: Path_, hint: str, low: float, high: float, placeholder: str = "none", *, in_form: bool = False
+) -> None:
     """A number without a unit; empty says nothing."""
     value = state.get(path)
     fits = isinstance(value, (int, float)) and low <= value <= high
     name = _fill(path, float(value) if fits else None)
-    st.number_input(label, min_value=low, max_value=high, value=None, key=name, placeholder=placeholder, help=hint,
-                    format="%.10g", **_change(path, None, in_form))  # fmt: skip
+    st.number_input(
+        label,
+        min_value=low,
+        max_value=high,
+        value=None,
+        key=name,
+        placeholder=placeholder,
+        help=hint,
+        format="%.10g",
+        **_change(path, None, in_form),
+    )
 
 
-def choice(label: str, path: Path_, options: Mapping[Any, str], default: Any, hint: str, *, after: After | None = None,
-           in_form: bool = False) -> None:  # fmt: skip
+def choice(
+    label: str,
+    path: Path_,
+    options: Mapping[Any, str],
+    default: Any,
+    hint: str,
+    *,
+    after: After | None = None,
+    in_form: bool = False,
+) -> None:
     """One of several; ``default`` stands for a field that the request leaves out."""
     value = state.get(path)
     shown = default if value is None else value
     known = dict(options) if shown in options else {**options, shown: str(shown)}
-    st.selectbox(label, list(known), format_func=lambda option: known.get(option, str(option)), key=_fill(path, shown),
-                 help=hint, **_change(path, after, in_form))  # fmt: skip
+    st.selectbox(
+        label,
+        list(known),
+        format_func=lambda option: known.get(option, str(option)),
+        key=_fill(path, shown),
+        help=hint,
+        **_change(path, after, in_form),
+    )
 
 
-def switch(label: str, path: Path_, options: Mapping[str, str], default: str, hint: str, *, after: After | None = None,
-           ) -> None:  # fmt: skip
+def switch(
+    label: str,
+    path: Path_,
+    options: Mapping[str, str],
+    default: str,
+    hint: str,
+    *,
+    after: After | None = None,
+) -> None:
     """One of two or three, all in sight."""
     value = state.get(path)
     name = _fill(path, value if value in options else default)
-    st.segmented_control(label, list(options), required=True, format_func=lambda option: options.get(option, option),
-                         key=name, help=hint, **_change(path, after, False))  # fmt: skip
+    st.segmented_control(
+        label,
+        list(options),
+        required=True,
+        format_func=lambda option: options.get(option, option),
+        key=name,
+        help=hint,
+        **_change(path, after, False),
+    )
 
 
 def several(label: str, path: Path_, options: Mapping[str, str], hint: str, *, in_form: bool = False) -> None:
     """Any number of several; none chosen allows them all."""
     value = [item for item in state.get(path) or () if isinstance(item, str)]
     known = {**{item: item for item in value}, **options}
-    st.multiselect(label, list(known), format_func=lambda option: known.get(option, option), key=_fill(path, value),
-                   placeholder="all that fit", help=hint, **_change(path, None, in_form))  # fmt: skip
+    st.multiselect(
+        label,
+        list(known),
+        format_func=lambda option: known.get(option, option),
+        key=_fill(path, value),
+        placeholder="all that fit",
+        help=hint,
+        **_change(path, None, in_form),
+    )

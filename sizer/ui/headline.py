@@ -29,17 +29,17 @@ def show(view: View) -> None:
 def _trouble(view: View) -> None:
     last = " The numbers below are those of the last request that was." if view.result is not None else ""
     if view.infeasible:
-        st.error(f"**No design meets the request.** {plain(view.infeasible)}{last}", icon=":material/block:")
+        st.error(f"{plain(view.infeasible)}{last}", icon=":material/block:")
     elif view.faults:
         unplaced = [fault.text for fault in view.faults if not fault.path]
-        placed = [f"{_label(fault.path)}: {fault.text}" for fault in view.faults if fault.path]
+        placed = [_placed(fault) for fault in view.faults if fault.path]
         said = " ".join(plain(text) for text in (*unplaced, *placed))
         st.error(f"**The request is not understood.** {said}{last}", icon=":material/edit_off:")
 
 
-def _label(path: state.Path_) -> str:
-    last = [part for part in path if isinstance(part, str)][-1]
-    return state.LABELS.get(last, last.replace("_", " "))
+def _placed(fault: state.Fault) -> str:
+    label = state.label_of(str(next(part for part in reversed(fault.path) if isinstance(part, str))))
+    return fault.text if fault.text.startswith(label) else f"{label}: {fault.text}"
 
 
 def _verdict(result: SizingResult) -> None:
@@ -73,17 +73,20 @@ def figures(design: DesignAnswer) -> Figures:
         (
             "Power, at least" if parts.unknown_power else "Power, at most",
             si(power, "W"),
-            f"{plural(len(parts.unknown_power), 'part')} unknown" if parts.unknown_power else "typical "
-            + si(float(parts.power_typical_w[0]), "W"),
+            f"{plural(len(parts.unknown_power), 'part')} unknown"
+            if parts.unknown_power
+            else "typical " + si(float(parts.power_typical_w[0]), "W"),
         ),
         ("Rack units", f"{float(parts.rack_units[0]):g}", f"in {plural(racks, 'rack')}"),
         _price(design),
         (
             "Limiting stage",
             STAGES[limiting.bottleneck],
-            f"next: {STAGES[limiting.next_bottleneck].lower()}" if limiting.next_bottleneck != limiting.bottleneck else "",
+            f"next: {STAGES[limiting.next_bottleneck].lower()}"
+            if limiting.next_bottleneck != limiting.bottleneck
+            else "",
         ),
-    )  # fmt: skip
+    )
 
 
 def _rates(design: DesignAnswer) -> Figures:
@@ -96,8 +99,12 @@ def _rates(design: DesignAnswer) -> Figures:
             rows.append((f"{prefix}time to train" if several else "Time to train", *_split(answer.time.total_s, "s")))
         else:
             label = "rate" if answer.workload.task == "training" else "validation rate"
-            rows.append((f"{prefix}{label}" if several else f"Training {label}" if label == "rate" else label.capitalize(),
-                         *_split(answer.throughput, sample_unit(answer.dnn))))  # fmt: skip
+            rows.append(
+                (
+                    f"{prefix}{label}" if several else f"Training {label}" if label == "rate" else label.capitalize(),
+                    *_split(answer.throughput, sample_unit(answer.dnn)),
+                )
+            )
     return tuple(rows)
 
 
@@ -133,8 +140,11 @@ def below(view: View) -> None:
     if view.result is None:
         return
     dates = sorted({line.price_date for line in view.result.design.bill.lines if line.price_date})
-    prices = f" Prices dated {dates[0]} to {dates[-1]}." if len(dates) > 1 else f" Prices dated {dates[0]}." if dates else ""
+    prices = (
+        f" Prices dated {dates[0]} to {dates[-1]}." if len(dates) > 1 else f" Prices dated {dates[0]}." if dates else ""
+    )
     st.caption(
         f"{grouped(view.result.n_designs)} designs judged. Catalogue {view.result.catalog_digest[:10]}, calibration "
-        f"{view.result.calibration_digest[:10]}.{plain(prices)} Modelled from published measurements; intervals cover 90 %."
+        f"{view.result.calibration_digest[:10]}.{plain(prices)} Modelled from published measurements; "
+        "intervals cover 90 %."
     )

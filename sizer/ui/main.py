@@ -32,7 +32,7 @@ def _icon() -> str:
 def main() -> None:
     """Draw the page that the address names."""
     st.set_page_config(page_title="Deep-learning cluster configurator", page_icon=_icon(), layout="wide")
-    st.html(look.css(look.palette()))
+    look.style(look.palette())
     try:
         parts = state.catalog()
     except CatalogError as error:
@@ -67,9 +67,7 @@ def _next_step(number: int, pages: Sequence[StreamlitPage]) -> None:
     if number + 1 < len(_PAGES):
         title, _, what = _PAGES[number + 1]
         st.space("small")
-        st.page_link(
-            pages[number + 1], label=f"Next: {title}, {what}", icon=":material/arrow_forward:"
-        )
+        st.page_link(pages[number + 1], label=f"Next: {title}, {what}", icon=":material/arrow_forward:")
 
 
 def _faulty_catalog(error: CatalogError) -> None:

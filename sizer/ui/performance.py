@@ -51,9 +51,12 @@ def _which(design: DesignAnswer) -> int:
     if key not in st.session_state:
         st.session_state[key] = min(int(st.session_state.get("workload_shown", 0)), len(names) - 1)
     chosen = st.segmented_control(
-        f"The design runs {plural(len(names), 'workload')}; this one is shown", range(len(names)), required=True,
-        format_func=lambda number: names[number], key=key,
-    )  # fmt: skip
+        f"The design runs {plural(len(names), 'workload')}; this one is shown",
+        range(len(names)),
+        required=True,
+        format_func=lambda number: names[number],
+        key=key,
+    )
     st.session_state.workload_shown = int(chosen or 0)
     return int(chosen or 0)
 

@@ -42,7 +42,9 @@ def run(port: int, catalog_dir: Path | None = None) -> None:
         from streamlit import config
         from streamlit.web import bootstrap
     except ModuleNotFoundError:
-        raise OutputError("the app needs Streamlit, which is not installed; install dl-cluster-configurator[ui]") from None
+        raise OutputError(
+            "the app needs Streamlit, which is not installed; install dl-cluster-configurator[ui]"
+        ) from None
     from sizer.ui.state import CATALOG_FOLDER
 
     if catalog_dir is not None:
@@ -60,7 +62,9 @@ def settings() -> dict[str, Any]:
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError:
-        raise OutputError(f"{file}: the settings of the app are missing; restore the checkout or install again") from None
+        raise OutputError(
+            f"{file}: the settings of the app are missing; restore the checkout or install again"
+        ) from None
     return dict(_flat(tables, ""))
 
 

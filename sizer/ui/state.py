@@ -20,7 +20,8 @@ import streamlit as st
 from sizer.base.errors import CatalogError, InfeasibleError, RequestError, SizerError
 from sizer.base.quantities import BYTES, FLOP, SAMPLES_PER_S, SECONDS, WATTS, Kind, parse
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import Catalog, load_catalog
+from sizer.catalog.loader import load_catalog
+from sizer.catalog.model import Catalog
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
@@ -43,17 +44,47 @@ QUANTITIES: dict[tuple[str, ...], Kind] = {
     ("limits", "power_w"): WATTS,
 }
 LABELS = {
-    "title": "Title", "customer": "Customer", "date": "Date", "confidence": "Confidence", "rank_by": "Ranked by",
-    "currency": "Currency", "name": "Name", "task": "Task", "dnn": "Neural network", "stack": "Software stack",
-    "precision": "Precision", "batch_per_gpu": "Batch per GPU", "dataset": "Data set",
-    "dataset_bytes": "Data set size", "sample_bytes": "Sample size", "access": "Reading order", "cache": "Server cache",
-    "target": "Target", "samples_per_s": "Rate", "time_to_train_s": "Time to train", "gpus_busy": "GPUs kept busy",
-    "epochs": "Epochs", "recipe": "Recipe", "forward_flop": "Forward operations", "parameters": "Parameters",
-    "input_bytes": "Decoded sample", "like": "Efficiency like", "n_samples": "Samples",
-    "n_validation_samples": "Validation samples", "format": "Format", "servers": "Servers", "storage": "Storage",
-    "gpus": "GPUs", "fabrics": "Fabrics", "gpus_per_server": "GPUs used per server", "budget": "Budget",
-    "racks": "Racks", "rack_power_w": "Power per rack", "power_w": "Power in all", "rack_units": "Rack units",
-}  # fmt: skip
+    "title": "Title",
+    "customer": "Customer",
+    "date": "Date",
+    "confidence": "Confidence",
+    "rank_by": "Ranked by",
+    "currency": "Currency",
+    "name": "Name",
+    "task": "Task",
+    "dnn": "Neural network",
+    "stack": "Software stack",
+    "precision": "Precision",
+    "batch_per_gpu": "Batch per GPU",
+    "dataset": "Data set",
+    "dataset_bytes": "Data set size",
+    "sample_bytes": "Sample size",
+    "access": "Reading order",
+    "cache": "Server cache",
+    "target": "Target",
+    "samples_per_s": "Rate",
+    "time_to_train_s": "Time to train",
+    "gpus_busy": "GPUs kept busy",
+    "epochs": "Epochs",
+    "recipe": "Recipe",
+    "forward_flop": "Forward operations",
+    "parameters": "Parameters",
+    "input_bytes": "Decoded sample",
+    "like": "Efficiency like",
+    "n_samples": "Samples",
+    "n_validation_samples": "Validation samples",
+    "format": "Format",
+    "servers": "Servers",
+    "storage": "Storage",
+    "gpus": "GPUs",
+    "fabrics": "Fabrics",
+    "gpus_per_server": "GPUs used per server",
+    "budget": "Budget",
+    "racks": "Racks",
+    "rack_power_w": "Power per rack",
+    "power_w": "Power in all",
+    "rack_units": "Rack units",
+}
 
 
 @dataclass(frozen=True)
@@ -110,7 +141,7 @@ def catalog() -> Catalog:
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _outcome(request_json: str, digest: str, _parts: Catalog) -> Outcome:
+def _outcome(request_json: str, digest: str, _parts: Catalog) -> Outcome:  # noqa: ARG001  (the digest is part of the key)
     request = SizingRequest.model_validate_json(request_json)
     try:
         return Outcome(size(request, _parts))
@@ -154,7 +185,7 @@ def load_upload(name: str, content: bytes) -> None:
         if answer.refused:
             raise RequestError(answer.refused)
     except RequestError as error:
-        st.session_state.upload_fault = sentences(str(error), name)
+        st.session_state.upload_fault = f"{name}: {sentences(str(error), name)}"
         return
     _take(data, UPLOADED)
     st.session_state.notice = f"{name} is loaded."
@@ -169,22 +200,25 @@ def read_upload(name: str, content: bytes) -> dict[str, Any]:
         If the file is too large, not UTF-8, neither TOML nor JSON, or no table.
     """
     if len(content) > MAX_REQUEST_BYTES:
-        raise RequestError(f"{name}: is larger than a request can be ({MAX_REQUEST_BYTES} B)")
+        raise RequestError(f"{name}: the file is larger than a request can be ({MAX_REQUEST_BYTES} B)")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RequestError(f"{name}: is not UTF-8 text (byte {error.start})") from None
+        raise RequestError(f"{name}: the file is not UTF-8 text (byte {error.start})") from None
     kind = "JSON" if name.lower().endswith(".json") else "TOML"
     try:
         # ValueError: not valid, or an integer of thousands of digits.
         data = json.loads(text) if kind == "JSON" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RequestError(f"{name}: is not valid {kind}: {error}") from None
+        raise RequestError(f"{name}: the file is not valid {kind}: {error}") from None
     if isinstance(data, dict) and data.get("kind") == "design":
         data = data.get("request")
     if not isinstance(data, dict):
-        raise RequestError(f"{name}: holds no request; a request has at least one [[workload]] with dnn and target")
-    return without_nothing(data)
+        raise RequestError(
+            f"{name}: the file holds no request; a request has at least one [[workload]] with dnn and target"
+        )
+    cleaned: dict[str, Any] = without_nothing(data)
+    return cleaned
 
 
 def without_nothing(data: Any) -> Any:
@@ -289,38 +323,50 @@ def _leaves(data: Any, path: Path_) -> list[tuple[Path_, Any]]:
     return [(path, data)]
 
 
+# A field of the request at the start of an error: workload[0].target.samples_per_s = ... or limits.racks: ...
+_FIELD = re.compile(r"(?:unknown key '|key ')?([a-z_]+(?:\[\d+\]|\.\d+|\.[a-z_]+)*)'?(?= = |: | is | names )")
+_SNAKE = re.compile(r"\b(?:[a-z]+(?:\[\d+\])?\.)*[a-z]+(?:_[a-z]+)+\b")
+_ID = re.compile(r"'?(?<![\w.-])([a-z0-9]+(?:[.+-][a-z0-9]+)+|[a-z]+\d+|(?<=')[a-z0-9]+)(?![\w-])'?")
+
+
 def request_faults(text: str) -> list[Fault]:
     """Sentences of a RequestError, each with the field that it names."""
     faults = []
     for line in text.splitlines():
-        match = re.match(r"(?:request: )?(?:unknown key '|key ')?((?:[a-z_]+|\d+)(?:\.(?:[a-z_]+|\d+))*)(?= = |: )", line)
-        path: Path_ = ()
-        if match is not None and match[1].split(".")[0] in SizingRequest.model_fields:
-            path = tuple(int(part) if part.isdigit() else part for part in match[1].split("."))
-        faults.append(Fault(path, sentences(line)))
+        match = _field(line.removeprefix("request: "))
+        parts = re.findall(r"[a-z_]+|\d+", match[1]) if match is not None else []
+        faults.append(Fault(tuple(int(part) if part.isdigit() else part for part in parts), sentences(line)))
     return faults
 
 
+def _field(line: str) -> re.Match[str] | None:
+    match = _FIELD.match(line)
+    return match if match is not None and re.split(r"[\[.]", match[1])[0] in SizingRequest.model_fields else None
+
+
 def sentences(text: str, place: str = "request") -> str:
-    """An error of the engine in the words of the pages: field names as labels, places left out."""
+    """An error of the engine in the words of the pages: fields by their labels, items by their names, no places."""
     said = []
     for line in text.splitlines():
-        line = re.sub(r"^request: ", "", line) if place == "request" else line
-        line = re.sub(r"\b(?:workload|platforms|limits|site|existing)(?:\.(?:\d+|[a-z_]+))+", _label_of, line)
-        line = re.sub(r"\b[a-z]+(?:_[a-z]+)+\b", _label_of, line)
-        line = re.sub(r"'?(?<![\w.-])([a-z0-9]+(?:[.+-][a-z0-9]+)+|[a-z]+\d+|(?<=')[a-z0-9]+)(?![\w-])'?", _name_of, line)
+        line = line.removeprefix(f"{place}: ")
+        match = _field(line)
+        if match is not None:
+            line = f"{label_of(match[1])}{line[match.end() :]}"
+        line = _SNAKE.sub(lambda found: label_of(found[0]), line)
+        line = _ID.sub(_name_of, line)
         said.append(line[:1].upper() + line[1:] + ("" if line.endswith((".", "?", "!")) else "."))
     return " ".join(said)
+
+
+def label_of(path: str) -> str:
+    """Label of a field given as in an error: 'workload[0].dataset_bytes' reads 'Data set size'."""
+    last = [part for part in re.findall(r"[a-z_]+", path) if part][-1]
+    return LABELS.get(last, last.replace("_", " "))
 
 
 def _name_of(match: re.Match[str]) -> str:
     """Name of a catalogue item in place of its id; other words stay."""
     try:
-        return catalog().item(match[1]).name
+        return str(catalog().item(match[1]).name)
     except CatalogError:
         return match[0]
-
-
-def _label_of(match: re.Match[str]) -> str:
-    last = [part for part in match[0].split(".") if not part.isdigit()][-1]
-    return LABELS.get(last, last.replace("_", " "))

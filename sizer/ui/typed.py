@@ -26,9 +26,9 @@ def written(kind: Kind, value: object) -> str:
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return ""
-    # The largest unit in which the number is 1 or more; the SI unit where there is none.
+    # The largest unit in which the number is 1 or more and short; binary units after decimal ones.
     units = [unit for unit, factor in kind.factors.items() if abs(value) >= factor]
-    for unit in sorted(units, key=lambda name: -kind.factors[name]):
+    for unit in sorted(units, key=lambda name: ("iB" in name, -kind.factors[name])):
         text = f"{value / kind.factors[unit]:.{_DIGITS}g}"
         if "e" not in text and len(text) <= _DIGITS - 2 and parse(kind, f"{text} {unit}") == value:
             return f"{text} {unit}"
@@ -56,7 +56,7 @@ def _table(data: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
     lines = [f"{_key(key)} = {_value(value)}" for key, value in data.items() if not _is_table(value)]
     for key, value in data.items():
         here = (*path, _key(key))
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping) and _is_table(value):
             lines += ["", f"[{'.'.join(here)}]", *_table(value, here)]
         elif _is_table(value):
             for part in value:

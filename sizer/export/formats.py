@@ -1,0 +1,39 @@
+"""Cell formats of the workbook."""
+
+from typing import Any
+
+from sizer.drawings.palette import LIGHT
+
+COLOURS = {"ink": LIGHT.ink, "muted": LIGHT.muted}
+
+
+def base() -> dict[str, Any]:
+    """What every cell has."""
+    return {"font_name": "Calibri", "font_size": 10, "font_color": COLOURS["ink"], "valign": "top"}
+
+
+def formats() -> dict[str, dict[str, Any]]:
+    """Properties of every format by its name; ``-quoted`` keeps text that looks like a formula from being one."""
+    number = {"align": "right"}
+    total = {"bold": True, "top": 1}
+    head = {"bold": True, "top": 1, "bottom": 1, "text_wrap": True, "valign": "bottom"}
+    made: dict[str, dict[str, Any]] = {
+        "text": {},
+        "wrap": {"text_wrap": True},
+        "plain": {"align": "left"},
+        "label": {"font_color": COLOURS["muted"]},
+        "strong": {"bold": True, "text_wrap": True},
+        "muted": {"font_color": COLOURS["muted"]},
+        "open": {**number, "italic": True, "font_color": COLOURS["muted"], "num_format": "#,##0.00"},
+        "title": {"bold": True, "font_size": 16},
+        "head": head,
+        "head-right": {**head, **number},
+        "integer": {**number, "num_format": "#,##0"},
+        "money": {**number, "num_format": "#,##0.00"},
+        "percent": {**number, "num_format": "0.0%"},
+        "ratio": {**number, "num_format": "0.##"},
+        "total": total,
+        "total-money": {**total, **number, "num_format": "#,##0.00"},
+    }
+    quoted = {f"{name}-quoted": {**made[name], "quote_prefix": True} for name in ("text", "wrap", "strong", "muted")}
+    return {**made, **quoted}

@@ -1,0 +1,241 @@
+"""Tables of the chapters that open the guide: the answer in numbers, the request, the conditions, the networks."""
+
+from sizer.base.quantities import grouped, si
+from sizer.catalog.model import Catalog
+from sizer.report import prose, words
+from sizer.report.tables import Cell, Row, Table, columns, item_name, row
+from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
+
+
+def control_table(result: SizingResult) -> Table:
+    """What identifies this document."""
+    request = result.request
+    rows = [
+        row("Prepared for", request.customer or Cell("not named", is_muted=True)),
+        row("Date", words.date(request.date)),
+        row("Status", "budgetary and not binding; performance is projected, not guaranteed"),
+        row("Catalogue", Cell(result.catalog_digest[:16])),
+        row("Calibration", Cell(result.calibration_digest[:16])),
+    ]
+    note = "The same request, catalogue and calibration always print this same document."
+    return Table("control", "Document control", columns(("", "left", 24), ("", "left", 76)), tuple(rows), note, "plain")
+
+
+def numbers_table(result: SizingResult) -> Table:
+    """The answer in ten numbers, a few more with several workloads."""
+    design = result.design
+    counts = design.quantities
+    many = len(design.workloads) > 1
+    rows = [
+        row(
+            words.plural_of(design.n_servers, "GPU server").capitalize().replace("Gpu", "GPU"),
+            grouped(design.n_servers),
+            design.platform.server.name,
+        ),
+        row(words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus), design.platform.gpu.name),
+        row(
+            "Storage",
+            prose.storage(design)
+            if design.storage_nodes
+            else "at hand"
+            if design.platform.attachment == "lan"
+            else "1",
+            design.platform.storage.name,
+        ),
+        row(
+            "Switches and gateways",
+            grouped(prose.switches(design)) if prose.switches(design) else "none",
+            "all networks",
+        ),
+        row("Rack space", prose.racks(design), ""),
+        row("Power, maximum", prose.power(design), f"{prose.power(design, 'typical')} typical"),
+    ]
+    for answer in design.workloads:
+        name = answer.workload.name if many else ""
+        rows.append(
+            row("Throughput", words.estimate(answer.throughput, words.sample_unit(answer.dnn)), name or answer.dnn.name)
+        )
+        if answer.time is not None:
+            rows.append(
+                row("Time to train", words.estimate(answer.time.total_s, "s"), name or prose.epochs_text(answer))
+            )
+        rows.append(row("Limiting stage", Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name))
+    rows.append(row("List price", prose.price(design.bill), prose.open_prices(design.bill)))
+    if counts.unknown_power or counts.unknown_weight:
+        missing = len(set(counts.unknown_power) | set(counts.unknown_weight))
+        note = (
+            f"“At least” marks totals without the {words.plural(missing, 'device type')} whose value no source gives."
+        )
+    else:
+        note = ""
+    return Table(
+        "numbers",
+        "The answer in numbers",
+        columns(("", "left", 24), ("", "left", 32), ("", "left", 44)),
+        tuple(rows),
+        note,
+        "facts",
+    )
+
+
+def requirement_table(answer: WorkloadAnswer, number: int, of: int) -> Table:
+    """One workload as the tool understood it."""
+    workload = answer.workload
+    rows = [
+        row("Neural network", f"{answer.dnn.name}, {words.name(workload.task)} with {words.name(workload.precision)}"),
+        row(
+            "Software",
+            f"{answer.stack.name}; {words.name(answer.stack.loader)}"
+            if answer.stack.loader != "none"
+            else answer.stack.name,
+        ),
+        row("Batch per GPU", grouped(answer.batch_per_gpu)),
+        row("Data set", prose.dataset_text(answer)),
+        row("Format and order", f"{answer.dataset.format}; {words.name(workload.access)}"),
+        row("Cache on the servers", words.name(workload.cache)),
+        row("Target", words.sentence(answer.target).rstrip("."), kind="strong"),
+    ]
+    if answer.time is not None:
+        rows.insert(-1, row("Length", prose.epochs_text(answer)))
+    title = f"Workload {number}: {workload.name}" if of > 1 else f"Workload as understood: {workload.name}"
+    return Table(f"workload-{number}", title, columns(("", "left", 24), ("", "left", 76)), tuple(rows), style="asked")
+
+
+def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
+    """What may be used and what must not be exceeded."""
+    request = result.request
+    allowed, limits = request.platforms, request.limits
+    rows = [row("Probability asked", f"{words.percent(request.confidence)} that all targets are met together")]
+
+    def names(label: str, ids: tuple[str, ...]) -> None:
+        if ids:
+            rows.append(row(label, words.listed(item_name(one, catalog) for one in ids)))
+
+    names("Servers allowed", allowed.servers)
+    names("Servers ruled out", allowed.forbidden_servers)
+    names("GPUs allowed", allowed.gpus)
+    names("Storage allowed", allowed.storage)
+    names("Storage ruled out", allowed.forbidden_storage)
+    if allowed.fabrics:
+        rows.append(row("Fabrics allowed", words.listed(words.link_name(kind) for kind in allowed.fabrics)))
+    if allowed.gpus_per_server is not None:
+        rows.append(row("GPUs of a server in use", grouped(allowed.gpus_per_server)))
+    if limits.budget is not None:
+        rows.append(row("Budget", words.money(words.whole(limits.budget), request.currency)))
+    watts = (("Power of a rack, most", limits.rack_power_w), ("Power in all, most", limits.power_w))
+    rows += [row(label, si(value, "W")) for label, value in watts if value is not None]
+    counts = (
+        ("Racks, most", limits.racks),
+        ("Rack units, most", limits.rack_units),
+        ("Servers, most", limits.servers),
+    )
+    rows += [row(label, grouped(count)) for label, count in counts if count is not None]
+    existing = {**request.existing.servers, **request.existing.storage_nodes, **request.existing.switches}
+    if existing:
+        rows.append(
+            row(
+                "At hand already",
+                words.listed(f"{count} × {item_name(item, catalog)}" for item, count in existing.items()),
+            )
+        )
+    if request.rank_by is not None:
+        rows.append(row("Ranked by", words.name(request.rank_by)))
+    rows.append(
+        row("Racks and power units", f"{item_name(request.site.rack, catalog)}, {item_name(request.site.pdu, catalog)}")
+    )
+    return Table("conditions", "Conditions", columns(("", "left", 24), ("", "left", 76)), tuple(rows), style="asked")
+
+
+def checks_table(result: SizingResult) -> Table | None:
+    """Data sets against memory and capacity."""
+    design = result.design
+    memory = design.platform.server.memory_bytes
+    usable = float(design.quantities.usable_bytes[0])
+    rows: list[Row] = []
+    for answer in design.workloads:
+        name = answer.workload.name
+        if memory is not None:
+            rows.append(row(name, "memory of one server", prose.fits(answer.dataset_bytes, memory.value, "it")))
+            if design.n_servers > 1:
+                together = memory.value * design.n_servers
+                rows.append(
+                    row(
+                        "",
+                        f"memory of {words.plural(design.n_servers, 'server')} together",
+                        prose.fits(answer.dataset_bytes, together, "it"),
+                    )
+                )
+        if usable > 0:
+            rows.append(
+                row(
+                    "" if memory is not None else name,
+                    f"usable capacity of {design.platform.storage.name}",
+                    prose.fits(answer.dataset_bytes, usable, "it"),
+                )
+            )
+    if not rows:
+        return None
+    return Table(
+        "checks",
+        "Where the data set fits",
+        columns(("Workload", "left", 28), ("Against", "left", 36), ("Outcome", "left", 36)),
+        tuple(rows),
+    )
+
+
+def networks_table(result: SizingResult, catalog: Catalog) -> Table | None:
+    """Networks with switches and ports; None where the design has none of its own."""
+    rows = []
+    for net in result.design.quantities.networks:
+        if not int(net.ports_used[0]):
+            continue
+        leaves, spines, gateways = (int(part[0]) for part in (net.leaves, net.spines, net.gateways))
+        count = leaves + spines + gateways
+        split = f" ({leaves} leaf, {spines} spine)" if spines else ""
+        switch = item_name(net.switch, catalog) if net.switch is not None else "none"
+        ratio = float(net.oversubscription[0])
+        order = "1 : 1" if ratio <= 1 else f"{ratio:.2g} : 1"
+        rows.append(
+            row(
+                Cell(words.sentence(net.name).rstrip(".")),
+                words.link_name(net.kind),
+                f"{count} × {switch}{split}",
+                prose.port_arithmetic(net),
+                order if spines else "–",
+            )
+        )
+    if not rows:
+        return None
+    notes = [
+        words.sentence(f"{net.name}: {net.note}")
+        for net in result.design.quantities.networks
+        if net.note and int(net.ports_used[0])
+    ]
+    heads = columns(
+        ("Network", "left", 17),
+        ("Links", "left", 14),
+        ("Switches", "left", 23),
+        ("Ports", "left", 36),
+        ("Down : up", "right", 10),
+    )
+    return Table("networks", "Networks and how their ports add up", heads, tuple(rows), " ".join(notes))
+
+
+def assumptions_table(result: SizingResult) -> Table | None:
+    """Assumed facts first, as they weigh most."""
+    ordered = sorted(result.assumptions, key=lambda one: one.basis != "assumed")
+    rows = [
+        row(
+            words.sentence(one.what).rstrip("."),
+            one.value,
+            words.name(one.basis),
+            Cell(words.sentence(one.note), cites=(one.source,) if one.source else ()),
+        )
+        for one in ordered
+    ]
+    if not rows:
+        return None
+    heads = columns(
+        ("Assumption", "left", 27), ("Value", "left", 17), ("Basis", "left", 11), ("Reason and source", "left", 45)
+    )
+    return Table("assumptions", "What is taken for granted", heads, tuple(rows))

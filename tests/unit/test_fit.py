@@ -1,0 +1,258 @@
+"""Fits against certified values, the observations' reader against bad files, rules and resolution."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import least_squares
+from scipy.sparse import csr_array
+
+from sizer.base.errors import CalibrationError
+from sizer.calibrate.cases import link_bytes_per_s, link_level, match_stack, resolve
+from sizer.calibrate.fit import fit_least_squares, fit_with_priors
+from sizer.calibrate.observations import COLUMNS, load_observations, observations_digest, read_rows
+from sizer.calibrate.rules import LEFT_OUT
+from sizer.catalog.loader import load_catalog
+
+# NIST StRD, nonlinear regression, data set Misra1a: y, x.
+MISRA1A = np.array(
+    [
+        (10.07, 77.6),
+        (14.73, 114.9),
+        (17.94, 141.1),
+        (23.93, 190.8),
+        (29.61, 239.9),
+        (35.18, 289.0),
+        (40.02, 332.8),
+        (44.82, 378.4),
+        (50.76, 434.8),
+        (55.05, 477.3),
+        (61.01, 536.8),
+        (66.40, 593.1),
+        (75.47, 689.1),
+        (81.78, 760.0),
+    ]
+)
+
+
+@pytest.mark.parametrize("start", [(500.0, 0.0001), (250.0, 0.0005)])  # both starts of the source
+def test_fit_reaches_certified_values_and_errors(start):
+    """NIST StRD, data set Misra1a, certified values and standard deviations."""
+    y, x = MISRA1A.T
+    fit = fit_least_squares(lambda x, b: b[0] * (1 - np.exp(-b[1] * x)), x, y, 1.0, np.array(start), ("b1", "b2"))
+    assert_allclose(fit.values, [238.94212918, 5.5015643181e-4], rtol=1e-6)  # signed; 11 digits certified
+    assert_allclose(fit.std, [2.7070075241, 7.2668688436e-6], rtol=1e-4)  # numerical Jacobian
+    assert fit.dof == 12
+
+
+def test_rows_that_do_not_tell_parameters_apart_are_refused():
+    x = np.arange(5.0)
+    with pytest.raises(CalibrationError, match="tell apart 1 of 2"):
+        fit_least_squares(lambda x, b: (b[0] + b[1]) * x, x, 2 * x, 1.0, np.ones(2), ("a", "b"))
+
+
+def linear(matrix):
+    return lambda k: (matrix @ k, csr_array(matrix))
+
+
+def test_priors_and_data_weigh_by_their_variance():
+    """One number measured as 1 +- 0.1 under a prior of 0 +- 0.1 lies half way, with 0.1/sqrt(2): normal theory.
+
+    The robust loss is quadratic to 1e-4 here, where the residual is a hundredth of its scale.
+    """
+    fit = fit_with_priors(
+        linear(np.ones((1, 1)) * 100), np.array([1.0]), 10.0, np.zeros(1), np.array([0.1]), np.zeros(1)
+    )
+    assert_allclose(fit.values, [0.005], rtol=1e-3)
+    assert_allclose(fit.covariance, [[0.1**2 / 2]], rtol=1e-3)
+
+
+def test_an_effect_without_data_keeps_its_prior():
+    matrix = np.array([[1.0, 0.0], [1.0, 0.0]])
+    fit = fit_with_priors(linear(matrix), np.ones(2), 0.01, np.zeros(2), np.array([1.0, 0.7]), np.zeros(2))
+    assert_allclose(fit.values[1], 0.0, atol=1e-12)
+    assert_allclose(fit.covariance[1, 1], 0.49, rtol=1e-9)
+
+
+def test_joint_fit_agrees_with_scipy_least_squares():
+    """Another solver on the same robust objective: soft L1 on the data, quadratic priors."""
+    random = np.random.default_rng(11)
+    matrix = random.normal(size=(60, 5))
+    truth, sd = np.array([0.3, -0.2, 0.1, 0.0, 0.5]), np.full(5, 0.4)
+    y = matrix @ truth + 0.05 * random.standard_t(2, 60)
+
+    def loss(z):
+        rho = np.array([z, np.ones_like(z), np.zeros_like(z)])
+        rho[:, :60] = [2 * (np.sqrt(1 + z[:60]) - 1), (1 + z[:60]) ** -0.5, -0.5 * (1 + z[:60]) ** -1.5]
+        return rho
+
+    other = least_squares(
+        lambda k: np.concatenate([(matrix @ k - y) / 0.05, k / sd]), np.zeros(5), loss=loss, xtol=1e-12, ftol=1e-12
+    )
+    fit = fit_with_priors(linear(matrix), y, 0.05, np.zeros(5), sd, np.zeros(5))
+    assert_allclose(fit.values, other.x, atol=2e-5)  # both stop on a relative fall of 1e-9 or less
+
+
+def test_an_outlier_moves_the_robust_fit_little():
+    """Twenty rows at 1 and one at 5: the mean would be 1.19; soft L1 pulls by at most sigma per row."""
+    y = np.array([1.0] * 20 + [5.0])
+    fit = fit_with_priors(linear(np.ones((21, 1))), y, 0.05, np.zeros(1), np.array([10.0]), np.zeros(1))
+    assert_allclose(fit.values, [1.0], atol=0.05 / 20 * 1.1)
+
+
+# --- observations ---------------------------------------------------------------------------------------------------
+
+GOOD = {
+    "id": "a",
+    "source": "s",
+    "where": "p. 1",
+    "basis": "table",
+    "task": "training",
+    "dnn": "resnet50",
+    "framework": "mxnet",
+    "software": "MXNet",
+    "precision": "mixed",
+    "batch_per_gpu": "256",
+    "gpu": "v100-sxm2-16gb",
+    "server": "dgx-1",
+    "servers": "1",
+    "gpus": "8",
+    "loader": "dali",
+    "data": "real",
+    "quantity": "samples_per_s",
+    "value": "11220",
+}
+
+
+def text(columns=COLUMNS, **changes):
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerow({**GOOD, **changes})
+    return out.getvalue()
+
+
+def test_a_good_row_is_read():
+    (row,) = read_rows(text(extra='{"ranks": 16}'), "x.csv")
+    assert (row.value, row.gpus, row.batch_per_gpu, row.nics_per_server) == (11_220.0, 8, 256.0, None)
+    assert row.extra == {"ranks": 16}
+    assert row.n_gpus_per_server == 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"value": "nan"}, "x.csv line 2, column value: 'nan' is not a number"),
+        ({"value": "inf"}, "column value: 'inf' is not a number"),
+        ({"value": "1_000"}, "column value"),
+        ({"value": "-5"}, "column value: '-5' is outside"),
+        ({"value": ""}, "column value: is empty"),
+        ({"value": "1e300"}, "outside"),
+        ({"quantity": "furlongs"}, "column quantity: 'furlongs' is unknown"),
+        ({"task": "knitting"}, "column task"),
+        ({"precision": "fp64"}, "column precision"),
+        ({"gpus": "2.5"}, "column gpus: '2.5' is not a whole number"),
+        ({"servers": "0"}, "column servers: '0' is outside 1.."),
+        ({"batch_per_gpu": "many"}, "column batch_per_gpu"),
+        ({"extra": "[1]"}, "column extra"),
+        ({"extra": '{"a": NaN}'}, "column extra"),
+        ({"extra": '{"a": {"b": 1}}'}, "column extra"),
+        ({"id": ""}, "column id: is empty"),
+        ({"notes": "x" * 6000}, "column notes: 6000 characters"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_place(changes, said):
+    with pytest.raises(CalibrationError) as error:
+        read_rows(text(**changes), "x.csv")
+    assert said in str(error.value)
+    assert "x.csv line 2" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ((*COLUMNS, "colour"), "unknown column 'colour'"),
+        (COLUMNS[:-1], "column 'notes' is missing"),
+        ((*COLUMNS, "id"), "twice"),
+    ],
+)
+def test_other_columns_are_refused(columns, said):
+    with pytest.raises(CalibrationError, match=said):
+        read_rows(text(columns), "x.csv")
+
+
+def test_short_and_long_rows_are_refused():
+    head = ",".join(COLUMNS)
+    with pytest.raises(CalibrationError, match="fewer cells"):
+        read_rows(f"{head}\na,b\n", "x.csv")
+    with pytest.raises(CalibrationError, match="more cells"):
+        read_rows(text().rstrip("\r\n") + ",extra\n", "x.csv")
+
+
+def test_bad_files_are_refused(tmp_path):
+    with pytest.raises(CalibrationError, match="cannot be read"):
+        load_observations(tmp_path / "none.csv")
+    with pytest.raises(CalibrationError, match="no CSV files"):
+        load_observations(tmp_path)
+    (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(CalibrationError, match="not UTF-8"):
+        load_observations(tmp_path)
+    (tmp_path / "a.csv").write_text(text() + text().split("\n", 1)[1], encoding="utf-8")
+    with pytest.raises(CalibrationError, match="'a' is used by"):
+        load_observations(tmp_path)
+    (tmp_path / "a.csv").write_text("x" * 10_000_001, encoding="utf-8")
+    with pytest.raises(CalibrationError, match="larger"):
+        load_observations(tmp_path)
+
+
+def test_digest_follows_the_numbers_not_the_notes():
+    same, other = read_rows(text(notes="read twice"), "y.csv"), read_rows(text(value="11221"), "x.csv")
+    base = observations_digest(tuple(read_rows(text(), "x.csv")))
+    assert observations_digest(tuple(same)) == base
+    assert observations_digest(tuple(other)) != base
+
+
+# --- rules and resolution -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return load_observations()
+
+
+def test_every_rule_leaves_some_row_out(rows):
+    for rule in LEFT_OUT:
+        if rule.ids != (
+            "dawn-fastai-*",
+            "dawn-huawei-*",
+        ):  # those print times, no rates; the rule keeps their times out
+            assert any(rule.covers(row) for row in rows), rule.reason
+
+
+def test_every_rate_is_used_or_has_a_reason(rows, catalog):
+    for row in rows:
+        if row.quantity == "samples_per_s" and row.task in ("training", "inference"):
+            case, reason = resolve(row, catalog, for_fit=True)
+            assert (case is None) == bool(reason), row.id
+
+
+def test_wording_with_more_words_wins(rows, catalog):
+    by_id = {row.id: row for row in rows}
+    assert match_stack(catalog, by_id["rs-isilon-resnet50-1node"]).id == "dell-ready-2018"
+    assert match_stack(catalog, by_id["rs-scaling32-caffe2-fp32/speedup"]).id == "caffe2-dell-2018"
+    assert match_stack(catalog, by_id["hvd779-rn50-syn-8g"]).id == "tf-horovod-2019.01"
+
+
+def test_links():
+    assert link_bytes_per_s("edr") == link_bytes_per_s("100gbe-roce") == 12.5e9
+    assert link_level("100gbe") == link_level("100gbe-roce") == "100gbe/rdma"
+    assert link_level("25gbe") == link_level("25gbe-tcp") == "25gbe/tcp"
+    with pytest.raises(ValueError, match="unknown link"):
+        link_bytes_per_s("string-and-tins")
