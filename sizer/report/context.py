@@ -270,13 +270,13 @@ def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> Work
         stages=stage_table(answer, number),
         figures=figures_table(answer, number),
         stage_chart=Figure(
-            f"stages-{number}",
+            f"stage-chart-{number}",
             "Throughput that each stage could pass. The filled bar limits; thin lines are 90 % intervals; "
             "bars with an arrow are cut.",
             charts.chart_svg(charts.stage_chart(answer)),
         ),
         scaling_chart=Figure(
-            f"scaling-{number}",
+            f"scaling-chart-{number}",
             "Projected throughput by size, with storage and platform held fixed."
             + (
                 " The circles are the published runs listed below, some with other servers and software."
@@ -290,7 +290,7 @@ def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> Work
         time=time_table(answer, number),
         time_chart=None
         if time_chart is None
-        else Figure(f"time-{number}", "Where the time of one training goes.", charts.chart_svg(time_chart)),
+        else Figure(f"time-chart-{number}", "Where the time of one training goes.", charts.chart_svg(time_chart)),
         cold_epoch=prose.cold_epoch(answer) if answer.time is not None else "",
         evidence=evidence_table(answer, number),
         doubts=[words.sentence(text) for text in answer.warnings],

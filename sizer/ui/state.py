@@ -360,7 +360,7 @@ def sentences(text: str, place: str = "request") -> str:
 
 def label_of(path: str) -> str:
     """Label of a field given as in an error: 'workload[0].dataset_bytes' reads 'Data set size'."""
-    last = [part for part in re.findall(r"[a-z_]+", path) if part][-1]
+    last: str = re.findall(r"[a-z_]+", path)[-1]
     return LABELS.get(last, last.replace("_", " "))
 
 

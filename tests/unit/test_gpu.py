@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -114,6 +114,7 @@ def test_one_gpu_needs_no_exchange():
     assert rate.exposed_s == 0
 
 
+@settings(deadline=None)
 @given(
     gpus=st.integers(1, 16),
     servers=st.integers(1, 2000),

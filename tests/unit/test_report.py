@@ -1,4 +1,4 @@
-"""The guide: words, charts, drawings and pages. Golden text stands in tests/golden; a diff there is a changed answer."""
+"""The guide: words, charts, drawings and pages. Golden text lies in tests/golden; a diff there is a changed answer."""
 
 import dataclasses
 import html
