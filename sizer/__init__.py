@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from sizer.base.errors import InfeasibleError as InfeasibleError
     from sizer.base.errors import SizerError as SizerError
     from sizer.base.estimate import Estimate as Estimate
-    from sizer.catalog.model import Catalog as Catalog
     from sizer.catalog.loader import load_catalog as load_catalog
+    from sizer.catalog.model import Catalog as Catalog
     from sizer.sizing.project import project as project
     from sizer.sizing.result import DesignAnswer as DesignAnswer
     from sizer.sizing.result import SizingResult as SizingResult
@@ -35,7 +35,7 @@ _PUBLIC = {
     "size": "sizer.sizing.size",
 }
 
-__all__ = sorted([*_PUBLIC, "__version__"])  # noqa: PLE0605
+__all__ = sorted([*_PUBLIC, "__version__"])
 
 
 def __getattr__(name: str) -> Any:

@@ -56,6 +56,7 @@ def size_command(
     from sizer.catalog.loader import load_catalog
     from sizer.documents import write_documents
     from sizer.export.design_json import design_document
+    from sizer.export.files import make_folder
     from sizer.report.summary import answer_text
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
@@ -64,6 +65,8 @@ def size_command(
     parsed = [(path, SizingRequest.from_file(path)) for path in requests]  # fail before long work
     if len({path.stem for path in requests}) < len(requests):
         raise RequestError("two request files have the same name; their documents would land in one folder")
+    if out is not None:
+        make_folder(out)
     answers: list[dict[str, Any]] = []
     failures: list[tuple[Path, SizerError]] = []
     for path, request in parsed:
@@ -177,7 +180,8 @@ def catalog_check(catalog_dir: CatalogDir = None) -> None:
     if faults:
         raise CatalogError(faults)
     print(
-        f"{sum(1 for _ in catalog.items())} items, {len(catalog.sources)} sources, {len(catalog.prices)} prices: no fault. "
+        f"{sum(1 for _ in catalog.items())} items, {len(catalog.sources)} sources, {len(catalog.prices)} prices: "
+        "no fault. "
         f"{len(catalog.assumptions())} assumed values, {len(unknown_facts(catalog))} facts to ask the vendors for."
     )
 

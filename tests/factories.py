@@ -419,14 +419,34 @@ def quantities(components: list[tuple[str, str, str, int]], networks: tuple[Netw
     )
 
 
-def line(number: str, category: str, item: str, maker: str, description: str, quantity: int, price: str | None = None,
-         sku: str = "", note: str = "", status: str = "computed") -> BillLine:  # fmt: skip
+def line(
+    number: str,
+    category: str,
+    item: str,
+    maker: str,
+    description: str,
+    quantity: int,
+    price: str | None = None,
+    sku: str = "",
+    note: str = "",
+    status: str = "computed",
+) -> BillLine:
     """One line of a bill."""
     return BillLine(
-        line=number, category=category, item=item, manufacturer=maker, sku=sku, description=description, quantity=quantity,
-        unit="EA", unit_price=None if price is None else Decimal(price), price_source="price list" if price else "",
-        price_date="2017-05" if price else "", status=status, note=note,
-    )  # fmt: skip
+        line=number,
+        category=category,
+        item=item,
+        manufacturer=maker,
+        sku=sku,
+        description=description,
+        quantity=quantity,
+        unit="EA",
+        unit_price=None if price is None else Decimal(price),
+        price_source="price list" if price else "",
+        price_date="2017-05" if price else "",
+        status=status,
+        note=note,
+    )
 
 
 def bill(lines: list[BillLine]) -> Bill:
@@ -472,8 +492,16 @@ def evidence() -> tuple[Evidence, ...]:
     )
 
 
-def training_answer(workload: Workload, rate: float, capacities: dict[str, tuple[float, float]], limiting: str,
-                    next_: str, grid: Scaling, batch: int = 256, **more: Any) -> WorkloadAnswer:  # fmt: skip
+def training_answer(
+    workload: Workload,
+    rate: float,
+    capacities: dict[str, tuple[float, float]],
+    limiting: str,
+    next_: str,
+    grid: Scaling,
+    batch: int = 256,
+    **more: Any,
+) -> WorkloadAnswer:
     """How ResNet-50 training runs."""
     epoch = 1_281_167 / rate
     sample_bytes = 115_154.0
@@ -516,22 +544,41 @@ def training_answer(workload: Workload, rate: float, capacities: dict[str, tuple
 
 def _platform(**parts: Any) -> Platform:
     fields: dict[str, Any] = {
-        "gpu": V100, "gpus_per_server": 8, "capacity_option": 0, "storage_server": None, "fabric": "edr",
-        "fabric_switch": None, "storage_switch": None, "back_end_switch": None, "gateway": None,
-        "management_switch": S3048, "head_node": None, "rack": RACK, "pdu": PDU,
-    }  # fmt: skip
+        "gpu": V100,
+        "gpus_per_server": 8,
+        "capacity_option": 0,
+        "storage_server": None,
+        "fabric": "edr",
+        "fabric_switch": None,
+        "storage_switch": None,
+        "back_end_switch": None,
+        "gateway": None,
+        "management_switch": S3048,
+        "head_node": None,
+        "rack": RACK,
+        "pdu": PDU,
+    }
     return Platform(**{**fields, **parts})
 
 
 def _pareto(names: list[tuple[str, str, int, int, int, float, float, float, bool]]) -> tuple[ParetoPoint, ...]:
     return tuple(
         ParetoPoint(
-            name=f"{n} × {server} + {nodes} × {storage} nodes", server=server, storage=storage, n_servers=n, n_gpus=gpus,
-            storage_nodes=nodes, throughput_samples_per_s=rate, time_s=1_281_167 * 64 / rate * 1.05, power_w=watts,
-            rack_units=units, cost=None, is_documented=chosen,
+            name=f"{n} × {server} + {nodes} × {storage} nodes",
+            server=server,
+            storage=storage,
+            n_servers=n,
+            n_gpus=gpus,
+            storage_nodes=nodes,
+            throughput_samples_per_s=rate,
+            time_s=1_281_167 * 64 / rate * 1.05,
+            power_w=watts,
+            rack_units=units,
+            cost=None,
+            is_documented=chosen,
         )
         for server, storage, n, gpus, nodes, rate, watts, units, chosen in names
-    )  # fmt: skip
+    )
 
 
 ASSUMPTIONS = (
@@ -552,14 +599,25 @@ QUESTIONS = (
 def result(req: SizingRequest, design: DesignAnswer, **more: Any) -> SizingResult:
     """Result around one design."""
     fields: dict[str, Any] = {
-        "request": req, "catalog_digest": "3f9a1c0d27b4", "calibration_digest": "b81e55d0c2aa",
-        "verdict": "Nine DGX-1 with eight F800 nodes meet the target of 48 000 images/s.", "needs_cluster": True,
+        "request": req,
+        "catalog_digest": "3f9a1c0d27b4",
+        "calibration_digest": "b81e55d0c2aa",
+        "verdict": "Nine DGX-1 with eight F800 nodes meet the target of 48 000 images/s.",
+        "needs_cluster": True,
         "advice": ("The data set of 22.2 TB fits neither the memory nor the drives of one server.",),
-        "design": design, "selection": "Fewest servers among the platforms that meet the target.",
-        "platforms": (design,), "deciding_prices": ("isilon-f800", "sn2700"), "runner_up": None, "runner_up_reason": "",
-        "pareto": (), "n_designs": 14_208, "ruled_out": {"below the target": 9_120, "rack power": 411},
-        "assumptions": ASSUMPTIONS, "questions": QUESTIONS, "sources": (BLOG, GUIDE, MLPERF),
-    }  # fmt: skip
+        "design": design,
+        "selection": "Fewest servers among the platforms that meet the target.",
+        "platforms": (design,),
+        "deciding_prices": ("isilon-f800", "sn2700"),
+        "runner_up": None,
+        "runner_up_reason": "",
+        "pareto": (),
+        "n_designs": 14_208,
+        "ruled_out": {"below the target": 9_120, "rack power": 411},
+        "assumptions": ASSUMPTIONS,
+        "questions": QUESTIONS,
+        "sources": (BLOG, GUIDE, MLPERF),
+    }
     return SizingResult(**{**fields, **more})
 
 
@@ -570,43 +628,94 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
     )
     rate = 2_940.0 * n
     answer = training_answer(
-        req.workload[0], rate,
-        {"storage": (86_000, 0.2), "network": (163_000 / 1, 0), "decode": (8_900 * n, 0.15), "gpu": (rate, 0.05),
-         "exchange": (np.inf, 0) if n == 1 else (rate * 4, 0.2)},
-        "gpu", "decode", scaling(2_940, 4, 86_000, 4), 128, dataset_bytes=1.4e12, target="at least 2 700 images/s",
+        req.workload[0],
+        rate,
+        {
+            "storage": (86_000, 0.2),
+            "network": (163_000 / 1, 0),
+            "decode": (8_900 * n, 0.15),
+            "gpu": (rate, 0.05),
+            "exchange": (np.inf, 0) if n == 1 else (rate * 4, 0.2),
+        },
+        "gpu",
+        "decode",
+        scaling(2_940, 4, 86_000, 4),
+        128,
+        dataset_bytes=1.4e12,
+        target="at least 2 700 images/s",
         probability=0.95,
-    )  # fmt: skip
+    )
     platform = _platform(
-        server=C4140, gpus_per_server=4, storage=F800_ONE_PORT, fabric="edr", fabric_switch=SB7800, back_end_switch=D4040,
-        gateway=SX6036, head_node=R740XD,
-    )  # fmt: skip
+        server=C4140,
+        gpus_per_server=4,
+        storage=F800_ONE_PORT,
+        fabric="edr",
+        fabric_switch=SB7800,
+        back_end_switch=D4040,
+        gateway=SX6036,
+        head_node=R740XD,
+    )
     nets = (
         network("compute fabric", "edr", "sb7800", n + 4, purpose="gradients and storage traffic", free=36 - n - 4),
-        network("storage front end", "40gbe", "sx6036", 4, purpose="files, through the gateway to the compute fabric", used=7,
-                free=29, leaves=0, gateways=1, uplinks=3),
-        network("storage back end", "40gbe", "d4040", 8, purpose="between storage nodes, two networks", leaves=2, free=56),
-        network("management", "1gbe", "s3048-on", 10, purpose="deployment, BMC, monitoring", free=38),
-    )  # fmt: skip
-    design = DesignAnswer(
-        platform=platform, n_servers=n, n_gpus=4 * n, storage_nodes=4, workloads=(answer,),
-        quantities=quantities(
-            [("GPU server", "compute", "c4140", n), ("head node", "head node", "r740xd", 1),
-             ("storage chassis", "storage", "isilon-f800", 1), ("fabric switch", "network", "sb7800", 1),
-             ("gateway", "network", "sx6036", 1), ("back-end switch", "network", "d4040", 2),
-             ("management switch", "network", "s3048-on", 1), ("fabric cable", "cable and optic", "mcp1600-e", 5)],
-            nets, rack_units=13.0, racks=1, typical=5_200.0, maximum=6_300.0, usable=144e12, raw=192e12, front_end=20e9,
-            gateway=20.4e9, unknown_power=("d4040",), weight=190.0,
+        network(
+            "storage front end",
+            "40gbe",
+            "sx6036",
+            4,
+            purpose="files, through the gateway to the compute fabric",
+            used=7,
+            free=29,
+            leaves=0,
+            gateways=1,
+            uplinks=3,
         ),
-        bill=bill([
-            line("1.1", "compute", "c4140", "Dell EMC", "PowerEdge C4140, 4 × V100-SXM2 16 GB", n),
-            line("2.1", "head node", "r740xd", "Dell EMC", "PowerEdge R740xd", 1),
-            line("3.1", "storage", "isilon-f800", "Dell EMC", "Isilon F800 chassis, 60 × 3.2 TB SSD", 1),
-            line("4.1", "network", "sb7800", "Mellanox", "SB7800, 36 EDR ports", 1, sku="MSB7800-ES2F"),
-            line("4.2", "network", "sx6036", "Mellanox", "SX6036 gateway", 1, sku="MSX6036G-2SFS"),
-        ]),
-        probability=0.95, binding_limit="Four V100 pass 2 940 images/s; a target of 2 500 would leave the same server.",
+        network(
+            "storage back end", "40gbe", "d4040", 8, purpose="between storage nodes, two networks", leaves=2, free=56
+        ),
+        network("management", "1gbe", "s3048-on", 10, purpose="deployment, BMC, monitoring", free=38),
+    )
+    design = DesignAnswer(
+        platform=platform,
+        n_servers=n,
+        n_gpus=4 * n,
+        storage_nodes=4,
+        workloads=(answer,),
+        quantities=quantities(
+            [
+                ("GPU server", "compute", "c4140", n),
+                ("head node", "head node", "r740xd", 1),
+                ("storage chassis", "storage", "isilon-f800", 1),
+                ("fabric switch", "network", "sb7800", 1),
+                ("gateway", "network", "sx6036", 1),
+                ("back-end switch", "network", "d4040", 2),
+                ("management switch", "network", "s3048-on", 1),
+                ("fabric cable", "cable and optic", "mcp1600-e", 5),
+            ],
+            nets,
+            rack_units=13.0,
+            racks=1,
+            typical=5_200.0,
+            maximum=6_300.0,
+            usable=144e12,
+            raw=192e12,
+            front_end=20e9,
+            gateway=20.4e9,
+            unknown_power=("d4040",),
+            weight=190.0,
+        ),
+        bill=bill(
+            [
+                line("1.1", "compute", "c4140", "Dell EMC", "PowerEdge C4140, 4 × V100-SXM2 16 GB", n),
+                line("2.1", "head node", "r740xd", "Dell EMC", "PowerEdge R740xd", 1),
+                line("3.1", "storage", "isilon-f800", "Dell EMC", "Isilon F800 chassis, 60 × 3.2 TB SSD", 1),
+                line("4.1", "network", "sb7800", "Mellanox", "SB7800, 36 EDR ports", 1, sku="MSB7800-ES2F"),
+                line("4.2", "network", "sx6036", "Mellanox", "SX6036 gateway", 1, sku="MSX6036G-2SFS"),
+            ]
+        ),
+        probability=0.95,
+        binding_limit="Four V100 pass 2 940 images/s; a target of 2 500 would leave the same server.",
         warnings=("Power of the back-end switches is not published.",),
-    )  # fmt: skip
+    )
     return design, req
 
 
@@ -618,85 +727,184 @@ def apollo_design(req: SizingRequest, workloads: tuple[WorkloadAnswer, ...]) -> 
     )
     return DesignAnswer(
         platform=_platform(server=XL270D, storage=WEKA, storage_server=DL360, fabric_switch=SB7800, head_node=R740XD),
-        n_servers=4, n_gpus=32, storage_nodes=8, workloads=workloads,
+        n_servers=4,
+        n_gpus=32,
+        storage_nodes=8,
+        workloads=workloads,
         quantities=quantities(
-            [("GPU server", "compute", "apollo-6500-xl270d", 4), ("storage server", "storage", "dl360-gen10", 8)], nets,
-            rack_units=28.0, racks=1, typical=15_800.0, maximum=19_900.0, usable=82e12, raw=123e12,
+            [("GPU server", "compute", "apollo-6500-xl270d", 4), ("storage server", "storage", "dl360-gen10", 8)],
+            nets,
+            rack_units=28.0,
+            racks=1,
+            typical=15_800.0,
+            maximum=19_900.0,
+            usable=82e12,
+            raw=123e12,
             unknown_weight=("apollo-6500-xl270d",),
         ),
-        bill=bill([
-            line("1.1", "compute", "apollo-6500-xl270d", "HPE", "Apollo 6500 Gen10, 8 × V100-SXM2 16 GB", 4),
-            line("3.1", "storage", "dl360-gen10", "HPE", "ProLiant DL360 Gen10 with NVMe", 8),
-        ]),
-        probability=0.93, binding_limit="Three servers pass 17 300 images/s, below the target.", warnings=(),
-    )  # fmt: skip
+        bill=bill(
+            [
+                line("1.1", "compute", "apollo-6500-xl270d", "HPE", "Apollo 6500 Gen10, 8 × V100-SXM2 16 GB", 4),
+                line("3.1", "storage", "dl360-gen10", "HPE", "ProLiant DL360 Gen10 with NVMe", 8),
+            ]
+        ),
+        probability=0.93,
+        binding_limit="Three servers pass 17 300 images/s, below the target.",
+        warnings=(),
+    )
 
 
 def nine_dgx1() -> SizingResult:
     """Nine DGX-1 with eight F800 nodes on Ethernet, compared with C4140 and Apollo."""
     req = request(
-        "Training cluster for driver assistance", [RESNET_WORKLOAD],
-        platforms={"storage": ["isilon-f800", "wekaio-dl360"]}, limits={"racks": 4, "rack_power_w": "17.3 kW"},
-    )  # fmt: skip
+        "Training cluster for driver assistance",
+        [RESNET_WORKLOAD],
+        platforms={"storage": ["isilon-f800", "wekaio-dl360"]},
+        limits={"racks": 4, "rack_power_w": "17.3 kW"},
+    )
     answer = training_answer(
-        req.workload[0], 52_300.0,
-        {"storage": (172_800, 0.12), "network": (695_000, 0), "decode": (112_500, 0.12), "gpu": (52_900, 0.036),
-         "exchange": (221_000, 0.25)},
-        "gpu", "decode", scaling(5_985, 8, 172_800, 18),
-    )  # fmt: skip
+        req.workload[0],
+        52_300.0,
+        {
+            "storage": (172_800, 0.12),
+            "network": (695_000, 0),
+            "decode": (112_500, 0.12),
+            "gpu": (52_900, 0.036),
+            "exchange": (221_000, 0.25),
+        },
+        "gpu",
+        "decode",
+        scaling(5_985, 8, 172_800, 18),
+    )
     nets = (
-        network("compute fabric", "100gbe", "sn2700", 52, purpose="gradients and storage, RoCE", leaves=4, spines=2, cables=56,
-                used=164, free=28, over=1.0, note="40 GbE front-end ports of the storage run on 100 GbE switch ports"),
-        network("storage back end", "40gbe", "d4040", 16, purpose="between storage nodes, two networks", leaves=2, free=48),
+        network(
+            "compute fabric",
+            "100gbe",
+            "sn2700",
+            52,
+            purpose="gradients and storage, RoCE",
+            leaves=4,
+            spines=2,
+            cables=56,
+            used=164,
+            free=28,
+            over=1.0,
+            note="40 GbE front-end ports of the storage run on 100 GbE switch ports",
+        ),
+        network(
+            "storage back end", "40gbe", "d4040", 16, purpose="between storage nodes, two networks", leaves=2, free=48
+        ),
         network("management", "1gbe", "s3048-on", 31, purpose="BMC, deployment, monitoring", free=17),
-    )  # fmt: skip
+    )
     design = DesignAnswer(
         platform=_platform(server=DGX1, storage=F800, fabric="100gbe", fabric_switch=SN2700, back_end_switch=D4040),
-        n_servers=9, n_gpus=72, storage_nodes=8, workloads=(answer,),
+        n_servers=9,
+        n_gpus=72,
+        storage_nodes=8,
+        workloads=(answer,),
         quantities=quantities(
-            [("GPU server", "compute", "dgx-1", 9), ("storage chassis", "storage", "isilon-f800", 2),
-             ("compute leaf switch", "network", "sn2700", 4), ("compute spine switch", "network", "sn2700", 2),
-             ("back-end switch", "network", "d4040", 2), ("management switch", "network", "s3048-on", 1),
-             ("server cable", "cable and optic", "mcp1600-c", 36), ("leaf to spine cable", "cable and optic", "mcp1600-c", 56),
-             ("front-end cable", "cable and optic", "mc2210128-003", 16), ("back-end cable", "cable and optic", "mc2210128-003", 16),
-             ("rack", "rack and power", "ar3300", 3), ("PDU", "rack and power", "ap8886", 6)],
-            nets, unknown_power=("d4040", "s3048-on"), unknown_weight=("d4040",),
+            [
+                ("GPU server", "compute", "dgx-1", 9),
+                ("storage chassis", "storage", "isilon-f800", 2),
+                ("compute leaf switch", "network", "sn2700", 4),
+                ("compute spine switch", "network", "sn2700", 2),
+                ("back-end switch", "network", "d4040", 2),
+                ("management switch", "network", "s3048-on", 1),
+                ("server cable", "cable and optic", "mcp1600-c", 36),
+                ("leaf to spine cable", "cable and optic", "mcp1600-c", 56),
+                ("front-end cable", "cable and optic", "mc2210128-003", 16),
+                ("back-end cable", "cable and optic", "mc2210128-003", 16),
+                ("rack", "rack and power", "ar3300", 3),
+                ("PDU", "rack and power", "ap8886", 6),
+            ],
+            nets,
+            unknown_power=("d4040", "s3048-on"),
+            unknown_weight=("d4040",),
         ),
-        bill=bill([
-            line("1.1", "compute", "dgx-1", "NVIDIA", "DGX-1 with 8 × V100-SXM2 16 GB", 9, "149000.00", "920-22787-2510-000",
-                 "launch price, end of sale 2020"),
-            line("3.1", "storage", "isilon-f800", "Dell EMC", "Isilon F800 chassis, 60 × 3.2 TB SSD", 2),
-            line("4.1", "network", "sn2700", "Mellanox", "SN2700, 32 × 100 GbE", 6, sku="MSN2700-CS2F"),
-            line("4.2", "network", "d4040", "Celestica", "D4040 back-end switch", 2),
-            line("4.3", "network", "s3048-on", "Dell EMC", "S3048-ON, 48 × 1 GbE", 1, sku="210-AEDP"),
-            line("5.1", "cable and optic", "mcp1600-c", "Mellanox", "100 GbE copper cable, 3 m", 92, sku="MCP1600-C003"),
-            line("5.2", "cable and optic", "mc2210128-003", "Mellanox", "40 GbE copper cable, 3 m", 32, sku="MC2210128-003"),
-            line("6.1", "rack and power", "ar3300", "APC", "NetShelter SX 42U, 600 × 1 200 mm", 3, sku="AR3300"),
-            line("6.2", "rack and power", "ap8886", "APC", "Metered rack PDU, 17.3 kW", 6, sku="AP8886"),
-            line("7.1", "software", "insightiq", "Dell EMC", "InsightIQ storage monitoring", 1, note="optional", status="optional"),
-        ]),
-        probability=0.974, binding_limit="Eight servers pass 46 800 images/s, below the 48 000 asked.",
+        bill=bill(
+            [
+                line(
+                    "1.1",
+                    "compute",
+                    "dgx-1",
+                    "NVIDIA",
+                    "DGX-1 with 8 × V100-SXM2 16 GB",
+                    9,
+                    "149000.00",
+                    "920-22787-2510-000",
+                    "launch price, end of sale 2020",
+                ),
+                line("3.1", "storage", "isilon-f800", "Dell EMC", "Isilon F800 chassis, 60 × 3.2 TB SSD", 2),
+                line("4.1", "network", "sn2700", "Mellanox", "SN2700, 32 × 100 GbE", 6, sku="MSN2700-CS2F"),
+                line("4.2", "network", "d4040", "Celestica", "D4040 back-end switch", 2),
+                line("4.3", "network", "s3048-on", "Dell EMC", "S3048-ON, 48 × 1 GbE", 1, sku="210-AEDP"),
+                line(
+                    "5.1",
+                    "cable and optic",
+                    "mcp1600-c",
+                    "Mellanox",
+                    "100 GbE copper cable, 3 m",
+                    92,
+                    sku="MCP1600-C003",
+                ),
+                line(
+                    "5.2",
+                    "cable and optic",
+                    "mc2210128-003",
+                    "Mellanox",
+                    "40 GbE copper cable, 3 m",
+                    32,
+                    sku="MC2210128-003",
+                ),
+                line("6.1", "rack and power", "ar3300", "APC", "NetShelter SX 42U, 600 × 1 200 mm", 3, sku="AR3300"),
+                line("6.2", "rack and power", "ap8886", "APC", "Metered rack PDU, 17.3 kW", 6, sku="AP8886"),
+                line(
+                    "7.1",
+                    "software",
+                    "insightiq",
+                    "Dell EMC",
+                    "InsightIQ storage monitoring",
+                    1,
+                    note="optional",
+                    status="optional",
+                ),
+            ]
+        ),
+        probability=0.974,
+        binding_limit="Eight servers pass 46 800 images/s, below the 48 000 asked.",
         warnings=("The network for gradients is shared with storage traffic.",),
-    )  # fmt: skip
+    )
     small, _ = c4140_design(19)
     apollo = apollo_design(req, small.workloads)
-    points = _pareto([
-        ("DGX-1", "Isilon F800", 9, 72, 8, 52_300, 37_900, 45, True),
-        ("DGX-1", "Isilon F800", 10, 80, 8, 58_000, 41_400, 48, False),
-        ("DGX-1", "Isilon F800", 12, 96, 8, 69_300, 48_400, 54, False),
-        ("PowerEdge C4140", "Isilon F800", 19, 76, 8, 53_900, 44_300, 37, False),
-        ("PowerEdge C4140", "Isilon F800", 24, 96, 8, 67_500, 54_300, 42, False),
-        ("Apollo 6500 Gen10", "WekaIO Matrix", 9, 72, 8, 52_800, 40_600, 56, False),
-    ])  # fmt: skip
-    return result(req, design, platforms=(design, small, apollo), pareto=points, runner_up=points[3],
-                  runner_up_reason="it draws 6.4 kW more and needs ten more servers for 3 % more throughput")  # fmt: skip
+    points = _pareto(
+        [
+            ("DGX-1", "Isilon F800", 9, 72, 8, 52_300, 37_900, 45, True),
+            ("DGX-1", "Isilon F800", 10, 80, 8, 58_000, 41_400, 48, False),
+            ("DGX-1", "Isilon F800", 12, 96, 8, 69_300, 48_400, 54, False),
+            ("PowerEdge C4140", "Isilon F800", 19, 76, 8, 53_900, 44_300, 37, False),
+            ("PowerEdge C4140", "Isilon F800", 24, 96, 8, 67_500, 54_300, 42, False),
+            ("Apollo 6500 Gen10", "WekaIO Matrix", 9, 72, 8, 52_800, 40_600, 56, False),
+        ]
+    )
+    return result(
+        req,
+        design,
+        platforms=(design, small, apollo),
+        pareto=points,
+        runner_up=points[3],
+        runner_up_reason="it draws 6.4 kW more and needs ten more servers for 3 % more throughput",
+    )
 
 
 def one_c4140() -> SizingResult:
     """One C4140 with head node and F800 behind the gateway."""
     design, req = c4140_design()
-    return result(req, design, verdict="One C4140 with four F800 nodes meets the target of 2 700 images/s.",
-                  advice=("The F800 is there for the data set and for growth: its read rate would feed 29 such servers.",))  # fmt: skip
+    return result(
+        req,
+        design,
+        verdict="One C4140 with four F800 nodes meets the target of 2 700 images/s.",
+        advice=("The F800 is there for the data set and for growth: its read rate would feed 29 such servers.",),
+    )
 
 
 def single_server() -> SizingResult:
@@ -714,56 +922,128 @@ def single_server() -> SizingResult:
         customer="",
     )
     answer = training_answer(
-        req.workload[0], 5_900.0,
-        {"storage": (10_850, 0.4), "network": (10_850, 0), "decode": (12_500, 0.12), "gpu": (5_900, 0.05), "exchange": (18_000, 0.3)},
-        "gpu", "storage", scaling(5_900, 8, 30_000, 4), dataset_bytes=148e9, target="at most 12 h to train", probability=0.999,
-        cache_hit_fraction=1.0, storage_bytes_per_s=Estimate.exact(0.0),
-    )  # fmt: skip
+        req.workload[0],
+        5_900.0,
+        {
+            "storage": (10_850, 0.4),
+            "network": (10_850, 0),
+            "decode": (12_500, 0.12),
+            "gpu": (5_900, 0.05),
+            "exchange": (18_000, 0.3),
+        },
+        "gpu",
+        "storage",
+        scaling(5_900, 8, 30_000, 4),
+        dataset_bytes=148e9,
+        target="at most 12 h to train",
+        probability=0.999,
+        cache_hit_fraction=1.0,
+        storage_bytes_per_s=Estimate.exact(0.0),
+    )
     design = DesignAnswer(
         platform=_platform(server=DGX1, storage=HEAD_NFS, fabric="10gbe", attachment="lan"),
-        n_servers=1, n_gpus=8, storage_nodes=0, workloads=(answer,),
+        n_servers=1,
+        n_gpus=8,
+        storage_nodes=0,
+        workloads=(answer,),
         quantities=quantities(
             [("GPU server", "compute", "dgx-1", 1)],
             (network("compute fabric", "10gbe", None, 0, leaves=0), network("management", "1gbe", None, 0, leaves=0)),
-            rack_units=4.0, racks=1, typical=2_600.0, maximum=3_600.0, usable=120e12, raw=144e12, weight=75.0,
+            rack_units=4.0,
+            racks=1,
+            typical=2_600.0,
+            maximum=3_600.0,
+            usable=120e12,
+            raw=144e12,
+            weight=75.0,
         ),
         bill=bill([line("1.1", "compute", "dgx-1", "NVIDIA", "DGX-1 with 8 × V100-SXM2 16 GB", 1, "149000.00")]),
-        probability=0.999, binding_limit="Nothing smaller is in the catalogue.", warnings=(),
-    )  # fmt: skip
+        probability=0.999,
+        binding_limit="Nothing smaller is in the catalogue.",
+        warnings=(),
+    )
     return result(
-        req, design, needs_cluster=False, verdict="No cluster is needed: one DGX-1 with the NFS server at hand trains in 4.1 h.",
+        req,
+        design,
+        needs_cluster=False,
+        verdict="No cluster is needed: one DGX-1 with the NFS server at hand trains in 4.1 h.",
         advice=(
             "The data set of 148 GB fits the 512 GB of memory: it is read once and trained from there.",
             "Reading it once over 10 GbE takes 2 min, against 4 h of training.",
         ),
-        platforms=(design,), assumptions=ASSUMPTIONS[:2], questions=(), deciding_prices=(),
-    )  # fmt: skip
+        platforms=(design,),
+        assumptions=ASSUMPTIONS[:2],
+        questions=(),
+        deciding_prices=(),
+    )
 
 
 def four_apollo() -> SizingResult:
     """Four Apollo 6500 with WekaIO: training and validation inference side by side."""
     req = request(
         "Shared training platform",
-        [{**RESNET_WORKLOAD, "target": {"samples_per_s": 20_000}},
-         {"name": "Validation", "task": "validation-inference", "dnn": "googlenet", "dataset": "imagenet-tensors",
-          "target": {"samples_per_s": 120_000}}],
-    )  # fmt: skip
+        [
+            {**RESNET_WORKLOAD, "target": {"samples_per_s": 20_000}},
+            {
+                "name": "Validation",
+                "task": "validation-inference",
+                "dnn": "googlenet",
+                "dataset": "imagenet-tensors",
+                "target": {"samples_per_s": 120_000},
+            },
+        ],
+    )
     first = training_answer(
-        req.workload[0], 22_900.0,
-        {"storage": (260_000, 0.3), "network": (430_000, 0), "decode": (50_000, 0.15), "gpu": (23_100, 0.04), "exchange": (92_000, 0.3)},
-        "gpu", "decode", scaling(5_985, 8, 260_000, 8), target="at least 20 000 images/s", probability=0.95,
-    )  # fmt: skip
+        req.workload[0],
+        22_900.0,
+        {
+            "storage": (260_000, 0.3),
+            "network": (430_000, 0),
+            "decode": (50_000, 0.15),
+            "gpu": (23_100, 0.04),
+            "exchange": (92_000, 0.3),
+        },
+        "gpu",
+        "decode",
+        scaling(5_985, 8, 260_000, 8),
+        target="at least 20 000 images/s",
+        probability=0.95,
+    )
     second = training_answer(
-        req.workload[1], 166_000.0,
-        {"storage": (198_000, 0.3), "network": (330_000, 0), "decode": (np.inf, 0), "gpu": (166_000, 0.3), "exchange": (np.inf, 0)},
-        "gpu", "storage", scaling(42_000, 8, 198_000, 8), 128, dnn=GOOGLENET, dataset=TENSORS, stack=TENSORRT, recipe=None,
-        time=None, target="at least 120 000 images/s", probability=0.94, sample_bytes=150_528.0, dataset_bytes=22e12,
-        throughput=spread(166_000, 0.3), storage_bytes_per_s=spread(166_000 * 150_528, 0.3), evidence=(),
+        req.workload[1],
+        166_000.0,
+        {
+            "storage": (198_000, 0.3),
+            "network": (330_000, 0),
+            "decode": (np.inf, 0),
+            "gpu": (166_000, 0.3),
+            "exchange": (np.inf, 0),
+        },
+        "gpu",
+        "storage",
+        scaling(42_000, 8, 198_000, 8),
+        128,
+        dnn=GOOGLENET,
+        dataset=TENSORS,
+        stack=TENSORRT,
+        recipe=None,
+        time=None,
+        target="at least 120 000 images/s",
+        probability=0.94,
+        sample_bytes=150_528.0,
+        dataset_bytes=22e12,
+        throughput=spread(166_000, 0.3),
+        storage_bytes_per_s=spread(166_000 * 150_528, 0.3),
+        evidence=(),
         warnings=("GoogLeNet inference is extrapolated from one published point.",),
-    )  # fmt: skip
+    )
     design = apollo_design(req, (first, second))
-    return result(req, design, verdict="Four Apollo 6500 with eight WekaIO servers meet both targets.",
-                  sources=("weka-scaling-2019", GUIDE))  # fmt: skip
+    return result(
+        req,
+        design,
+        verdict="Four Apollo 6500 with eight WekaIO servers meet both targets.",
+        sources=("weka-scaling-2019", GUIDE),
+    )
 
 
 ALL = {"nine_dgx1": nine_dgx1, "one_c4140": one_c4140, "single_server": single_server, "four_apollo": four_apollo}

@@ -132,7 +132,8 @@ def _parse_text(kind: Kind, text: str) -> float:
         )
     if unit and unit not in kind.factors:
         raise ValueError(
-            f"unknown unit in {_shown(text)}{_unit_suggestion(kind, unit)}; expected {kind.name} such as '{kind.example}'"
+            f"unknown unit in {_shown(text)}{_unit_suggestion(kind, unit)}; "
+            f"expected {kind.name} such as '{kind.example}'"
         )
     return float(number.replace(",", ".").replace("_", "")) * (kind.factors[unit] if unit else 1.0)
 

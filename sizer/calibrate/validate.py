@@ -77,8 +77,10 @@ class ValidationReport:
         groups = {name: getattr(self, name) for name in ("by_task", "by_quantity", "by_source", "by_status")}
         return {
             "rows": [vars(row) for row in self.rows],
-            **{name: [summary.as_dict() for summary in group] for name, group in groups.items()},
-            "total": self.total.as_dict(),
+            "summary": {
+                **{name: [summary.as_dict() for summary in group] for name, group in groups.items()},
+                "total": self.total.as_dict(),
+            },
         }
 
     def as_text(self) -> str:

@@ -62,6 +62,10 @@ class Items(Mapping[str, T], Generic[T]):
             hint = nearest(str(key), list(self._items))
             raise UnknownItemError([f"{self._folder} has no item {key!r}{hint}"]) from None
 
+    def __contains__(self, key: object) -> bool:
+        # The mapping's own test would build the error with its search for the nearest name.
+        return key in self._items
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
 

@@ -48,11 +48,17 @@ def design_document(result: SizingResult) -> dict[str, Any]:
 
 
 def projection_document(design: DesignAnswer) -> dict[str, Any]:
-    """One given cluster and how its workloads run, without a search."""
+    """One given cluster and how its workloads run, without a search.
+
+    What the first workload reaches stands at the top as well, where a program looks first.
+    """
+    first = _workload(design.workloads[0])
+    shown = ("samples_per_s", "storage_bytes_per_s", "cpu_utilization_fraction", "bottleneck", "stages")
     return {
         "kind": "projection",
         "schema_version": SCHEMA_VERSION,
         "tool_version": __version__,
+        **{key: first[key] for key in shown},
         "design": _design(design),
         "bill": _bill(design.bill),
     }
@@ -133,7 +139,7 @@ def _workload(answer: WorkloadAnswer) -> dict[str, Any]:
         "target": answer.target,
         "meets_target": bool(answer.meets_target),
         "probability": _number(answer.probability),
-        "throughput_samples_per_s": _estimate(answer.throughput),
+        "samples_per_s": _estimate(answer.throughput),
         "storage_bytes_per_s": _estimate(answer.storage_bytes_per_s),
         "cold_storage_bytes_per_s": _estimate(answer.cold_storage_bytes_per_s),
         "cpu_utilization_fraction": _estimate(answer.cpu_utilization_fraction),

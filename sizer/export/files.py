@@ -9,6 +9,17 @@ from pathlib import Path
 from sizer.base.errors import OutputError
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder for documents, so that one that cannot be written is refused before the work, not after it.
+
+    Raises
+    ------
+    OutputError
+        Naming the path and the reason.
+    """
+    write_whole(folder, {})
+
+
 def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     """Write files into a folder so that a reader never sees half of one.
 

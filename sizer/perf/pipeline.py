@@ -37,6 +37,16 @@ class Stages:
     gpu: Capacity  # GPU step including the part of the exchange that is not hidden
     exchange: Capacity  # the exchange alone, hidden or not; never the smallest
 
+    def by_key(self) -> dict[str, Capacity]:
+        """Every stage by the key that files and pages use, in the order of the data path."""
+        return {
+            "storage": self.storage,
+            "network": self.network,
+            "decode": self.decode,
+            "gpu": self.gpu,
+            "exchange": self.exchange,
+        }
+
     def limiting(self) -> tuple[Capacity, ...]:
         """The stages that bound throughput."""
         return (self.storage, self.network, self.decode, self.gpu)

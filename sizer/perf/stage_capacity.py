@@ -58,7 +58,7 @@ class Capacity:
         return Capacity(median, sd, half)
 
     def widened(self, log_sd: ArrayLike) -> "Capacity":
-        """Capacity with another independent log-normal spread; a log-uniform one is widened to its normal equivalent."""
+        """Capacity with another independent log-normal spread; a log-uniform one becomes normal."""
         extra = np.asarray(log_sd, float)
         uniform_sd = self.log_half_width / np.sqrt(3.0)
         is_spread = extra > 0

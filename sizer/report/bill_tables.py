@@ -45,7 +45,7 @@ def bill_table(bill: Bill) -> Table:
         rows += [_line(line) for line in lines]
     rows.append(row("", f"Total, {bill.currency}", "", "", "", _total(bill), kind="total"))
     heads = columns(
-        ("Line", "left", 6), ("Description", "left", 39), ("Part number", "left", 18), ("Qty", "right", 9),
+        ("Line", "left", 6), ("Description", "left", 38), ("Part number", "left", 18), ("Qty", "right", 10),
         ("Unit list price", "right", 14), ("Extended", "right", 14),
     )  # fmt: skip
     note = (

@@ -23,12 +23,14 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
     platform = design.platform
     bought = {part.item: int(part.quantity[0]) for part in design.quantities.components}
     servers, many = design.n_servers, design.n_servers > 1
+    gpus = words.plural(platform.gpus_per_server, "GPU")
     parts: list[tuple[str, Item | None, str]] = [
         (
             "Compute node",
             platform.server,
-            f"{words.spelled(servers).capitalize()} of these {'train' if many else 'trains'} the network; each holds "
-            f"{words.plural(platform.gpus_per_server, 'GPU')}.",
+            f"{words.spelled(servers).capitalize()} of these train the network; each holds {gpus}."
+            if many
+            else f"It trains the network with {gpus}.",
         ),
         ("GPU", platform.gpu, f"{words.plural(design.n_gpus, 'GPU')} in all."),
         (
@@ -84,10 +86,11 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
 
 def _storage_role(design: DesignAnswer) -> str:
     kind = design.platform.storage.kind
+    servers, verb = ("servers", "read") if design.n_servers > 1 else ("server", "reads")
     if kind == "local":
-        return "The drives sit in the servers; the data set is copied to them before the training."
+        return f"The drives sit in the {servers}; the data set is copied to them before the training."
     if design.platform.attachment == "lan":
-        return "Already at hand; the servers read it over the local network."
+        return f"Already at hand; the {servers} {verb} it over the local network."
     if kind == "nfs-server":
         return "Serves the data set and the home directories."
     return f"Serves the data set to {'all servers at once' if design.n_servers > 1 else 'the server'}."

@@ -28,7 +28,7 @@ from sizer.report.request_tables import (
     requirement_table,
 )
 from sizer.report.tables import Cell, Table, columns, item_name, row
-from sizer.sizing.result import SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 
 @dataclass(frozen=True)
@@ -183,8 +183,7 @@ def guide(result: SizingResult, catalog: Catalog) -> Guide:
         numbers=numbers_table(result),
         topology=Figure(
             "topology",
-            "The design on one page. A stack of boxes is one kind of device with its number; a line is a bundle of "
-            "cables, thicker where faster; dashed lines are management.",
+            _topology_caption(design),
             write_svg(topology(design)),
         ),
         datapath=[
@@ -256,6 +255,16 @@ def _key_figures(result: SizingResult) -> list[tuple[str, str]]:
     ]
 
 
+def _topology_caption(design: DesignAnswer) -> str:
+    """How to read the drawing; a single server needs no such help."""
+    if design.n_servers == 1 and not design.storage_nodes:
+        return "The design on one page."
+    return (
+        "The design on one page. A stack of boxes is one kind of device with its number; a line is a bundle of cables, "
+        "thicker where faster; dashed lines are management."
+    )
+
+
 def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> WorkloadPart:
     design = result.design
     time_chart = charts.time_chart(answer)
@@ -279,7 +288,7 @@ def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> Work
             f"scaling-chart-{number}",
             "Projected throughput by size, with storage and platform held fixed."
             + (
-                " The circles are the published runs listed below, some with other servers and software."
+                " Circles are published runs, listed below, some with other servers and software."
                 if answer.evidence
                 else ""
             ),

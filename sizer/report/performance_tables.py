@@ -42,7 +42,7 @@ def figures_table(answer: WorkloadAnswer, number: int) -> Table:
         rows.append(row("Read from storage, warm", "nothing, the caches hold the data set"))
     rows += [
         row("Read from storage, first epoch", words.estimate(answer.cold_storage_bytes_per_s, "B/s")),
-        row("Served by caches on the servers", words.percent(answer.cache_hit_fraction)),
+        row("Served from memory, warm", words.percent(answer.cache_hit_fraction)),
         row("GPUs busy", words.percent(answer.gpu_busy_fraction)),
         row("Processors busy", words.estimate(answer.cpu_utilization_fraction, "%")),
         row("Scaling efficiency against one GPU", words.percent(answer.scaling_efficiency)),

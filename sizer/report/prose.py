@@ -75,9 +75,10 @@ def open_prices(bill: Bill) -> str:
         return "Every line has a price."
     if missing == len(bought):
         return "No line has a published price; the vendors must quote all of them."
+    so = "and those that have one are free of charge" if bill.total == 0 else "so the total is a lower bound"
     return (
         f"{words.plural(missing, 'line').capitalize()} of {len(bought)} "
-        f"{'has' if missing == 1 else 'have'} no published price, so the total is a lower bound."
+        f"{'has' if missing == 1 else 'have'} no published price, {so}."
     )
 
 

@@ -92,7 +92,7 @@ def requirement_table(answer: WorkloadAnswer, number: int, of: int) -> Table:
         row("Batch per GPU", grouped(answer.batch_per_gpu)),
         row("Data set", prose.dataset_text(answer)),
         row("Format and order", f"{answer.dataset.format}; {words.name(workload.access)}"),
-        row("Cache on the servers", words.name(workload.cache)),
+        row("Cache", words.name(workload.cache)),
         row("Target", words.sentence(answer.target).rstrip("."), kind="strong"),
     ]
     if answer.time is not None:
@@ -105,7 +105,8 @@ def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
     """What may be used and what must not be exceeded."""
     request = result.request
     allowed, limits = request.platforms, request.limits
-    rows = [row("Probability asked", f"{words.percent(request.confidence)} that all targets are met together")]
+    asked = "all targets are met together" if len(request.workload) > 1 else "the target is met"
+    rows = [row("Probability asked", f"{words.percent(request.confidence)} that {asked}")]
 
     def names(label: str, ids: tuple[str, ...]) -> None:
         if ids:

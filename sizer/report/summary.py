@@ -3,7 +3,7 @@
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
-from sizer.report.words import name, percent
+from sizer.report.words import name, percent, sample_unit
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 
@@ -58,26 +58,28 @@ def _price(design: DesignAnswer) -> str:
 
 
 def _workload_lines(answer: WorkloadAnswer) -> list[str]:
-    unit = "images/s" if answer.dnn.sample == "image" else "samples/s"
+    unit = sample_unit(answer.dnn)
+    workload = answer.workload
+    data = f"{si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB) of {si(answer.sample_bytes, 'B')} a sample"
     lines = [
-        f"{answer.workload.name}: {answer.dnn.name} with {answer.stack.name}",
-        f"  understood  {si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB) of {si(answer.sample_bytes, 'B')} "
-        f"a sample, {name(answer.workload.access)}, {name(answer.workload.cache)}, batch {answer.batch_per_gpu} a GPU, "
-        f"{name(answer.workload.precision)}",
+        f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
+        f"  understood  {data}, {name(workload.access)}, {name(workload.cache)},",
+        f"              batch {answer.batch_per_gpu} a GPU, {name(workload.precision)}",
         f"  target      {answer.target}: met with {percent(answer.probability)} confidence",
         f"  throughput  {interval(answer.throughput, unit)}",
         f"  storage     {si(float(answer.storage_bytes_per_s.value), 'B/s')} warm, "
         f"{si(float(answer.cold_storage_bytes_per_s.value), 'B/s')} in the first epoch",
-        f"  host CPUs   {100 * float(answer.cpu_utilization_fraction.value):.0f} % busy; GPUs {100 * answer.gpu_busy_fraction:.0f} %",
+        f"  host CPUs   {percent(float(answer.cpu_utilization_fraction.value))} busy; "
+        f"GPUs {percent(answer.gpu_busy_fraction)}",
     ]
     if answer.time is not None:
         value, low, high = answer.time.total_s
         lines.append(f"  to train    {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
     lines.append(f"  limited by  {STAGES[answer.bottleneck]}, next {STAGES[answer.next_bottleneck]}")
-    lines += [
-        f"    {'>' if stage.is_limiting else ' '} {STAGES[stage.key]:<20} {_capacity(stage.capacity, unit):>22}  load {100 * stage.load_fraction:.0f} %"
-        for stage in answer.stages
-    ]
+    for stage in answer.stages:
+        mark = ">" if stage.is_limiting else " "
+        capacity = _capacity(stage.capacity, unit)
+        lines.append(f"    {mark} {STAGES[stage.key]:<20} {capacity:>22}  load {percent(stage.load_fraction)}")
     lines += [f"  note: {warning}" for warning in answer.warnings]
     return lines
 

@@ -57,7 +57,7 @@ NAMES = {
     "dali-cpu": "DALI on the CPU",
     "request": "the request",
 }
-_PLURALS = {"batch": "batches", "switch": "switches", "box": "boxes", "chassis": "chassis", "GPU": "GPUs"}
+_PLURALS = {"batch": "batches", "switch": "switches", "box": "boxes", "chassis": "chassis", "GPU": "GPUs", "TB": "TB"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 

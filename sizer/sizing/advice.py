@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sizer.base import units
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.catalog.links import kind_name, link_bytes_per_s
+from sizer.catalog.schema import LinkKind
 from sizer.design.search import nearest_row
 from sizer.physical.platform import Platform
 from sizer.sizing.answer import target_text
@@ -88,22 +89,18 @@ def _simple_reasons(design: DesignAnswer) -> list[str]:
             read_s = answer.dataset_bytes / link
             cold = answer.time.first_epoch_s.value if answer.time is not None else None
             reasons.append(
-                f"{answer.workload.name}: the data set of {si(answer.dataset_bytes, 'B')} fits in the memory of one server "
-                f"({memory.value / units.GIB:.0f} GiB). It is read once, {duration(read_s)} at the rate of one "
+                f"{answer.workload.name}: the data set of {si(answer.dataset_bytes, 'B')} fits in the memory of one "
+                f"server ({memory.value / units.GIB:.0f} GiB). It is read once, {duration(read_s)} at the rate of one "
                 f"{kind_name(design.platform.fabric)} link, and then comes from memory"
                 + (f"; the first epoch takes {duration(float(cold))}." if cold is not None else ".")
             )
-        need = float(answer.storage_bytes_per_s.value)
-        cold_need = float(answer.cold_storage_bytes_per_s.value)
-        ten, twenty_five = link_bytes_per_s("10gbe"), link_bytes_per_s("25gbe")
-        if max(need, cold_need) <= ten:
-            reasons.append(
-                f"{answer.workload.name}: 10 GbE carries the reads, {si(max(need, cold_need), 'B/s')} of {si(ten, 'B/s')}."
-            )
-        elif max(need, cold_need) <= twenty_five:
-            reasons.append(
-                f"{answer.workload.name}: 25 GbE carries the reads, {si(max(need, cold_need), 'B/s')} of {si(twenty_five, 'B/s')}."
-            )
+        read = max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))
+        enough: tuple[LinkKind, ...] = ("10gbe", "25gbe")
+        for kind in enough:
+            if read <= link_bytes_per_s(kind):
+                rates = f"{si(read, 'B/s')} of {si(link_bytes_per_s(kind), 'B/s')}"
+                reasons.append(f"{answer.workload.name}: {kind_name(kind)} carries the reads, {rates}.")
+                break
     is_cached = all(answer.cache_hit_fraction >= 1 for answer in design.workloads)
     if is_cached and design.platform.storage.kind != "parallel-file-system":
         reasons.append(

@@ -1,26 +1,24 @@
 """One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import duration, si, significant
+from sizer.base.quantities import duration, si
 from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
-from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
-from sizer.perf import pipeline
-from sizer.perf.stage_capacity import Capacity, throughput
+from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing import evaluate
-from sizer.sizing.columns import Columns, columns, rate_is_unknown
-from sizer.sizing.evaluate import Compute, Need
+from sizer.sizing.columns import rate_is_unknown
 from sizer.sizing.evidence import nearest_measurements
-from sizer.sizing.result import STAGES, DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
+from sizer.sizing.explain import explain
+from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
+from sizer.sizing.run import Run, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -29,19 +27,6 @@ _SCALING_BEYOND = 2
 _SCALING_MOST = 64
 # No model makes an outcome certain: tails beyond this are not known.
 MOST_CERTAIN = 0.999
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One workload evaluated on some sizes of one platform."""
-
-    comp: Compute
-    need: Need
-    side: pipeline.StorageSide
-    warm: pipeline.Stages
-    cold: pipeline.Stages
-    cols: Columns
-    servers: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
 def design_answer(
@@ -85,35 +70,7 @@ def design_answer(
         bill=bill(parts.components, catalog, prices, request.currency, request.date),
         probability=min(chance, MOST_CERTAIN),
         binding_limit=binding_limit,
-        warnings=_design_warnings(platform, request, works),
-    )
-
-
-def _run(
-    request: SizingRequest,
-    work: ResolvedWorkload,
-    platform: Platform,
-    servers: Sequence[int],
-    storage_nodes: int,
-    gateway_bytes_per_s: float,
-    catalog: Catalog,
-    calibration: Calibration,
-) -> _Run:
-    count = np.asarray(servers, dtype=np.int64)
-    cols = columns([platform], catalog, request.platforms.gpus_per_server).take(np.zeros(len(count), dtype=np.int64))
-    comp = evaluate.compute(work, [platform], cols, count, calibration, catalog)
-    side = evaluate.storage_side(
-        cols, count, np.full(len(count), storage_nodes), np.full(len(count), gateway_bytes_per_s)
-    )
-    need = evaluate.need(work, comp, cols, count, request.confidence, calibration)
-    return _Run(
-        comp=comp,
-        need=need,
-        side=side,
-        warm=evaluate.stages(work, comp, side),
-        cold=evaluate.stages(work, comp, side, is_warm=False),
-        cols=cols,
-        servers=count,
+        warnings=_design_warnings(platform, request),
     )
 
 
@@ -128,7 +85,7 @@ def _workload_answer(
     calibration: Calibration,
     is_documented: bool,
 ) -> WorkloadAnswer:
-    run = _run(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration)
+    run = run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration)
     rate = throughput(run.warm.limiting())[0]
     cold_rate = throughput(run.cold.limiting())[0]
     hits = float(run.comp.hit_fraction[0])
@@ -156,7 +113,7 @@ def _workload_answer(
         gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0])),
         cache_hit_fraction=hits,
         scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu)),
-        stages=_stage_list(work, platform, run, rate, bottleneck, catalog, calibration),
+        stages=_stage_list(work, platform, run, rate, bottleneck),
         bottleneck=bottleneck,
         next_bottleneck=following,
         target=target_text(work),
@@ -182,7 +139,7 @@ def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float
     return Estimate(np.minimum(load.value, 1.0), np.minimum(load.low, 1.0), np.minimum(load.high, 1.0))
 
 
-def _probability(work: ResolvedWorkload, run: _Run, time: TrainingTime | None) -> float:
+def _probability(work: ResolvedWorkload, run: Run, time: TrainingTime | None) -> float:
     target = work.request.target.time_to_train_s
     if target is not None and time is not None:
         # The whole time, cold epoch included, against the deadline; log-normal as its parts.
@@ -190,15 +147,10 @@ def _probability(work: ResolvedWorkload, run: _Run, time: TrainingTime | None) -
     return float(evaluate.probability(run.warm, run.need)[0])
 
 
-def _bottlenecks(run: _Run) -> tuple[str, str]:
+def _bottlenecks(run: Run) -> tuple[str, str]:
     """The stage that limits, and the one that would limit next were it lifted."""
-    made = run.warm
-    capacity = {
-        "storage": made.storage,
-        "network": made.network,
-        "decode": made.decode,
-        "gpu": made.gpu,
-    }
+    capacity = run.warm.by_key()
+    del capacity["exchange"]  # the exchange alone is never the smallest: what is not hidden counts with the GPUs
     order = sorted(capacity, key=lambda key: float(capacity[key].median.flat[0]))
     # GPUs that spend longer on the exchange than on arithmetic are held by the exchange.
     is_exchange = float(run.comp.exchange[0]) < float(run.comp.gpu_alone[0])
@@ -232,31 +184,17 @@ def _seconds(samples: float, rate: Estimate) -> Estimate:
 
 
 def _stage_list(
-    work: ResolvedWorkload,
-    platform: Platform,
-    run: _Run,
-    rate: Estimate,
-    bottleneck: str,
-    catalog: Catalog,
-    calibration: Calibration,
+    work: ResolvedWorkload, platform: Platform, run: Run, rate: Estimate, bottleneck: str
 ) -> tuple[Stage, ...]:
-    made = run.warm
-    how = _how(work, platform, run, catalog)
-    capacities: dict[str, Capacity] = {
-        "storage": made.storage,
-        "network": made.network,
-        "decode": made.decode,
-        "gpu": made.gpu,
-        "exchange": made.exchange,
-    }
+    how = explain(work, platform, run)
     stages = []
-    for key in STAGES:
-        median = float(capacities[key].median.flat[0])
+    for key, capacity in run.warm.by_key().items():
+        median = float(capacity.median.flat[0])
         text, sources = how[key]
         stages.append(
             Stage(
                 key=key,
-                capacity=capacities[key].estimate()[0],
+                capacity=capacity.estimate()[0],
                 load_fraction=min(1.0, float(rate.value) / median) if np.isfinite(median) else 0.0,
                 is_limiting=key == bottleneck,
                 how=text,
@@ -264,68 +202,6 @@ def _stage_list(
             )
         )
     return tuple(stages)
-
-
-def _how(
-    work: ResolvedWorkload, platform: Platform, run: _Run, catalog: Catalog
-) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """One sentence a stage: what its capacity is made of, and the sources of the numbers in it."""
-    storage, server = platform.storage, platform.server
-    hits = float(run.comp.hit_fraction[0])
-    read = f"{si(work.sample_bytes, 'B')} a sample"
-    if hits >= 1:
-        read_text = "after the first epoch every read ends in the servers' memory"
-    elif hits > 0.005:
-        read_text = f"{read}, {significant(100 * hits, 2)} % of them from the servers' memory"
-    else:
-        read_text = f"{read}, all from storage"
-    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
-    sources = [fact.source for fact in (low, high) if fact is not None]
-    where = "server" if storage.kind == "local" else "node"
-    if rate_is_unknown(storage):
-        node = f"no source gives a read rate; the line rate of its ports is the upper bound, {si(run.cols.node_line_bytes_per_s[0], 'B/s')} a {where}"
-    elif low is not None and high is not None and low.value != high.value:
-        node = f"{si(low.value, 'B/s')} (lower) to {si(high.value, 'B/s')} (upper) a {where}"
-    else:
-        node = f"{si(float(run.cols.node_low_bytes_per_s[0]), 'B/s')} a {where}"
-    nic = run.cols.exchange_bytes_per_s[0]
-    exchanged = float(run.comp.exchanged_bytes[0])
-    traffic = (
-        f"{si(float(run.cols.storage_nic_bytes_per_s[0]), 'B/s')} into each server over {kind_name(platform.fabric)}"
-    )
-    if storage.kind == "local":
-        network = "the drives are in the servers; only gradients cross the network"
-    else:
-        shared = f", shared with {si(exchanged, 'B')} of gradients a sample" if exchanged > 0 else ""
-        network = traffic + shared
-    if platform.gateway is not None:
-        network += f"; gateway uplinks carry {si(float(run.side.gateway_bytes_per_s[0]), 'B/s')}"
-    core_s = run.comp.core_s_per_sample
-    if core_s > 0:
-        cores = float(run.cols.cores[0])
-        decode = f"{significant(1e3 * core_s, 2)} core-milliseconds a sample on {cores:.0f} cores a server ({work.stack.loader} loader)"
-    else:
-        decode = "decoded tensors need no decoding"
-    n_gpus = float(run.cols.gpus_per_server[0])
-    host_link = "; fed over the links between host and GPUs" if work.is_inference else ""
-    gpu = (
-        f"{work.batch_per_gpu} samples a step on each {platform.gpu.name}, {n_gpus:.0f} a server, "
-        f"fitted to published rates of {work.stack.name}{host_link}"
-    )
-    if work.is_inference:
-        exchange = "validation exchanges no gradients"
-    elif run.servers[0] == 1:
-        exchange = f"gradients stay inside the server ({server.intra_link.value if server.intra_link else 'PCIe'})"
-    else:
-        exchange = f"gradients of {si(work.dnn.parameters.value * (2 if work.request.precision == 'mixed' else 4), 'B')} a step over {si(float(nic), 'B/s')} a server"
-    link_sources = tuple(port.source for port in server.ports if port.use == "compute")
-    return {
-        "storage": (f"{node}; {read_text}", tuple(dict.fromkeys(sources))),
-        "network": (network, link_sources),
-        "decode": (decode, ()),
-        "gpu": (gpu, ()),
-        "exchange": (exchange, link_sources),
-    }
 
 
 def _scaling(
@@ -341,21 +217,13 @@ def _scaling(
 ) -> Scaling:
     most = max(_SCALING_BEYOND * n_servers, 4) if is_documented else 1
     sizes = np.unique(np.round(np.linspace(1, most, min(most, _SCALING_MOST))).astype(int))
-    run = _run(request, work, platform, [int(size) for size in sizes], storage_nodes, gateway, catalog, calibration)
-    made = run.warm
+    run = run_on(request, work, platform, [int(size) for size in sizes], storage_nodes, gateway, catalog, calibration)
     shape = len(sizes)
-    capacities = {
-        "storage": made.storage,
-        "network": made.network,
-        "decode": made.decode,
-        "gpu": made.gpu,
-        "exchange": made.exchange,
-    }
     return Scaling(
         n_servers=sizes.astype(float),
         n_gpus=sizes * run.cols.gpus_per_server,
-        throughput=throughput(made.limiting()),
-        stage_capacity={key: np.broadcast_to(value.median, (shape,)) for key, value in capacities.items()},
+        throughput=throughput(run.warm.limiting()),
+        stage_capacity={key: np.broadcast_to(value.median, (shape,)) for key, value in run.warm.by_key().items()},
     )
 
 
@@ -372,7 +240,7 @@ def target_text(work: ResolvedWorkload) -> str:
     return f"{length} within {duration(target.time_to_train_s)}"
 
 
-def _design_warnings(platform: Platform, request: SizingRequest, works: Sequence[ResolvedWorkload]) -> tuple[str, ...]:
+def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, ...]:
     warnings = []
     storage = platform.storage
     if rate_is_unknown(storage):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from sizer.base.quantities import NARROW_SPACE, significant
 from sizer.catalog.checks import unknown_facts
@@ -92,12 +93,19 @@ def _value(said: Statement) -> str:
     return str(value)
 
 
+@lru_cache(maxsize=4)
+def _unknown_by_item(catalog: Catalog) -> dict[str, tuple[str, ...]]:
+    """Names of the unknown facts of every item; the same for every answer from one catalogue."""
+    unknown: dict[str, tuple[str, ...]] = {}
+    for item_id, field in unknown_facts(catalog):
+        unknown[item_id] = (*unknown.get(item_id, ()), _field_words(field))
+    return unknown
+
+
 def questions(design: DesignAnswer, catalog: Catalog) -> tuple[str, ...]:
     """Facts to ask the vendors for: unknown or assumed, of the parts of this design."""
     asked: dict[str, None] = {}
-    unknown: dict[str, list[str]] = {}
-    for item_id, field in unknown_facts(catalog):
-        unknown.setdefault(item_id, []).append(_field_words(field))
+    unknown = _unknown_by_item(catalog)
     for item in items_of(design, catalog):
         names = list(dict.fromkeys(unknown.get(item.id, ())))
         if names:
@@ -105,7 +113,7 @@ def questions(design: DesignAnswer, catalog: Catalog) -> tuple[str, ...]:
     if rate_is_unknown(design.platform.storage):
         storage = design.platform.storage
         asked[
-            f"{storage.vendor}, {storage.name}: sustained read rate of one node for large sequential and for small random reads"
+            f"{storage.vendor}, {storage.name}: sustained read rate of one node, large sequential and small random"
         ] = None
     for item_id in design.bill.unpriced:
         item = catalog.item(item_id)

@@ -237,17 +237,17 @@ def is_cached(comp: Compute) -> Bools:
     return np.asarray(comp.hit_fraction >= 1.0)
 
 
-def storage_nodes(
-    work: ResolvedWorkload, comp: Compute, cols: Columns, n_servers: Ints, wanted: Need, confidence: float
-) -> Floats:
+def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float) -> Floats:
     """Smallest node count whose reads meet the target at the joint confidence; inf where none does.
 
     The other stages have used up part of the confidence: P(storage) must reach confidence / P(all others).
     """
     others = [comp.gpu, comp.decode] if wanted.counts_gpu else [comp.decode]
     already = joint_probability([stage.widened(wanted.log_sd) for stage in others], wanted.samples_per_s)
-    with np.errstate(divide="ignore"):
-        level = np.where(already > 0, (confidence - CONFIDENCE_RESOLUTION) / np.where(already > 0, already, 1.0), np.inf)
+    # A row that the other stages rule out has a chance of next to nothing left: its level overflows to "never".
+    with np.errstate(divide="ignore", over="ignore"):
+        asked = confidence - CONFIDENCE_RESOLUTION
+        level = np.where(already > 0, asked / np.where(already > 0, already, 1.0), np.inf)
     # An epoch count that is uncertain widens the storage's need, too: plan for its upper end.
     rate = wanted.samples_per_s * np.exp(wanted.log_sd * ndtri(confidence))
     warm = rate * work.sample_bytes * (1 - comp.hit_fraction)

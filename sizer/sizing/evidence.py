@@ -43,11 +43,11 @@ def nearest_measurements(
         and row.precision in ("", work.request.precision)
         and row.gpu.startswith("v100")
     ]
-    found = []
+    found: list[Evidence] = []
     for row in sorted(rows, key=distance):
         if len(found) == MAX_ROWS:
             break
-        predicted, status = predict(row, catalog, calibration)
+        predicted, _ = predict(row, catalog, calibration)
         if predicted is None:
             continue
         found.append(

@@ -11,7 +11,6 @@ from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.design.space import Space
-
 from sizer.physical import capacity
 from sizer.physical.plan import Quantities
 from sizer.physical.platform import Platform
@@ -111,7 +110,7 @@ def judge(
     passes = _compute_limits(works, computes, needs, cols, servers, confidence)
     wanted = np.max(
         [
-            evaluate.storage_nodes(work, comp, cols, servers, need, confidence)
+            evaluate.storage_nodes(work, comp, cols, need, confidence)
             for work, comp, need in zip(works, computes, needs, strict=True)
         ],
         axis=0,
@@ -151,7 +150,7 @@ def judge(
         probability=chance,
         passes=passes,
         throughput=rate,
-        time_s=_time_s(works[0], computes[0], cols, servers, rate, calibration),
+        time_s=_time_s(works[0], cols, servers, rate, calibration),
         quantities=counted,
         racks=racks,
         rack_units=units,
@@ -172,10 +171,11 @@ def _compute_limits(
 ) -> dict[str, Bools]:
     rows = len(servers)
     gpu, decode, network, count = (np.ones(rows, dtype=bool) for _ in range(4))
+    asked = confidence - evaluate.CONFIDENCE_RESOLUTION
     for work, comp, need in zip(works, computes, needs, strict=True):
         if need.counts_gpu:
-            gpu &= comp.gpu.widened(need.log_sd).probability_at_least(need.samples_per_s) >= confidence - evaluate.CONFIDENCE_RESOLUTION
-        decode &= comp.decode.widened(need.log_sd).probability_at_least(need.samples_per_s) >= confidence - evaluate.CONFIDENCE_RESOLUTION
+            gpu &= comp.gpu.widened(need.log_sd).probability_at_least(need.samples_per_s) >= asked
+        decode &= comp.decode.widened(need.log_sd).probability_at_least(need.samples_per_s) >= asked
         busy = work.request.target.gpus_busy
         if busy is not None:
             count &= servers * cols.gpus_per_server >= busy
@@ -300,9 +300,7 @@ def _costs(
     return cost, missing
 
 
-def _time_s(
-    work: ResolvedWorkload, comp: Compute, cols: Columns, servers: Ints, rate: Floats, calibration: Calibration
-) -> Floats:
+def _time_s(work: ResolvedWorkload, cols: Columns, servers: Ints, rate: Floats, calibration: Calibration) -> Floats:
     length = evaluate.epochs(work, cols, servers, calibration)
     if length is None:
         return np.asarray(1e6 / rate)

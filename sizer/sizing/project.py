@@ -75,7 +75,7 @@ def project(
     works = resolve(given, catalog, fitted.measured)
     options = all_platforms(catalog, given)
     chosen = [option for option in options if gpu is not None or option.gpu.id == option.server.gpus[0]] or options
-    # The request lists slower fabrics last, the catalogue smaller drives first: the first option has the fastest fabric.
+    # Options come with the fastest fabric first, then the smallest drives.
     platform = chosen[0]
     _check_nodes(platform.storage.name, counts_nodes(platform.storage), storage_nodes, node_limits(platform.storage))
     return design_answer(

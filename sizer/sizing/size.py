@@ -174,8 +174,8 @@ def _selection(request: SizingRequest, order: Sequence[int], deciding: Sequence[
     if not deciding:
         return f"Of {len(order)} platforms that meet the request it costs least at the prices known."
     return (
-        f"{len(order)} platforms meet the request. Prices that would rank them are missing, so they stand side by side; "
-        "this one is described because it has the fewest servers, then storage nodes, rack units and watts. "
+        f"{len(order)} platforms meet the request. Prices that would rank them are missing, so they stand side by "
+        "side; this one is described because it has the fewest servers, then storage nodes, rack units and watts. "
         "That is no ranking of vendors."
     )
 

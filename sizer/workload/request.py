@@ -12,7 +12,6 @@ from sizer.base.errors import RequestError
 from sizer.base.faults import in_words
 from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
 
-SCHEMA_VERSION = 1
 # A request is typed by a person; a larger file is something else.
 MAX_REQUEST_BYTES = 1_000_000
 
@@ -152,7 +151,7 @@ class Site(_Part):
 class SizingRequest(_Part):
     """A request: one or more workloads, what may be used, what must not be exceeded."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     title: Name = "Deep-learning cluster"
     customer: Annotated[str, Field(max_length=120)] = ""
     # Date of the quote; documents print it, nothing reads a clock.

@@ -102,7 +102,8 @@ def _resolve_one(
         n_samples = dataset_bytes / sample_bytes
         if n_samples < 1:
             raise RequestError(
-                f"{place}.dataset_bytes = {si(dataset_bytes, 'B')} holds less than one sample of {si(sample_bytes, 'B')}"
+                f"{place}.dataset_bytes = {si(dataset_bytes, 'B')} holds less than one sample "
+                f"of {si(sample_bytes, 'B')}"
             )
     else:
         dataset_bytes = n_samples * sample_bytes

@@ -6,6 +6,7 @@ from typing import Any
 
 from sizer import SizingRequest, load_catalog, size
 from sizer.base.resources import data_dir
+from sizer.calibrate.calibration import calibrate, load_calibration
 
 EXAMPLE = data_dir("examples") / "dgx1-f800-resnet50.toml"
 
@@ -31,6 +32,17 @@ def test_size_everything_allowed_warm(benchmark: Any) -> None:
 def test_load_catalog(benchmark: Any) -> None:
     """Reading and checking every file of the catalogue."""
     benchmark(load_catalog)
+
+
+def test_load_calibration(benchmark: Any) -> None:
+    """Reading the stored fit."""
+    benchmark(load_calibration)
+
+
+def test_calibrate(benchmark: Any) -> None:
+    """The whole joint fit; the aim is under 20 s on two cores."""
+    catalog = load_catalog()
+    benchmark.pedantic(calibrate, args=(catalog,), rounds=2)
 
 
 def test_size_cold(benchmark: Any) -> None:

@@ -137,7 +137,8 @@ def test_an_infeasible_limit_is_named(limit: dict[str, Any]) -> None:
     with pytest.raises(InfeasibleError) as caught:
         size(SizingRequest.from_dict(data), CATALOG)
     text = str(caught.value)
-    assert "90" in text and "nearest" in text
+    assert "90" in text
+    assert "nearest" in text
 
 
 def test_the_same_request_gives_the_same_answer() -> None:

@@ -139,7 +139,8 @@ def test_the_two_inference_rates_are_marked_as_calibrated_on() -> None:
     result = size(request("apollo-googlenet-inference"), CATALOG)
     (answer,) = result.design.workloads
     marked = {row.id: row.calibrates for row in answer.evidence if row.source == "weka-blog-2018"}
-    assert marked and all(marked.values())
+    assert marked
+    assert all(marked.values())
 
 
 @pytest.fixture(scope="module")

@@ -53,9 +53,8 @@ def test_written_quantities_are_read(kind: q.Kind, written: object, value: float
     ],
 )
 def test_wrong_quantities_get_a_sentence(kind: q.Kind, written: object, word: str) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=word) as caught:
         q.parse(kind, written)
-    assert word in str(caught.value)
     assert len(str(caught.value)) < 300
 
 
@@ -65,7 +64,7 @@ def test_no_text_does_anything_but_parse_or_refuse(text: str) -> None:
         value = q.parse(q.BYTES, text)
     except ValueError:
         return
-    assert math.isfinite(value) and value > 0
+    assert 0 < value < math.inf
 
 
 @given(st.floats(1.0, 1e17))

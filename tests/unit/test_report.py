@@ -165,8 +165,7 @@ def test_topology_says_what_is_there():
     assert "switch" not in single
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize(("name", "palette"), [*((name, LIGHT) for name in RESULTS), ("nine_dgx1", DARK)])
 def test_charts_are_valid_and_draw_with_a_spoken_title(name, palette):
     result = factories.ALL[name]()
     design = result.design
@@ -252,12 +251,13 @@ def pages() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_guide_reads_as_approved(name, pages, request):
+def test_guide_reads_as_approved(name, pages):
     got = text_of(pages[name])
     path = GOLDEN / f"guide-{name}.txt"
     if not path.exists():
         path.write_text(got, encoding="utf-8")
-    assert got == path.read_text(encoding="utf-8"), f"read the diff, then delete {path.name} to approve the new text"
+        pytest.fail(f"{path.name} was missing and is written now: read it before it is committed")
+    assert got == path.read_text(encoding="utf-8"), f"read the diff; delete {path.name} and run again to approve it"
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -282,9 +282,8 @@ def test_no_cluster_leads_the_document(pages):
     text = text_of(pages["single_server"])
     assert text.index("2 Why no cluster is needed") < text.index("3 Requirements and conditions")
     assert "1 Summary\nNo cluster is needed" in text
-    assert "servers" not in text.split("3 Requirements and conditions")[2].split("Devices")[0].replace(
-        "on the servers", ""
-    )
+    for many in ("the servers", "each holds", "of these"):
+        assert many not in text
 
 
 def test_guide_of_a_hostile_customer_shows_the_text():
@@ -329,7 +328,7 @@ def test_pdf_has_an_outline_page_numbers_and_every_chapter(pdf):
 
     document = pypdfium2.PdfDocument(pdf)
     try:
-        titles = [entry.get_title() for entry in document.get_toc(max_depth=1)]
+        titles = [entry.get_title() for entry in document.get_toc() if entry.level == 0]
         assert [title.split(" ", 1)[0] for title in titles if title[0].isdigit()] == [str(n) for n in range(1, 11)]
         count = len(document)
         texts = [document[n].get_textpage().get_text_range() for n in range(count)]
@@ -339,7 +338,7 @@ def test_pdf_has_an_outline_page_numbers_and_every_chapter(pdf):
             assert len(text) > 200  # no empty page
         whole = "\n".join(texts)
         assert "52\u202f300 ± 1\u202f800" in whole
-        assert "Training cluster for driver assistance" in texts[0]
+        assert "Training cluster" in texts[0]
     finally:
         document.close()
 

@@ -1,0 +1,94 @@
+"""One sentence a stage: what its capacity is made of, and the sources of the numbers in it."""
+
+from sizer.base.quantities import NARROW_SPACE, si, significant
+from sizer.catalog.links import kind_name
+from sizer.perf.exchange import gradient_bytes
+from sizer.physical.platform import Platform
+from sizer.sizing.columns import rate_is_unknown
+from sizer.sizing.run import Run
+from sizer.workload.resolve import ResolvedWorkload
+
+Reason = tuple[str, tuple[str, ...]]
+
+# Names of the links inside a server and of the input pipelines, as sentences say them.
+_INTRA = {"nvlink1": "NVLink", "nvlink2": "NVLink", "nvswitch": "NVSwitch", "pcie3": "PCIe"}
+_LOADERS = {"framework": "framework loader", "dali": "DALI, decoding on the GPU", "dali-cpu": "DALI on the CPU"}
+# Below this share of hits a cache is not worth a word.
+_NOTABLE_HITS = 0.005
+
+
+def explain(work: ResolvedWorkload, platform: Platform, run: Run) -> dict[str, Reason]:
+    """Sentence and sources of every stage, by its key, for the first size of a run."""
+    link_sources = tuple(dict.fromkeys(port.source for port in platform.server.ports if port.use == "compute"))
+    return {
+        "storage": _storage(work, platform, run),
+        "network": (_network(platform, run), link_sources),
+        "decode": (_decode(work, run), ()),
+        "gpu": (_gpu(work, platform, run), ()),
+        "exchange": (_exchange(work, platform, run), link_sources),
+    }
+
+
+def _storage(work: ResolvedWorkload, platform: Platform, run: Run) -> Reason:
+    storage = platform.storage
+    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
+    where = "server" if storage.kind == "local" else "node"
+    if rate_is_unknown(storage):
+        line = si(float(run.cols.node_line_bytes_per_s[0]), "B/s")
+        rate = f"no source gives a read rate; the line rate of its ports, {line} a {where}, is the upper bound"
+    elif low is not None and high is not None and low.value != high.value:
+        rate = f"{si(low.value, 'B/s')} (lower) to {si(high.value, 'B/s')} (upper) a {where}"
+    else:
+        rate = f"{si(float(run.cols.node_low_bytes_per_s[0]), 'B/s')} a {where}"
+    sources = tuple(dict.fromkeys(fact.source for fact in (low, high) if fact is not None))
+    return f"{rate}; {_reads(work, run)}", sources
+
+
+def _reads(work: ResolvedWorkload, run: Run) -> str:
+    hits = float(run.comp.hit_fraction[0])
+    read = f"{si(work.sample_bytes, 'B')} a sample"
+    if hits >= 1:
+        return "after the first epoch every read ends in the servers' memory"
+    if hits > _NOTABLE_HITS:
+        return f"{read}, {significant(100 * hits, 2)}{NARROW_SPACE}% of them from the servers' memory"
+    return f"{read}, all from storage"
+
+
+def _network(platform: Platform, run: Run) -> str:
+    if platform.storage.kind == "local":
+        return "the drives are in the servers; only gradients cross the network"
+    into = si(float(run.cols.storage_nic_bytes_per_s[0]), "B/s")
+    text = f"{into} into each server over {kind_name(platform.fabric)}"
+    exchanged = float(run.comp.exchanged_bytes[0])
+    if exchanged > 0:
+        text += f", shared with {si(exchanged, 'B')} of gradients a sample"
+    if platform.gateway is not None:
+        text += f"; gateway uplinks carry {si(float(run.side.gateway_bytes_per_s[0]), 'B/s')}"
+    return text
+
+
+def _decode(work: ResolvedWorkload, run: Run) -> str:
+    core_s = run.comp.core_s_per_sample
+    if core_s <= 0:
+        return "decoded tensors need no decoding"
+    loader = _LOADERS.get(work.stack.loader, "loader of the stack")
+    cores = f"{float(run.cols.cores[0]):.0f} cores a server"
+    return f"{significant(1e3 * core_s, 2)} core-milliseconds a sample on {cores} ({loader})"
+
+
+def _gpu(work: ResolvedWorkload, platform: Platform, run: Run) -> str:
+    fed = "; fed over the links between host and GPUs" if work.is_inference else ""
+    return (
+        f"{work.batch_per_gpu} samples a step on each {platform.gpu.name}, {float(run.cols.gpus_per_server[0]):.0f} "
+        f"a server, fitted to published rates of {work.stack.name}{fed}"
+    )
+
+
+def _exchange(work: ResolvedWorkload, platform: Platform, run: Run) -> str:
+    if work.is_inference:
+        return "validation exchanges no gradients"
+    size = si(float(gradient_bytes(work.dnn.parameters.value, work.request.precision)), "B")
+    if run.servers[0] == 1:
+        link = platform.server.intra_link
+        return f"{size} of gradients a step stay inside the server ({_INTRA[link.value if link else 'pcie3']})"
+    return f"{size} of gradients a step over {si(float(run.cols.exchange_bytes_per_s[0]), 'B/s')} a server"

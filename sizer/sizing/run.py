@@ -1,0 +1,59 @@
+"""One workload evaluated on some sizes of one platform."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.perf import pipeline
+from sizer.physical.platform import Platform
+from sizer.sizing import evaluate
+from sizer.sizing.columns import Columns, columns
+from sizer.sizing.evaluate import Compute, Need
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+
+@dataclass(frozen=True)
+class Run:
+    """Stages, need and columns of one workload. Arrays over the sizes."""
+
+    comp: Compute
+    need: Need
+    side: pipeline.StorageSide
+    warm: pipeline.Stages
+    cold: pipeline.Stages
+    cols: Columns
+    servers: NDArray[np.int64]
+
+
+def run_on(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    platform: Platform,
+    servers: Sequence[int],
+    storage_nodes: int,
+    gateway_bytes_per_s: float,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> Run:
+    """Evaluate a workload on clusters of ``servers`` servers each, with storage and gateway held fixed."""
+    count = np.asarray(servers, dtype=np.int64)
+    cols = columns([platform], catalog, request.platforms.gpus_per_server).take(np.zeros(len(count), dtype=np.int64))
+    comp = evaluate.compute(work, [platform], cols, count, calibration, catalog)
+    side = evaluate.storage_side(
+        cols, count, np.full(len(count), storage_nodes), np.full(len(count), gateway_bytes_per_s)
+    )
+    need = evaluate.need(work, comp, cols, count, request.confidence, calibration)
+    return Run(
+        comp=comp,
+        need=need,
+        side=side,
+        warm=evaluate.stages(work, comp, side),
+        cold=evaluate.stages(work, comp, side, is_warm=False),
+        cols=cols,
+        servers=count,
+    )
