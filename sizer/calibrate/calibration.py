@@ -23,7 +23,6 @@ from sizer.calibrate.observations import (
     write_stored,
 )
 from sizer.calibrate.parameters import effects, prior_of
-from sizer.calibrate.rates import fit_rates
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
 from sizer.calibrate.runs import EpochsCurve, RunOverhead, fit_cache_positions, fit_epochs, fit_overhead, recipe_points
 from sizer.catalog.model import Catalog
@@ -279,6 +278,9 @@ def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = N
     CalibrationError
         If observations cannot be read or a fit does not hold.
     """
+    # Solvers take long to import, and sizing reads this module for the stored result alone.
+    from sizer.calibrate.rates import fit_rates
+
     rows = load_observations() if observations is None else observations
     rates = fit_rates(rows, catalog)
     return Calibration(

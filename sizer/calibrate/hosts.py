@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from sizer.calibrate.cases import match_stack
-from sizer.calibrate.fit import fit_with_priors
 from sizer.calibrate.observations import Observation
 from sizer.catalog.model import Catalog
 
@@ -206,6 +204,11 @@ def _core_s(row: Observation, rates: dict[str, Observation], catalog: Catalog) -
 
 def fit_decode(rows: tuple[Observation, ...], catalog: Catalog) -> DecodeFit:
     """Fit line and factors to every observation of host work, and to what runs say the work cannot exceed."""
+    # Solvers take long to import, and sizing reads this module for the stored result alone.
+    from scipy.sparse import csr_array
+
+    from sizer.calibrate.fit import fit_with_priors
+
     used = host_rows(rows, catalog) + bound_rows(rows, catalog)
     names = ["fixed", "per-byte"]
     names += sorted({f"loader:{one.loader}" for one in used if one.loader != _REFERENCE})

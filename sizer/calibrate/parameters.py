@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from sizer.base.units import GIB
 from sizer.calibrate.cases import Levels
-from sizer.perf.step import EFFICIENCY, HOST_LINK, INTER, INTRA, LAUNCH, OVERLAP, STRAGGLER, TERM_NAMES
+from sizer.perf.step import EFFICIENCY, HOST_LINK, INTER, INTRA, LAUNCH, OVERLAP, STRAGGLER
 
 Floats = NDArray[np.float64]
 
@@ -147,25 +146,3 @@ class Layout:
     def of(cls, used: Iterable[tuple[tuple[int, str], ...]]) -> "Layout":
         """Every parameter that some row uses."""
         return cls(tuple(sorted({name for row in used for _, name in row})))
-
-
-class Design:
-    """Which parameters each row's terms add up, as a sparse matrix, and the chain rule through it."""
-
-    def __init__(self, layout: Layout, used: list[tuple[tuple[int, str], ...]]) -> None:
-        self._shape = (len(used), len(TERM_NAMES))
-        entries = [(row, term, layout.index[name]) for row, one in enumerate(used) for term, name in one]
-        self._row, self._term, self._column = np.array(entries).T
-        ones = np.ones(len(entries))
-        flat = self._row * len(TERM_NAMES) + self._term
-        self._matrix = csr_array((ones, (flat, self._column)), shape=(len(used) * len(TERM_NAMES), len(layout.names)))
-        self._n_parameters = len(layout.names)
-
-    def terms(self, parameters: Floats) -> Floats:
-        """Terms of every row, shape (rows, terms); 0 where a row has no such effect."""
-        return np.asarray(self._matrix @ parameters).reshape(self._shape)
-
-    def jacobian(self, slopes: Floats) -> csr_array:
-        """Derivatives by the parameters from derivatives by the terms, shape (rows, terms)."""
-        data = slopes[self._row, self._term]
-        return csr_array((data, (self._row, self._column)), shape=(self._shape[0], self._n_parameters))

@@ -11,7 +11,7 @@ from sizer.base.estimate import Z90
 from sizer.calibrate.cases import Case, CaseArrays, resolve
 from sizer.calibrate.fit import PriorFit, fit_with_priors, predict_left_out
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.parameters import Design, Layout, active_terms
+from sizer.calibrate.parameters import Layout, active_terms
 from sizer.calibrate.rules import stated_of, stated_rows
 from sizer.catalog.model import Catalog
 from sizer.perf.step import TERM_NAMES, StepTerms
@@ -29,6 +29,28 @@ _SCATTER_PASSES = 3
 MIN_BETWEEN_LOG_SD = 0.05
 # Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 _MAD_TO_SD = 1.4826
+
+
+class Design:
+    """Which parameters each row's terms add up, as a sparse matrix, and the chain rule through it."""
+
+    def __init__(self, layout: Layout, used: list[tuple[tuple[int, str], ...]]) -> None:
+        self._shape = (len(used), len(TERM_NAMES))
+        entries = [(row, term, layout.index[name]) for row, one in enumerate(used) for term, name in one]
+        self._row, self._term, self._column = np.array(entries).T
+        ones = np.ones(len(entries))
+        flat = self._row * len(TERM_NAMES) + self._term
+        self._matrix = csr_array((ones, (flat, self._column)), shape=(len(used) * len(TERM_NAMES), len(layout.names)))
+        self._n_parameters = len(layout.names)
+
+    def terms(self, parameters: Floats) -> Floats:
+        """Terms of every row, shape (rows, terms); 0 where a row has no such effect."""
+        return np.asarray(self._matrix @ parameters).reshape(self._shape)
+
+    def jacobian(self, slopes: Floats) -> csr_array:
+        """Derivatives by the parameters from derivatives by the terms, shape (rows, terms)."""
+        data = slopes[self._row, self._term]
+        return csr_array((data, (self._row, self._column)), shape=(self._shape[0], self._n_parameters))
 
 
 @dataclass(frozen=True)

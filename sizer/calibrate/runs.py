@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import least_squares, nnls
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
@@ -138,6 +137,8 @@ def fit_epochs(recipe: Recipe) -> EpochsCurve:
         )
 
     start = np.array([math.log(epochs.min()), middle, _EXPONENT_PRIOR[0]])
+    from scipy.optimize import least_squares  # long to import, and sizing reads the stored curves
+
     best = least_squares(residuals, start)
     base, double, power = float(np.exp(best.x[0])), float(largest * np.exp(best.x[1])), float(np.exp(best.x[2]))
     errors = np.log(epochs / epochs_to_target(batch, base, double, power))
@@ -200,6 +201,8 @@ def fit_overhead(rows: tuple[Observation, ...], catalog: Catalog) -> RunOverhead
     total, steady = np.array(runs).T
     # Relative errors: a run of two hours must not outweigh one of two minutes.
     matrix = np.stack([1 / total, steady / total], axis=1)
+    from scipy.optimize import nnls  # long to import, and sizing reads the stored overhead
+
     (start_up, share), _ = nnls(matrix, (total - steady) / total)
     errors = np.log(total / (steady * (1 + share) + start_up))
     return RunOverhead(float(start_up), float(share), float(np.sqrt((errors**2).mean())))
