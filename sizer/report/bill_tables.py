@@ -5,9 +5,10 @@ from decimal import Decimal
 from sizer.base.quantities import grouped
 from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Catalog
+from sizer.catalog.wording import item_name, joined
 from sizer.physical.plan import CATEGORIES
 from sizer.report import words
-from sizer.report.tables import Cell, Row, Table, columns, item_name, joined, row
+from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.sizing.result import DesignAnswer
 
 _TITLES = {

@@ -127,7 +127,7 @@ def scaling_chart(
     published = [
         {"gpus": one.n_gpus, "value": one.published, "what": one.what, "source": one.source}
         for one in answer.evidence
-        if one.n_gpus <= most and one.published <= top
+        if one.is_same_stack and one.n_gpus <= most and one.published <= top
     ]
     if published:
         tips = [alt.Tooltip("what:N", title="measured"), alt.Tooltip("value:Q", title=unit), alt.Tooltip("source:N")]
@@ -145,7 +145,7 @@ def scaling_chart(
     layers += _chosen_point(n_gpus, float(answer.throughput.value), most, palette, x, quiet_y)
     shown = ["line and band: prediction with its 90 % interval"]
     if published:
-        shown.append("circles: published measurements")
+        shown.append("circles: published measurements of this software")
     return finish(layers, scaling_finding(answer, n_gpus), palette, width, height, "; ".join(shown).capitalize())
 
 

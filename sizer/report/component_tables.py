@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
+from sizer.catalog.wording import with_vendor
 from sizer.report import words
-from sizer.report.tables import Table, columns, component_rows, with_vendor
+from sizer.report.tables import Table, columns, component_rows
 from sizer.sizing.result import DesignAnswer
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
+from sizer.catalog.wording import item_name
 from sizer.drawings.datapath import datapath
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
@@ -27,7 +28,7 @@ from sizer.report.request_tables import (
     numbers_table,
     requirement_table,
 )
-from sizer.report.tables import Cell, Table, columns, item_name, row
+from sizer.report.tables import Cell, Table, columns, row
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sizer.base.quantities import duration, si, significant
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
+from sizer.catalog.wording import fact_value
 from sizer.drawings import links
 from sizer.drawings.datapath import is_limit
 from sizer.physical.plan import Network
@@ -115,7 +116,7 @@ def switches(design: DesignAnswer) -> int:
 def racks(design: DesignAnswer) -> str:
     """Rack units and racks."""
     counts = design.quantities
-    return f"{words.fact_value(float(counts.rack_units[0]), 'U')} in {words.plural(int(counts.racks[0]), 'rack')}"
+    return f"{fact_value(float(counts.rack_units[0]), 'U')} in {words.plural(int(counts.racks[0]), 'rack')}"
 
 
 def port_arithmetic(net: Network) -> str:

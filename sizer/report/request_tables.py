@@ -2,8 +2,9 @@
 
 from sizer.base.quantities import grouped, si
 from sizer.catalog.model import Catalog
+from sizer.catalog.wording import item_name
 from sizer.report import prose, words
-from sizer.report.tables import Cell, Row, Table, columns, item_name, row
+from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
 
 

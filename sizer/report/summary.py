@@ -60,11 +60,11 @@ def _price(design: DesignAnswer) -> str:
 def _workload_lines(answer: WorkloadAnswer) -> list[str]:
     unit = sample_unit(answer.dnn)
     workload = answer.workload
-    data = f"{si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB) of {si(answer.sample_bytes, 'B')} a sample"
+    size = f"{si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB)"
     lines = [
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
-        f"  understood  {data}, {name(workload.access)}, {name(workload.cache)},",
-        f"              batch {answer.batch_per_gpu} a GPU, {name(workload.precision)}",
+        f"  understood  {size} of {si(answer.sample_bytes, 'B')} a sample, {name(workload.access)},",
+        f"              {name(workload.cache)}, batch {answer.batch_per_gpu} a GPU, {name(workload.precision)}",
         f"  target      {answer.target}: met with {percent(answer.probability)} confidence",
         f"  throughput  {interval(answer.throughput, unit)}",
         f"  storage     {si(float(answer.storage_bytes_per_s.value), 'B/s')} warm, "

@@ -10,6 +10,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.catalog.links import GBIT_PER_S, kind_name
 from sizer.catalog.schema import Dnn
+from sizer.catalog.wording import name as name
 from sizer.sizing.result import STAGES
 
 TO_BE_QUOTED = "to be quoted"
@@ -21,50 +22,8 @@ _WIDE = 0.2
 # Below it a number counts as exact.
 _EXACT = 5e-4
 
-NAMES = {
-    "page-cache": "page cache",
-    "pinned": "pinned cache",
-    "none": "no cache",
-    "random": "random order in every epoch",
-    "sharded": "a fixed shard for each server",
-    "training": "training",
-    "validation-inference": "validation inference",
-    "mixed": "mixed precision",
-    "fp32": "single precision (fp32)",
-    "cost": "cost",
-    "time": "time",
-    "gpus": "GPUs",
-    "rack-units": "rack units",
-    "watts": "watts",
-    "scale-out-nas": "scale-out NAS",
-    "parallel-file-system": "parallel file system",
-    "nfs-server": "NFS server",
-    "local": "local drives",
-    "sxm2": "SXM2",
-    "sxm3": "SXM3",
-    "pcie": "PCIe",
-    "nvlink1": "NVLink",
-    "nvlink2": "NVLink 2",
-    "nvswitch": "NVSwitch",
-    "pcie3": "PCIe 3.0",
-    "datasheet": "data sheet",
-    "measured": "measured",
-    "published": "published",
-    "derived": "derived",
-    "assumed": "assumed",
-    "framework": "framework loader on the CPU",
-    "dali": "DALI with GPU decode",
-    "dali-cpu": "DALI on the CPU",
-    "request": "the request",
-}
 _PLURALS = {"batch": "batches", "switch": "switches", "box": "boxes", "chassis": "chassis", "GPU": "GPUs", "TB": "TB"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def name(raw: object) -> str:
-    """A raw key as words: 'page-cache' reads 'page cache'."""
-    text = str(raw)
-    return NAMES.get(text, text.replace("_", " "))
 
 
 def sample_unit(dnn: Dnn) -> str:
@@ -178,51 +137,6 @@ def money(amount: Decimal | None, currency: str) -> str:
         return TO_BE_QUOTED
     is_whole = amount == amount.to_integral_value()
     return f"{currency} {amount:,.{0 if is_whole else 2}f}".replace(",", NARROW_SPACE)
-
-
-_UNIT_OF_SUFFIX = (
-    ("_bytes_per_s", "B/s"),
-    ("_bytes_per_node", "B"),
-    ("_flop_per_s", "FLOP/s"),
-    ("_bytes", "B"),
-    ("_flop", "FLOP"),
-    ("_hz", "Hz"),
-    ("_kg", "kg"),
-    ("_w", "W"),
-    ("_m", "m"),
-    ("_u", "U"),
-    ("_s", "s"),
-)
-
-
-def unit_of_field(field: str) -> tuple[str, str]:
-    """Field name of the catalogue without its unit, and the unit: 'power_max_w' -> ('power max', 'W')."""
-    for suffix, unit in _UNIT_OF_SUFFIX:
-        if field.endswith(suffix):
-            return field.removesuffix(suffix).replace("_", " "), unit
-    return field.replace("_", " "), ""
-
-
-def fact_value(value: object, unit: str) -> str:
-    """A catalogue fact in words."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        return name(value)
-    number = float(value)  # type: ignore[arg-type]
-    if unit == "B":
-        gib = number / 2**30
-        if gib.is_integer():
-            return f"{grouped(gib)}{NARROW_SPACE}GiB"
-        return si(number, "B")
-    if unit == "Hz":
-        return f"{significant(number / 1e9, 2)}{NARROW_SPACE}GHz"
-    if unit in ("W", "kg", "U"):
-        digits = 0 if number.is_integer() else 1
-        return f"{grouped(number, digits)}{NARROW_SPACE}{unit}"
-    if unit:
-        return si(number, unit)
-    return grouped(number) if number.is_integer() else significant(number)
 
 
 def slug(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sizer.base import units
-from sizer.base.quantities import duration, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind
 from sizer.design.search import nearest_row
@@ -62,7 +62,7 @@ def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[st
 
 def _percent(probability: float) -> str:
     """Confidence in words; a model never makes anything certain."""
-    return "over 99 %" if probability > 0.99 else f"{100 * probability:.0f} %"
+    return f"over 99{NARROW_SPACE}%" if probability > 0.99 else f"{100 * probability:.0f}{NARROW_SPACE}%"
 
 
 def _storage_text(design: DesignAnswer) -> str:
@@ -73,10 +73,10 @@ def _storage_text(design: DesignAnswer) -> str:
 def _rate(answer: WorkloadAnswer) -> str:
     if answer.time is not None:
         value, low, high = answer.time.total_s
-        return f"{duration(value)} to train (90 % interval {duration(low)} to {duration(high)})"
+        return f"{duration(value)} to train (90\u202f% interval {duration(low)} to {duration(high)})"
     unit = "images/s" if answer.dnn.sample == "image" else "samples/s"
     value, low, high = answer.throughput
-    return f"{significant(value)} {unit} (90 % interval {significant(low)} to {significant(high)})"
+    return f"{significant(value)} {unit} (90\u202f% interval {significant(low)} to {significant(high)})"
 
 
 def _simple_reasons(design: DesignAnswer) -> list[str]:
@@ -123,7 +123,7 @@ def _cluster_reasons(design: DesignAnswer) -> list[str]:
         reasons.append(
             f"{answer.workload.name}: one {design.platform.server.name} reaches {significant(alone)} {unit}; "
             f"the target is {answer.target}. {design.n_servers} servers keep "
-            f"{100 * answer.scaling_efficiency:.0f} % of the rate of {grouped(design.n_gpus)} single GPUs."
+            f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}% of the rate of {grouped(design.n_gpus)} single GPUs."
         )
         if answer.time is not None and answer.recipe is not None:
             reasons.append(

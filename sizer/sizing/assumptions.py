@@ -4,14 +4,17 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sizer.base.quantities import NARROW_SPACE, significant
 from sizer.catalog.checks import unknown_facts
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog, Statement, statements
 from sizer.catalog.schema import Item, Port
+from sizer.catalog.wording import fact_label, fact_text, with_vendor
 from sizer.sizing.columns import OS_RESERVE_BYTES, rate_is_unknown
 from sizer.sizing.result import Assumption, DesignAnswer, WorkloadAnswer
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
+
+# Folders of the catalogue whose assumed facts are choices of the plan.
+_NOTHING_TO_ASK = ("cables", "software", "support", "racks", "dnns", "datasets", "stacks", "recipes")
 
 
 def items_of(design: DesignAnswer, catalog: Catalog) -> list[Item]:
@@ -44,7 +47,7 @@ def collect(works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Ca
         )
     )
     found += [
-        Assumption(f"{item.name}: {_words(said)}", _value(said), "assumed", said.source, said.note)
+        Assumption(f"{item.name}: {_what(said)}", _value(said, catalog), "assumed", said.source, said.note)
         for item in items_of(design, catalog)
         for said in statements(item)
         if said.basis == "assumed" and said.source != CUSTOM
@@ -52,45 +55,21 @@ def collect(works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Ca
     return tuple(found)
 
 
-# Endings of field names in words and the factor to the unit that people read.
-_UNITS: tuple[tuple[str, str, float], ...] = (
-    ("_bytes_per_s", "GB/s", 1e-9),
-    ("_flop_per_s", "TFLOP/s", 1e-12),
-    ("_bytes", "GB", 1e-9),
-    ("_w", "W", 1.0),
-    ("_kg", "kg", 1.0),
-    ("_m", "m", 1.0),
-    ("_u", "U", 1.0),
-    ("_hz", "GHz", 1e-9),
-    ("_s", "s", 1.0),
-)
-
-
-def _words(said: Statement) -> str:
-    """Name of a fact as people say it: 'power_max_w' reads 'power max'."""
+def _what(said: Statement) -> str:
     if isinstance(said.value, Port):
-        return f"{kind_name(said.value.kind)} ports ({said.value.use})"
-    return _field_words(said.field)
+        return f"{kind_name(said.value.kind)} ports"
+    return fact_label(_field(said.field))
 
 
-def _field_words(field: str) -> str:
-    name = re.sub(r"\[\d+\]|\.value", "", field).rpartition(".")[2] or field
-    ending = next((ending for ending, _, _ in _UNITS if name.endswith(ending)), "")
-    return name.removesuffix(ending).replace("_", " ")
+def _field(path: str) -> str:
+    """Last part of a path that names a field: 'capacity_options[0].raw_bytes' is about raw_bytes."""
+    return re.sub(r"\[\d+\]", "", path).rpartition(".")[2]
 
 
-def _value(said: Statement) -> str:
-    value = said.value
-    if isinstance(value, Port):
-        return str(value.count)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, (int, float)):
-        for ending, unit, factor in _UNITS:
-            if said.field.endswith(ending):
-                return f"{significant(value * factor, 4)}{NARROW_SPACE}{unit}"
-        return f"{value:g}"
-    return str(value)
+def _value(said: Statement, catalog: Catalog) -> str:
+    if isinstance(said.value, Port):
+        return str(said.value.count)
+    return fact_text(_field(said.field), said.value, catalog)
 
 
 @lru_cache(maxsize=4)
@@ -98,7 +77,7 @@ def _unknown_by_item(catalog: Catalog) -> dict[str, tuple[str, ...]]:
     """Names of the unknown facts of every item; the same for every answer from one catalogue."""
     unknown: dict[str, tuple[str, ...]] = {}
     for item_id, field in unknown_facts(catalog):
-        unknown[item_id] = (*unknown.get(item_id, ()), _field_words(field))
+        unknown[item_id] = (*unknown.get(item_id, ()), fact_label(_field(field)).lower())
     return unknown
 
 
@@ -107,17 +86,15 @@ def questions(design: DesignAnswer, catalog: Catalog) -> tuple[str, ...]:
     asked: dict[str, None] = {}
     unknown = _unknown_by_item(catalog)
     for item in items_of(design, catalog):
-        names = list(dict.fromkeys(unknown.get(item.id, ())))
-        if names:
-            asked[f"{item.vendor}, {item.name}: {', '.join(names)}"] = None
-    if rate_is_unknown(design.platform.storage):
-        storage = design.platform.storage
-        asked[
-            f"{storage.vendor}, {storage.name}: sustained read rate of one node, large sequential and small random"
-        ] = None
-    for item_id in design.bill.unpriced:
-        item = catalog.item(item_id)
-        asked[f"{item.vendor}, {item.name}: price, lead time and availability"] = None
+        # A cable of a stock length or free software holds nothing that a vendor must be asked.
+        if item.id in unknown and catalog.category_of(item.id) not in _NOTHING_TO_ASK:
+            asked[f"{with_vendor(item)}: {'; '.join(dict.fromkeys(unknown[item.id]))}"] = None
+    storage = design.platform.storage
+    if rate_is_unknown(storage):
+        asked[f"{with_vendor(storage)}: sustained read rate of one node, large sequential and small random"] = None
+    if design.bill.unpriced:
+        names = ", ".join(with_vendor(catalog.item(item_id)) for item_id in design.bill.unpriced)
+        asked[f"Price, lead time and availability: {names}"] = None
     return tuple(asked)
 
 

@@ -27,13 +27,12 @@ def nearest_measurements(
     """Measurements of the same DNN, same task and precision, nearest in stack, then in number of GPUs."""
     task = "inference" if work.is_inference else "training"
     dnn = work.like or work.dnn.id
-    observed = {(wording.software, wording.source) for wording in work.stack.observed_as}
+
+    def is_same_stack(row: Observation) -> bool:
+        return any(wording.matches(row.software, row.source, row.precision) for wording in work.stack.observed_as)
 
     def distance(row: Observation) -> tuple[bool, float, str]:
-        is_other_stack = not any(
-            row.software == software and source in ("", row.source) for software, source in observed
-        )
-        return (is_other_stack, abs(float(np.log2(float(row.gpus or 1) / n_gpus))), row.id)
+        return (not is_same_stack(row), abs(float(np.log2(float(row.gpus or 1) / n_gpus))), row.id)
 
     rows = [
         row
@@ -60,6 +59,7 @@ def nearest_measurements(
                 published=float(row.value),
                 predicted=predicted,
                 calibrates=calibration.calibrates(row.id),
+                is_same_stack=is_same_stack(row),
             )
         )
     return tuple(found)

@@ -61,6 +61,7 @@ class Evidence:
     published: float  # samples/s
     predicted: Estimate
     calibrates: bool  # True: the model was calibrated on it, so it does not validate
+    is_same_stack: bool = True  # False: another software stack ran, so its rate lies elsewhere
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ import streamlit as st
 
 from sizer.base.quantities import grouped, si
 from sizer.catalog.model import Catalog
+from sizer.catalog.wording import item_name
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.physical.plan import CATEGORIES, Component, Network
 from sizer.report import prose
 from sizer.report.component_tables import components
-from sizer.report.tables import Cell, Row, Table, columns, item_name, row
+from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.report.words import NOT_PUBLISHED, link_name, plural, sentence
 from sizer.sizing.result import DesignAnswer
 from sizer.ui import look

@@ -8,10 +8,11 @@ import streamlit as st
 from sizer.base.quantities import grouped
 from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Catalog
+from sizer.catalog.wording import item_name
 from sizer.physical.plan import CATEGORIES
 from sizer.report import prose
 from sizer.report.performance_tables import platforms_table
-from sizer.report.tables import Cell, Row, Table, columns, item_name, row
+from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.report.words import TO_BE_QUOTED, listed, money, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state

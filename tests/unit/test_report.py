@@ -12,6 +12,7 @@ import pytest
 
 from sizer.base.errors import ReportError
 from sizer.base.estimate import Estimate
+from sizer.catalog.wording import joined
 from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.drawings.shapes import Drawing, text_width, wrapped
@@ -19,7 +20,6 @@ from sizer.drawings.svg import box_labels, write_svg
 from sizer.drawings.topology import topology
 from sizer.report import charts, render, words
 from sizer.report.charting import chart_svg
-from sizer.report.tables import joined
 from sizer.report.theme import css_variables, streamlit_theme
 from sizer.sizing.result import STAGES
 from tests import factories

@@ -1,0 +1,201 @@
+"""Facts of the catalogue in words: names of fields, values with their units, items with their vendors."""
+
+from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+from sizer.catalog.links import kind_name
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Item
+
+# Raw keys of catalogue and request as people say them.
+NAMES = {
+    "page-cache": "page cache",
+    "pinned": "pinned cache",
+    "none": "no cache",
+    "random": "random order in every epoch",
+    "sharded": "a fixed shard for each server",
+    "training": "training",
+    "validation-inference": "validation inference",
+    "mixed": "mixed precision",
+    "fp32": "single precision (fp32)",
+    "cost": "cost",
+    "time": "time",
+    "gpus": "GPUs",
+    "rack-units": "rack units",
+    "watts": "watts",
+    "scale-out-nas": "scale-out NAS",
+    "parallel-file-system": "parallel file system",
+    "nfs-server": "NFS server",
+    "local": "local drives",
+    "sxm2": "SXM2",
+    "sxm3": "SXM3",
+    "pcie": "PCIe",
+    "nvlink1": "NVLink",
+    "nvlink2": "NVLink 2",
+    "nvswitch": "NVSwitch",
+    "pcie3": "PCIe 3.0",
+    "datasheet": "data sheet",
+    "measured": "measured",
+    "published": "published",
+    "derived": "derived",
+    "assumed": "assumed",
+    "framework": "framework loader on the CPU",
+    "dali": "DALI with GPU decode",
+    "dali-cpu": "DALI on the CPU",
+    "request": "the request",
+}
+# Facts with a better name than their field, and those that a component table leaves to other places.
+_LABELS = {
+    "n_gpus": "GPUs",
+    "n_cpus": "Processors",
+    "cpu": "Processor",
+    "intra_link": "GPU interconnect",
+    "height_u": "Height",
+    "depth_m": "Depth",
+    "weight_kg": "Weight",
+    "power_typical_w": "Power, typical",
+    "power_max_w": "Power, maximum",
+    "power_low_w": "Power, lower end of the bracket",
+    "power_high_w": "Power, upper end of the bracket",
+    "power_inlets": "Power inlets",
+    "inlet_kind": "Inlet kind",
+    "memory_bytes": "Memory",
+    "memory_max_bytes": "Memory, largest",
+    "peak_mixed_flop_per_s": "Peak, mixed precision",
+    "peak_fp32_flop_per_s": "Peak, single precision",
+    "memory_bytes_per_s": "Memory bandwidth",
+    "nvlink_bytes_per_s": "NVLink, one direction",
+    "tdp_w": "Power limit (TDP)",
+    "form_factor": "Form",
+    "nodes_per_unit": "Nodes a chassis",
+    "min_nodes": "Fewest nodes",
+    "max_nodes": "Most nodes",
+    "node_read_low_bytes_per_s": "Read rate of a node, demonstrated",
+    "node_read_high_bytes_per_s": "Read rate of a node, upper end",
+    "mount_low_bytes_per_s": "Read rate of a mount, lower end",
+    "mount_high_bytes_per_s": "Read rate of a mount, upper end",
+    "mounts_per_server": "Mounts a server",
+    "front_end_kind": "Front end",
+    "front_end_ports_per_node": "Front-end ports a node",
+    "back_end_ports_per_node": "Back-end ports a node",
+    "back_end_switch": "Back-end switch",
+    "back_end_flat_nodes": "Nodes on a flat back end, most",
+    "cache_bytes_per_node": "Cache a node",
+    "usable_bytes": "Usable capacity",
+    "protection": "Protection",
+    "stripe_data": "Stripe, data blocks",
+    "stripe_parity": "Stripe, parity blocks",
+    "hot_spare_nodes": "Hot-spare servers",
+    "usable_share": "Share left after metadata and reserve",
+    "subnet_manager": "Subnet manager on board",
+    "latency_s": "Latency",
+    "uplink_kind": "Uplinks",
+    "front_end_bytes_per_s": "Front-end port, data rate",
+    "uplink_bytes_per_s": "Uplink, data rate",
+    "introduced": "Introduced",
+    "end_of_sale": "End of sale",
+    "end_of_service": "End of service",
+    "capacity_w": "Capacity",
+    "load_kg": "Load",
+    "metric": "What a licence counts",
+    "purpose": "Scope",
+    "power_end_w": "Power of an end",
+    "outlets_c13": "C13 outlets",
+    "outlets_c19": "C19 outlets",
+}
+_KINDS = {"front_end_kind", "uplink_kind"}
+_ITEMS = {"cpu", "server", "back_end_switch"}
+
+
+def name(raw: object) -> str:
+    """A raw key as words: 'page-cache' reads 'page cache'."""
+    text = str(raw)
+    return NAMES.get(text, text.replace("_", " "))
+
+
+_UNIT_OF_SUFFIX = (
+    ("_bytes_per_s", "B/s"),
+    ("_bytes_per_node", "B"),
+    ("_flop_per_s", "FLOP/s"),
+    ("_bytes", "B"),
+    ("_flop", "FLOP"),
+    ("_hz", "Hz"),
+    ("_kg", "kg"),
+    ("_w", "W"),
+    ("_m", "m"),
+    ("_u", "U"),
+    ("_s", "s"),
+)
+
+
+def unit_of_field(field: str) -> tuple[str, str]:
+    """Field name of the catalogue without its unit, and the unit: 'power_max_w' -> ('power max', 'W')."""
+    for suffix, unit in _UNIT_OF_SUFFIX:
+        if field.endswith(suffix):
+            return field.removesuffix(suffix).replace("_", " "), unit
+    return field.replace("_", " "), ""
+
+
+def fact_value(value: object, unit: str) -> str:
+    """A catalogue fact in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return name(value)
+    number = float(value)  # type: ignore[arg-type]
+    if unit == "B":
+        gib = number / 2**30
+        if gib.is_integer():
+            return f"{grouped(gib)}{NARROW_SPACE}GiB"
+        return si(number, "B")
+    if unit == "Hz":
+        return f"{significant(number / 1e9, 2)}{NARROW_SPACE}GHz"
+    if unit in ("W", "kg", "U"):
+        digits = 0 if number.is_integer() else 1
+        return f"{grouped(number, digits)}{NARROW_SPACE}{unit}"
+    if unit:
+        return si(number, unit)
+    return grouped(number) if number.is_integer() else significant(number)
+
+
+def fact_label(field: str) -> str:
+    """Name of a fact: 'power_max_w' reads 'Power, maximum'."""
+    plain, _ = unit_of_field(field)
+    return _LABELS.get(field, plain[:1].upper() + plain[1:])
+
+
+def fact_text(field: str, value: object, catalog: Catalog) -> str:
+    """Value of a fact with its unit; ids and kinds by their names."""
+    if field in _KINDS:
+        return kind_name(value)  # type: ignore[arg-type]
+    if field in _ITEMS:
+        return item_name(str(value), catalog)
+    if field == "usable_share" and isinstance(value, (int, float)):
+        return f"{100 * float(value):g}{NARROW_SPACE}%"
+    if field == "inlet_kind":
+        return str(value).upper()
+    return fact_value(value, unit_of_field(field)[1])
+
+
+def item_name(item_id: str, catalog: Catalog) -> str:
+    """Name of a catalogue item by its id, with its vendor; ids that no folder holds are written out."""
+    try:
+        item = catalog.item(item_id)
+    except KeyError:
+        return item_id.replace("-", " ")
+    return with_vendor(item)
+
+
+def with_vendor(item: Item) -> str:
+    """'NVIDIA DGX-1'; words that vendor and name share are said once."""
+    return joined(item.vendor, item.name)
+
+
+def joined(vendor: str, name: str) -> str:
+    """Vendor before a name: 'Dell EMC Isilon' and 'Isilon F800' make 'Dell EMC Isilon F800'."""
+    makers, parts = vendor.split(), name.split()
+    if not makers or not parts or vendor.lower() == "generic":
+        return name
+    if makers[0].lower() == parts[0].lower():
+        return name
+    if makers[-1].lower() == parts[0].lower():
+        makers.pop()
+    return " ".join((*makers, *parts))
