@@ -1,15 +1,23 @@
 """Command line: one verb a question. Results go to stdout, messages to stderr; statuses as in ``SizerError``."""
 
 import json
+import os
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from sizer.base.errors import RequestError, SizerError
+
+if TYPE_CHECKING:
+    from sizer.catalog.model import Catalog
+    from sizer.sizing.result import SizingResult
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -54,7 +62,6 @@ def size_command(
 ) -> None:
     """Size the cluster of each request, print the answer, and write its documents with --out."""
     from sizer.catalog.loader import load_catalog
-    from sizer.documents import write_documents
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
     from sizer.report.summary import answer_text
@@ -69,6 +76,7 @@ def size_command(
         make_folder(out)
     answers: list[dict[str, Any]] = []
     failures: list[tuple[Path, SizerError]] = []
+    to_write: list[tuple[SizingResult, Catalog, Path]] = []
     for path, request in parsed:
         try:
             result = size(request, catalog)
@@ -80,20 +88,35 @@ def size_command(
         if as_json:
             answers.append(design_document(result))
         else:
-            print(answer_text(result))
+            print(answer_text(result), end="\n\n" if len(parsed) > 1 else "\n", flush=True)
         if out is not None:
-            folder = out if len(parsed) == 1 else out / path.stem
-            written, remark = write_documents(result, catalog, folder)
-            names = ", ".join(file.name for file in written)
-            print(f"documents: {folder}/ ({names})" + (f"; {remark}" if remark else ""), file=sys.stderr)
-        if not as_json and len(parsed) > 1:
-            print()
+            to_write.append((result, catalog, out if len(parsed) == 1 else out / path.stem))
     if as_json:
         _print_json(answers[0] if len(parsed) == 1 else answers)
+    for line in _write_all(to_write):
+        print(line, file=sys.stderr)
     for path, failure in failures:
         print(f"sizer: {path}: {failure}", file=sys.stderr)
     if failures:
         sys.exit(failures[0][1].exit_status)
+
+
+def _write_all(jobs: "list[tuple[SizingResult, Catalog, Path]]") -> Iterator[str]:
+    """Write the documents of several answers and tell where they lie; a guide takes seconds, so all cores help."""
+    if len(jobs) < 2:
+        yield from (_write_one(*job) for job in jobs)
+        return
+    # Fresh processes, not forks: the PDF engine's C libraries have threads of their own.
+    with ProcessPoolExecutor(min(len(jobs), os.cpu_count() or 1), mp_context=get_context("spawn")) as pool:
+        yield from pool.map(_write_one, *zip(*jobs, strict=True))
+
+
+def _write_one(result: "SizingResult", catalog: "Catalog", folder: Path) -> str:
+    from sizer.documents import write_documents
+
+    written, remark = write_documents(result, catalog, folder)
+    names = ", ".join(file.name for file in written)
+    return f"documents: {folder}/ ({names})" + (f"; {remark}" if remark else "")
 
 
 @app.command("project")

@@ -175,7 +175,7 @@ class Calibration:
             intra_link=intra_link,
             inter_link=link_level(inter_link) if inter_link else "",
         )
-        notes = self._notes(levels, stack, dnn, is_custom=not hasattr(dnn, "id"))
+        notes = self._notes(levels, stack, dnn, gpu, is_custom=not hasattr(dnn, "id"))
         return self.terms_of(levels, notes)
 
     def terms_of(self, levels: Levels, notes: tuple[str, ...] = (), extra_log_sd: float = 0.0) -> StepTerms:
@@ -201,7 +201,7 @@ class Calibration:
         values[EFFICIENCY] = min(values[EFFICIENCY], 0.0)
         return StepTerms(values, covariance, np.array(scatter), notes)
 
-    def _notes(self, levels: Levels, stack: Stack, dnn: DnnLike, is_custom: bool) -> tuple[str, ...]:
+    def _notes(self, levels: Levels, stack: Stack, dnn: DnnLike, gpu: Gpu, is_custom: bool) -> tuple[str, ...]:
         e, notes = levels, []
         if f"stack-precision:{e.stack}/{e.precision}" not in self._index:
             notes.append(
@@ -217,7 +217,7 @@ class Calibration:
         elif f"pair:{e.stack}/{e.dnn}/{e.precision}/{e.task}" not in self._index:
             notes.append(f"{dnn.name} was not measured with {stack.name} in {e.precision} precision ({e.task})")
         if f"gpu:{e.gpu}" not in self._index:
-            notes.append(f"GPU {e.gpu} was not measured: it takes the efficiency of its generation")
+            notes.append(f"{gpu.name} was not measured: it takes the efficiency of its generation")
         if e.inter_link and f"inter-stack:{e.stack}/{e.precision}" not in self._index and e.task == "training":
             notes.append(f"{stack.name} was measured on one server only: its exchange between servers is the pool's")
         return tuple(notes)

@@ -79,7 +79,7 @@ class DecodeFit:
                 DALI_FIXED_CORE_S,
                 DALI_CORE_S_PER_BYTE,
                 DALI_LOG_SD,
-                "decoding on the GPU: host work derived from threads",
+                "the GPU decodes: the host's work is derived from published thread counts",
             )
         if loader not in ("framework", "dali-cpu"):
             raise ValueError(f"loader must be framework, dali, dali-cpu or none, got {loader!r}")

@@ -70,6 +70,7 @@ def compute(
     n_servers : ndarray of int, shape (rows,)
     """
     groups, _ = compute_groups(platforms)
+    many_servers = bool((n_servers > 1).any())
     task = "inference" if work.is_inference else "training"
     precision = work.request.precision
     terms = step.StepTerms.stack(
@@ -80,7 +81,7 @@ def compute(
                 precision=precision,
                 gpu=catalog.gpus[group.gpu],
                 intra_link=group.intra_link,
-                inter_link=group.fabric,
+                inter_link=group.fabric if many_servers else None,
                 task=task,
             )
             for group in groups

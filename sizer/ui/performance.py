@@ -1,45 +1,74 @@
 """Page Performance: what limits the design, how it grows, and what was measured near it."""
 
+import copy
+from typing import Any
+
 import streamlit as st
 
 from sizer.drawings.datapath import datapath
-from sizer.drawings.palette import Palette
+from sizer.drawings.palette import DARK, LIGHT
 from sizer.drawings.svg import write_svg
 from sizer.report import charts
 from sizer.report.performance_tables import evidence_table, figures_table, ruled_out_table, stage_table, time_table
 from sizer.report.words import plural, sample_unit, sentence
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.ui import look
 from sizer.ui.state import View
 
 _CHART_HEIGHT = 360
+Spec = dict[str, Any]
 
 
 def show(view: View) -> None:
     """Draw the page."""
     assert view.result is not None
     design, sources = view.result.design, view.catalog.sources
-    answer = design.workloads[_which(design)]
-    colours = look.palette()
+    number = _which(design)
+    answer = design.workloads[number]
+    specs = _specs(view.request_json, view.result.catalog_digest, number, look.palette().name, view.result)
     st.header("What limits it", anchor=False)
-    _chart(charts.stage_chart(answer, colours, "container"))
-    look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), colours))
+    _chart(specs["stages"])
+    look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
     with st.expander("Where these capacities come from"):
         look.table(stage_table(answer, 1), sources)
     look.table(figures_table(answer, 1), sources)
     st.header("How it grows", anchor=False)
-    _chart(charts.scaling_chart(answer, design.n_gpus, colours, "container", _CHART_HEIGHT))
-    _time(view, answer, colours)
+    _chart(specs["scaling"])
+    time = time_table(answer, 1)
+    if time is not None:
+        st.header("Time to train", anchor=False)
+        _chart(specs["time"])
+        look.table(time, sources)
     st.header("Measured near it", anchor=False)
     evidence = evidence_table(answer, 1)
     if evidence is not None:
         look.table(evidence, sources)
     else:
         look.note("No published measurement is near this workload; the interval is as wide as that makes it.")
-    _others(view, colours)
+    _others(view, specs["pareto"])
     if answer.warnings:
         st.header("Doubts", anchor=False)
         look.notes([sentence(warning) for warning in answer.warnings])
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _specs(
+    request_json: str,  # noqa: ARG001  (request, catalogue and workload name the result)
+    digest: str,  # noqa: ARG001
+    number: int,
+    palette_name: str,
+    _result: SizingResult,
+) -> dict[str, Spec | None]:
+    """Charts of one workload as specifications: building and checking them takes longer than sizing."""
+    colours = next(palette for palette in (LIGHT, DARK) if palette.name == palette_name)
+    answer = _result.design.workloads[number]
+    drawn = {
+        "stages": charts.stage_chart(answer, colours, "container"),
+        "scaling": charts.scaling_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
+        "time": charts.time_chart(answer, colours, "container"),
+        "pareto": charts.pareto_chart(_result, colours, "container", _CHART_HEIGHT),
+    }
+    return {kind: None if chart is None else chart.to_dict() for kind, chart in drawn.items()}
 
 
 def _which(design: DesignAnswer) -> int:
@@ -61,29 +90,20 @@ def _which(design: DesignAnswer) -> int:
     return int(chosen or 0)
 
 
-def _chart(chart: charts.Chart) -> None:
-    title = chart.to_dict()["title"]["text"]
-    st.altair_chart(chart, theme=None, width="stretch", alt=title if isinstance(title, str) else " ".join(title))
+def _chart(spec: Spec | None) -> None:
+    if spec is not None:
+        title = spec["title"]["text"]
+        finding = title if isinstance(title, str) else " ".join(title)
+        st.vega_lite_chart(copy.deepcopy(spec), theme=None, width="stretch", alt=finding)
 
 
-def _time(view: View, answer: WorkloadAnswer, colours: Palette) -> None:
-    chart, table = charts.time_chart(answer, colours, "container"), time_table(answer, 1)
-    if chart is None or table is None:
-        return
-    st.header("Time to train", anchor=False)
-    _chart(chart)
-    look.table(table, view.catalog.sources)
-
-
-def _others(view: View, colours: Palette) -> None:
+def _others(view: View, pareto: Spec | None) -> None:
     assert view.result is not None
-    chart = charts.pareto_chart(view.result, colours, "container", _CHART_HEIGHT)
     ruled_out = ruled_out_table(view.result)
-    if chart is None and ruled_out is None:
+    if pareto is None and ruled_out is None:
         return
     st.header("Other designs", anchor=False)
-    if chart is not None:
-        _chart(chart)
+    _chart(pareto)
     if view.result.runner_up is not None:
         look.note(f"Next best: {view.result.runner_up.name}. {sentence(view.result.runner_up_reason)}")
     if ruled_out is not None:

@@ -4,7 +4,9 @@ import errno
 import os
 import socket
 import tomllib
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from sizer.base.errors import OutputError, RequestError
@@ -51,9 +53,15 @@ def run(port: int, catalog_dir: Path | None = None) -> None:
         os.environ[CATALOG_FOLDER] = str(catalog_dir.resolve())
     flags = {**settings(), "server_address": ADDRESS, "server_port": port}
     # The steps of ``streamlit run``, in this process: one setting, the fonts, has no flag.
+    Thread(target=_import_pages, daemon=True).start()
     config._main_script_path = str(_ENTRY)
     bootstrap.load_config_options(flags)
     bootstrap.run(str(_ENTRY), False, [], flags)
+
+
+def _import_pages() -> None:
+    """Import what the first page needs while the server starts and the browser loads its own scripts."""
+    import_module("sizer.ui.main")
 
 
 def settings() -> dict[str, Any]:
