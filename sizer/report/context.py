@@ -289,7 +289,7 @@ def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> Work
             f"scaling-chart-{number}",
             "Projected throughput by size, with storage and platform held fixed."
             + (
-                " Circles are published runs, listed below, some with other servers and software."
+                " Circles are published runs of this software, listed below, some on other servers."
                 if answer.evidence
                 else ""
             ),

@@ -140,7 +140,7 @@ def catalog() -> Catalog:
     return _catalog(os.environ.get(CATALOG_FOLDER, ""))
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
+@st.cache_resource(show_spinner="Sizing the cluster", max_entries=64)
 def _outcome(request_json: str, digest: str, _parts: Catalog) -> Outcome:  # noqa: ARG001  (the digest is part of the key)
     request = SizingRequest.model_validate_json(request_json)
     try:

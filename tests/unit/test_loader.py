@@ -113,7 +113,7 @@ def test_comments_and_order_of_keys_do_not_change_the_digest(tmp_path: Path, cat
         ),
         (
             'id = "v100-sxm2-16gb"\nmemory_byte = 3',
-            ["unknown key 'memory_byte'; did you mean 'memory_bytes'?", "known are id, name, vendor"],
+            ["unknown key 'memory_byte'; did you mean 'memory_bytes'?", "known are id, name, description, vendor"],
         ),
         (
             'id = "v100-sxm2-16gb"\nform_factor = { value = "oam", basis = "datasheet", source = "nbx", where = "x" }',
