@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
+
+from sizer.base.normal import normal_cdf, normal_quantile
 
 # Half-width, in standard deviations, of a two-sided 90 % interval of a normal distribution.
-Z90 = float(ndtri(0.95))
+Z90 = float(normal_quantile(0.95))
 
 
 @dataclass(frozen=True)
@@ -66,5 +67,5 @@ def probability_at_least(median: ArrayLike, log_sd: ArrayLike, target: ArrayLike
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.log(middle) - np.log(need)
-        smooth = ndtr(np.where(sd > 0, distance / np.where(sd > 0, sd, 1.0), 0.0))
+        smooth = normal_cdf(np.where(sd > 0, distance / np.where(sd > 0, sd, 1.0), 0.0))
     return np.asarray(np.where(need <= 0, 1.0, np.where(sd > 0, smooth, (distance >= 0).astype(float))))

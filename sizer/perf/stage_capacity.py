@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 
 from sizer.base.estimate import Estimate
+from sizer.base.normal import normal_cdf, normal_quantile
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ class Capacity:
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = np.log(self.median) - np.log(np.asarray(need, float))
         distance = np.where(np.isnan(distance), np.inf, distance)  # inf needs meet inf capacities
-        normal = ndtr(distance / np.where(self.log_sd > 0, self.log_sd, 1.0))
+        normal = normal_cdf(distance / np.where(self.log_sd > 0, self.log_sd, 1.0))
         uniform = np.clip(0.5 + 0.5 * distance / np.where(self.log_half_width > 0, self.log_half_width, 1.0), 0.0, 1.0)
         step = (distance >= -1e-12).astype(float)
         return np.where(self.log_sd > 0, normal, np.where(self.log_half_width > 0, uniform, step))
@@ -78,8 +78,8 @@ class Capacity:
     def quantile(self, probability: ArrayLike) -> Floats:
         """Rate that the stage stays below with ``probability``."""
         p = np.asarray(probability, float)
-        # ndtri is infinite at 0 and 1, where a capacity without normal spread still has its finite ends.
-        normal = self.log_sd * np.where(self.log_sd > 0, ndtri(p), 0.0)
+        # The normal quantile is infinite at 0 and 1, where a capacity without normal spread still has its finite ends.
+        normal = self.log_sd * np.where(self.log_sd > 0, normal_quantile(p), 0.0)
         uniform = np.where(self.log_half_width > 0, self.log_half_width * (2 * p - 1), 0.0)
         return np.asarray(self.median * np.exp(normal + uniform))
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from sizer.base.estimate import Estimate
+from sizer.base.normal import normal_quantile
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
@@ -250,7 +250,7 @@ def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: 
         asked = confidence - CONFIDENCE_RESOLUTION
         level = np.where(already > 0, asked / np.where(already > 0, already, 1.0), np.inf)
     # An epoch count that is uncertain widens the storage's need, too: plan for its upper end.
-    rate = wanted.samples_per_s * np.exp(wanted.log_sd * ndtri(confidence))
+    rate = wanted.samples_per_s * np.exp(wanted.log_sd * normal_quantile(confidence))
     warm = rate * work.sample_bytes * (1 - comp.hit_fraction)
     cold = np.where(np.isfinite(wanted.cold_samples_per_s), wanted.cold_samples_per_s, 0.0) * work.sample_bytes
     read = np.where(np.isfinite(rate), np.maximum(warm, cold), _SECONDS_FOR_EVER)

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.predict import predict
@@ -15,10 +16,11 @@ from sizer.workload.resolve import ResolvedWorkload
 MAX_ROWS = 8
 
 
-@lru_cache(maxsize=1)
-def _rates() -> tuple[Observation, ...]:
-    """Measured rates of training and inference; read once, the files belong to the installed package."""
-    return tuple(row for row in load_observations() if row.quantity == "samples_per_s" and row.gpus)
+@lru_cache(maxsize=2)
+def _rates(task: str) -> tuple[Observation, ...]:
+    """Measured rates of a task; read once, the files belong to the installed package and are named for their task."""
+    file = data_dir("catalog") / "benchmarks" / f"{task}.csv"
+    return tuple(row for row in load_observations(file) if row.quantity == "samples_per_s" and row.gpus)
 
 
 def nearest_measurements(
@@ -36,11 +38,8 @@ def nearest_measurements(
 
     rows = [
         row
-        for row in _rates()
-        if row.task == task
-        and row.dnn == dnn
-        and row.precision in ("", work.request.precision)
-        and row.gpu.startswith("v100")
+        for row in _rates(task)
+        if row.dnn == dnn and row.precision in ("", work.request.precision) and row.gpu.startswith("v100")
     ]
     found: list[Evidence] = []
     for row in sorted(rows, key=distance):

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 
 import altair  # noqa: F401
 import pandas  # noqa: F401
-import scipy.optimize  # noqa: F401
 import streamlit as st
 from streamlit.navigation.page import Page as StreamlitPage
 
