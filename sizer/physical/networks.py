@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband, link_bytes_per_s
+from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband, kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind, Port, Server, Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.fabric import Fabric, fat_tree, gateway_uplinks, gateways, uplinked_leaves
@@ -172,7 +172,7 @@ def _compute_fabric(platform: Platform, rows: Shape, oversubscription: float) ->
             SwitchCount("compute spine switch", switch.id if spine is None else spine.id, tree.spines),
         ),
         tuple(links),
-        {f"the {kind} fabric needs more than two levels of {switch.name}": ~tree.fits},
+        {f"the {kind_name(kind)} fabric needs more than two levels of {switch.name}": ~tree.fits},
     )
 
 

@@ -99,7 +99,8 @@ def _simple_reasons(design: DesignAnswer) -> list[str]:
         for kind in enough:
             if read <= link_bytes_per_s(kind):
                 rates = f"{si(read, 'B/s')} of {si(link_bytes_per_s(kind), 'B/s')}"
-                reasons.append(f"{answer.workload.name}: {kind_name(kind)} carries the reads, {rates}.")
+                verb = "carries" if kind == design.platform.fabric else "would carry"
+                reasons.append(f"{answer.workload.name}: {kind_name(kind)} {verb} the reads, {rates}.")
                 break
     is_cached = all(answer.cache_hit_fraction >= 1 for answer in design.workloads)
     if is_cached and design.platform.storage.kind != "parallel-file-system":

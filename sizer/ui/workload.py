@@ -22,6 +22,7 @@ _TARGETS = {"samples_per_s": "A rate", "time_to_train_s": "A time to train", "gp
 
 
 def which() -> int:
+    """Index of the workload that the fields show; a chooser where there are several."""
     works = state.draft().get("workload", [])
     if len(works) < 2:
         return 0
@@ -47,6 +48,7 @@ def _remove(number: int) -> None:
 
 
 def draw(view: View, path: Path_) -> None:
+    """The fields of one workload, in three columns."""
     left, middle, right = st.columns(3, gap="large")
     parts = view.catalog
     dnn, dataset = _dnn(parts, path), _dataset(parts, path)
@@ -131,6 +133,7 @@ def _word(raw: str) -> str:
 
 
 def named(items: Mapping[str, Item]) -> dict[str, str]:
+    """Names by id, in the order of the names."""
     return {item.id: item.name for item in sorted(items.values(), key=lambda item: item.name.lower())}
 
 
