@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.units import bytes_per_s_from_gbit_per_s
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import NEAREST_GPU, STACK_READ_AS, batch_of, left_out_reason, precision_of, usual_intra_link
+from sizer.catalog import links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack
 from sizer.perf.exchange import gradient_bytes
@@ -16,24 +16,12 @@ from sizer.perf.step import StepRate, StepTerms, inference_samples_per_s, traini
 
 Floats = NDArray[np.float64]
 
-# Signalling rate by the first word of a link's name. [Gbit/s]
-_LINK_GBIT_PER_S = {
-    "edr": 100.0,
-    "hdr": 200.0,
-    "fdr": 54.5,
-    "qdr": 32.0,
-    "100gbe": 100.0,
-    "40gbe": 40.0,
-    "25gbe": 25.0,
-    "10gbe": 10.0,
-    "1gbe": 1.0,
-}
 # How traffic crosses a link whose name does not say it: InfiniBand by RDMA; 100 Gbit/s Ethernet by RoCE, which every
 # adapter of that speed in the catalogue can; slower Ethernet by TCP, as in the clouds that were measured.
 _USUAL_PROTOCOL = {"edr": "rdma", "hdr": "rdma", "fdr": "rdma", "qdr": "rdma", "100gbe": "rdma"}
 
 
-def link_bytes_per_s(link: str) -> float:
+def observed_link_bytes_per_s(link: str) -> float:
     """Line rate of one port of a link such as ``edr``, ``25gbe`` or ``100gbe-roce``, one direction. [B/s]
 
     Raises
@@ -41,10 +29,10 @@ def link_bytes_per_s(link: str) -> float:
     ValueError
         If the link is unknown.
     """
-    kind = link.split("-")[0]
-    if kind not in _LINK_GBIT_PER_S:
-        raise ValueError(f"unknown link {link!r}; known are {', '.join(_LINK_GBIT_PER_S)}, with -roce, -rdma or -tcp")
-    return bytes_per_s_from_gbit_per_s(_LINK_GBIT_PER_S[kind])
+    kind = next((known for known in links.GBIT_PER_S if known == link.split("-")[0]), None)
+    if kind is None:
+        raise ValueError(f"unknown link {link!r}; known are {', '.join(links.GBIT_PER_S)}, with -roce, -rdma or -tcp")
+    return links.link_bytes_per_s(kind)
 
 
 def link_protocol(link: str) -> str:
@@ -156,7 +144,7 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case 
         inter_link=link_level(row.inter_link) if row.servers > 1 else "",
     )
     nics = row.nics_per_server or 1
-    rate = link_bytes_per_s(row.inter_link) * nics if row.servers > 1 else link_bytes_per_s("edr")
+    rate = observed_link_bytes_per_s(row.inter_link) * nics if row.servers > 1 else links.link_bytes_per_s("edr")
     batch = batch_of(row, precision)
     return Case(row, levels, stack, dnn, gpu, batch, row.gpus // row.servers, row.servers, rate), ""
 

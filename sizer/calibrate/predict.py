@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.cases import Case, CaseArrays, Levels, link_bytes_per_s, link_level, resolve
+from sizer.calibrate.cases import Case, CaseArrays, Levels, link_level, observed_link_bytes_per_s, resolve
 from sizer.calibrate.hosts import IMAGENET_BYTES, host_cores
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import left_out_reason
@@ -301,7 +301,7 @@ def _bus(row: Observation, context: _Context) -> tuple[Estimate | None, str]:
         link_level(row.inter_link) if row.servers > 1 else "",
     )
     try:
-        line = link_bytes_per_s(row.inter_link) * (row.nics_per_server or 1) if row.servers > 1 else 1.0
+        line = observed_link_bytes_per_s(row.inter_link) * (row.nics_per_server or 1) if row.servers > 1 else 1.0
     except ValueError as error:
         return None, f"outside: {error}"
     terms = context.calibration.terms_of(levels)

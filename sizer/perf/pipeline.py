@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.stage_capacity import Capacity
 
 Floats = NDArray[np.float64]
@@ -89,6 +90,4 @@ def decode_stage(
 ) -> Capacity:
     """Samples/s that the host cores prepare; inf where a sample costs no core time."""
     cores = np.asarray(n_servers, float) * np.asarray(cores_per_server, float)
-    cost = np.asarray(core_s_per_sample, float)
-    with np.errstate(divide="ignore"):
-        return Capacity.log_normal(np.where(cost > 0, cores / np.where(cost > 0, cost, 1.0), np.inf), log_sd)
+    return Capacity.log_normal(decode_samples_per_s(cores, core_s_per_sample), log_sd)

@@ -10,7 +10,7 @@ from scipy.optimize import least_squares
 from scipy.sparse import csr_array
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.cases import link_bytes_per_s, link_level, match_stack, resolve
+from sizer.calibrate.cases import link_level, match_stack, observed_link_bytes_per_s, resolve
 from sizer.calibrate.fit import fit_least_squares, fit_with_priors
 from sizer.calibrate.observations import COLUMNS, load_observations, observations_digest, read_rows
 from sizer.calibrate.rules import LEFT_OUT
@@ -251,8 +251,8 @@ def test_wording_with_more_words_wins(rows, catalog):
 
 
 def test_links():
-    assert link_bytes_per_s("edr") == link_bytes_per_s("100gbe-roce") == 12.5e9
+    assert observed_link_bytes_per_s("edr") == observed_link_bytes_per_s("100gbe-roce") == 12.5e9
     assert link_level("100gbe") == link_level("100gbe-roce") == "100gbe/rdma"
     assert link_level("25gbe") == link_level("25gbe-tcp") == "25gbe/tcp"
     with pytest.raises(ValueError, match="unknown link"):
-        link_bytes_per_s("string-and-tins")
+        observed_link_bytes_per_s("string-and-tins")
