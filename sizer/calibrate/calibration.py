@@ -3,6 +3,7 @@
 import base64
 import binascii
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -31,7 +32,10 @@ from sizer.perf.step import EFFICIENCY, TERM_NAMES, StepTerms
 
 Floats = NDArray[np.float64]
 
-STORED_VERSION = 1
+STORED_VERSION = 2
+# A combination with fewer rates than these is not offered where a request states no stack: one early run on a new chip
+# says little about how the stack scales.
+_FEW_RATES = 3
 # An effect whose spread the data narrowed by less than this share of its prior has learnt nothing.
 _LEFT_ALONE = 0.01
 # A page cache that is pinned (or local drives that hold the set) never evicts; nothing is fitted there.
@@ -58,6 +62,7 @@ class Calibration:
     tau2: float  # variance between sources
     dnn_families: dict[str, str]
     used: frozenset[str]  # ids of the rates that the joint fit reads
+    rates_of: dict[str, int]  # stack/DNN/precision/task -> rates that the joint fit reads
     host_used: frozenset[str]  # ids of the rows that the fit of the host's work reads
     decode: DecodeFit
     cache_positions: dict[str, tuple[float, float]]
@@ -77,10 +82,9 @@ class Calibration:
         return self.overhead.start_up_s
 
     @cached_property
-    def measured(self) -> frozenset[tuple[str, str]]:
-        """Pairs of stack and DNN, both ids, with a published rate."""
-        pairs = (name.removeprefix("pair:").split("/") for name in self.names if name.startswith("pair:"))
-        return frozenset((stack, dnn) for stack, dnn, *_ in pairs)
+    def measured(self) -> frozenset[tuple[str, ...]]:
+        """(stack, DNN, precision, task) of every combination with more than a stray published rate."""
+        return frozenset(tuple(name.split("/")) for name, count in self.rates_of.items() if count >= _FEW_RATES)
 
     @property
     def parameter_sd(self) -> Floats:
@@ -270,6 +274,10 @@ class Calibration:
         return curve.at(global_batch, recipe.name)
 
 
+def _combination(levels: Levels) -> str:
+    return f"{levels.stack}/{levels.dnn}/{levels.precision}/{levels.task}"
+
+
 def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = None) -> Calibration:
     """Fit everything to the observations, by default the shipped ones.
 
@@ -292,6 +300,7 @@ def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = N
         tau2=rates.tau2,
         dnn_families={dnn.id: dnn.family for dnn in catalog.dnns.values()},
         used=frozenset(case.row.id for case in rates.cases),
+        rates_of=dict(Counter(_combination(case.levels) for case in rates.cases)),
         host_used=frozenset(one.row.id for one in host_rows(rows, catalog)),
         decode=fit_decode(rows, catalog),
         cache_positions=fit_cache_positions(rows),
@@ -317,6 +326,7 @@ def save_calibration(calibration: Calibration, path: Path | str | None = None) -
         "epochs": {name: curve.to_json() for name, curve in c.epochs_curves.items()},
         "dnn_families": c.dnn_families,
         "used": sorted(c.used),
+        "rates_of": c.rates_of,
         "host_used": sorted(c.host_used),
         "left_out": c.left_out,
         "unseen_sources": c.unseen_sources,
@@ -355,6 +365,7 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
             tau2=content["between_log_sd"] ** 2,
             dnn_families=content["dnn_families"],
             used=frozenset(content["used"]),
+            rates_of=content["rates_of"],
             host_used=frozenset(content["host_used"]),
             decode=DecodeFit.from_json(content["decode"]),
             cache_positions={name: (pair[0], pair[1]) for name, pair in content["cache_positions"].items()},

@@ -264,8 +264,8 @@ def _storages(catalog: Catalog, server: Server, allowed: Sequence[str], forbidde
             # Local drives come with the server that lists them.
             fits = storage.id == server.local_storage
         else:
-            # The NFS roles (head node, customer's own server) are no order items and still platforms.
-            fits = storage.orderable or storage.kind == "nfs-server"
+            # Storage that cannot be ordered is there only where the head node serves it or the request names it.
+            fits = storage.orderable or storage.server is not None or storage.id in allowed
         if fits:
             found.append(storage)
     return found

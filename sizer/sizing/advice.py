@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.catalog.links import kind_name, link_bytes_per_s
@@ -139,7 +141,11 @@ def why_infeasible(
 ) -> str:
     """Sentence naming the limit that rules every design out, how near the best comes, and what would be enough."""
     target = "; ".join(dict.fromkeys(target_text(work) for work in works))
-    row, broken = nearest_row(judged.passes, judged.probability)
+    rows = np.flatnonzero(judged.was_counted)
+    # Of designs that meet the target and break a limit of the room, the smallest is the nearest.
+    closeness = np.minimum(judged.probability, confidence) - 1e-4 * judged.racks - 1e-9 * judged.rack_units
+    index, broken = nearest_row({limit: passes[rows] for limit, passes in judged.passes.items()}, closeness[rows])
+    row = int(rows[index])
     platform = platforms[int(judged.space.platform[row])]
     servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
     name = f"{servers} × {platform.server.name} with " + (f"{nodes} " if nodes else "") + platform.storage.name

@@ -70,7 +70,7 @@ def design_answer(
         bill=bill(parts.components, catalog, prices, request.currency, request.date),
         probability=min(chance, MOST_CERTAIN),
         binding_limit=binding_limit,
-        warnings=_design_warnings(platform, request),
+        warnings=(*_design_warnings(platform, request), *(sentence(note) for note in parts.notes)),
     )
 
 
@@ -238,6 +238,11 @@ def target_text(work: ResolvedWorkload) -> str:
     assert target.time_to_train_s is not None
     length = f"{work.request.epochs:g} epochs" if work.request.epochs is not None else "the target accuracy"
     return f"{length} within {duration(target.time_to_train_s)}"
+
+
+def sentence(text: str) -> str:
+    """Text with a capital and a full stop."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_quantile
+from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
@@ -23,8 +25,6 @@ Bools = NDArray[np.bool_]
 
 # Confidence is stated and compared in whole percent: the models do not tell 49.6 % from 50 %.
 CONFIDENCE_RESOLUTION = 0.005
-# A storage system that no warm read reaches still has to deliver the first epoch; nothing else bounds its size.
-_SECONDS_FOR_EVER = 1e30
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,13 @@ def need(
     confidence: float,
     calibration: Calibration,
 ) -> Need:
-    """What the target of a workload asks of every row."""
+    """What the target of a workload asks of every row.
+
+    Raises
+    ------
+    InfeasibleError
+        If starting a run takes longer than the whole training may.
+    """
     rows = len(n_servers)
     zero = np.zeros(rows)
     target = work.request.target
@@ -223,8 +229,13 @@ def need(
     length = epochs(work, cols, n_servers, calibration)
     assert length is not None  # checked by the request
     left_s = target.time_to_train_s - calibration.start_up_s
+    if left_s <= 0:
+        raise InfeasibleError(
+            f"{work.request.name}: no design trains in {duration(target.time_to_train_s)}; "
+            f"starting a run alone takes {duration(calibration.start_up_s)}"
+        )
     warm_samples = length.value * work.n_samples * (1 + evaluation_share(work))
-    rate = np.full(rows, warm_samples / left_s) if left_s > 0 else np.full(rows, np.inf)
+    rate = np.full(rows, warm_samples / left_s)
     # What the warm epochs leave of the time is there for the first, cold one.
     expected = comp.gpu.quantile(1 - confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -245,15 +256,13 @@ def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: 
     """
     others = [comp.gpu, comp.decode] if wanted.counts_gpu else [comp.decode]
     already = joint_probability([stage.widened(wanted.log_sd) for stage in others], wanted.samples_per_s)
-    # A row that the other stages rule out has a chance of next to nothing left: its level overflows to "never".
-    with np.errstate(divide="ignore", over="ignore"):
-        asked = confidence - CONFIDENCE_RESOLUTION
-        level = np.where(already > 0, asked / np.where(already > 0, already, 1.0), np.inf)
+    asked = confidence - CONFIDENCE_RESOLUTION
+    # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
+    level = np.where(already >= asked, asked / np.where(already >= asked, already, 1.0), asked)
     # An epoch count that is uncertain widens the storage's need, too: plan for its upper end.
     rate = wanted.samples_per_s * np.exp(wanted.log_sd * normal_quantile(confidence))
     warm = rate * work.sample_bytes * (1 - comp.hit_fraction)
-    cold = np.where(np.isfinite(wanted.cold_samples_per_s), wanted.cold_samples_per_s, 0.0) * work.sample_bytes
-    read = np.where(np.isfinite(rate), np.maximum(warm, cold), _SECONDS_FOR_EVER)
+    read = np.maximum(warm, wanted.cold_samples_per_s * work.sample_bytes)
     return storage.nodes_needed(
         read, level, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s, cols.node_line_bytes_per_s
     )

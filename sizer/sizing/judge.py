@@ -62,6 +62,11 @@ class Judged:
     unpriced: dict[int, frozenset[str]]  # platform -> its items without a price
 
     @property
+    def was_counted(self) -> Bools:
+        """Rows whose parts were counted; the others failed before, or are twins of one that was."""
+        return np.isin(self.space.platform, list(self.quantities))
+
+    @property
     def feasible(self) -> Bools:
         """Rows that keep every limit."""
         return np.asarray(np.logical_and.reduce(list(self.passes.values())))
@@ -248,7 +253,8 @@ def _count(
     Platforms without a row that is still ``buildable`` are not counted, unless none has one: then all are, so that
     the answer can say how near the nearest design comes.
     """
-    alive = set(np.unique(space.platform[buildable]).tolist()) or set(range(len(platforms)))
+    distinct = np.unique(space.platform[passes[TWIN_LIMIT]]).tolist()
+    alive = set(np.unique(space.platform[buildable]).tolist()) or set(distinct)
     counted: dict[int, Quantities] = {}
     units, watts = np.zeros(space.n_rows), np.zeros(space.n_rows)
     racks, raw = np.zeros(space.n_rows, dtype=np.int64), np.zeros(space.n_rows)
@@ -272,18 +278,22 @@ def _count(
     return counted, units, watts, racks, raw
 
 
+def _at_most(count: int, noun: str) -> str:
+    return f"the limit of {count} {noun}{'s' if count > 1 else ''}"
+
+
 def _add_site_limits(
     passes: dict[str, Bools], request: SizingRequest, racks: Ints, units: Floats, watts: Floats, servers: Ints
 ) -> None:
     limits = request.limits
     if limits.racks is not None:
-        passes[f"at most {limits.racks} racks"] = racks <= limits.racks
+        passes[_at_most(limits.racks, "rack")] = racks <= limits.racks
     if limits.rack_units is not None:
-        passes[f"at most {limits.rack_units} rack units"] = units <= limits.rack_units
+        passes[_at_most(limits.rack_units, "rack unit")] = units <= limits.rack_units
     if limits.power_w is not None:
-        passes[f"at most {limits.power_w / 1e3:g} kW"] = watts <= limits.power_w
+        passes[f"the limit of {limits.power_w / 1e3:g} kW"] = watts <= limits.power_w
     if limits.servers is not None:
-        passes[f"at most {limits.servers} servers"] = servers <= limits.servers
+        passes[_at_most(limits.servers, "server")] = servers <= limits.servers
 
 
 def _costs(

@@ -15,9 +15,9 @@ from sizer.design.search import best_row, counts_ruled_out, pareto_rows
 from sizer.design.space import lay_out
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
-from sizer.sizing import advice, assumptions
+from sizer.sizing import advice, assumptions, evaluate
 from sizer.sizing.answer import design_answer
-from sizer.sizing.columns import columns
+from sizer.sizing.columns import columns, rate_is_unknown
 from sizer.sizing.judge import Judged, judge
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.workload.request import SizingRequest
@@ -69,7 +69,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     if not feasible.any():
         raise InfeasibleError(advice.why_infeasible(works, options, judged, request.confidence))
     best = _best_of_each_platform(options, judged, feasible)
-    order = _ranked(request, judged, best)
+    order = _ranked(request, judged, options, best)
     chosen = order[0]
     shown = order[:MAX_PLATFORMS_SHOWN]
 
@@ -153,10 +153,16 @@ def _rank_key(request: SizingRequest, judged: Judged, rows: Ints) -> Floats | No
     return None if judged.deciding_prices(rows) else judged.cost[rows]
 
 
-def _ranked(request: SizingRequest, judged: Judged, best: Sequence[int]) -> list[int]:
-    """Best rows of the platforms in the order in which documents show them; the first is described in full."""
+def _ranked(request: SizingRequest, judged: Judged, options: Sequence[Platform], best: Sequence[int]) -> list[int]:
+    """Best rows of the platforms in the order in which documents show them; the first is described in full.
+
+    Storage that no source gives a rate of comes last unless the servers' memory holds the data: its line rate is an
+    upper bound, and the answer must not be optimistic by default.
+    """
     rows = np.array(best, dtype=np.int64)
-    keys = _keys(judged, rows)
+    is_cached = np.logical_and.reduce([evaluate.is_cached(comp)[rows] for comp in judged.computes])
+    is_guess = np.array([rate_is_unknown(options[int(judged.space.platform[row])].storage) for row in rows])
+    keys = [(is_guess & ~is_cached).astype(float), *_keys(judged, rows)]
     rank = _rank_key(request, judged, rows)
     if rank is not None:
         keys = [rank, *keys]

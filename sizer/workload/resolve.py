@@ -46,7 +46,7 @@ class ResolvedWorkload:
 
 
 def resolve(
-    request: SizingRequest, catalog: Catalog, measured: Collection[tuple[str, str]]
+    request: SizingRequest, catalog: Catalog, measured: Collection[tuple[str, ...]]
 ) -> tuple[ResolvedWorkload, ...]:
     """All workloads of a request, looked up.
 
@@ -54,8 +54,9 @@ def resolve(
     ----------
     request : SizingRequest
     catalog : Catalog
-    measured : collection of (stack id, DNN id)
-        Pairs with published rates; a workload without a stack gets the oldest stack that knows its DNN.
+    measured : collection of (stack id, DNN id, precision, task)
+        What has published rates; a workload without a stack gets the oldest one that was measured with its DNN,
+        precision and task.
 
     Raises
     ------
@@ -77,7 +78,7 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
 
 
 def _resolve_one(
-    work: Workload, place: str, catalog: Catalog, measured: Collection[tuple[str, str]]
+    work: Workload, place: str, catalog: Catalog, measured: Collection[tuple[str, ...]]
 ) -> ResolvedWorkload:
     defaults: list[tuple[str, str, str]] = []
     warnings: list[str] = []
@@ -175,7 +176,7 @@ def _stack(
     dnn_id: str,
     place: str,
     catalog: Catalog,
-    measured: Collection[tuple[str, str]],
+    measured: Collection[tuple[str, ...]],
     warnings: list[str],
 ) -> Stack:
     task = "inference" if work.task == "validation-inference" else "training"
@@ -194,7 +195,7 @@ def _stack(
         for stack in catalog.stacks.values()
         if stack.task in (task, "both") and work.precision in stack.precisions
     ]
-    knows = [stack for stack in candidates if (stack.id, dnn_id) in measured] or candidates
+    knows = [stack for stack in candidates if (stack.id, dnn_id, work.precision, task) in measured] or candidates
     if not knows:
         raise RequestError(f"{place}.stack is not given and the catalogue has none for {work.task} in {work.precision}")
     oldest = min(knows, key=lambda stack: (stack.released.value, stack.id))

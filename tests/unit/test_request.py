@@ -88,7 +88,11 @@ def test_names_are_looked_up_with_a_suggestion(change: dict[str, Any], words: li
 
 def test_without_a_stack_the_oldest_that_knows_the_dnn_is_taken() -> None:
     request = SizingRequest.from_dict({"workload": [WORK]})
-    (work,) = resolve(request, CATALOG, {("mxnet-ngc19.07-dali", "resnet50"), ("mxnet-ngc18.12-dali", "resnet50")})
+    stacks = ("mxnet-ngc19.07-dali", "mxnet-ngc18.12-dali")
+    known = {(stack, "resnet50", "mixed", "training") for stack in stacks} | {
+        ("mxnet-1.2", "resnet50", "fp32", "training")
+    }
+    (work,) = resolve(request, CATALOG, known)
     assert work.stack.id == "mxnet-ngc18.12-dali"
     assert any("No software stack is stated" in warning for warning in work.warnings)
 
