@@ -86,6 +86,11 @@ class Calibration:
         """(stack, DNN, precision, task) of every combination with more than a stray published rate."""
         return frozenset(tuple(name.split("/")) for name, count in self.rates_of.items() if count >= _FEW_RATES)
 
+    def stacks_of(self, dnn_id: str) -> frozenset[str]:
+        """Stacks with any published rate of a DNN."""
+        combinations = (name.split("/") for name in self.rates_of)
+        return frozenset(stack for stack, dnn, *_ in combinations if dnn == dnn_id)
+
     @property
     def parameter_sd(self) -> Floats:
         """Standard deviation of every parameter."""

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import streamlit as st
 
 from sizer.base.quantities import SAMPLES_PER_S, si
-from sizer.calibrate.calibration import load_calibration
+from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset, Dnn, Item
 from sizer.report.words import name as word
@@ -258,12 +258,12 @@ def _dataset_choice(parts: Catalog, path: Path_) -> None:
 
 def _stack_choice(parts: Catalog, path: Path_) -> None:
     dnn = state.get((*path, "dnn"))
-    known = {stack for stack, network in load_calibration().measured if network == dnn}
+    known = stored_calibration().stacks_of(dnn) if isinstance(dnn, str) else frozenset()
     fits = {stack: item for stack, item in parts.stacks.items() if _stack_fits(parts, stack, path)}
     measured = named({stack: item for stack, item in fits.items() if stack in known})
     others = named({stack: item for stack, item in fits.items() if stack not in known})
     options = {
-        "": "Not stated: the oldest calibrated one",
+        "": "Not stated: the oldest that is well measured",
         **measured,
         **{stack: f"{label} (not measured with this network)" for stack, label in others.items()},
     }

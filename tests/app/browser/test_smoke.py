@@ -107,8 +107,9 @@ def test_every_page_draws_and_keeps_an_edit(page):
                 '[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg', timeout=30_000
             )
     page.get_by_role("link", name="Requirements", exact=True).first.click()
+    # The page is drawn anew, and its fields are empty until their values have come.
+    page.wait_for_function("field => field.value === '12000 images/s'", arg=field.element_handle(), timeout=30_000)
     settled(page)
-    assert field.input_value() == "12000 images/s"
 
 
 def test_the_files_come_down(page):
