@@ -180,19 +180,23 @@ def validate_command(
 
 
 @app.command("calibrate")
-def calibrate_command() -> None:
+def calibrate_command(as_json: AsJson = False) -> None:
     """Fit the model to the observations again and store the result in the catalogue."""
     from sizer.calibrate.calibration import calibrate, save_calibration
     from sizer.catalog.loader import load_catalog
 
     calibration = calibrate(load_catalog())
     path = save_calibration(calibration)
-    print(calibration.summary())
+    if as_json:
+        fitted = {"digest": calibration.digest, "rates": len(calibration.used), "effects": len(calibration.names)}
+        _print_json({**fitted, "left_out": calibration.left_out, "unseen_sources": calibration.unseen_sources})
+    else:
+        print(calibration.summary())
     print(f"stored: {path}", file=sys.stderr)
 
 
 @catalog_app.command("check")
-def catalog_check(catalog_dir: CatalogDir = None) -> None:
+def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> None:
     """Read every file and list every fault with file and key."""
     from sizer.base.errors import CatalogError
     from sizer.catalog.checks import check_catalog, unknown_facts
@@ -202,10 +206,19 @@ def catalog_check(catalog_dir: CatalogDir = None) -> None:
     faults = check_catalog(catalog)
     if faults:
         raise CatalogError(faults)
+    found = {
+        "items": sum(1 for _ in catalog.items()),
+        "sources": len(catalog.sources),
+        "prices": len(catalog.prices),
+        "assumed_values": len(catalog.assumptions()),
+        "unknown_facts": len(unknown_facts(catalog)),
+    }
+    if as_json:
+        _print_json({**found, "digest": catalog.digest})
+        return
     print(
-        f"{sum(1 for _ in catalog.items())} items, {len(catalog.sources)} sources, {len(catalog.prices)} prices: "
-        "no fault. "
-        f"{len(catalog.assumptions())} assumed values, {len(unknown_facts(catalog))} facts to ask the vendors for."
+        f"{found['items']} items, {found['sources']} sources, {found['prices']} prices: no fault. "
+        f"{found['assumed_values']} assumed values, {found['unknown_facts']} facts to ask the vendors for."
     )
 
 

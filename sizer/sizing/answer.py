@@ -113,7 +113,7 @@ def _workload_answer(
         gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0])),
         cache_hit_fraction=hits,
         scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu)),
-        stages=_stage_list(work, platform, run, rate, bottleneck),
+        stages=_stage_list(work, platform, run, storage_nodes, rate, bottleneck),
         bottleneck=bottleneck,
         next_bottleneck=following,
         target=target_text(work),
@@ -184,9 +184,9 @@ def _seconds(samples: float, rate: Estimate) -> Estimate:
 
 
 def _stage_list(
-    work: ResolvedWorkload, platform: Platform, run: Run, rate: Estimate, bottleneck: str
+    work: ResolvedWorkload, platform: Platform, run: Run, storage_nodes: int, rate: Estimate, bottleneck: str
 ) -> tuple[Stage, ...]:
-    how = explain(work, platform, run)
+    how = explain(work, platform, run, storage_nodes)
     stages = []
     for key, capacity in run.warm.by_key().items():
         median = float(capacity.median.flat[0])

@@ -17,11 +17,11 @@ _LOADERS = {"framework": "framework loader", "dali": "DALI, decoding on the GPU"
 _NOTABLE_HITS = 0.005
 
 
-def explain(work: ResolvedWorkload, platform: Platform, run: Run) -> dict[str, Reason]:
-    """Sentence and sources of every stage, by its key, for the first size of a run."""
+def explain(work: ResolvedWorkload, platform: Platform, run: Run, storage_nodes: int) -> dict[str, Reason]:
+    """Sentence and sources of every stage, by its key, for the first size of a run with its storage nodes."""
     link_sources = tuple(dict.fromkeys(port.source for port in platform.server.ports if port.use == "compute"))
     return {
-        "storage": _storage(work, platform, run),
+        "storage": _storage(work, platform, run, storage_nodes),
         "network": (_network(platform, run), link_sources),
         "decode": (_decode(work, run), ()),
         "gpu": (_gpu(work, platform, run), ()),
@@ -29,7 +29,7 @@ def explain(work: ResolvedWorkload, platform: Platform, run: Run) -> dict[str, R
     }
 
 
-def _storage(work: ResolvedWorkload, platform: Platform, run: Run) -> Reason:
+def _storage(work: ResolvedWorkload, platform: Platform, run: Run, nodes: int) -> Reason:
     storage = platform.storage
     low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
     where = "server" if storage.kind == "local" else "node"
@@ -40,8 +40,21 @@ def _storage(work: ResolvedWorkload, platform: Platform, run: Run) -> Reason:
         rate = f"{si(low.value, 'B/s')} (lower) to {si(high.value, 'B/s')} (upper) a {where}"
     else:
         rate = f"{si(float(run.cols.node_low_bytes_per_s[0]), 'B/s')} a {where}"
-    sources = tuple(dict.fromkeys(fact.source for fact in (low, high) if fact is not None))
-    return f"{rate}; {_reads(work, run)}", sources
+    facts = [fact for fact in (low, high, storage.cache_bytes_per_node) if fact is not None]
+    text = f"{rate}; {_reads(work, run)}{_storage_cache(work, platform, nodes)}"
+    return text, tuple(dict.fromkeys(fact.source for fact in facts))
+
+
+def _storage_cache(work: ResolvedWorkload, platform: Platform, nodes: int) -> str:
+    """The second cache level: memory of the storage nodes. It spares their drives; no source gives a rate from it."""
+    cache = platform.storage.cache_bytes_per_node
+    if cache is None or nodes == 0:
+        return ""
+    share = min(1.0, nodes * cache.value / work.dataset_bytes)
+    held = f"{significant(100 * share, 2)}{NARROW_SPACE}%"
+    return (
+        f"; the nodes' own memory holds {held} of the data, for which no faster rate is published, so none is counted"
+    )
 
 
 def _reads(work: ResolvedWorkload, run: Run) -> str:
