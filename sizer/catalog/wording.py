@@ -82,8 +82,10 @@ _LABELS = {
     "usable_bytes": "Usable capacity",
     "protection": "Protection",
     "stripe_data": "Stripe, data blocks",
+    "stripe_data_max": "Stripe, most data blocks",
     "stripe_parity": "Stripe, parity blocks",
     "hot_spare_nodes": "Hot-spare servers",
+    "hot_spare_nodes_above_min": "Hot-spare servers, larger clusters",
     "usable_share": "Share left after metadata and reserve",
     "subnet_manager": "Subnet manager on board",
     "latency_s": "Latency",
@@ -148,6 +150,8 @@ def fact_value(value: object, unit: str) -> str:
         return si(number, "B")
     if unit == "Hz":
         return f"{significant(number / 1e9, 2)}{NARROW_SPACE}GHz"
+    if unit == "s" and number < 1e-3:
+        return f"{significant(number * 1e9)}{NARROW_SPACE}ns"
     if unit in ("W", "kg", "U"):
         digits = 0 if number.is_integer() else 1
         return f"{grouped(number, digits)}{NARROW_SPACE}{unit}"

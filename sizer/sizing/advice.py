@@ -45,13 +45,13 @@ def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[st
     if single is not design:
         text = (
             f"You do not need a cluster: {name} meets the target, too; "
-            f"{design.name} is described because the ranking asked for puts it first."
+            f"{design.name} is described because the ranking puts it first."
         )
     elif reads and single.platform.storage.kind != "local":
         most = max(float(answer.storage_bytes_per_s.value) for answer in reads)
         text = (
             f"You do not need a cluster of servers: {name} meets the target with {_percent(single.probability)} "
-            f"confidence. Its data do not fit in its memory, so it needs storage that sustains {si(most, 'B/s')}: "
+            f"confidence. Not every read ends in its memory, so it needs storage that sustains {si(most, 'B/s')}: "
             f"{_storage_text(single)}."
         )
     else:

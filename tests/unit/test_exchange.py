@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sizer.perf import registry
 from sizer.perf.exchange import (
     bus_bytes_per_s,
     exposed_exchange_s,
@@ -85,19 +84,3 @@ def test_stragglers_grow_with_doublings():
 def test_bad_arguments_are_named(function, arguments, named):
     with pytest.raises(ValueError, match=named):
         function(*arguments)
-
-
-def test_registry_selects_by_range():
-    assert registry.flat_allreduce(8).name == "ring"
-    assert registry.flat_allreduce(4096).name == "tree"
-    assert {rival.name for rival in registry.rivals(registry.ALLREDUCE)} == {"ring", "tree", "hierarchical"}
-    with pytest.raises(ValueError, match="no formula computes"):
-        registry.rivals("weather")
-
-
-@pytest.mark.parametrize("rival", registry.RIVALS, ids=lambda rival: rival.name)
-def test_every_rival_answers_in_and_beyond_its_range(rival):
-    for n in (rival.min_ranks, rival.max_ranks, 10 * rival.max_ranks):
-        arguments = (1e8, n, 1, 1e10, 1e10) if rival.name == "hierarchical" else (1e8, n, 1e10)
-        assert np.isfinite(rival.function(*arguments))
-    assert rival.holds
