@@ -195,13 +195,15 @@ class SizingRequest(_Part):
 
     @classmethod
     def from_text(cls, text: str, format_: Literal["toml", "json"], place: str = "request") -> Self:
-        """Request from TOML or JSON text, as typed or uploaded."""
+        """Request from TOML or JSON text, as typed or uploaded; of a design.json the request inside it."""
         if len(text) > MAX_REQUEST_BYTES:
             raise RequestError(f"{place}: {len(text)} characters is more than a request holds ({MAX_REQUEST_BYTES})")
         try:
             data = tomllib.loads(text) if format_ == "toml" else json.loads(text)
-        except (tomllib.TOMLDecodeError, json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits are a plain ValueError
             raise RequestError(f"{place}: is not valid {format_.upper()}: {error}") from None
+        if isinstance(data, dict) and data.get("kind") == "design":
+            data = data.get("request")
         return cls.from_dict(data, place)
 
     @classmethod
@@ -225,15 +227,5 @@ class SizingRequest(_Part):
         if path.suffix == ".toml":
             return cls.from_text(text, "toml", str(path))
         if path.suffix == ".json":
-            return cls._from_json(text, str(path))
+            return cls.from_text(text, "json", str(path))
         raise RequestError(f"{path}: unknown ending {path.suffix!r}; a request is a .toml or .json file")
-
-    @classmethod
-    def _from_json(cls, text: str, place: str) -> Self:
-        try:
-            data = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise RequestError(f"{place}: is not valid JSON: {error}") from None
-        if isinstance(data, dict) and data.get("kind") == "design":
-            data = data.get("request")
-        return cls.from_dict(data, place)
