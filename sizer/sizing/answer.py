@@ -95,7 +95,7 @@ def _workload_answer(
     one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
-    chance = _probability(work, run, time)
+    chance = float(evaluate.probability(run.warm, run.cold, run.need)[0])
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
         workload=work.request,
@@ -139,14 +139,6 @@ def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float
     return Estimate(np.minimum(load.value, 1.0), np.minimum(load.low, 1.0), np.minimum(load.high, 1.0))
 
 
-def _probability(work: ResolvedWorkload, run: Run, time: TrainingTime | None) -> float:
-    target = work.request.target.time_to_train_s
-    if target is not None and time is not None:
-        # The whole time, cold epoch included, against the deadline; log-normal as its parts.
-        return float(1 - time.total_s.probability_at_least(target))
-    return float(evaluate.probability(run.warm, run.need)[0])
-
-
 def _bottlenecks(run: Run) -> tuple[str, str]:
     """The stage that limits, and the one that would limit next were it lifted."""
     capacity = run.warm.by_key()
@@ -166,9 +158,10 @@ def _time(
     first = _seconds(work.n_samples, cold)
     share = evaluate.evaluation_share(work)
     spread = float(np.hypot(length.log_sd, rate.log_sd))
-    remaining_s = max(float(length.value) - 1, 0.0) * float(epoch.value)
-    evaluations_s = float(length.value) * share * float(epoch.value)
-    total = calibration.start_up_s + float(first.value) + remaining_s + evaluations_s
+    count = float(length.value)
+    remaining_s = max(count - 1, 0.0) * float(epoch.value)
+    evaluations_s = count * share * float(epoch.value)
+    total = calibration.start_up_s + min(count, 1.0) * float(first.value) + remaining_s + evaluations_s
     return TrainingTime(
         epochs=length,
         start_up_s=calibration.start_up_s,

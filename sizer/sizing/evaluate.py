@@ -13,10 +13,10 @@ from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
-from sizer.perf.stage_capacity import Capacity, joint_probability
+from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.columns import Columns, compute_groups
-from sizer.workload.request import CustomDnn
+from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 Floats = NDArray[np.float64]
@@ -43,11 +43,12 @@ class Compute:
 
 @dataclass(frozen=True)
 class Need:
-    """What a target asks of every row."""
+    """What a target asks of every row. Rates in samples/s, arrays over rows."""
 
-    samples_per_s: Floats  # steady rate that every stage must pass
-    log_sd: Floats  # further spread of that need (epochs)
-    cold_samples_per_s: Floats  # rate that the first epoch must reach; 0: none asked
+    gpu_samples_per_s: Floats  # steady rate that the GPUs must pass
+    gpu_log_sd: Floats  # further spread of that need: epochs that are not known exactly
+    samples_per_s: Floats  # the same for the other stages, at the upper end of that spread
+    cold_samples_per_s: Floats  # rate that storage and network must pass in the first epoch; 0: none asked
     counts_gpu: bool  # False: the GPUs set the need themselves (a number of GPUs kept busy)
 
 
@@ -202,6 +203,11 @@ def evaluation_share(work: ResolvedWorkload) -> float:
     return per_epoch / (3 * work.n_samples)
 
 
+def share_of(request: SizingRequest) -> float:
+    """Confidence that each workload must reach alone, so that all together reach the one asked."""
+    return float(request.confidence ** (1 / len(request.workload)))
+
+
 def need(
     work: ResolvedWorkload,
     comp: Compute,
@@ -221,10 +227,12 @@ def need(
     zero = np.zeros(rows)
     target = work.request.target
     if target.samples_per_s is not None:
-        return Need(np.full(rows, target.samples_per_s), zero, zero, counts_gpu=True)
+        asked = np.full(rows, target.samples_per_s)
+        return Need(asked, zero, asked, zero, counts_gpu=True)
     if target.gpus_busy is not None:
         # "Busy" must hold where the GPUs turn out fast: the other stages meet the upper end of the GPU rate.
-        return Need(comp.gpu.quantile(confidence), zero, zero, counts_gpu=False)
+        upper = comp.gpu.quantile(confidence)
+        return Need(upper, zero, upper, zero, counts_gpu=False)
     assert target.time_to_train_s is not None
     length = epochs(work, cols, n_servers, calibration)
     assert length is not None  # checked by the request
@@ -234,14 +242,18 @@ def need(
             f"{work.request.name}: no design trains in {duration(target.time_to_train_s)}; "
             f"starting a run alone takes {duration(calibration.start_up_s)}"
         )
-    warm_samples = length.value * work.n_samples * (1 + evaluation_share(work))
-    rate = np.full(rows, warm_samples / left_s)
-    # What the warm epochs leave of the time is there for the first, cold one.
-    expected = comp.gpu.quantile(1 - confidence)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slack_s = left_s - warm_samples / expected
-        cold = np.where(slack_s > 0, work.n_samples / (slack_s + work.n_samples / expected), rate)
-    return Need(rate, length.log_sd, np.minimum(cold, np.maximum(rate, expected)), counts_gpu=True)
+    share = evaluation_share(work)
+    first = np.minimum(length.value, 1.0) * work.n_samples
+    later = (np.maximum(length.value - 1, 0.0) + length.value * share) * work.n_samples
+    # A rate that meets the time when every epoch runs at it. Where the cache serves the later epochs, servers that can
+    # do more buy time for the first one, which is cold: half of their margin (in the logarithm) is spent on it, the
+    # other half stays theirs. Without hits the first epoch is like the others, and storage pays for all of them.
+    least = (first + later) / left_s
+    servers = np.minimum(comp.gpu.quantile(1 - confidence), comp.decode.quantile(1 - confidence))
+    steady = least * np.maximum(servers / least, 1.0) ** (comp.hit_fraction / 2)
+    cold = first / (left_s - later / steady)
+    upper = steady * np.exp(length.log_sd * normal_quantile(confidence))
+    return Need(steady, length.log_sd, upper, cold, counts_gpu=True)
 
 
 def is_cached(comp: Compute) -> Bools:
@@ -254,21 +266,39 @@ def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: 
 
     The other stages have used up part of the confidence: P(storage) must reach confidence / P(all others).
     """
-    others = [comp.gpu, comp.decode] if wanted.counts_gpu else [comp.decode]
-    already = joint_probability([stage.widened(wanted.log_sd) for stage in others], wanted.samples_per_s)
+    already = comp.decode.probability_at_least(wanted.samples_per_s) * gpu_probability(comp.gpu, wanted)
     asked = confidence - CONFIDENCE_RESOLUTION
     # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
     level = np.where(already >= asked, asked / np.where(already >= asked, already, 1.0), asked)
-    # An epoch count that is uncertain widens the storage's need, too: plan for its upper end.
-    rate = wanted.samples_per_s * np.exp(wanted.log_sd * normal_quantile(confidence))
-    warm = rate * work.sample_bytes * (1 - comp.hit_fraction)
+    warm = wanted.samples_per_s * work.sample_bytes * (1 - comp.hit_fraction)
     read = np.maximum(warm, wanted.cold_samples_per_s * work.sample_bytes)
     return storage.nodes_needed(
         read, level, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s, cols.node_line_bytes_per_s
     )
 
 
-def probability(made: pipeline.Stages, wanted: Need) -> Floats:
-    """Probability that every stage meets the target."""
-    bounding = made.limiting() if wanted.counts_gpu else (made.storage, made.network, made.decode)
-    return joint_probability([stage.widened(wanted.log_sd) for stage in bounding], wanted.samples_per_s)
+def gpu_probability(gpu: Capacity, wanted: Need) -> Floats:
+    """Probability that the GPUs meet the target; 1 where they set it themselves."""
+    if not wanted.counts_gpu:
+        return np.ones_like(gpu.median)
+    return gpu.widened(wanted.gpu_log_sd).probability_at_least(wanted.gpu_samples_per_s)
+
+
+def probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
+    """Probability that every stage meets the target, storage and network in the first epoch, too.
+
+    Warm and cold rates of storage are one rate of its nodes and differ by the cache, so the smaller chance is the joint
+    one. For a time to train it is a lower bound: a slow stage can be made up for by another that is fast.
+    """
+
+    def both(after: Capacity, first: Capacity) -> Floats:
+        return np.minimum(
+            after.probability_at_least(wanted.samples_per_s), first.probability_at_least(wanted.cold_samples_per_s)
+        )
+
+    return np.asarray(
+        gpu_probability(warm.gpu, wanted)
+        * warm.decode.probability_at_least(wanted.samples_per_s)
+        * both(warm.storage, cold.storage)
+        * both(warm.network, cold.network)
+    )

@@ -105,7 +105,7 @@ def judge(
     prices: PriceBook,
 ) -> Judged:
     """Judge all rows in one vectorised pass; only counting parts goes platform by platform."""
-    confidence = request.confidence ** (1 / len(works))  # all targets together at the asked confidence
+    confidence = evaluate.share_of(request)
     servers = space.n_servers
     computes = tuple(evaluate.compute(work, platforms, cols, servers, calibration, catalog) for work in works)
     needs = tuple(
@@ -131,11 +131,11 @@ def judge(
     passes[STAGE_LIMITS[-1]] = enough_nodes
     buildable = np.logical_and.reduce(list(passes.values()))
     counted, units, watts, racks, raw = _count(request, platforms, space, nodes, catalog, passes, buildable)
-    made = [
-        evaluate.stages(work, comp, evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf)))
-        for work, comp in zip(works, computes, strict=True)
-    ]
-    chance = np.prod([evaluate.probability(m, need) for m, need in zip(made, needs, strict=True)], axis=0)
+    side = evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf))
+    made = [evaluate.stages(work, comp, side) for work, comp in zip(works, computes, strict=True)]
+    chance = np.ones(len(servers))
+    for work, comp, need, warm in zip(works, computes, needs, made, strict=True):
+        chance = chance * evaluate.probability(warm, evaluate.stages(work, comp, side, is_warm=False), need)
     meets = chance >= request.confidence - evaluate.CONFIDENCE_RESOLUTION
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
@@ -178,15 +178,15 @@ def _compute_limits(
     gpu, decode, network, count = (np.ones(rows, dtype=bool) for _ in range(4))
     asked = confidence - evaluate.CONFIDENCE_RESOLUTION
     for work, comp, need in zip(works, computes, needs, strict=True):
-        if need.counts_gpu:
-            gpu &= comp.gpu.widened(need.log_sd).probability_at_least(need.samples_per_s) >= asked
-        decode &= comp.decode.widened(need.log_sd).probability_at_least(need.samples_per_s) >= asked
+        gpu &= evaluate.gpu_probability(comp.gpu, need) >= asked
+        decode &= comp.decode.probability_at_least(need.samples_per_s) >= asked
         busy = work.request.target.gpus_busy
         if busy is not None:
             count &= servers * cols.gpus_per_server >= busy
-        read = work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes
-        with np.errstate(divide="ignore"):
-            network &= servers * cols.storage_nic_bytes_per_s / np.maximum(read, 1e-9) >= need.samples_per_s
+        nic = servers * cols.storage_nic_bytes_per_s
+        warm = need.samples_per_s * (work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes)
+        cold = need.cold_samples_per_s * (work.sample_bytes + comp.exchanged_bytes)
+        network &= nic >= np.maximum(warm, cold)
     return dict(zip(STAGE_LIMITS[:-1], (count, gpu, decode, network), strict=True))
 
 

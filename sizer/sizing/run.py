@@ -47,7 +47,7 @@ def run_on(
     side = evaluate.storage_side(
         cols, count, np.full(len(count), storage_nodes), np.full(len(count), gateway_bytes_per_s)
     )
-    need = evaluate.need(work, comp, cols, count, request.confidence, calibration)
+    need = evaluate.need(work, comp, cols, count, evaluate.share_of(request), calibration)
     return Run(
         comp=comp,
         need=need,

@@ -92,6 +92,35 @@ def test_a_recommended_design_keeps_its_promises(platforms: dict[str, Any], rate
 
 
 @SLOW
+@given(
+    platforms=PLATFORMS,
+    hours=st.floats(0.1, 200),
+    factor=st.floats(1.0, 4.0),
+    confidence=st.sampled_from([0.5, 0.8, 0.95]),
+    cache=st.sampled_from(["page-cache", "pinned", "none"]),
+    length=st.sampled_from([{"epochs": 1.0}, {"epochs": 90.0}, {"recipe": "resnet50-mlperf-v0.6"}]),
+)
+def test_a_deadline_is_kept_and_a_tighter_one_never_takes_less(
+    platforms: dict[str, Any], hours: float, factor: float, confidence: float, cache: str, length: dict[str, Any]
+) -> None:
+    def design(deadline_s: float) -> DesignAnswer | None:
+        more = {"dataset": "imagenet", "dataset_bytes": None, "cache": cache, **length}
+        return sized(asked(platforms, 1.0, confidence, target={"time_to_train_s": deadline_s}, **more))
+
+    tight, lax = design(3600 * hours), design(3600 * hours * factor)
+    for found, deadline_s in ((tight, 3600 * hours), (lax, 3600 * hours * factor)):
+        if found is not None:
+            (answer,) = found.workloads
+            assert answer.meets_target
+            assert answer.time is not None
+            assert float(answer.time.total_s.value) <= deadline_s * 1.005  # half a percent of confidence at the median
+    if lax is None:
+        assert tight is None
+    elif tight is not None:
+        assert objective(lax) <= objective(tight)
+
+
+@SLOW
 @given(servers=st.integers(1, 60), gpus=st.sampled_from([1, 2, 4, 8]))
 def test_more_servers_never_lower_the_rate_of_the_gpus(servers: int, gpus: int) -> None:
     request = asked({}, 1000.0)
