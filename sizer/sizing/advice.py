@@ -11,6 +11,7 @@ from sizer.catalog.schema import LinkKind
 from sizer.design.search import nearest_row
 from sizer.physical.platform import Platform
 from sizer.sizing.answer import target_text
+from sizer.sizing.evaluate import CONFIDENCE_RESOLUTION
 from sizer.sizing.judge import STAGE_LIMITS, Judged
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.workload.resolve import ResolvedWorkload
@@ -64,7 +65,9 @@ def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[st
 
 def _percent(probability: float) -> str:
     """Confidence in words; a model never makes anything certain."""
-    return f"over 99{NARROW_SPACE}%" if probability > 0.99 else f"{100 * probability:.0f}{NARROW_SPACE}%"
+    if probability > 0.99:
+        return f"over 99{NARROW_SPACE}%"
+    return f"under 1{NARROW_SPACE}%" if probability < 0.01 else f"{100 * probability:.0f}{NARROW_SPACE}%"
 
 
 def _storage_text(design: DesignAnswer) -> str:
@@ -142,8 +145,11 @@ def why_infeasible(
     """Sentence naming the limit that rules every design out, how near the best comes, and what would be enough."""
     target = "; ".join(dict.fromkeys(target_text(work) for work in works))
     rows = np.flatnonzero(judged.was_counted)
-    # Of designs that meet the target and break a limit of the room, the smallest is the nearest.
-    closeness = np.minimum(judged.probability, confidence) - 1e-4 * judged.racks - 1e-9 * judged.rack_units
+    # Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that miss the
+    # target, the likeliest and then the fastest. The weights only order: racks before rack units, chance before rate.
+    smallest = 1.0 - 1e-4 * judged.racks - 1e-9 * judged.rack_units
+    fastest = judged.probability - 1.0 + 1e-6 * judged.throughput / judged.throughput.max()
+    closeness = np.where(judged.probability >= confidence - CONFIDENCE_RESOLUTION, smallest, fastest)
     index, broken = nearest_row({limit: passes[rows] for limit, passes in judged.passes.items()}, closeness[rows])
     row = int(rows[index])
     platform = platforms[int(judged.space.platform[row])]
@@ -166,7 +172,8 @@ def _falls_short(work: ResolvedWorkload, judged: Judged, row: int, broken: Seque
             unit = "images/s" if work.dnn.sample == "image" else "samples/s"
             reached = f"reaches {significant(float(judged.throughput[row]))} {unit} at the median"
         return f"{reached} and meets the target with {_percent(float(judged.probability[row]))} confidence"
+    racks, servers = int(judged.racks[row]), int(judged.space.n_servers[row])
     return (
-        f"takes {int(judged.racks[row])} racks, {judged.rack_units[row]:g} rack units, "
-        f"{si(float(judged.power_w[row]), 'W')} and {int(judged.space.n_servers[row])} servers"
+        f"takes {racks} rack{'s' if racks != 1 else ''}, {judged.rack_units[row]:g} rack units, "
+        f"{si(float(judged.power_w[row]), 'W')} and {servers} server{'s' if servers != 1 else ''}"
     )

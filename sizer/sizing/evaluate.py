@@ -261,6 +261,12 @@ def is_cached(comp: Compute) -> Bools:
     return np.asarray(comp.hit_fraction >= 1.0)
 
 
+def read_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floats:
+    """Reads that the target asks of the storage, in warm epochs or the first one, whichever is more. [B/s]"""
+    warm = wanted.samples_per_s * work.sample_bytes * (1 - comp.hit_fraction)
+    return np.maximum(warm, wanted.cold_samples_per_s * work.sample_bytes)
+
+
 def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float) -> Floats:
     """Smallest node count whose reads meet the target at the joint confidence; inf where none does.
 
@@ -270,10 +276,12 @@ def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: 
     asked = confidence - CONFIDENCE_RESOLUTION
     # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
     level = np.where(already >= asked, asked / np.where(already >= asked, already, 1.0), asked)
-    warm = wanted.samples_per_s * work.sample_bytes * (1 - comp.hit_fraction)
-    read = np.maximum(warm, wanted.cold_samples_per_s * work.sample_bytes)
     return storage.nodes_needed(
-        read, level, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s, cols.node_line_bytes_per_s
+        read_bytes_per_s(work, comp, wanted),
+        level,
+        cols.node_low_bytes_per_s,
+        cols.node_high_bytes_per_s,
+        cols.node_line_bytes_per_s,
     )
 
 

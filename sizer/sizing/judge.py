@@ -33,6 +33,7 @@ STAGE_LIMITS = (
     "host processors that decode",
     "network ports of the servers",
     "storage read rate",
+    "file-system mounts of the servers",
 )
 
 
@@ -85,7 +86,7 @@ class Judged:
                     counts[part.item] = (
                         counts.get(part.item, np.zeros(local.size, dtype=np.int64)) + part.quantity[local]
                     )
-            for item in {*counts, *low}:
+            for item in dict.fromkeys([*low, *counts]):
                 # A platform without the item has none of it, and so had all before an item's first appearance.
                 values = counts.get(item, np.zeros(1, dtype=np.int64))
                 before = 0 if index != members[0] and item not in low else int(values.min())
@@ -128,10 +129,16 @@ def judge(
     twins = _twins(platforms, space, nodes, chances)
     passes[TWIN_LIMIT] = ~np.isin(space.platform, list(twins))
     passes["storage capacity for the data set"] = holds_data
-    passes[STAGE_LIMITS[-1]] = enough_nodes
+    passes[STAGE_LIMITS[4]] = enough_nodes
     buildable = np.logical_and.reduce(list(passes.values()))
     counted, units, watts, racks, raw = _count(request, platforms, space, nodes, catalog, passes, buildable)
     side = evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf))
+    asked = confidence - evaluate.CONFIDENCE_RESOLUTION
+    reads = np.max(
+        [evaluate.read_bytes_per_s(work, comp, need) for work, comp, need in zip(works, computes, needs, strict=True)],
+        axis=0,
+    )
+    passes[STAGE_LIMITS[5]] = side.mounts.probability_at_least(reads) >= asked
     made = [evaluate.stages(work, comp, side) for work, comp in zip(works, computes, strict=True)]
     chance = np.ones(len(servers))
     for work, comp, need, warm in zip(works, computes, needs, made, strict=True):
@@ -187,7 +194,7 @@ def _compute_limits(
         warm = need.samples_per_s * (work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes)
         cold = need.cold_samples_per_s * (work.sample_bytes + comp.exchanged_bytes)
         network &= nic >= np.maximum(warm, cold)
-    return dict(zip(STAGE_LIMITS[:-1], (count, gpu, decode, network), strict=True))
+    return dict(zip(STAGE_LIMITS[:4], (count, gpu, decode, network), strict=True))
 
 
 def _twins(platforms: Sequence[Platform], space: Space, nodes: Ints, chances: Sequence[Floats]) -> frozenset[int]:
