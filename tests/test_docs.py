@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 import sizer
-from sizer import load_catalog
+from sizer import SizingRequest, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.validate import ValidationReport, validate
 from sizer.cli import app, catalog_app
+from sizer.report.summary import answer_text
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -65,6 +66,12 @@ def test_commands_of_the_readme_exist() -> None:
     assert {command.name for command in catalog_app.registered_commands} == {"check", "show"}
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M))
     assert set(re.findall(r"(?:`|^)make ([a-z-]+)", README, flags=re.M)) <= targets
+
+
+def test_the_answer_on_the_first_screen_is_what_the_tool_prints() -> None:
+    result = size(SizingRequest.from_file(data_dir("examples") / "dgx1-f800-inception-v4.toml"), load_catalog())
+    (shown,) = re.findall(r"^```text\n(.*?)\n```", README, flags=re.M | re.S)
+    assert answer_text(result).startswith(shown)
 
 
 def test_every_example_is_in_the_readme() -> None:
