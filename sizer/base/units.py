@@ -1,12 +1,8 @@
 """Conversion constants and functions. Inside the program everything is SI: B, B/s, s, W, kg, m, FLOP."""
 
 KIB, MIB, GIB, TIB = 2.0**10, 2.0**20, 2.0**30, 2.0**40
-GB, TB = 1e9, 1e12
 MINUTE_S, HOUR_S, DAY_S, WEEK_S = 60.0, 3600.0, 86_400.0, 604_800.0
-HOURS_PER_YEAR = 8760.0
 BITS_PER_BYTE = 8
-# HP planning papers (hp-btu): BTU/h = W x 3.41.
-BTU_PER_HOUR_PER_W = 3.41
 
 
 def bytes_per_s_from_gbit_per_s(gbit_per_s: float) -> float:

@@ -12,8 +12,6 @@ Bools = NDArray[np.bool_]
 # Rates of the gateway links. [Gbit/s] 54.5 is the data rate of FDR (56 on the line, 64b/66b coding); DESIGN, section 4.
 FDR_GBIT_PER_S = 54.5
 FRONT_END_GBIT_PER_S = 40.0
-# Dell counts one 40GbE port per node behind the gateway (RULES 3.3: 4 nodes x 40 Gbit/s, three links).
-GATEWAY_PORTS_PER_NODE = 1
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sizer.base.quantities import duration, si, significant
+from sizer.base.quantities import si, significant
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
 from sizer.catalog.wording import fact_value
@@ -203,11 +203,6 @@ def dataset_text(answer: WorkloadAnswer) -> str:
     noun = words.plural_noun(answer.dnn.sample)
     count, size = significant(samples), si(answer.sample_bytes, "B")
     return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {count} {noun} of {size}"
-
-
-def deadline(seconds: float) -> str:
-    """A deadline as asked."""
-    return f"at most {duration(seconds)}"
 
 
 def fits(size_bytes: float, room_bytes: float, what: str) -> str:

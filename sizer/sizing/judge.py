@@ -122,11 +122,7 @@ def judge(
         axis=0,
     )
     nodes, holds_data, enough_nodes = _whole_units(works, platforms, space, wanted)
-    chances = tuple(
-        np.asarray(comp.gpu.probability_at_least(need.samples_per_s))
-        for comp, need in zip(computes, needs, strict=True)
-    )
-    twins = _twins(platforms, space, nodes, chances)
+    twins = _twins(platforms, space, nodes, computes)
     passes[TWIN_LIMIT] = ~np.isin(space.platform, list(twins))
     passes["storage capacity for the data set"] = holds_data
     passes[STAGE_LIMITS[4]] = enough_nodes
@@ -197,7 +193,7 @@ def _compute_limits(
     return dict(zip(STAGE_LIMITS[:4], (count, gpu, decode, network), strict=True))
 
 
-def _twins(platforms: Sequence[Platform], space: Space, nodes: Ints, chances: Sequence[Floats]) -> frozenset[int]:
+def _twins(platforms: Sequence[Platform], space: Space, nodes: Ints, computes: Sequence[Compute]) -> frozenset[int]:
     """Platforms that differ from an earlier one in drive size or GPU memory only, and perform exactly alike.
 
     They would be the same designs at a higher price: larger drives that no row needs, memory that no model reads.
@@ -212,7 +208,7 @@ def _twins(platforms: Sequence[Platform], space: Space, nodes: Ints, chances: Se
             platform.storage.id,
             platform.fabric,
             nodes[rows].tobytes(),
-            *(chance[rows].tobytes() for chance in chances),
+            *(part[rows].tobytes() for comp in computes for part in (comp.gpu.median, comp.gpu.log_sd)),
         )
         if seen.setdefault(alike, index) != index:
             twins.add(index)

@@ -119,10 +119,6 @@ class View:
         """Whether the answer belongs to the request as typed."""
         return not self.faults and not self.infeasible
 
-    def fault_of(self, path: Path_) -> str:
-        """Sentence about one field, or an empty text."""
-        return next((fault.text for fault in self.faults if fault.path == path), "")
-
 
 @st.cache_resource(show_spinner=False)
 def _catalog(folder: str) -> Catalog:
