@@ -3,7 +3,7 @@
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Item
+from sizer.catalog.schema import Dnn, Item
 
 # Raw keys of catalogue and request as people say them.
 NAMES = {
@@ -126,6 +126,24 @@ _UNIT_OF_SUFFIX = (
     ("_u", "U"),
     ("_s", "s"),
 )
+
+
+def sample_unit(dnn: Dnn) -> str:
+    """Unit of throughput of a DNN."""
+    return "images/s" if dnn.sample == "image" else "samples/s"
+
+
+def sentence(text: str) -> str:
+    """Text with a capital and a full stop."""
+    text = text.strip()
+    if not text:
+        return ""
+    return capital(text) + ("" if text[-1] in ".!?:" else ".")
+
+
+def capital(text: str) -> str:
+    """Text with a capital."""
+    return text[:1].upper() + text[1:]
 
 
 def unit_of_field(field: str) -> tuple[str, str]:

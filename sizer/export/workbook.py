@@ -10,6 +10,7 @@ from sizer.base.quantities import duration, si, significant
 from sizer.bom.bill import Bill, BillLine
 from sizer.bom.money import round_money
 from sizer.catalog.model import Catalog
+from sizer.catalog.wording import sample_unit
 from sizer.export.design_json import design_document
 from sizer.export.formats import base, formats
 from sizer.export.text import TO_BE_QUOTED, is_formula_like
@@ -345,7 +346,7 @@ def _summary_rows(result: SizingResult) -> Iterator[tuple[str, str, str]]:
         f"typical {at_least}{si(float(counts.power_typical_w[0]), 'W')}",
     )
     for answer in design.workloads:
-        unit = "images/s" if answer.dnn.sample == "image" else "samples/s"
+        unit = sample_unit(answer.dnn)
         value, low, high = answer.throughput
         span = f"90 % interval {significant(low)} to {significant(high)}; {STAGES[answer.bottleneck].lower()} limits"
         yield f"Throughput, {answer.workload.name}", si(value, unit), span

@@ -9,8 +9,10 @@ from decimal import Decimal
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.catalog.links import GBIT_PER_S, kind_name
-from sizer.catalog.schema import Dnn
+from sizer.catalog.wording import capital as capital
 from sizer.catalog.wording import name as name
+from sizer.catalog.wording import sample_unit as sample_unit
+from sizer.catalog.wording import sentence as sentence
 from sizer.sizing.result import STAGES
 
 TO_BE_QUOTED = "to be quoted"
@@ -24,11 +26,6 @@ _EXACT = 5e-4
 
 _PLURALS = {"batch": "batches", "switch": "switches", "box": "boxes", "chassis": "chassis", "GPU": "GPUs", "TB": "TB"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def sample_unit(dnn: Dnn) -> str:
-    """Unit of throughput of a DNN."""
-    return "images/s" if dnn.sample == "image" else "samples/s"
 
 
 def plural(count: int, noun: str) -> str:
@@ -53,19 +50,6 @@ def listed(items: Iterable[str], last: str = "and") -> str:
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
-
-
-def sentence(text: str) -> str:
-    """Text with a capital and a full stop."""
-    text = text.strip()
-    if not text:
-        return ""
-    return capital(text) + ("" if text[-1] in ".!?:" else ".")
-
-
-def capital(text: str) -> str:
-    """Text with a capital."""
-    return text[:1].upper() + text[1:]
 
 
 def stage(key: str, *, inside: bool = False) -> str:

@@ -8,10 +8,11 @@ from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind
+from sizer.catalog.wording import sample_unit
 from sizer.design.search import nearest_row
 from sizer.physical.platform import Platform
 from sizer.sizing.answer import target_text
-from sizer.sizing.evaluate import CONFIDENCE_RESOLUTION
+from sizer.sizing.evaluate import least_chance
 from sizer.sizing.judge import STAGE_LIMITS, Judged
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.workload.resolve import ResolvedWorkload
@@ -79,7 +80,7 @@ def _rate(answer: WorkloadAnswer) -> str:
     if answer.time is not None:
         value, low, high = answer.time.total_s
         return f"{duration(value)} to train (90\u202f% interval {duration(low)} to {duration(high)})"
-    unit = "images/s" if answer.dnn.sample == "image" else "samples/s"
+    unit = sample_unit(answer.dnn)
     value, low, high = answer.throughput
     return f"{significant(value)} {unit} (90\u202f% interval {significant(low)} to {significant(high)})"
 
@@ -125,7 +126,7 @@ def _cluster_reasons(design: DesignAnswer) -> list[str]:
     for answer in design.workloads:
         scaling = answer.scaling
         alone = float(scaling.throughput.value[0])
-        unit = "images/s" if answer.dnn.sample == "image" else "samples/s"
+        unit = sample_unit(answer.dnn)
         reasons.append(
             f"{answer.workload.name}: one {design.platform.server.name} reaches {significant(alone)} {unit}; "
             f"the target is {answer.target}. {design.n_servers} servers keep "
@@ -149,7 +150,7 @@ def why_infeasible(
     # target, the likeliest and then the fastest. The weights only order: racks before rack units, chance before rate.
     smallest = 1.0 - 1e-4 * judged.racks - 1e-9 * judged.rack_units
     fastest = judged.probability - 1.0 + 1e-6 * judged.throughput / judged.throughput.max()
-    closeness = np.where(judged.probability >= confidence - CONFIDENCE_RESOLUTION, smallest, fastest)
+    closeness = np.where(judged.probability >= least_chance(confidence), smallest, fastest)
     index, broken = nearest_row({limit: passes[rows] for limit, passes in judged.passes.items()}, closeness[rows])
     row = int(rows[index])
     platform = platforms[int(judged.space.platform[row])]
@@ -169,7 +170,7 @@ def _falls_short(work: ResolvedWorkload, judged: Judged, row: int, broken: Seque
         if work.request.target.time_to_train_s is not None:
             reached = f"takes {duration(float(judged.time_s[row]))} at the median"
         else:
-            unit = "images/s" if work.dnn.sample == "image" else "samples/s"
+            unit = sample_unit(work.dnn)
             reached = f"reaches {significant(float(judged.throughput[row]))} {unit} at the median"
         return f"{reached} and meets the target with {_percent(float(judged.probability[row]))} confidence"
     racks, servers = int(judged.racks[row]), int(judged.space.n_servers[row])

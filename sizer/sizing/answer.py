@@ -10,6 +10,7 @@ from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.catalog.wording import sample_unit, sentence
 from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
@@ -118,7 +119,7 @@ def _workload_answer(
         next_bottleneck=following,
         target=target_text(work),
         probability=min(chance, MOST_CERTAIN),
-        meets_target=chance >= request.confidence - evaluate.CONFIDENCE_RESOLUTION,
+        meets_target=chance >= evaluate.least_chance(request.confidence),
         time=time,
         scaling=_scaling(
             request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration, is_documented
@@ -223,7 +224,7 @@ def _scaling(
 def target_text(work: ResolvedWorkload) -> str:
     """The target in words."""
     target = work.request.target
-    unit = "images/s" if work.dnn.sample == "image" else "samples/s"
+    unit = sample_unit(work.dnn)
     if target.samples_per_s is not None:
         return f"at least {si(target.samples_per_s, unit)}"
     if target.gpus_busy is not None:
@@ -231,11 +232,6 @@ def target_text(work: ResolvedWorkload) -> str:
     assert target.time_to_train_s is not None
     length = f"{work.request.epochs:g} epochs" if work.request.epochs is not None else "the target accuracy"
     return f"{length} within {duration(target.time_to_train_s)}"
-
-
-def sentence(text: str) -> str:
-    """Text with a capital and a full stop."""
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, ...]:

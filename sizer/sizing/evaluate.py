@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 # Confidence is stated and compared in whole percent: the models do not tell 49.6 % from 50 %.
-CONFIDENCE_RESOLUTION = 0.005
+_CONFIDENCE_RESOLUTION = 0.005
 
 
 @dataclass(frozen=True)
@@ -203,6 +203,11 @@ def evaluation_share(work: ResolvedWorkload) -> float:
     return per_epoch / (3 * work.n_samples)
 
 
+def least_chance(confidence: float) -> float:
+    """Smallest probability that counts as ``confidence``."""
+    return confidence - _CONFIDENCE_RESOLUTION
+
+
 def share_of(request: SizingRequest) -> float:
     """Confidence that each workload must reach alone, so that all together reach the one asked."""
     return float(request.confidence ** (1 / len(request.workload)))
@@ -273,7 +278,7 @@ def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: 
     The other stages have used up part of the confidence: P(storage) must reach confidence / P(all others).
     """
     already = comp.decode.probability_at_least(wanted.samples_per_s) * gpu_probability(comp.gpu, wanted)
-    asked = confidence - CONFIDENCE_RESOLUTION
+    asked = least_chance(confidence)
     # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
     level = np.where(already >= asked, asked / np.where(already >= asked, already, 1.0), asked)
     return storage.nodes_needed(

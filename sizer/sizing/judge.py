@@ -27,15 +27,10 @@ Bools = NDArray[np.bool_]
 
 
 # Limits that a single stage sets; a row that keeps them all can still miss the joint confidence.
-STAGE_LIMITS = (
-    "number of GPUs",
-    "rate of the GPUs",
-    "host processors that decode",
-    "network ports of the servers",
-    "storage read rate",
-    "file-system mounts of the servers",
-)
-
+_COMPUTE_LIMITS = ("number of GPUs", "rate of the GPUs", "host processors that decode", "network ports of the servers")
+_STORAGE_LIMIT = "storage read rate"
+_MOUNT_LIMIT = "file-system mounts of the servers"
+STAGE_LIMITS = (*_COMPUTE_LIMITS, _STORAGE_LIMIT, _MOUNT_LIMIT)
 
 # Not a limit of the request: the smaller twin of a design stands for it.
 TWIN_LIMIT = "larger drives or GPU memory than the workload needs"
@@ -125,21 +120,21 @@ def judge(
     twins = _twins(platforms, space, nodes, computes)
     passes[TWIN_LIMIT] = ~np.isin(space.platform, list(twins))
     passes["storage capacity for the data set"] = holds_data
-    passes[STAGE_LIMITS[4]] = enough_nodes
+    passes[_STORAGE_LIMIT] = enough_nodes
     buildable = np.logical_and.reduce(list(passes.values()))
     counted, units, watts, racks, raw = _count(request, platforms, space, nodes, catalog, passes, buildable)
     side = evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf))
-    asked = confidence - evaluate.CONFIDENCE_RESOLUTION
+    asked = evaluate.least_chance(confidence)
     reads = np.max(
         [evaluate.read_bytes_per_s(work, comp, need) for work, comp, need in zip(works, computes, needs, strict=True)],
         axis=0,
     )
-    passes[STAGE_LIMITS[5]] = side.mounts.probability_at_least(reads) >= asked
+    passes[_MOUNT_LIMIT] = side.mounts.probability_at_least(reads) >= asked
     made = [evaluate.stages(work, comp, side) for work, comp in zip(works, computes, strict=True)]
     chance = np.ones(len(servers))
     for work, comp, need, warm in zip(works, computes, needs, made, strict=True):
         chance = chance * evaluate.probability(warm, evaluate.stages(work, comp, side, is_warm=False), need)
-    meets = chance >= request.confidence - evaluate.CONFIDENCE_RESOLUTION
+    meets = chance >= evaluate.least_chance(request.confidence)
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
     passes["confidence that all stages meet the target together"] = meets | ~alone
@@ -179,7 +174,7 @@ def _compute_limits(
 ) -> dict[str, Bools]:
     rows = len(servers)
     gpu, decode, network, count = (np.ones(rows, dtype=bool) for _ in range(4))
-    asked = confidence - evaluate.CONFIDENCE_RESOLUTION
+    asked = evaluate.least_chance(confidence)
     for work, comp, need in zip(works, computes, needs, strict=True):
         gpu &= evaluate.gpu_probability(comp.gpu, need) >= asked
         decode &= comp.decode.probability_at_least(need.samples_per_s) >= asked
@@ -190,7 +185,7 @@ def _compute_limits(
         warm = need.samples_per_s * (work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes)
         cold = need.cold_samples_per_s * (work.sample_bytes + comp.exchanged_bytes)
         network &= nic >= np.maximum(warm, cold)
-    return dict(zip(STAGE_LIMITS[:4], (count, gpu, decode, network), strict=True))
+    return dict(zip(_COMPUTE_LIMITS, (count, gpu, decode, network), strict=True))
 
 
 def _twins(platforms: Sequence[Platform], space: Space, nodes: Ints, computes: Sequence[Compute]) -> frozenset[int]:

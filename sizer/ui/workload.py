@@ -10,7 +10,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset, Dnn, Item
 from sizer.report.words import name as word
-from sizer.report.words import percent, plural
+from sizer.report.words import percent, plural, sample_unit
 from sizer.ui import fields, state
 from sizer.ui.state import Path_, View
 from sizer.ui.typed import written
@@ -343,13 +343,11 @@ def _target(view: View, path: Path_, dnn: Dnn | None) -> None:
             "Time to train, at most", (*path, "target", kind), "From the start to the last epoch, with evaluations."
         )
     else:
-        sample = dnn.sample if dnn is not None else "sample"
-        example = f"{sample}s/s" if sample in ("image", "sample") else "samples/s"
         fields.quantity(
             "Rate, at least",
             (*path, "target", kind),
             "Samples a second of the whole cluster, warm.",
-            f"10000 {example}",
+            f"10000 {sample_unit(dnn) if dnn is not None else 'samples/s'}",
         )
     if is_training:
         _length(view.catalog, path)
