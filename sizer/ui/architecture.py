@@ -41,10 +41,9 @@ def show(view: View) -> None:
         with st.expander(plain(part.title)):
             look.note(part.role)
             look.table(part.table, sources)
-    remarks = [sentence(text) for text in (*design.warnings, *design.quantities.notes)]
-    if remarks:
+    if design.warnings:
         st.header("To be aware of", anchor=False)
-        look.notes(remarks)
+        look.notes(design.warnings)
 
 
 def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:

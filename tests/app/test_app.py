@@ -1,6 +1,7 @@
 """The app: every page, every example, and what a careless or hostile user may type or upload."""
 
 import json
+import re
 import socket
 import tomllib
 from pathlib import Path
@@ -98,6 +99,9 @@ def test_every_example_can_be_chosen_by_its_title(name):
     assert app.title[0].value.replace("\\", "") == title
     for page in PAGES[1:]:
         assert_healthy(to_page(app, page))
+        for one in app.get("html"):
+            remarks = re.findall("<li>(.*?)</li>", one.proto.body)
+            assert len(remarks) == len(set(remarks)), page
 
 
 def test_choices_are_names_and_never_ids():
