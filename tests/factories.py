@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sizer.base.estimate import Estimate
+from sizer.base.estimate import Estimate, Spread
 from sizer.base.provenance import Sourced
 from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.schema import (
@@ -536,6 +536,8 @@ def training_answer(
             total_s=spread(95 + epoch * 64.4 + 21, 0.07),
         ),
         "scaling": grid,
+        "gpu_spread": Spread(parameters=0.02, within=0.03, between=0.03),
+        "extrapolations": (),
         "evidence": evidence(),
         "warnings": (),
     }

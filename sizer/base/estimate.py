@@ -54,3 +54,28 @@ class Estimate:
         """``{"value", "low", "high"}`` of a single number, for JSON."""
         value, low, high = self
         return {"value": value, "low": low, "high": high}
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Three kinds of spread of a prediction, as standard deviations of its logarithm. [-]
+
+    Attributes
+    ----------
+    parameters : float
+        What more measurements of the same combination would remove.
+    within : float
+        Scatter of runs within one source.
+    between : float
+        What two sources that report one set-up differ by beyond that.
+    """
+
+    parameters: float
+    within: float
+    between: float
+
+    @classmethod
+    def of(cls, log_sd: ArrayLike, within: ArrayLike, between: ArrayLike) -> "Spread":
+        """Parts of a whole standard deviation of which two are known."""
+        total, inside, outside = (float(np.asarray(value, float)) for value in (log_sd, within, between))
+        return cls(float(np.sqrt(max(0.0, total**2 - inside**2 - outside**2))), inside, outside)

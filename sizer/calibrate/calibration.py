@@ -4,18 +4,19 @@ import base64
 import binascii
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.calibrate.cases import Levels, link_level
-from sizer.calibrate.hosts import DecodeFit, fit_decode, host_rows
+from sizer.calibrate.cases import Levels, generation, link_level
+from sizer.calibrate.hosts import DecodeFit, host_rows, stack_scatter
 from sizer.calibrate.observations import (
     Observation,
     load_observations,
@@ -23,16 +24,29 @@ from sizer.calibrate.observations import (
     read_stored,
     write_stored,
 )
-from sizer.calibrate.parameters import effects, prior_of
+from sizer.calibrate.parameters import Effect, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
-from sizer.calibrate.runs import EpochsCurve, RunOverhead, fit_cache_positions, fit_epochs, fit_overhead, recipe_points
+from sizer.calibrate.runs import (
+    CACHE_ROWS,
+    EpochsCurve,
+    RunOverhead,
+    cache_positions,
+    epochs_curve,
+    epochs_names,
+    recipe_points,
+)
+from sizer.calibrate.stack_names import has_xla, line_of, year_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Recipe, Stack
-from sizer.perf.step import EFFICIENCY, TERM_NAMES, StepTerms
+from sizer.perf.step import TERM_NAMES, StepTerms
+
+if TYPE_CHECKING:
+    from sizer.calibrate.cases import Case
+    from sizer.calibrate.joint import JointFit
 
 Floats = NDArray[np.float64]
 
-STORED_VERSION = 2
+STORED_VERSION = 3
 # A combination with fewer rates than these is not offered where a request states no stack: one early run on a new chip
 # says little about how the stack scales.
 _FEW_RATES = 3
@@ -58,16 +72,17 @@ class Calibration:
     names: tuple[str, ...]
     values: Floats
     covariance: Floats
-    scatter_log_sd: dict[str, float]  # within a source, by task
+    scatter_log_sd: dict[str, float]  # within a source, by kind of observation
     tau2: float  # variance between sources
     dnn_families: dict[str, str]
-    used: frozenset[str]  # ids of the rates that the joint fit reads
+    used: frozenset[str]  # ids of the rates and bandwidths that the joint fit reads
     rates_of: dict[str, int]  # stack/DNN/precision/task -> rates that the joint fit reads
-    host_used: frozenset[str]  # ids of the rows that the fit of the host's work reads
-    decode: DecodeFit
+    host_used: frozenset[str]  # ids of the rows of the host's work that it reads
+    host_log_sd: dict[str, float]  # scatter of the runs of a stack around the line of the host's work
     cache_positions: dict[str, tuple[float, float]]
-    epochs_curves: dict[str, EpochsCurve]
-    overhead: RunOverhead
+    epochs_points: dict[str, tuple[tuple[float, float], ...]]  # recipe -> published points that its curve is fitted to
+    most_gpus: dict[str, int]  # stack -> GPUs of its largest published run
+    batches: dict[str, tuple[float, float]]  # DNN/precision/task -> least and largest published batch per GPU
     left_out: dict[str, str] = field(default_factory=dict)  # id of a rate -> why the fit does not use it
     # By task: rates predicted by fits that had not seen their source; median and p90 of |ln error|, 90 % coverage.
     unseen_sources: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -75,6 +90,27 @@ class Calibration:
     @cached_property
     def _index(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def decode(self) -> DecodeFit:
+        """The host's work per sample."""
+        names = tuple(name for name in self.names if name.startswith("host-") and name != "host-link:all")
+        columns = [self._index[name] for name in names]
+        return DecodeFit(names, self.values[columns], self.covariance[np.ix_(columns, columns)], self.host_log_sd)
+
+    @property
+    def overhead(self) -> RunOverhead:
+        """What a run takes beyond its epochs."""
+        start, share = (math.exp(self._value(f"run-{name}:all")) for name in ("start-up", "evaluations"))
+        return RunOverhead(start, share, self.scatter_log_sd["run"])
+
+    def epoch_samples_factor(self, dnn_id: str) -> float:
+        """Samples of an epoch of the public runs of a DNN over those of the data set. [-]"""
+        name = f"epoch-samples:{dnn_id}"
+        return math.exp(self._value(name)) if name in self._index else 1.0
+
+    def _value(self, name: str) -> float:
+        return float(self.values[self._index[name]])
 
     @property
     def start_up_s(self) -> float:
@@ -99,21 +135,19 @@ class Calibration:
     def summary(self) -> str:
         """What the fit knows, in a few lines."""
         lines = [
-            f"{len(self.used)} rates fitted with {len(self.names)} effects, {len(self.left_out)} left out; "
-            f"observations {self.digest}",
+            f"{len(self.used | self.host_used)} observations fitted with {len(self.names)} effects, "
+            f"{len(self.left_out)} left out; observations {self.digest}",
+            f"scatter between sources {math.sqrt(self.tau2):.1%}, within a source: "
+            + ", ".join(f"{kind} {sd:.1%}" for kind, sd in self.scatter_log_sd.items()),
         ]
-        for task, sd in self.scatter_log_sd.items():
-            unseen = self.unseen_sources.get(task, {})
-            told = f"; an unseen source is {unseen['median_error']:.0%} off (median)" if unseen else ""
-            lines.append(f"{task}: scatter within a source {sd:.1%}, between sources {math.sqrt(self.tau2):.1%}{told}")
+        for task, unseen in self.unseen_sources.items():
+            lines.append(f"{task}: a rate of an unseen source is {unseen['median_error']:.1%} off (median)")
         alone = [name for name, share in self.narrowed_fraction().items() if share < _LEFT_ALONE]
         lines.append(
             f"effects that the data left alone: {len(alone)}" + (f", such as {', '.join(alone[:3])}" if alone else "")
         )
-        counts: dict[str, int] = {}
-        for reason in self.left_out.values():
-            counts[reason] = counts.get(reason, 0) + 1
-        lines += [f"left out, {count}: {reason}" for reason, count in sorted(counts.items(), key=lambda item: -item[1])]
+        counts = Counter(self.left_out.values())
+        lines += [f"left out, {count}: {reason}" for reason, count in counts.most_common()]
         return "\n".join(lines)
 
     def calibrates(self, observation_id: str) -> bool:
@@ -135,6 +169,7 @@ class Calibration:
         intra_link: str,
         inter_link: str | None,
         task: str,
+        server: str = "",
     ) -> StepTerms:
         """Sufficient numbers of one combination.
 
@@ -154,7 +189,9 @@ class Calibration:
             Link between servers, such as ``edr``, ``25gbe-tcp`` or ``100gbe-roce``; None on one server. ``100gbe``
             alone is read as RoCE and slower Ethernet as TCP.
         task : {"training", "inference", "validation-inference"}
-            What the GPUs do.
+            What the GPUs do. Training reads and decodes its data.
+        server : str
+            Server of the catalogue whose GPUs they are; empty: one that was never measured.
 
         Returns
         -------
@@ -181,34 +218,70 @@ class Calibration:
             dnn=dnn_id,
             family=family,
             gpu=gpu.id,
+            generation=generation(gpu),
             intra_link=intra_link,
             inter_link=link_level(inter_link) if inter_link else "",
+            server=server,
+            line=line_of(stack),
+            has_xla=has_xla(stack),
+            year=year_of(stack),
+            is_real=kind == "training",
         )
         notes = self._notes(levels, stack, dnn, gpu, is_custom=not hasattr(dnn, "id"))
         return self.terms_of(levels, notes)
 
-    def terms_of(self, levels: Levels, notes: tuple[str, ...] = (), extra_log_sd: float = 0.0) -> StepTerms:
+    def terms_of(self, levels: Levels, notes: tuple[str, ...] = ()) -> StepTerms:
         """Sufficient numbers of named levels; an effect that was never fitted counts with its prior."""
+        terms = self.terms_from(effects(levels), levels.task)
+        between = np.array(math.sqrt(self.tau2))
+        return StepTerms(terms.values, terms.covariance, terms.scatter_log_sd, between, notes)
+
+    def terms_from(self, found: Sequence[Effect], kind: str = "network") -> StepTerms:
+        """Terms that some effects add up to; an effect that was never fitted counts with its prior."""
         k = len(TERM_NAMES)
         values, outside = np.zeros(k), np.zeros(k)
-        rows, columns = [], []
-        for term, name in effects(levels):
+        rows, columns, coefficients = [], [], []
+        for term, name, coefficient in found:
             if name in self._index:
                 rows.append(term)
                 columns.append(self._index[name])
+                coefficients.append(coefficient)
             else:
                 prior = prior_of(name)
-                values[term] += prior.mean
-                outside[term] += prior.sd**2
-        np.add.at(values, rows, self.values[columns])
+                values[term] += coefficient * prior.mean
+                outside[term] += (coefficient * prior.sd) ** 2
+        np.add.at(values, rows, self.values[columns] * coefficients)
         among = self.covariance[np.ix_(columns, columns)]
         adds = np.zeros((k, len(columns)))
-        adds[rows, np.arange(len(columns))] = 1.0
-        covariance = adds @ among @ adds.T + np.diag(outside)
-        scatter = math.sqrt(self.scatter_log_sd[levels.task] ** 2 + self.tau2 + extra_log_sd**2)
-        # No share of the peak exceeds 1, whatever the pools add up to.
-        values[EFFICIENCY] = min(values[EFFICIENCY], 0.0)
-        return StepTerms(values, covariance, np.array(scatter), notes)
+        adds[rows, np.arange(len(columns))] = coefficients
+        scatter = np.array(self.scatter_log_sd.get(kind, 0.0))
+        return StepTerms(values, adds @ among @ adds.T + np.diag(outside), scatter)
+
+    def notes_on(self, case: "Case") -> tuple[str, ...]:
+        """Where a run lies beyond what was measured; empty where the prediction interpolates."""
+        known = self._notes(case.levels, case.stack, case.dnn, case.gpu, is_custom=False)
+        n_gpus, batch = case.n_gpus_per_server * case.n_servers, case.batch_per_gpu
+        return known + self.extrapolations(case.stack, case.dnn, case.levels.precision, case.levels.task, n_gpus, batch)
+
+    def extrapolations(
+        self, stack: Stack, dnn: DnnLike, precision: str, task: str, n_gpus: int, batch_per_gpu: float
+    ) -> tuple[str, ...]:
+        """Where a run lies beyond what was published of its stack and DNN; empty where it interpolates."""
+        notes = []
+        most = self.most_gpus.get(stack.id)
+        if task == "training" and most is not None and n_gpus > most:
+            notes.append(
+                f"{stack.name} was published on {most} {'GPU' if most == 1 else 'GPUs'} at most, not {n_gpus}: "
+                "how it scales is extrapolated"
+            )
+        dnn_id = str(getattr(dnn, "like", None) or getattr(dnn, "id", "") or "")
+        batches = self.batches.get(f"{dnn_id}/{precision}/{task}")
+        if batches is not None and not batches[0] <= batch_per_gpu <= batches[1]:
+            notes.append(
+                f"{dnn.name} was published with {batches[0]:g} to {batches[1]:g} samples per GPU in {precision} "
+                f"precision, not {batch_per_gpu:g}: the rate is extrapolated"
+            )
+        return tuple(notes)
 
     def _notes(self, levels: Levels, stack: Stack, dnn: DnnLike, gpu: Gpu, is_custom: bool) -> tuple[str, ...]:
         e, notes = levels, []
@@ -273,10 +346,19 @@ class Calibration:
 
     def epochs(self, recipe: Recipe, global_batch: ArrayLike) -> Estimate:
         """Epochs that a recipe needs at a global batch; warns outside the published batches."""
-        curve = self.epochs_curves.get(recipe.id)
-        if curve is None or curve.points != recipe_points(recipe):
-            curve = fit_epochs(recipe)  # of an overlay
-        return curve.at(global_batch, recipe.name)
+        return self.epochs_curve(recipe).at(global_batch, recipe.name)
+
+    def epochs_curve(self, recipe: Recipe) -> EpochsCurve:
+        if self.epochs_points.get(recipe.id) == recipe_points(recipe):
+            return epochs_curve(recipe, [self._value(name) for name in epochs_names(recipe)])
+        if not recipe.points:
+            raise CalibrationError(f"recipe {recipe.id} has no published point of epochs")
+        # A recipe of an overlay is fitted alone. Solvers take long to import, and sizing seldom needs them.
+        from sizer.calibrate.blocks import epochs_block
+        from sizer.calibrate.joint import fit_joint
+
+        fit = fit_joint([epochs_block(recipe)])
+        return epochs_curve(recipe, [fit.fit.values[fit.model.layout.index[name]] for name in epochs_names(recipe)])
 
 
 def _combination(levels: Levels) -> str:
@@ -291,29 +373,74 @@ def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = N
     CalibrationError
         If observations cannot be read or a fit does not hold.
     """
-    # Solvers take long to import, and sizing reads this module for the stored result alone.
-    from sizer.calibrate.rates import fit_rates
+    return calibrate_with_fit(catalog, load_observations() if observations is None else observations)[0]
 
-    rows = load_observations() if observations is None else observations
-    rates = fit_rates(rows, catalog)
-    return Calibration(
-        digest=observations_digest(rows),
-        names=rates.layout.names,
-        values=rates.fit.values,
-        covariance=rates.fit.covariance,
-        scatter_log_sd=rates.scatter_log_sd,
-        tau2=rates.tau2,
-        dnn_families={dnn.id: dnn.family for dnn in catalog.dnns.values()},
-        used=frozenset(case.row.id for case in rates.cases),
-        rates_of=dict(Counter(_combination(case.levels) for case in rates.cases)),
-        host_used=frozenset(one.row.id for one in host_rows(rows, catalog)),
-        decode=fit_decode(rows, catalog),
-        cache_positions=fit_cache_positions(rows),
-        epochs_curves={recipe.id: fit_epochs(recipe) for recipe in catalog.recipes.values()},
-        overhead=fit_overhead(rows, catalog),
-        left_out=rates.left_out,
-        unseen_sources=rates.unseen_sources(),
+
+def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> "tuple[Calibration, JointFit]":
+    """:func:`calibrate`, with the fit itself, from which rows can be left out again."""
+    # Solvers take long to import, and sizing reads this module for the stored result alone.
+    from sizer.calibrate.blocks import cache_block, epochs_block, host_block, run_block
+    from sizer.calibrate.joint import fit_joint
+    from sizer.calibrate.network import network_block, usable_all_reduces
+    from sizer.calibrate.rates import rate_blocks, usable_cases
+    from sizer.calibrate.spread import leave_sources_out
+
+    cases, left_out = usable_cases(rows, catalog)
+    if len(cases) < 2 * len(TERM_NAMES):
+        raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(left_out)} are left out")
+    all_reduces, left_out_too = usable_all_reduces(rows)
+    recipes = [recipe for recipe in catalog.recipes.values() if recipe.points]
+    fit = fit_joint(
+        [
+            *rate_blocks(cases),
+            *([network_block(all_reduces)] if all_reduces else []),
+            host_block(rows, catalog),
+            cache_block(rows),
+            run_block(rows, catalog),
+            *(epochs_block(recipe) for recipe in recipes),
+        ]
     )
+    names, values = fit.model.layout.names, fit.fit.values
+    residuals = dict(zip(fit.model.ids, fit.fit.residuals.tolist(), strict=True))
+    position = {access: math.exp(values[names.index(f"cache-position:{access}")]) for access in CACHE_ROWS}
+    unseen = leave_sources_out(fit)
+    found = Calibration(
+        digest=observations_digest(rows),
+        names=names,
+        values=values,
+        covariance=fit.fit.covariance,
+        scatter_log_sd=fit.scatter_log_sd,
+        tau2=unseen.tau2,
+        dnn_families={dnn.id: dnn.family for dnn in catalog.dnns.values()},
+        used=frozenset([*(case.row.id for case in cases), *(one.row.id for one in all_reduces)]),
+        rates_of=dict(Counter(_combination(case.levels) for case in cases)),
+        host_used=frozenset(one.row.id for one in host_rows(rows, catalog)),
+        host_log_sd=stack_scatter(rows, catalog, residuals),
+        cache_positions=cache_positions(rows, position),
+        epochs_points={recipe.id: recipe_points(recipe) for recipe in recipes},
+        most_gpus=_most_gpus(cases),
+        batches=_batches(cases),
+        left_out={**left_out, **left_out_too},
+        unseen_sources=unseen.by_task(),
+    )
+    return found, fit
+
+
+def _most_gpus(cases: "tuple[Case, ...]") -> dict[str, int]:
+    most: dict[str, int] = {}
+    for case in cases:
+        if case.levels.task == "training":
+            most[case.stack.id] = max(most.get(case.stack.id, 0), case.n_gpus_per_server * case.n_servers)
+    return most
+
+
+def _batches(cases: "tuple[Case, ...]") -> dict[str, tuple[float, float]]:
+    found: dict[str, list[float]] = {}
+    for case in cases:
+        if case.row.batch_per_gpu is not None:
+            key = f"{case.dnn.id}/{case.levels.precision}/{case.levels.task}"
+            found.setdefault(key, []).append(case.row.batch_per_gpu)
+    return {key: (min(batches), max(batches)) for key, batches in found.items()}
 
 
 def save_calibration(calibration: Calibration, path: Path | str | None = None) -> Path:
@@ -326,9 +453,10 @@ def save_calibration(calibration: Calibration, path: Path | str | None = None) -
         "scatter_log_sd": c.scatter_log_sd,
         "between_log_sd": math.sqrt(c.tau2),
         "cache_positions": c.cache_positions,
-        "overhead": {"start_up_s": c.overhead.start_up_s, "share": c.overhead.share, "log_sd": c.overhead.log_sd},
-        "decode": c.decode.to_json(),
-        "epochs": {name: curve.to_json() for name, curve in c.epochs_curves.items()},
+        "host_log_sd": c.host_log_sd,
+        "epochs_points": c.epochs_points,
+        "most_gpus": c.most_gpus,
+        "batches": c.batches,
         "dnn_families": c.dnn_families,
         "used": sorted(c.used),
         "rates_of": c.rates_of,
@@ -372,10 +500,14 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
             used=frozenset(content["used"]),
             rates_of=content["rates_of"],
             host_used=frozenset(content["host_used"]),
-            decode=DecodeFit.from_json(content["decode"]),
+            host_log_sd=content["host_log_sd"],
             cache_positions={name: (pair[0], pair[1]) for name, pair in content["cache_positions"].items()},
-            epochs_curves={name: EpochsCurve.from_json(one) for name, one in content["epochs"].items()},
-            overhead=RunOverhead(**content["overhead"]),
+            epochs_points={
+                name: tuple((float(batch), float(epochs)) for batch, epochs in points)
+                for name, points in content["epochs_points"].items()
+            },
+            most_gpus=content["most_gpus"],
+            batches={name: (pair[0], pair[1]) for name, pair in content["batches"].items()},
             left_out=content["left_out"],
             unseen_sources=content["unseen_sources"],
         )

@@ -6,8 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.faults import shown
+from sizer.calibrate.names import (
+    resolve_dnn,
+    resolve_gpu,
+    resolve_intra_link,
+    resolve_link,
+    resolve_server,
+    resolve_stack,
+)
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.rules import NEAREST_GPU, STACK_READ_AS, batch_of, left_out_reason, precision_of, usual_intra_link
+from sizer.calibrate.rules import batch_of, left_out_reason, precision_of, usual_intra_link
 from sizer.catalog import links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack
@@ -18,6 +27,10 @@ Floats = NDArray[np.float64]
 
 # How traffic crosses a link whose name does not say it: InfiniBand by RDMA; 100 Gbit/s Ethernet by RoCE, which every
 # adapter of that speed in the catalogue can; slower Ethernet by TCP, as in the clouds that were measured.
+# A row that names no servers and no link between them, with as many GPUs as one server holds.
+_ONE_SERVER_GPUS = 16
+# Link of most published clusters, for rows that name none.
+_USUAL_INTER_LINK = "edr"
 _USUAL_PROTOCOL = {"edr": "rdma", "hdr": "rdma", "fdr": "rdma", "qdr": "rdma", "100gbe": "rdma"}
 
 
@@ -36,37 +49,16 @@ def observed_link_bytes_per_s(link: str) -> float:
 
 
 def link_protocol(link: str) -> str:
-    """``rdma`` or ``tcp``: how the exchange crosses a link."""
+    """``rdma``, ``tcp`` or ``efa`` (a cloud's own transport): how the exchange crosses a link."""
     kind, _, said = link.partition("-")
-    if said in ("roce", "rdma", "efa"):
+    if said in ("roce", "rdma"):
         return "rdma"
-    return "tcp" if said == "tcp" else _USUAL_PROTOCOL.get(kind, "tcp")
+    return said if said in ("tcp", "efa") else _USUAL_PROTOCOL.get(kind, "tcp")
 
 
 def link_level(link: str) -> str:
     """Name under which the fit keeps a link: kind and protocol, so that ``100gbe`` and ``100gbe-roce`` are one."""
     return f"{link.split('-')[0]}/{link_protocol(link)}"
-
-
-def match_stack(catalog: Catalog, row: Observation) -> Stack | None:
-    """Stack that a row was run with: the one whose wording fits with the most words stated."""
-    best, most = catalog.stacks.get(STACK_READ_AS.get(row.source, "")), -1
-    for stack in catalog.stacks.values():
-        for wording in stack.observed_as:
-            fits = all(
-                not said or said == seen
-                for said, seen in (
-                    (wording.software, row.software),
-                    (wording.source, row.source),
-                    (wording.precision, row.precision),
-                )
-            )
-            # An empty software matches rows that name none; else every row of that source would fall to it.
-            if fits and (wording.software or not row.software):
-                stated = sum(bool(word) for word in (wording.software, wording.source, wording.precision))
-                if stated > most:
-                    best, most = stack, stated
-    return best
 
 
 @dataclass(frozen=True)
@@ -80,8 +72,14 @@ class Levels:
     dnn: str
     family: str
     gpu: str
+    generation: str
     intra_link: str
-    inter_link: str  # empty on one server
+    inter_link: str = ""  # empty on one server
+    server: str = ""  # empty where it is not named
+    line: str = "upstream"  # who builds and tunes the software
+    has_xla: bool = False
+    year: float | None = None  # release date; None where nothing tells it
+    is_real: bool = False  # reads and decodes data while it trains
 
 
 @dataclass(frozen=True)
@@ -97,6 +95,7 @@ class Case:
     n_gpus_per_server: int
     n_servers: int
     nic_bytes_per_s: float
+    notes: tuple[str, ...] = ()  # what was taken for a name that the catalogue does not have
 
 
 def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case | None, str]:
@@ -114,39 +113,95 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case 
     reason = left_out_reason(row) if for_fit else ""
     if reason:
         return None, reason
-    if row.dnn not in catalog.dnns:
-        return None, f"neural network {row.dnn!r} is not in the catalogue" if row.dnn else "names no neural network"
-    gpu_id = NEAREST_GPU.get(row.gpu, row.gpu)
-    if gpu_id not in catalog.gpus:
-        return None, f"GPU {row.gpu!r} is not in the catalogue" if row.gpu else "names no GPU"
+    dnn_named, gpu_named = resolve_dnn(catalog, row.dnn), resolve_gpu(catalog, row)
+    if dnn_named is None:
+        named = f"neural network {shown(row.dnn)} is not in the catalogue"
+        return None, named if row.dnn else "names no neural network"
+    if gpu_named is None:
+        return None, f"GPU {shown(row.gpu)} is not in the catalogue" if row.gpu else "names no GPU"
     precision = precision_of(row)
     if precision not in ("mixed", "fp32"):
         return None, "precision not stated" if not precision else f"the catalogue has no peak for {precision}"
-    if not row.gpus or not row.servers:
-        return None, "number of servers or GPUs not stated"
-    if row.gpus % row.servers:
-        return None, f"{row.gpus} GPUs do not spread evenly over {row.servers} servers"
-    if row.servers > 1 and not row.inter_link:
-        return None, "link between the servers not stated"
-    stack = match_stack(catalog, row)
-    if stack is None:
-        return None, f"no stack of the catalogue is worded {row.software!r}"
-    dnn, gpu = catalog.dnns[row.dnn], catalog.gpus[gpu_id]
+    layout, layout_note = _layout(row, for_fit)
+    if layout is None:
+        return None, layout_note
+    guess = resolve_stack(catalog, row)
+    if guess is None or (for_fit and not guess.is_known):
+        return None, f"no stack of the catalogue is worded {shown(row.software)}"
+    dnn, gpu = catalog.dnns[dnn_named[0]], catalog.gpus[gpu_named[0]]
+    intra = resolve_intra_link(row.intra_link) if row.intra_link else None
     levels = Levels(
         task=row.task,
         precision=precision,
-        framework=stack.framework,
-        stack=stack.id,
+        framework=guess.stack.framework,
+        stack=guess.stack.id,
         dnn=dnn.id,
         family=dnn.family,
-        gpu=row.gpu,
-        intra_link=row.intra_link or usual_intra_link(gpu.id, gpu.form_factor.value),
-        inter_link=link_level(row.inter_link) if row.servers > 1 else "",
+        gpu=row.gpu if gpu_named[1] else gpu.id,
+        generation=generation(gpu),
+        intra_link=intra[0] if intra else usual_intra_link(gpu.id, gpu.form_factor.value),
+        inter_link=link_level(layout.inter_link) if layout.servers > 1 else "",
+        server=_server(row, catalog),
+        line=guess.line,
+        has_xla=guess.has_xla,
+        year=guess.year,
+        is_real=row.task == "training" and row.data == "real",
     )
-    nics = row.nics_per_server or 1
-    rate = observed_link_bytes_per_s(row.inter_link) * nics if row.servers > 1 else links.link_bytes_per_s("edr")
-    batch = batch_of(row, precision)
-    return Case(row, levels, stack, dnn, gpu, batch, row.gpus // row.servers, row.servers, rate), ""
+    case = Case(
+        row=row,
+        levels=levels,
+        stack=guess.stack,
+        dnn=dnn,
+        gpu=gpu,
+        batch_per_gpu=batch_of(row, precision),
+        n_gpus_per_server=layout.gpus // layout.servers,
+        n_servers=layout.servers,
+        nic_bytes_per_s=layout.nic_bytes_per_s,
+        notes=tuple(note for note in (dnn_named[1], gpu_named[1], guess.note, layout_note) if note),
+    )
+    return case, ""
+
+
+@dataclass(frozen=True)
+class _Layout:
+    gpus: int
+    servers: int
+    inter_link: str
+    nic_bytes_per_s: float
+
+
+def _layout(row: Observation, for_fit: bool) -> tuple[_Layout | None, str]:
+    """Servers, GPUs and the link between servers, with a note on what was taken for granted; or None and why."""
+    servers, note = row.servers, ""
+    if servers is None and row.gpus and not row.inter_link and row.gpus <= _ONE_SERVER_GPUS and not for_fit:
+        servers, note = 1, f"servers not stated: {row.gpus} GPUs are taken to be in one"
+    if not row.gpus or not servers:
+        return None, "number of servers or GPUs not stated"
+    if row.gpus % servers:
+        return None, f"{row.gpus} GPUs do not spread evenly over {servers} servers"
+    if servers == 1:
+        # Not read on one server; the arguments still need a rate.
+        return _Layout(row.gpus, 1, "", links.link_bytes_per_s("edr")), note
+    named = resolve_link(row.inter_link) if row.inter_link else None
+    if named is None and row.inter_link:
+        return None, f"link {shown(row.inter_link)} between the servers is not known"
+    if named is None and for_fit:
+        return None, "link between the servers not stated"
+    assumed = f"link between the servers not stated: {_USUAL_INTER_LINK} is taken"
+    inter_link, note = named or (_USUAL_INTER_LINK, assumed)
+    rate = observed_link_bytes_per_s(inter_link) * (row.nics_per_server or 1)
+    return _Layout(row.gpus, servers, inter_link, rate), note
+
+
+def _server(row: Observation, catalog: Catalog) -> str:
+    """Name under which the fit keeps a server: the catalogue's, or the row's own."""
+    found = resolve_server(catalog, row)
+    return found[0] if found else row.server
+
+
+def generation(gpu: Gpu) -> str:
+    """Chip of a GPU, such as v100."""
+    return "p100" if gpu.id.startswith("p100") else "v100"
 
 
 def peak_flop_per_s(gpu: Gpu, precision: str) -> float:

@@ -2,23 +2,23 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.calibrate.cases import match_stack
+from sizer.calibrate.names import match_stack, resolve_server
 from sizer.calibrate.observations import Observation
+from sizer.calibrate.parameters import PRIORS
 from sizer.catalog.model import Catalog
 
 Floats = NDArray[np.float64]
 
 # Bytes of an ImageNet JPEG where a row does not state the size (144.8 GB / 1,281,167 files).
 IMAGENET_BYTES = 113_022.0
-_ROW_LOG_SD = 0.05  # CPU use is printed to two digits: 1 % of 33 to 84 %, and read over a whole run
+ROW_LOG_SD = 0.05  # CPU use is printed to two digits: 1 % of 33 to 84 %, and read over a whole run
 _PRIOR_RUNS = 4
 # "About 33 %": half a step of five either way.
-_ROW_LOG_SDS = {"rs-resnet50-cpu-util/cpu": 0.065}
+ROW_LOG_SDS = {"rs-resnet50-cpu-util/cpu": 0.065}
 # Runs whose rate the host's cores set, with the cores that were busy: their rate is one over the work per sample.
 # C4140: 2 x 20 cores (rs-resnet50-cpu-util); the cloud server of dlperf has 24 (observations README).
 _SATURATED = {
@@ -37,13 +37,8 @@ _REPEATS = (
     "rs-resnet50-cpu-cost/core",
 )
 
-_PRIOR = {
-    "fixed": (math.log(1.6e-3), 0.5),  # core-seconds; the line of the README of the observations
-    "per-byte": (math.log(14e-9), 0.5),  # core-seconds per byte
-    "loader": (0.6, 0.6),  # Python loaders take 2 to 4 times the work of TensorFlow's
-    "stack": (0.0, 0.35),  # hosts and releases
-}
-_REFERENCE = "framework/tensorflow"
+REFERENCE_LOADER = "framework/tensorflow"
+FIXED, PER_BYTE = "host-fixed:all", "host-per-byte:all"
 
 # DALI with GPU decode: 3 threads per GPU at 11,220 images/s on 8 GPUs are 2.1 thread-ms (mlperf-v0.6), half of that in
 # cores with two threads each. How it splits is assumed: half for each image, half with the bytes, because entropy
@@ -84,44 +79,25 @@ class DecodeFit:
         if loader not in ("framework", "dali-cpu"):
             raise ValueError(f"loader must be framework, dali, dali-cpu or none, got {loader!r}")
         weights = np.zeros((2, len(self.names)))
-        weights[0, self.names.index("fixed")] = weights[1, self.names.index("per-byte")] = 1
+        weights[0, self.names.index(FIXED)] = weights[1, self.names.index(PER_BYTE)] = 1
         mean = np.zeros(2)
         extra, notes = 0.0, []
-        for kind, level in (("loader", loader_level(loader, framework)), ("stack", stack_id)):
+        for kind, level in (("host-loader", loader_level(loader, framework)), ("host-stack", stack_id)):
             name = f"{kind}:{level}"
             if name in self.names:
                 weights[:, self.names.index(name)] = 1
-            elif not (kind == "loader" and level == _REFERENCE):
-                mean += _PRIOR[kind][0]
-                extra += _PRIOR[kind][1] ** 2
-                if kind == "loader":
+            elif not (kind == "host-loader" and level == REFERENCE_LOADER):
+                mean += PRIORS[kind].mean
+                extra += PRIORS[kind].sd ** 2
+                if kind == "host-loader":
                     notes.append(f"host work of the {framework} loader was not measured")
         fixed, per_byte = np.exp(weights @ self.values + mean)
         # Spread at the size of an ImageNet image, by the share of each part.
         share = np.array([fixed, per_byte * IMAGENET_BYTES]) / (fixed + per_byte * IMAGENET_BYTES)
         slope = share @ weights
-        scatter = self.stack_log_sd.get(stack_id, _ROW_LOG_SD)
+        scatter = self.stack_log_sd.get(stack_id, ROW_LOG_SD)
         sd = math.sqrt(slope @ self.covariance @ slope + extra + scatter**2)
         return float(fixed), float(per_byte), sd, "; ".join(notes)
-
-    def to_json(self) -> dict[str, Any]:
-        """Content for storage."""
-        return {
-            "names": list(self.names),
-            "values": self.values.tolist(),
-            "covariance": self.covariance.tolist(),
-            "stack_log_sd": self.stack_log_sd,
-        }
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "DecodeFit":
-        """Fit from its stored content."""
-        return cls(
-            tuple(content["names"]),
-            np.array(content["values"]),
-            np.array(content["covariance"]),
-            content["stack_log_sd"],
-        )
 
 
 def loader_level(loader: str, framework: str) -> str:
@@ -142,9 +118,15 @@ class HostRow:
 
 
 def host_cores(row: Observation, catalog: Catalog) -> float | None:
-    """Physical cores of all servers of a row, where the catalogue knows the server and its CPUs."""
-    server = catalog.servers.get(row.server)
-    if server is None or server.cpu is None or server.n_cpus is None or not row.servers:
+    """Physical cores of all servers of a row: as it says, or of the catalogue's server and its CPUs."""
+    stated = row.extra.get("cpu_cores")
+    if isinstance(stated, int | float) and not isinstance(stated, bool) and 1 <= stated <= 1e6:
+        return float(stated) * (row.servers or 1)
+    found = resolve_server(catalog, row)
+    if found is None or not row.servers:
+        return None
+    server = catalog.servers[found[0]]
+    if server.cpu is None or server.n_cpus is None:
         return None
     return float(server.n_cpus.value * catalog.cpus[server.cpu.value].cores.value * row.servers)
 
@@ -163,11 +145,17 @@ def host_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[HostRow,
         core_s = _core_s(row, rates, catalog)
         if core_s is None or row.id in _REPEATS:
             continue
-        stack = match_stack(catalog, row)
-        framework = _LOADER_FRAMEWORK.get(row.source) or (stack.framework if stack else row.framework)
+        framework, stack = loader_of(row, catalog)
         level = loader_level(row.loader or "framework", framework)
-        found.append(HostRow(row, level, stack.id if stack else row.source, row.sample_bytes or IMAGENET_BYTES, core_s))
+        found.append(HostRow(row, level, stack, row.sample_bytes or IMAGENET_BYTES, core_s))
     return tuple(found)
+
+
+def loader_of(row: Observation, catalog: Catalog) -> tuple[str, str]:
+    """Framework whose loader a row ran, and its stack; a loader test without one keeps the name of its source."""
+    stack = match_stack(catalog, row)
+    framework = _LOADER_FRAMEWORK.get(row.source) or (stack.framework if stack else row.framework)
+    return framework, stack.id if stack else row.source
 
 
 def bound_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[HostRow, ...]:
@@ -202,49 +190,16 @@ def _core_s(row: Observation, rates: dict[str, Observation], catalog: Catalog) -
     return None
 
 
-def fit_decode(rows: tuple[Observation, ...], catalog: Catalog) -> DecodeFit:
-    """Fit line and factors to every observation of host work, and to what runs say the work cannot exceed."""
-    # Solvers take long to import, and sizing reads this module for the stored result alone.
-    from scipy.sparse import csr_array
+def stack_scatter(rows: tuple[Observation, ...], catalog: Catalog, residuals: dict[str, float]) -> dict[str, float]:
+    """Scatter of the runs of a stack around the line, from the residuals of the joint fit by id.
 
-    from sizer.calibrate.fit import fit_with_priors
-
-    used = host_rows(rows, catalog) + bound_rows(rows, catalog)
-    names = ["fixed", "per-byte"]
-    names += sorted({f"loader:{one.loader}" for one in used if one.loader != _REFERENCE})
-    names += sorted({f"stack:{one.stack}" for one in used})
-    index = {name: i for i, name in enumerate(names)}
-    prior = np.array([_PRIOR[name.split(":")[0]] for name in names])
-    y = np.log([one.core_s for one in used])
-    size = np.array([one.sample_bytes for one in used])
-    is_bound = np.array([one.is_bound for one in used])
-    factors = np.zeros((len(used), len(names)))
-    for i, one in enumerate(used):
-        factors[i, index[f"stack:{one.stack}"]] = 1
-        if one.loader != _REFERENCE:
-            factors[i, index[f"loader:{one.loader}"]] = 1
-
-    def model(k: Floats) -> tuple[Floats, csr_array]:
-        fixed, grown = np.exp(k[0]), np.exp(k[1]) * size
-        derivative = factors.copy()
-        derivative[:, 0] = fixed / (fixed + grown)
-        derivative[:, 1] = grown / (fixed + grown)
-        work = np.log(fixed + grown) + factors @ k
-        # Below its bound a row says nothing.
-        is_silent = is_bound & (work < y)
-        derivative[is_silent] = 0.0
-        return np.where(is_silent, y, work), csr_array(derivative)
-
-    sigma = np.array([_ROW_LOG_SDS.get(one.row.id, _ROW_LOG_SD) for one in used])
-    fit = fit_with_priors(model, y, sigma, prior[:, 0], prior[:, 1], prior[:, 0])
-    # Two runs of the C4140 differ by a fifth, those of the DGX-1 lie on their line. With so few runs a stack's own
-    # scatter counts beside that of a printed row, which weighs as much as _PRIOR_RUNS runs.
-    scatter: dict[str, list[float]] = {}
-    for one, residual in zip(used, fit.residuals.tolist(), strict=True):
-        if not one.is_bound:
-            scatter.setdefault(one.stack, []).append(residual)
-    stack_log_sd = {
-        stack: math.sqrt((sum(r * r for r in found) + _PRIOR_RUNS * _ROW_LOG_SD**2) / (len(found) + _PRIOR_RUNS))
-        for stack, found in scatter.items()
+    Two runs of the C4140 differ by a fifth, those of the DGX-1 lie on their line. With so few runs a stack's own
+    scatter counts beside that of a printed row, which weighs as much as _PRIOR_RUNS runs.
+    """
+    by_stack: dict[str, list[float]] = {}
+    for one in host_rows(rows, catalog):
+        by_stack.setdefault(one.stack, []).append(residuals[one.row.id])
+    return {
+        stack: math.sqrt((sum(r * r for r in found) + _PRIOR_RUNS * ROW_LOG_SD**2) / (len(found) + _PRIOR_RUNS))
+        for stack, found in by_stack.items()
     }
-    return DecodeFit(tuple(names), fit.values, fit.covariance, stack_log_sd)

@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,15 +142,30 @@ def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]
     files = sorted(folder.glob("*.csv")) if folder.is_dir() else [folder]
     if not files:
         raise CalibrationError(f"{folder}: holds no CSV files of observations")
-    rows: list[Observation] = []
-    for file in files:
-        rows += read_rows(_text(file, MAX_FILE_BYTES), file.name)
-    places: dict[str, str] = {}
+    return _unique(row for file in files for row in read_rows(_text(file, MAX_FILE_BYTES), file.name))
+
+
+def load_files(paths: Sequence[Path | str]) -> tuple[Observation, ...]:
+    """Rows of several files or folders together.
+
+    Raises
+    ------
+    CalibrationError
+        As :func:`load_observations`, and if two of the files share an id.
+    """
+    return _unique(row for path in paths for row in load_observations(path))
+
+
+def _unique(rows: Iterable[Observation]) -> tuple[Observation, ...]:
+    """The rows, none of whose ids stands twice."""
+    found: dict[str, Observation] = {}
     for row in rows:
-        if row.id in places:
-            raise CalibrationError(f"{row.place}: id {row.id!r} is used by {places[row.id]} already; ids are unique")
-        places[row.id] = row.place
-    return tuple(rows)
+        if row.id in found:
+            raise CalibrationError(
+                f"{row.place}: id {_shown(row.id)} is used by {found[row.id].place} already; ids are unique"
+            )
+        found[row.id] = row
+    return tuple(found.values())
 
 
 def read_rows(text: str, place: str) -> list[Observation]:

@@ -13,7 +13,18 @@ from numpy.typing import NDArray
 
 from sizer.base.units import GIB
 from sizer.calibrate.cases import Levels
-from sizer.perf.step import EFFICIENCY, HOST_LINK, INTER, INTRA, LAUNCH, OVERLAP, STRAGGLER
+from sizer.perf.step import (
+    EFFICIENCY,
+    FILL,
+    HOST_LINK,
+    INTER,
+    INTRA,
+    LAUNCH,
+    OVERLAP,
+    RUN_AHEAD,
+    SCALE_OUT,
+    STRAGGLER,
+)
 
 Floats = NDArray[np.float64]
 
@@ -28,26 +39,46 @@ class Prior:
 
 
 # Kind of effect (text before the first ':') -> prior. Spreads are weak: about what separates the members of each pool
-# in the published rows, so that an effect without data stays wide rather than wrong.
+# in the published rows (the value at which values and variances of a pool agree, rounded), so that an effect without
+# data stays wide rather than wrong.
 PRIORS: dict[str, Prior] = {
     "base": Prior(math.log(0.3), 0.7, "DNN training reaches tenths of the peak"),
+    "trend": Prior(0.3, 0.3, "releases gained fast until 2018 and little after 2019, see maturity()"),
+    "trend-framework": Prior(0.0, 0.15, "frameworks took up half precision at different times"),
+    "xla": Prior(0.2, 0.1, "compiled graphs fuse element-wise kernels; releases printed both ways gain a quarter"),
     "framework": Prior(0.0, 0.25, "frameworks of one year differ by about a quarter"),
-    "stack": Prior(0.0, 0.25, "one framework gained 1.9 times over two years of releases"),
-    "stack-precision": Prior(0.0, 0.25, "half-precision kernels matured later than single-precision ones"),
+    "line": Prior(0.0, 0.1, "who builds and tunes a framework: NVIDIA's containers, benchmark scripts, examples"),
+    "line-precision": Prior(0.0, 0.08, "half-precision paths are tuned apart"),
+    "stack": Prior(0.0, 0.11, "one framework gained 1.9 times over two years of releases, most of it the trend"),
+    "stack-precision": Prior(0.0, 0.07, "half-precision kernels matured later than single-precision ones"),
     "family": Prior(0.0, 0.3, "small convolutions use the units less well than large ones"),
-    "dnn": Prior(0.0, 0.3, "within a family of DNNs"),
-    "gpu": Prior(0.0, 0.1, "clocks of one chip differ by about a tenth between boards"),
+    "dnn": Prior(0.0, 0.2, "within a family of DNNs"),
+    "gpu": Prior(0.0, 0.06, "clocks of one chip differ between boards"),
     "gpu-generation": Prior(0.0, 0.3, "chips reach different shares of their peak"),
-    "pair": Prior(0.0, 0.15, "kernels tuned for one DNN in one release"),
+    "server": Prior(0.0, 0.05, "power limits and cooling set the clocks that a GPU holds"),
+    "real": Prior(-0.02, 0.05, "an input pipeline takes a little of the GPU's time"),
+    "real-stack": Prior(0.0, 0.04, "input pipelines of releases"),
+    "pair": Prior(0.0, 0.12, "kernels tuned for one DNN in one release"),
     "inference": Prior(0.0, 0.4, "forward passes alone against whole steps"),
-    "inference-stack": Prior(0.0, 0.2, "inference paths of a release differ from its training paths"),
-    "inference-dnn": Prior(0.0, 0.2, "backward passes of DNNs differ in cost"),
-    "launch": Prior(math.log(5e-3), 1.0, "some hundred kernels of some ten microseconds"),
-    "launch-stack": Prior(0.0, 0.6, "frameworks differ in overhead per kernel"),
-    "launch-dnn": Prior(0.0, 0.6, "DNNs differ in number of kernels"),
+    "inference-framework": Prior(0.0, 0.25, "inference paths of a framework differ from its training paths"),
+    "inference-stack": Prior(0.0, 0.06, "and those of a release from its framework's"),
+    "inference-dnn": Prior(0.0, 0.1, "backward passes of DNNs differ in cost"),
+    "launch": Prior(math.log(5e-3), 0.5, "some hundred kernels of some ten microseconds"),
+    "launch-framework": Prior(0.0, 0.3, "frameworks differ in overhead per kernel"),
+    "launch-stack": Prior(0.0, 0.35, "and so do releases"),
+    "launch-precision": Prior(0.0, 0.3, "half-precision kernels are shorter at small batches"),
+    "launch-stack-precision": Prior(0.0, 0.3, "as far as a release has them"),
+    "launch-dnn": Prior(0.0, 1.0, "DNNs differ in number of kernels: 8 layers to 150"),
+    "launch-dnn-precision": Prior(0.0, 0.2, "and in how short half precision makes them"),
+    "launch-server": Prior(0.0, 0.2, "clocks of the host CPU"),
     "launch-inference": Prior(math.log(0.3), 0.5, "a third of the kernels, no optimiser"),
-    "launch-inference-dnn": Prior(0.0, 0.3, "backward passes differ in number of kernels"),
-    "launch-inference-stack": Prior(0.0, 0.5, "inference engines fuse kernels"),
+    "launch-inference-dnn": Prior(0.0, 0.25, "backward passes differ in number of kernels"),
+    "launch-inference-stack": Prior(0.0, 0.4, "inference engines fuse kernels"),
+    "run-ahead": Prior(-1.0, 0.5, "launches of the published releases hardly run ahead: q about 1.4"),
+    "fill": Prior(math.log(5.0), 0.5, "a V100 has 80 multiprocessors; one image of 224 x 224 fills some of them"),
+    "fill-dnn": Prior(0.0, 0.45, "wide layers fill a GPU sooner"),
+    "fill-framework": Prior(0.0, 0.4, "choice of algorithms"),
+    "fill-task": Prior(0.0, 0.3, "the backward pass has more to do"),
     # Rate of one GPU, one direction: what NCCL counts on (nccl-source: 20 GB/s per NVLink of V100, 18 of P100, at most
     # 100 GB/s in one server; 12 GB/s per PCIe x16, 6 to 9 through a CPU) less what two GPUs measured (7 GB/s, PCIe).
     "intra:nvlink1": Prior(math.log(40e9), 0.4, "four links of P100, some rings share them"),
@@ -57,14 +88,34 @@ PRIORS: dict[str, Prior] = {
     "intra": Prior(math.log(20e9), 1.0, "a link that is not known"),
     "inter:rdma": Prior(math.log(0.8), 0.3, "nccl-tests over EDR and RoCE reach 0.5 to 0.98 of the line"),
     "inter:tcp": Prior(math.log(0.35), 0.4, "nccl-tests over TCP reach 0.1 to 0.4 of the line"),
+    "inter:efa": Prior(math.log(0.5), 0.4, "a cloud's adapter: tests reach 0.4 to 0.8 of the line"),
     "inter-link": Prior(0.0, 0.15, "adapters and switches of one kind"),
     "inter-stack": Prior(0.0, 0.7, "exchange libraries and their settings"),
+    "inter-site": Prior(0.0, 0.3, "fabrics and settings of one laboratory's exchange tests"),
     "overlap": Prior(0.0, 1.0, "half of the backward pass"),
-    "overlap-framework": Prior(0.0, 1.0, "whether gradients leave layer by layer"),
+    "overlap-framework": Prior(0.0, 0.8, "whether gradients leave layer by layer"),
+    "overlap-stack": Prior(0.0, 0.7, "and how a release groups them"),
     "straggler": Prior(math.log(0.016), 0.25, "median of the published pairs of one GPU and all GPUs of a server"),
-    "straggler-framework": Prior(0.0, 0.5, "how a framework synchronises"),
-    "straggler-stack": Prior(0.0, 1.0, "input pipelines and synchronisation of a release"),
+    "straggler-framework": Prior(0.0, 0.3, "how a framework synchronises"),
+    "straggler-stack": Prior(0.0, 0.7, "input pipelines and synchronisation of a release"),
+    "scale-out": Prior(math.log(0.012), 0.3, "public clusters of 8 to 256 servers lose one to three per cent"),
+    "scale-out-framework": Prior(0.0, 0.5, "how a framework synchronises"),
+    "scale-out-stack": Prior(0.0, 1.0, "published runs lose nothing or a third when they leave the server"),
     "host-link": Prior(math.log(10.5 * GIB), 0.15, "HPE's example of one x16 link (hpe-dlbs)"),
+    # Host decode, core-seconds per sample and per byte; the line of the README of the observations.
+    "host-fixed": Prior(math.log(1.6e-3), 0.5, "TensorFlow loader at small images"),
+    "host-per-byte": Prior(math.log(14e-9), 0.5, "TensorFlow loader at large images"),
+    "host-loader": Prior(0.6, 0.6, "Python loaders take 2 to 4 times the work of TensorFlow's"),
+    "host-stack": Prior(0.0, 0.35, "hosts and releases"),
+    # Epochs, relative to what a recipe prints: ln(E0 / fewest epochs), ln(B2 / largest batch), ln g.
+    "epochs-base": Prior(0.0, 1.0, "epochs at small batches are the fewest printed"),
+    "epochs-double": Prior(math.log(2.0), 0.8, "batches were chosen below the one that doubles the epochs"),
+    "epochs-lone": Prior(math.log(16.0), 0.8, "a lone point is taken to lie on the flat part"),
+    "epochs-growth": Prior(math.log(1.5), 0.3, "growth of the recipes with several points"),
+    "cache-position": Prior(math.log(0.7), 0.5, "between a pure LRU and a cache that never evicts"),
+    "run-start-up": Prior(math.log(15.0), 1.0, "seconds until the first step of a public run"),
+    "run-evaluations": Prior(math.log(0.04), 1.0, "evaluations as a share of the training"),
+    "epoch-samples": Prior(0.0, 0.3, "samples of an epoch over those of the data set: long sentences are dropped"),
 }
 
 
@@ -73,58 +124,108 @@ def prior_of(name: str) -> Prior:
     return PRIORS.get(name) or PRIORS[name.split(":")[0]]
 
 
-def active_terms(levels: Levels, n_gpus: int) -> tuple[tuple[int, str], ...]:
+# Releases gained fast while half precision was new and hardly after: the gain follows 1 - exp(-(t - 2017) / 0.5 years).
+_TREND_START, _TREND_YEARS = 2017.0, 0.5
+# Where nothing tells a release's date: the middle of the published ones.
+_UNKNOWN_YEAR = 2019.0
+
+Effect = tuple[int, str, float]  # term, parameter, coefficient
+
+
+def maturity(year: float | None) -> float:
+    """Share of the gain of later releases that one of this date has, 0..1; a saturating trend. [-]"""
+    known = _UNKNOWN_YEAR if year is None or math.isnan(year) else year
+    return 1.0 - math.exp(-max(0.0, known - _TREND_START) / _TREND_YEARS)
+
+
+def active_effects(levels: Levels, n_gpus: int) -> tuple[Effect, ...]:
     """Effects that the rate of a measurement can tell something about: no exchange on one GPU."""
-    only_exchange = (INTRA, INTER, OVERLAP, STRAGGLER)
+    only_exchange = (INTRA, INTER, OVERLAP, STRAGGLER, SCALE_OUT)
     return tuple(
-        (term, name)
-        for term, name in effects(levels)
+        (term, name, coefficient)
+        for term, name, coefficient in effects(levels)
         if not (term in only_exchange and (n_gpus == 1 or levels.task == "inference"))
         and not (term == HOST_LINK and levels.task == "training")
-        and not (term == INTER and not levels.inter_link)
+        and not (term in (INTER, SCALE_OUT) and not levels.inter_link)
+        # Servers without a name are not one server: in a prediction they count with their prior.
+        and not (name.startswith(("server:", "launch-server:")) and not levels.server)
     )
 
 
-def effects(levels: Levels) -> tuple[tuple[int, str], ...]:
-    """(term, parameter) for every effect that a combination adds up; each with coefficient 1."""
+def effects(levels: Levels) -> tuple[Effect, ...]:
+    """(term, parameter, coefficient) of every effect that a combination adds up."""
+    found = [*_efficiency(levels), *_launch(levels), *_exchange(levels)]
+    found += [(HOST_LINK, "host-link:all"), (RUN_AHEAD, "run-ahead:all"), (FILL, "fill:all")]
+    found += [(FILL, f"fill-dnn:{levels.dnn}"), (FILL, f"fill-framework:{levels.framework}")]
+    found += [(FILL, f"fill-task:{levels.task}")]
+    with_one = [(term, name, 1.0) for term, name in found]
+    gained, p = maturity(levels.year), levels.precision
+    trend = [(EFFICIENCY, name, gained) for name in (f"trend:{p}", f"trend-framework:{levels.framework}/{p}")]
+    return (*with_one, *trend)
+
+
+def _efficiency(levels: Levels) -> list[tuple[int, str]]:
     e, p = levels, levels.precision
-    generation = "p100" if e.gpu.startswith("p") else "v100"
+    line = f"{e.framework}-{e.line}"
+    names = [
+        f"base:{p}",
+        f"framework:{e.framework}/{p}",
+        f"line:{line}",
+        f"line-precision:{line}/{p}",
+        f"stack:{e.stack}",
+        f"stack-precision:{e.stack}/{p}",
+        f"family:{e.family}/{p}",
+        f"dnn:{e.dnn}/{p}",
+        f"gpu:{e.gpu}",
+        f"gpu-generation:{e.generation}/{p}",
+        f"server:{e.server}/{e.gpu}",
+        f"pair:{e.stack}/{e.dnn}/{p}/{e.task}",
+    ]
+    if e.has_xla:
+        names.append(f"xla:{p}")
+    if e.is_real:
+        names += ["real:all", f"real-stack:{e.stack}"]
+    if e.task == "inference":
+        names += [f"inference:{p}", f"inference-framework:{e.framework}/{p}", f"inference-stack:{e.stack}/{p}"]
+        names += [f"inference-dnn:{e.dnn}/{p}"]
+    return [(EFFICIENCY, name) for name in names]
+
+
+def _launch(levels: Levels) -> list[tuple[int, str]]:
+    e, p = levels, levels.precision
+    names = [
+        "launch:all",
+        f"launch-framework:{e.framework}",
+        f"launch-stack:{e.stack}",
+        f"launch-precision:{p}",
+        f"launch-stack-precision:{e.stack}/{p}",
+        f"launch-dnn:{e.dnn}",
+        f"launch-dnn-precision:{e.dnn}/{p}",
+        f"launch-server:{e.server}",
+    ]
+    if e.task == "inference":
+        names += ["launch-inference:all", f"launch-inference-stack:{e.stack}", f"launch-inference-dnn:{e.dnn}"]
+    return [(LAUNCH, name) for name in names]
+
+
+def _exchange(levels: Levels) -> list[tuple[int, str]]:
+    e, p = levels, levels.precision
     found = [
-        (EFFICIENCY, f"base:{p}"),
-        (EFFICIENCY, f"framework:{e.framework}/{p}"),
-        (EFFICIENCY, f"stack:{e.stack}"),
-        (EFFICIENCY, f"stack-precision:{e.stack}/{p}"),
-        (EFFICIENCY, f"family:{e.family}/{p}"),
-        (EFFICIENCY, f"dnn:{e.dnn}/{p}"),
-        (EFFICIENCY, f"gpu:{e.gpu}"),
-        (EFFICIENCY, f"gpu-generation:{generation}/{p}"),
-        (EFFICIENCY, f"pair:{e.stack}/{e.dnn}/{p}/{e.task}"),
-        (LAUNCH, "launch:all"),
-        (LAUNCH, f"launch-stack:{e.stack}"),
-        (LAUNCH, f"launch-dnn:{e.dnn}"),
         (INTRA, f"intra:{e.intra_link}"),
         (OVERLAP, "overlap:all"),
         (OVERLAP, f"overlap-framework:{e.framework}"),
+        (OVERLAP, f"overlap-stack:{e.stack}"),
         (STRAGGLER, "straggler:all"),
         (STRAGGLER, f"straggler-framework:{e.framework}"),
         (STRAGGLER, f"straggler-stack:{e.stack}/{p}"),
-        (HOST_LINK, "host-link:all"),
+        (SCALE_OUT, "scale-out:all"),
     ]
     # On one server the share is not read; it still needs a value, the one of RDMA.
-    protocol = e.inter_link.partition("/")[2] or "rdma"
-    found += [(INTER, f"inter:{protocol}")]
+    found += [(INTER, f"inter:{e.inter_link.partition('/')[2] or 'rdma'}")]
     if e.inter_link:
         found += [(INTER, f"inter-link:{e.inter_link}"), (INTER, f"inter-stack:{e.stack}/{p}")]
-    if e.task == "inference":
-        found += [
-            (EFFICIENCY, f"inference:{p}"),
-            (EFFICIENCY, f"inference-stack:{e.stack}/{p}"),
-            (EFFICIENCY, f"inference-dnn:{e.dnn}/{p}"),
-            (LAUNCH, "launch-inference:all"),
-            (LAUNCH, f"launch-inference-stack:{e.stack}"),
-            (LAUNCH, f"launch-inference-dnn:{e.dnn}"),
-        ]
-    return tuple(found)
+        found += [(SCALE_OUT, f"scale-out-framework:{e.framework}"), (SCALE_OUT, f"scale-out-stack:{e.stack}/{p}")]
+    return found
 
 
 @dataclass(frozen=True)
@@ -143,6 +244,6 @@ class Layout:
         object.__setattr__(self, "sd", np.array([prior.sd for prior in priors]))
 
     @classmethod
-    def of(cls, used: Iterable[tuple[tuple[int, str], ...]]) -> "Layout":
-        """Every parameter that some row uses."""
-        return cls(tuple(sorted({name for row in used for _, name in row})))
+    def of(cls, names: Iterable[str]) -> "Layout":
+        """Every parameter that some row uses, each once."""
+        return cls(tuple(sorted(set(names))))

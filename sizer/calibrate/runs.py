@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +10,7 @@ from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
 from sizer.calibrate.hosts import matching_rate
 from sizer.calibrate.observations import Observation
+from sizer.calibrate.rules import left_out_reason
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 from sizer.perf.epochs import epochs_to_target
@@ -30,10 +30,16 @@ CACHE_ROWS = {
 # All rows of one access pattern come from one laboratory and two data sets; others will differ by more than they do.
 _MIN_POSITION_SD = 0.05
 
-# Priors of the epochs curve, weak next to two or more points: (mean, sd) of ln(B2 / largest batch) and of ln g.
-_DOUBLE_BATCH_PRIOR = (math.log(2.0), 0.8)
-_LONE_DOUBLE_BATCH_PRIOR = (math.log(16.0), 0.8)
-_EXPONENT_PRIOR = (math.log(1.5), 0.3)
+# Data set of the public runs of a DNN; every other image DNN was trained on ImageNet.
+_RUN_DATASETS = {
+    "ssd-resnet34": "coco",
+    "mask-rcnn": "coco",
+    "gnmt": "wmt-en-de",
+    "transformer-big": "wmt-en-de",
+    "bert-large": "wikipedia-bert",
+    "ncf": "movielens-20m",
+    "unet3d": "kits19",
+}
 # Two groups that run one recipe differ by an evaluation or two; medians of several runs are printed.
 _MIN_EPOCHS_LOG_SD = 0.03
 # Spread of a recipe that was published at a single batch: one step of the published growth (60 to 72 epochs).
@@ -46,22 +52,14 @@ def cache_row_position(row: Observation) -> float:
     return math.log(cached) / math.log(1 - row.value)
 
 
-def fit_cache_positions(rows: tuple[Observation, ...]) -> dict[str, tuple[float, float]]:
-    """Position and its standard deviation by access pattern.
-
-    Raises
-    ------
-    CalibrationError
-        If a row that shows an access pattern is missing.
-    """
+def cache_positions(rows: tuple[Observation, ...], position: dict[str, float]) -> dict[str, tuple[float, float]]:
+    """Fitted position by access pattern, with the standard deviation that its rows show around it."""
     by_id = {row.id: row for row in rows}
     found = {}
-    for access, ids in CACHE_ROWS.items():
-        missing = [name for name in ids if name not in by_id]
-        if missing:
-            raise CalibrationError(f"observations lack {missing[0]!r}, which shows the cache at {access} access")
-        positions = np.array([cache_row_position(by_id[name]) for name in ids])
-        found[access] = (float(positions.mean()), float(max(_MIN_POSITION_SD, positions.std(ddof=1))))
+    for access, value in position.items():
+        shown = [cache_row_position(by_id[name]) for name in CACHE_ROWS[access] if name in by_id]
+        spread = float(np.std(shown, ddof=1)) if len(shown) > 1 else 0.0
+        found[access] = (value, max(_MIN_POSITION_SD, spread))
     return found
 
 
@@ -87,30 +85,20 @@ class EpochsCurve:
             warnings = (f"epochs of {name} are published for global batches {low:g} to {high:g}; this extrapolates",)
         return Estimate.log_normal(median, np.hypot(self.log_sd, _ONE_POINT_LOG_SD * beyond), warnings)
 
-    def to_json(self) -> dict[str, Any]:
-        """Content for storage."""
-        return {
-            "base_epochs": self.base_epochs,
-            "double_batch": self.double_batch,
-            "exponent": self.exponent,
-            "log_sd": self.log_sd,
-            "points": [list(point) for point in self.points],
-        }
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "EpochsCurve":
-        """Curve from its stored content."""
-        points = tuple((float(b), float(e)) for b, e in content["points"])
-        return cls(content["base_epochs"], content["double_batch"], content["exponent"], content["log_sd"], points)
-
 
 def recipe_points(recipe: Recipe) -> tuple[tuple[float, float], ...]:
     """Global batch and epochs of every published point."""
     return tuple((point.global_batch, point.epochs) for point in recipe.points)
 
 
-def fit_epochs(recipe: Recipe) -> EpochsCurve:
-    """Fit of a recipe's points: flat, then growing; a lone point is taken as it is.
+def epochs_names(recipe: Recipe) -> tuple[str, str, str]:
+    """Parameters of a recipe's curve: E0, B2 and the exponent. A lone point says nothing about growth."""
+    kind = "epochs-double" if len({point.global_batch for point in recipe.points}) > 1 else "epochs-lone"
+    return f"epochs-base:{recipe.id}", f"{kind}:{recipe.id}", f"epochs-growth:{recipe.id}"
+
+
+def epochs_curve(recipe: Recipe, parameters: ArrayLike) -> EpochsCurve:
+    """Curve of a recipe from its three parameters, which are relative to its fewest epochs and largest batch.
 
     Raises
     ------
@@ -121,34 +109,12 @@ def fit_epochs(recipe: Recipe) -> EpochsCurve:
     if not points:
         raise CalibrationError(f"recipe {recipe.id} has no published point of epochs")
     batch, epochs = np.array(points).T
-    largest = float(batch.max())
-    # One point says nothing about growth: taken to lie on the flat part.
-    middle, sd = _DOUBLE_BATCH_PRIOR if len(set(batch)) > 1 else _LONE_DOUBLE_BATCH_PRIOR
-
-    def residuals(k: Floats) -> Floats:
-        curve = epochs_to_target(batch, np.exp(k[0]), largest * np.exp(k[1]), np.exp(k[2]))
-        return np.concatenate(
-            [
-                # Soft L1 by hand, so that the priors stay quadratic.
-                _soft(np.log(epochs / curve) / 0.05),
-                [(k[1] - middle) / sd],
-                [(k[2] - _EXPONENT_PRIOR[0]) / _EXPONENT_PRIOR[1]],
-            ]
-        )
-
-    start = np.array([math.log(epochs.min()), middle, _EXPONENT_PRIOR[0]])
-    from scipy.optimize import least_squares  # long to import, and sizing reads the stored curves
-
-    best = least_squares(residuals, start)
-    base, double, power = float(np.exp(best.x[0])), float(largest * np.exp(best.x[1])), float(np.exp(best.x[2]))
-    errors = np.log(epochs / epochs_to_target(batch, base, double, power))
+    base, double, growth = np.exp(np.asarray(parameters, float))
+    base, double = float(base * epochs.min()), float(double * batch.max())
+    errors = np.log(epochs / epochs_to_target(batch, base, double, float(growth)))
     grid = recipe.evaluate_every_epochs.value / math.sqrt(12) / float(np.median(epochs))
     spread = _ONE_POINT_LOG_SD if len(points) < 2 else float(np.sqrt((errors**2).mean()))
-    return EpochsCurve(base, double, power, max(_MIN_EPOCHS_LOG_SD, grid, spread), points)
-
-
-def _soft(z: Floats) -> Floats:
-    return np.asarray(np.sign(z) * np.sqrt(2 * (np.sqrt(1 + z**2) - 1)))
+    return EpochsCurve(base, double, float(growth), max(_MIN_EPOCHS_LOG_SD, grid, spread), points)
 
 
 @dataclass(frozen=True)
@@ -160,49 +126,38 @@ class RunOverhead:
     log_sd: float
 
 
-def overhead_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[tuple[Observation, float], ...]:
-    """Published times to train with the seconds that epochs x samples / rate explain, where all three are known."""
+@dataclass(frozen=True)
+class PublicRun:
+    """A published time to train of which rate and epochs are printed, too."""
+
+    row: Observation
+    epochs: float
+    n_samples: float  # of the data set
+    samples_per_s: float
+
+
+def public_runs(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[PublicRun, ...]:
+    """Published times to train with everything that explains them."""
     rates = {row.id: row for row in rows if row.quantity == "samples_per_s"}
     epochs = {row.id.split("/")[0]: row.value for row in rows if row.quantity == "epochs_to_target"}
-    samples = dnn_samples(catalog)
     found = []
     for row in rows:
-        if row.quantity == "time_to_train_s" and row.dnn in samples:
+        samples = samples_of(row.dnn, catalog)
+        if row.quantity == "time_to_train_s" and samples is not None and not left_out_reason(row):
             rate, n = matching_rate(row, rates), epochs.get(row.id.split("/")[0])
             if rate is not None and n is not None:
-                found.append((row, n * samples[row.dnn] / rate.value))
+                found.append(PublicRun(row, n, samples, rate.value))
     return tuple(found)
 
 
-def dnn_samples(catalog: Catalog) -> dict[str, float]:
-    """Training samples of the data set that the published runs of a DNN use.
+def samples_of(dnn: str, catalog: Catalog) -> float | None:
+    """Training samples of the data set that the published runs of a DNN use; None where none is known.
 
-    Translation is not among them: its runs drop long sentence pairs, and how many is not printed.
+    Runs of translation drop long sentence pairs, and how many is not printed: a fitted factor stands for it.
     """
-    sets = {"resnet50": "imagenet", "ssd-resnet34": "coco", "mask-rcnn": "coco"}
-    return {
-        dnn: catalog.datasets[dataset].n_samples.value
-        for dnn, dataset in sets.items()
-        if dnn in catalog.dnns and dataset in catalog.datasets
-    }
+    dataset = _RUN_DATASETS.get(dnn, "imagenet" if dnn in catalog.dnns and _is_image(catalog, dnn) else "")
+    return catalog.datasets[dataset].n_samples.value if dataset in catalog.datasets else None
 
 
-def fit_overhead(rows: tuple[Observation, ...], catalog: Catalog) -> RunOverhead:
-    """Start-up and evaluation share of the published image classification runs, neither below 0.
-
-    Raises
-    ------
-    CalibrationError
-        If fewer than three runs tell time, epochs and rate.
-    """
-    runs = [(row.value, steady) for row, steady in overhead_rows(rows, catalog) if row.dnn == "resnet50"]
-    if len(runs) < 3:
-        raise CalibrationError(f"{len(runs)} runs tell time, epochs and rate; three are needed for start-up times")
-    total, steady = np.array(runs).T
-    # Relative errors: a run of two hours must not outweigh one of two minutes.
-    matrix = np.stack([1 / total, steady / total], axis=1)
-    from scipy.optimize import nnls  # long to import, and sizing reads the stored overhead
-
-    (start_up, share), _ = nnls(matrix, (total - steady) / total)
-    errors = np.log(total / (steady * (1 + share) + start_up))
-    return RunOverhead(float(start_up), float(share), float(np.sqrt((errors**2).mean())))
+def _is_image(catalog: Catalog, dnn: str) -> bool:
+    return catalog.dnns[dnn].sample == "image"

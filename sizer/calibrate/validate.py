@@ -1,16 +1,23 @@
 """How well the model predicts what was published: every row with its prediction, and summaries."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.observations import Observation
-from sizer.calibrate.predict import predict_all
+from sizer.base.errors import CalibrationError
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.left_out import LeftOut, load_left_out
+from sizer.calibrate.observations import Observation, load_observations, observations_digest
+from sizer.calibrate.predict import CALIBRATED, predict_all
+from sizer.calibrate.rates import is_rate
+from sizer.calibrate.rules import precision_of
 from sizer.catalog.model import Catalog
+
+Floats = NDArray[np.float64]
 
 _NAME_CHARACTERS = 90
 
@@ -28,6 +35,7 @@ class ValidatedRow:
     low: float | None
     high: float | None
     status: str
+    notes: tuple[str, ...] = ()  # where the prediction extrapolates; empty where it interpolates
 
     @property
     def log_error(self) -> float | None:
@@ -42,6 +50,22 @@ class ValidatedRow:
         if self.low is None or self.high is None:
             return None
         return self.low <= self.published <= self.high
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One of the figures that the calibration must reach."""
+
+    name: str
+    value: float  # a fraction
+    low: float  # what is asked for: low <= value <= high
+    high: float
+    rows: int  # rows that it was measured on
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it lies where it must."""
+        return self.low <= self.value <= self.high
 
 
 @dataclass(frozen=True)
@@ -71,16 +95,21 @@ class ValidationReport:
     by_source: tuple[Summary, ...]
     by_status: tuple[Summary, ...]
     total: Summary
+    # Only for the built-in observations: the same rows predicted by fits that had not seen their source.
+    unseen: tuple[ValidatedRow, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         groups = {name: getattr(self, name) for name in ("by_task", "by_quantity", "by_source", "by_status")}
         return {
-            "rows": [vars(row) for row in self.rows],
+            "rows": [{**vars(row), "log_error": row.log_error} for row in self.rows],
             "summary": {
                 **{name: [summary.as_dict() for summary in group] for name, group in groups.items()},
                 "total": self.total.as_dict(),
+                "figures": [{**vars(figure), "is_reached": figure.is_reached} for figure in self.figures],
             },
+            "source_left_out": [{**vars(row), "log_error": row.log_error} for row in self.unseen],
         }
 
     def as_text(self) -> str:
@@ -97,19 +126,34 @@ class ValidationReport:
         lines = ["Errors are |ln(predicted / published)|; 'in 90 %' is the share inside the interval.", ""]
         for title, group in titles.items():
             lines += [f"{title}", head, *(_line(summary, width) for summary in group), ""]
-        return "\n".join([*lines, _line(self.total, width)])
+        lines.append(_line(self.total, width))
+        if self.unseen:
+            groups = _grouped(list(self.unseen), lambda row: f"{row.task}: {row.quantity}")
+            lines += ["", "predicted by fits that had not seen the source", head]
+            lines += [*(_line(summary, width) for summary in groups), _line(summarise("all", list(self.unseen)), width)]
+        if self.figures:
+            lines += ["", f"{'what the calibration must reach':{width}} {'rows':>5} {'measured':>9} {'asked':>12}"]
+            lines += [_figure_line(figure, width) for figure in self.figures]
+        return "\n".join(lines)
 
 
-def validate(rows: tuple[Observation, ...], catalog: Catalog, calibration: Calibration) -> ValidationReport:
+def validate(
+    rows: tuple[Observation, ...], catalog: Catalog, calibration: Calibration, left_out: LeftOut | None = None
+) -> ValidationReport:
     """Predict every observation and summarise the errors.
 
     Summaries count rows that the model is meant to describe: those that it is calibrated on and those that it predicts.
-    Rows left out of the fit for a reason keep their prediction in the table, beside that reason.
+    Rows left out of the fit for a reason keep their prediction in the table, beside that reason. With ``left_out``,
+    the same rows stand there once more, predicted without their source, and the figures that must be reached.
     """
     validated = []
-    for row, (estimate, status) in zip(rows, predict_all(rows, catalog, calibration), strict=True):
-        value, low, high = (None, None, None) if estimate is None else tuple(estimate)
-        validated.append(ValidatedRow(row.id, row.task, row.quantity, row.source, row.value, value, low, high, status))
+    for row, prediction in zip(rows, predict_all(rows, catalog, calibration), strict=True):
+        value, low, high = (None, None, None) if prediction.estimate is None else tuple(prediction.estimate)
+        status, notes = prediction.status, prediction.notes
+        validated.append(
+            ValidatedRow(row.id, row.task, row.quantity, row.source, row.value, value, low, high, status, notes)
+        )
+    unseen = () if left_out is None else _unseen(validated, left_out)
     return ValidationReport(
         tuple(validated),
         _grouped(validated, lambda row: row.task),
@@ -117,7 +161,78 @@ def validate(rows: tuple[Observation, ...], catalog: Catalog, calibration: Calib
         _grouped(validated, lambda row: row.source),
         _grouped(validated, lambda row: row.status, only_meant=False),
         summarise("all", validated),
+        unseen,
+        () if left_out is None else _figures(rows, validated, unseen, left_out),
     )
+
+
+def built_in_report(catalog: Catalog) -> ValidationReport:
+    """The shipped observations against the shipped calibration, in sample and with each source left out.
+
+    Raises
+    ------
+    CalibrationError
+        If observations, calibration and checks do not belong together.
+    """
+    rows, calibration = load_observations(), stored_calibration()
+    if observations_digest(rows) != calibration.digest:
+        raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
+    return validate(rows, catalog, calibration, load_left_out(calibration))
+
+
+def _unseen(rows: list[ValidatedRow], left_out: LeftOut) -> tuple[ValidatedRow, ...]:
+    """The rows that count in summaries, as predicted without their source."""
+    found = []
+    for row in rows:
+        triple = left_out.by_source.get(row.id)
+        if triple is not None and is_meant(row):
+            value, low, high = triple
+            found.append(replace(row, predicted=value, low=low, high=high, status="predicted without its source"))
+    return tuple(found)
+
+
+def _figures(
+    rows: tuple[Observation, ...], seen: list[ValidatedRow], unseen: tuple[ValidatedRow, ...], left_out: LeftOut
+) -> tuple[Figure, ...]:
+    """The figures that the calibration must reach."""
+    named = {row.id for row in rows if is_rate(row) and row.dnn and row.gpu and precision_of(row)}
+    rates = [row for row in seen if row.id in named]
+    fitted = [abs(row.log_error) for row in rates if row.log_error is not None and row.status == CALIBRATED]
+    fitted_ids = {row.id for row in rates if row.status == CALIBRATED}
+    strangers = [row for row in unseen if row.id in fitted_ids]
+    errors = [abs(row.log_error) for row in strangers if row.log_error is not None]
+    inside = [bool(row.is_covered) for row in strangers]
+    times = [abs(row.log_error) for row in seen if row.quantity == "time_to_train_s" and row.log_error is not None]
+    series, larger = (np.abs(list(found.values())) for found in (left_out.by_series, left_out.scale_out))
+    predicted = [row.predicted is not None for row in rates]
+    return (
+        _figure("rates predicted, of those with DNN, GPU and precision", np.mean, predicted, 0.95, 1.0),
+        _figure("error in sample, median", np.median, fitted, 0.0, 0.03),
+        _figure("error in sample, 90th percentile", _p90, fitted, 0.0, 0.12),
+        _figure("error with the series left out, median", np.median, series, 0.0, 0.06),
+        _figure("error with the source left out, median", np.median, errors, 0.0, 0.11),
+        _figure("error of clusters above 8 GPUs left out, median", np.median, larger, 0.0, 0.07),
+        _figure("share inside the 90 % interval, source left out", np.mean, inside, 0.85, 0.96),
+        _figure("error of the time to train of public logs, median", np.median, times, 0.0, 0.10),
+    )
+
+
+def _figure(
+    name: str, statistic: Callable[[Any], Any], values: Sequence[float] | Floats, low: float, high: float
+) -> Figure:
+    if not len(values):
+        raise CalibrationError(f"{name}: no row of the observations shows it")
+    return Figure(name, float(statistic(values)), low, high, len(values))
+
+
+def _p90(values: Any) -> float:
+    return float(np.quantile(values, 0.9))
+
+
+def _figure_line(figure: Figure, width: int) -> str:
+    asked = f"{figure.low:.0%} to {figure.high:.0%}" if figure.low > 0 else f"at most {figure.high:.0%}"
+    reached = "" if figure.is_reached else "  NOT REACHED"
+    return f"{figure.name:{width}} {figure.rows:5d} {figure.value:9.1%} {asked:>12}{reached}"
 
 
 def _line(summary: Summary, width: int) -> str:

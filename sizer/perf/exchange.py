@@ -1,9 +1,9 @@
-"""Gradient exchange of synchronous data-parallel training: time of an all-reduce, and what of it is not hidden."""
+"""Gradient exchange of synchronous data-parallel training: bytes on the wire and time of an all-reduce."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sizer.perf.checks import require_above, require_at_least, require_within
+from sizer.perf.checks import require_above, require_at_least
 
 Floats = NDArray[np.float64]
 
@@ -220,70 +220,6 @@ def bus_bytes_per_s(message_bytes: ArrayLike, n_ranks: ArrayLike, time_s: ArrayL
     p = np.asarray(n_ranks, dtype=float)
     size, time = np.asarray(message_bytes, dtype=float), np.asarray(time_s, dtype=float)
     return np.asarray(size / time * 2 * (p - 1) / p)
-
-
-def exposed_exchange_s(exchange_s: ArrayLike, compute_s: ArrayLike, overlap_fraction: ArrayLike) -> Floats:
-    """Part of the exchange that computation does not hide.
-
-    Parameters
-    ----------
-    exchange_s : array_like, shape (...)
-        Time of the whole exchange. [s]
-    compute_s : array_like, shape (...)
-        Forward and backward computation of one step. [s]
-    overlap_fraction : array_like, shape (...)
-        Share k of the backward pass, which is 2/3 of the computation, that can run beside the exchange; 0..1. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        max(0, exchange - k 2/3 compute). [s]
-
-    Raises
-    ------
-    ValueError
-        If a time is below 0 or the fraction outside 0..1.
-
-    Examples
-    --------
-    >>> exposed_exchange_s(0.1, [0.06, 0.6], 0.5)
-    array([0.08, 0.  ])
-    """
-    require_at_least(0, exchange_s=exchange_s, compute_s=compute_s)
-    require_within(0, 1, overlap_fraction=overlap_fraction)
-    t, c, k = (np.asarray(a, dtype=float) for a in (exchange_s, compute_s, overlap_fraction))
-    return np.asarray(np.maximum(0.0, t - k * (2 / 3) * c))
-
-
-def straggler_factor(n_gpus: ArrayLike, loss_per_doubling: ArrayLike) -> Floats:
-    """Factor by which a synchronous step grows because it waits for the slowest of its GPUs.
-
-    Parameters
-    ----------
-    n_gpus : array_like of int, shape (...)
-        GPUs that step together, 1 or more. [-]
-    loss_per_doubling : array_like, shape (...)
-        Growth of the step with each doubling of the GPUs, as a share of the step on one GPU. [-]
-
-    Returns
-    -------
-    ndarray, shape (...)
-        1 + s log2 n: the expected largest of n alike delays grows about with log n. 1 for one GPU. [-]
-
-    Raises
-    ------
-    ValueError
-        If the GPU count is below 1 or the loss below 0.
-
-    Examples
-    --------
-    >>> straggler_factor([1, 8, 64], 0.01)
-    array([1.  , 1.03, 1.06])
-    """
-    require_at_least(1, n_gpus=n_gpus)
-    require_at_least(0, loss_per_doubling=loss_per_doubling)
-    loss, n = np.asarray(loss_per_doubling, dtype=float), np.asarray(n_gpus, dtype=float)
-    return np.asarray(1 + loss * np.log2(n))
 
 
 def _checked(message_bytes: ArrayLike, n_ranks: ArrayLike, rate: ArrayLike, hop: ArrayLike) -> tuple[Floats, ...]:

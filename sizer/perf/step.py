@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sizer.base.estimate import Estimate
+from sizer.base.estimate import Z90, Estimate
 from sizer.perf.checks import require_above, require_at_least
-from sizer.perf.gpu import INFERENCE_PASSES, TRAINING_PASSES
 
 Floats = NDArray[np.float64]
 
@@ -22,15 +21,24 @@ TERM_NAMES = (
     "log_intra_bytes_per_s",  # ln of the rate of one GPU inside the server, one direction
     "log_inter_share",  # ln of the share of the NICs' line rate that the exchange reaches
     "overlap_logit",  # logit of the share of the backward pass that hides exchange
-    "log_straggler",  # ln of the growth of a step with each doubling of the GPUs
+    "log_straggler",  # ln of the growth of a step with each doubling of the GPUs of a server
     "log_host_link_bytes_per_s",  # ln of the rate of one link between host and GPUs (inference input)
+    "log_run_ahead",  # ln of (q - 1): how far kernel launches run ahead of the arithmetic
+    "log_fill",  # ln of the samples that a step takes longer because small batches do not fill the GPU
+    "log_scale_out",  # ln of the growth of a step on two servers against one; on many it doubles
 )
-EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK = range(len(TERM_NAMES))
+EFFICIENCY, LAUNCH, INTRA, INTER, OVERLAP, STRAGGLER, HOST_LINK, RUN_AHEAD, FILL, SCALE_OUT = range(len(TERM_NAMES))
 
+# Forward pass 1 F, backward pass 2 F (gradients of inputs and of weights); no recomputation of activations.
+TRAINING_PASSES = 3.0
+INFERENCE_PASSES = 1.0
 # NCCL 2.5.6 and later model a step over NVLink with 3.4 us and over the network with 9.6 us (tuning constants of the
 # library, observations nccl-steplat-nvlink and nccl-steplat-network).
 INTRA_HOP_S = 3.4e-6
 INTER_HOP_S = 9.6e-6
+# Share of the exchange that stays exposed where it takes just as long as what can hide it: gradients leave in buckets
+# of some ten, and the last one has nothing left to hide behind. Rounds the corner of max(0, exchange - hidden).
+LAST_BUCKET_FRACTION = 0.1
 
 
 @dataclass(frozen=True)
@@ -44,8 +52,10 @@ class StepTerms:
     covariance : ndarray, shape (..., k, k)
         Covariance of ``values`` from the calibration.
     scatter_log_sd : ndarray, shape (...)
-        Scatter of measurements around the model, within and between sources, that more calibration rows would not
-        remove: standard deviation of the logarithm of a rate.
+        Scatter of measurements within a source around the model, which more calibration rows would not remove:
+        standard deviation of the logarithm of a rate.
+    between_log_sd : ndarray, shape (...)
+        The same between sources: what leaving whole sources out shows beyond the covariance and the scatter.
     notes : tuple of str
         Warnings that documents print, such as an extrapolation.
     """
@@ -53,6 +63,7 @@ class StepTerms:
     values: Floats
     covariance: Floats
     scatter_log_sd: Floats
+    between_log_sd: Floats = field(default_factory=lambda: np.zeros(()))
     notes: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -65,7 +76,10 @@ class StepTerms:
 
     def __getitem__(self, rows: NDArray[np.intp] | int) -> "StepTerms":
         """Terms of some rows; with an index array, one row of terms for each of its elements."""
-        return StepTerms(self.values[rows], self.covariance[rows], np.asarray(self.scatter_log_sd)[rows], self.notes)
+        within, between = np.asarray(self.scatter_log_sd)[rows], np.asarray(self.between_log_sd)
+        return StepTerms(
+            self.values[rows], self.covariance[rows], within, between[rows] if between.ndim else between, self.notes
+        )
 
     @classmethod
     def stack(cls, terms: "list[StepTerms]") -> "StepTerms":
@@ -75,6 +89,7 @@ class StepTerms:
             np.stack([one.values for one in terms]),
             np.stack([one.covariance for one in terms]),
             np.stack([np.asarray(one.scatter_log_sd) for one in terms]),
+            np.stack([np.asarray(one.between_log_sd) for one in terms]),
             notes,
         )
 
@@ -154,9 +169,13 @@ def training_samples_per_s(
 
     Notes
     -----
-    t = (t_launch + t_c + max(0, t_x - k 2/3 t_c)) (1 + s log2 n), t_c = 3 F b/(P eta), t_x hierarchical: the formulas
-    of :mod:`sizer.perf.gpu` and :mod:`sizer.perf.exchange`, written out so that their derivatives share every part.
-    Uncertainty by the delta method from the covariance of the terms, all rows at once.
+    t = (t_gpu + exposed) (1 + s log2 g + r 2 (m-1)/m), t_gpu = (t_launch^q + t_c^q)^(1/q), t_c = 3 F (b + f)/(P eta):
+    kernels that are queued ahead of the GPU cost only what arithmetic does not cover (large q), kernels that are waited
+    for their whole time (q = 1); f samples are what it takes to fill the GPU. The exchange t_x is hierarchical
+    (:mod:`sizer.perf.exchange`) and hides behind k 2/3 t_gpu; what is exposed is max(0, t_x - hidden) with a rounded
+    corner (:data:`LAST_BUCKET_FRACTION`). Waiting inside a server grows with each doubling of its GPUs; between
+    servers it follows the share of the exchange that leaves a server, which published runs of 2 to 256 servers fit
+    better than further doublings. Uncertainty by the delta method from the covariance of the terms, all rows at once.
     """
     b, g, m, flop, size, peak, nic = _floats(
         batch_per_gpu,
@@ -173,32 +192,33 @@ def training_samples_per_s(
     require_above(0, nic_bytes_per_s=np.where(m > 1, nic, 1.0))
     n = g * m
     # What no term changes is computed once: arithmetic at full peak, bytes over each kind of link, latencies.
-    arithmetic_s = TRAINING_PASSES * flop * b / peak
+    sample_s = TRAINING_PASSES * flop / peak
     intra_bytes = 2 * (g - 1) / g * size
     inter_full_s = 2 * (m - 1) / m * size / np.where(m > 1, nic, 1.0)
     hops_s = 2 * (g - 1) * intra_hop_s + 2 * np.ceil(np.log2(m)) * inter_hop_s
     v = terms.values
-    launch_s = np.exp(v[..., LAUNCH])
-    compute_s = arithmetic_s * np.exp(-v[..., EFFICIENCY])
+    gpu_s, gpu_gradient = _gpu_time(v, sample_s, b)
     intra_s = intra_bytes * np.exp(-v[..., INTRA])
     inter_s = inter_full_s * np.exp(-v[..., INTER])
     overlap = 1 / (1 + np.exp(-v[..., OVERLAP]))
-    hidden_s = overlap * (2 / 3) * compute_s
+    hidden_s = overlap * (2 / 3) * gpu_s
     exchange_s = intra_s + inter_s + hops_s
-    is_exposed = exchange_s > hidden_s
-    gpu_s = launch_s + compute_s
-    step_s = gpu_s + np.where(is_exposed, exchange_s - hidden_s, 0.0)
-    wait = np.exp(v[..., STRAGGLER]) * np.log2(n)
+    exposed_s, by_exchange, by_hidden = _exposed(exchange_s, hidden_s)
+    step_s = gpu_s + exposed_s
+    wait_inside = np.exp(v[..., STRAGGLER]) * np.log2(g)
+    wait_between = np.exp(v[..., SCALE_OUT]) * 2 * (m - 1) / m
+    wait = wait_inside + wait_between
     # Derivatives of the logarithm of each rate by each term, by hand: a step is a sum of few simple parts.
-    compute_gradient = {EFFICIENCY: compute_s / gpu_s, LAUNCH: -launch_s / gpu_s}
-    exposed_over_step = is_exposed / step_s
+    compute_gradient = {term: -slope for term, slope in gpu_gradient.items()}
+    # A longer step on the GPU also hides more.
+    gpu_share = (gpu_s + by_hidden * hidden_s) / step_s
     total_gradient = {
-        EFFICIENCY: compute_s / step_s - hidden_s * exposed_over_step,
-        LAUNCH: -launch_s / step_s,
-        INTRA: intra_s * exposed_over_step,
-        INTER: inter_s * exposed_over_step,
-        OVERLAP: hidden_s * (1 - overlap) * exposed_over_step,
-        STRAGGLER: -wait / (1 + wait),
+        **{term: -slope * gpu_share for term, slope in gpu_gradient.items()},
+        INTRA: by_exchange * intra_s / step_s,
+        INTER: by_exchange * inter_s / step_s,
+        OVERLAP: -by_hidden * hidden_s * (1 - overlap) / step_s,
+        STRAGGLER: -wait_inside / (1 + wait),
+        SCALE_OUT: -wait_between / (1 + wait),
     }
     with np.errstate(divide="ignore"):
         exchange = n * b / exchange_s
@@ -260,15 +280,13 @@ def inference_samples_per_s(
     )
     require_above(0, batch_per_gpu=b, forward_flop=flop, peak_flop_per_s=peak, input_bytes=size)
     require_at_least(1, n_gpus_per_server=g, n_servers=m, host_links_per_server=links)
-    arithmetic_s = INFERENCE_PASSES * flop * b / peak
+    sample_s = INFERENCE_PASSES * flop / peak
     v = terms.values
-    launch_s = np.exp(v[..., LAUNCH])
-    compute_s = arithmetic_s * np.exp(-v[..., EFFICIENCY])
-    gpu_s = launch_s + compute_s
+    gpu_s, gpu_gradient = _gpu_time(v, sample_s, b)
     gpu = g * m * b / gpu_s
     host = m * np.minimum(g, links) * np.exp(v[..., HOST_LINK]) / (bytes_per_value * size)
     by_host = host < gpu
-    gradient = {EFFICIENCY: compute_s / gpu_s, LAUNCH: -launch_s / gpu_s}
+    gradient = {term: -slope for term, slope in gpu_gradient.items()}
     total_gradient = {term: np.where(by_host, 0.0, slope) for term, slope in gradient.items()}
     total_gradient[HOST_LINK] = by_host.astype(float)
     total = np.minimum(gpu, host)
@@ -282,17 +300,65 @@ def inference_samples_per_s(
     )
 
 
+def _exposed(exchange_s: Floats, hidden_s: Floats) -> tuple[Floats, Floats, Floats]:
+    """Exchange that computation does not hide, and its derivatives by the exchange and by what can hide. [s], [-]"""
+    beyond_s = exchange_s - hidden_s
+    corner_s = 2 * LAST_BUCKET_FRACTION * exchange_s
+    # One GPU exchanges nothing; any length of the root keeps the division defined there.
+    root_s = np.where(exchange_s > 0, np.hypot(beyond_s, corner_s), 1.0)
+    exposed_s = np.where(exchange_s > 0, 0.5 * (beyond_s + root_s), 0.0)
+    by_hidden = -exposed_s / root_s
+    by_exchange = -by_hidden + LAST_BUCKET_FRACTION * corner_s / root_s
+    return exposed_s, by_exchange, by_hidden
+
+
+def _gpu_time(v: Floats, sample_s: Floats, b: Floats) -> tuple[Floats, dict[int, Floats]]:
+    """Time of a step on one GPU, and the derivatives of its logarithm by the terms. [s]
+
+    t = (t_launch^q + t_c^q)^(1/q): kernels that are queued ahead of the GPU cost only what arithmetic does not cover
+    (large q: the longer of the two), kernels that are waited for cost their whole time (q = 1: the sum).
+    """
+    log_launch = v[..., LAUNCH]
+    fill = np.exp(v[..., FILL])
+    log_compute = np.log(sample_s * (b + fill)) - v[..., EFFICIENCY]
+    q = 1 + np.exp(v[..., RUN_AHEAD])
+    # Logarithms keep the powers finite.
+    log_gpu = np.logaddexp(q * log_launch, q * log_compute) / q
+    launch_share = np.exp(q * (log_launch - log_gpu))
+    compute_share = 1 - launch_share
+    run_ahead = (q - 1) / q * (launch_share * log_launch + compute_share * log_compute - log_gpu)
+    return np.exp(log_gpu), {
+        EFFICIENCY: -compute_share,
+        LAUNCH: launch_share,
+        RUN_AHEAD: run_ahead,
+        FILL: compute_share * fill / (b + fill),
+    }
+
+
 def _floats(*arguments: ArrayLike) -> tuple[Floats, ...]:
     return np.broadcast_arrays(*(np.asarray(argument, dtype=float) for argument in arguments))
 
 
 def _estimate(terms: StepTerms, median: Floats, gradient: dict[int, Floats]) -> Estimate:
-    """Delta method: variance g C g + scatter of the logarithm. Only terms that the rate depends on are summed."""
-    variance = np.asarray(terms.scatter_log_sd, dtype=float) ** 2
-    names = list(gradient)
+    """Delta method: variance g C g + scatter within and between sources. Only terms that matter are summed.
+
+    The growth of a step by waiting is log-normal with a spread of up to a factor, so that its tangent says far too
+    little: its derivative is stretched to what the growth reaches at the slow end of the 90 % interval.
+    """
+    variance = np.asarray(terms.scatter_log_sd, float) ** 2 + np.asarray(terms.between_log_sd, float) ** 2
+    stretched = {term: slope * _stretch(terms, term) for term, slope in gradient.items()}
+    names = list(stretched)
     for i, one in enumerate(names):
         for other in names[i:]:
             twice = 1.0 if one == other else 2.0
-            variance = variance + twice * terms.covariance[..., one, other] * gradient[one] * gradient[other]
+            variance = variance + twice * terms.covariance[..., one, other] * stretched[one] * stretched[other]
     # Rounding of the stored covariance can leave a variance of -1e-12 where all spread cancels.
     return Estimate.log_normal(median, np.sqrt(np.maximum(variance, 0.0)), terms.notes)
+
+
+def _stretch(terms: StepTerms, term: int) -> Floats:
+    """Mean slope of exp(x) from its median to the end of its 90 % interval over the slope at the median. [-]"""
+    if term not in (STRAGGLER, SCALE_OUT):
+        return np.ones(())
+    reach = Z90 * np.sqrt(np.maximum(terms.covariance[..., term, term], 0.0))
+    return np.asarray(np.where(reach > 0, np.expm1(reach) / np.where(reach > 0, reach, 1.0), 1.0))

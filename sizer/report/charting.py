@@ -39,7 +39,8 @@ def label_room(texts: list[str], plot_width: float) -> float:
 
 def finish(layers: list[Any], title: str, palette: Palette, width: int | str, height: int, subtitle: str = "") -> Chart:
     """Layers as one chart with its finding as the title."""
-    lines = list(wrapped(title, CHART_TITLE_PX, _TITLE_WIDTH, semibold=True, max_lines=2))
+    room = min(_TITLE_WIDTH, width) if isinstance(width, int) else _TITLE_WIDTH
+    lines = list(wrapped(title, CHART_TITLE_PX, room, semibold=True, max_lines=2))
     words = alt.TitleParams(text=lines, subtitle=subtitle) if subtitle else alt.TitleParams(text=lines)
     chart = cast(Chart, alt.layer(*layers)).properties(
         title=words,

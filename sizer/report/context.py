@@ -11,6 +11,7 @@ from sizer.drawings.topology import topology
 from sizer.report import charts, prose, words
 from sizer.report.bill_tables import bill_table, component_table
 from sizer.report.component_tables import Component, components
+from sizer.report.evidence_answer import answer_parity_chart
 from sizer.report.performance_tables import (
     evidence_table,
     figures_table,
@@ -28,8 +29,10 @@ from sizer.report.request_tables import (
     numbers_table,
     requirement_table,
 )
-from sizer.report.tables import Cell, Table, columns, row
+from sizer.report.tables import Table
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+
+_EVIDENCE_PX = 280
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A numbered chapter and the template that prints it."""
+    """A chapter with its number, or the letter of an appendix, and the template that prints it."""
 
-    number: int
+    number: str
     id: str
     title: str
 
@@ -70,46 +73,10 @@ class WorkloadPart:
     time: Table | None
     time_chart: Figure | None
     cold_epoch: str
+    measured: str
     evidence: Table | None
+    evidence_chart: Figure | None
     doubts: list[str]
-
-
-class Citations:
-    """Numbers of the sources: those of the result first, then others as they come up."""
-
-    def __init__(self, catalog: Catalog, keys: tuple[str, ...]) -> None:
-        self._catalog = catalog
-        self._numbers: dict[str, int] = {}
-        for key in keys:
-            self.number(key)
-
-    def number(self, key: str) -> int | None:
-        """Number of a source, or None for a key that is no document."""
-        source = self._catalog.sources.get(key)
-        if source is None:
-            return None
-        return self._numbers.setdefault(source.id, len(self._numbers) + 1)
-
-    def name(self, key: str) -> str:
-        """Name of a source that is no document, such as the request itself."""
-        return words.name(key.replace("-", " "))
-
-    def table(self) -> Table:
-        """All cited documents. The last call of a rendering: what comes up later is missing."""
-        rows = []
-        for key, number in self._numbers.items():
-            source = self._catalog.sources[key]
-            text = f"{source.title}. {source.publisher}".rstrip(". ") + "."
-            rows.append(row(f"[{number}]", text, source.date or Cell("not dated", is_muted=True), source.grade))
-        return Table(
-            "sources",
-            "Documents that the numbers come from",
-            columns(
-                ("No.", "left", 7), ("Title and publisher", "left", 68), ("Date", "left", 15), ("Grade", "left", 10)
-            ),
-            tuple(rows),
-            style="sources",
-        )
 
 
 @dataclass(frozen=True)
@@ -238,7 +205,10 @@ def _sections(result: SizingResult) -> list[Section]:
         ("glossary", "Units and terms"),
     ]
     order.insert(5 if result.needs_cluster else 1, alternatives)
-    return [Section(number, id_, title) for number, (id_, title) in enumerate(order, 1)]
+    sections = [Section(str(number), id_, title) for number, (id_, title) in enumerate(order, 1)]
+    if any(answer.evidence for answer in result.design.workloads):
+        sections.append(Section("A", "evidence", "Appendix: measurements behind this design"))
+    return sections
 
 
 def _key_figures(result: SizingResult) -> list[tuple[str, str]]:
@@ -289,7 +259,7 @@ def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> Work
             f"scaling-chart-{number}",
             "Projected throughput by size, with storage and platform held fixed."
             + (
-                " Circles are published runs of this software, listed below, some on other servers."
+                " Circles are published runs of this software, listed in the appendix, some on other servers."
                 if answer.evidence
                 else ""
             ),
@@ -302,9 +272,22 @@ def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> Work
         if time_chart is None
         else Figure(f"time-chart-{number}", "Where the time of one training goes.", charts.chart_svg(time_chart)),
         cold_epoch=prose.cold_epoch(answer) if answer.time is not None else "",
+        measured=prose.measured(answer),
         evidence=evidence_table(answer, number),
+        evidence_chart=_evidence_chart(answer, number),
         doubts=[words.sentence(text) for text in answer.warnings],
     )
+
+
+def _evidence_chart(answer: WorkloadAnswer, number: int) -> Figure | None:
+    chart = answer_parity_chart(answer, height=_EVIDENCE_PX)
+    if chart is None:
+        return None
+    caption = (
+        "Predicted against published rates of the runs below, with the 90 % interval of each prediction. The band is "
+        "± 10 %, the dashed lines are twice and half; a filled mark was published outside its interval."
+    )
+    return Figure(f"evidence-chart-{number}", caption, charts.chart_svg(chart))
 
 
 def _pareto(result: SizingResult) -> Figure | None:

@@ -165,6 +165,24 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
     return f"{text} Later epochs take {each} each and read everything again: the caches hold too little."
 
 
+def measured(answer: WorkloadAnswer) -> str:
+    """How many published measurements carry the projection of a workload."""
+    count = len(answer.evidence)
+    if not count:
+        return "No published measurement is near this workload; the interval is as wide as that makes it."
+    fitted = sum(one.calibrates for one in answer.evidence)
+    if count == 1:
+        role = "it helped to fit the model" if fitted else "it had no part in fitting the model"
+        return f"One published measurement lies near this workload; {role}."
+    if fitted == count:
+        role = "all of them helped to fit the model"
+    elif not fitted:
+        role = "none of them had a part in fitting the model"
+    else:
+        role = f"{words.spelled(fitted)} helped to fit the model, {words.spelled(count - fitted)} had no part in it"
+    return f"{words.spelled(count).capitalize()} published measurements lie near this workload; {role}."
+
+
 def gap(published: float, predicted: float) -> str:
     """Deviation of a prediction from a measurement."""
     deviation = round(predicted / published - 1, 3)

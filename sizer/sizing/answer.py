@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sizer.base.estimate import Estimate
+from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import duration, si
 from sizer.bom.lines import bill
 from sizer.bom.prices import PriceBook
@@ -20,7 +20,7 @@ from sizer.sizing.evidence import nearest_measurements
 from sizer.sizing.explain import explain
 from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
 from sizer.sizing.run import Run, run_on
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
@@ -97,6 +97,14 @@ def _workload_answer(
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
     chance = float(evaluate.probability(run.warm, run.cold, run.need)[0])
+    reach = calibration.extrapolations(
+        work.stack,
+        work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn,
+        work.request.precision,
+        "inference" if work.is_inference else "training",
+        int(n_gpus),
+        work.batch_per_gpu,
+    )
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
         workload=work.request,
@@ -124,8 +132,10 @@ def _workload_answer(
         scaling=_scaling(
             request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration, is_documented
         ),
+        gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
+        extrapolations=reach,
         evidence=nearest_measurements(work, int(n_gpus), catalog, calibration) if is_documented else (),
-        warnings=tuple(dict.fromkeys((*work.warnings, *run.comp.notes))),
+        warnings=tuple(dict.fromkeys((*work.warnings, *run.comp.notes, *reach))),
     )
 
 

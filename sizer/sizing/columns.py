@@ -48,8 +48,9 @@ class Columns:
 
 @dataclass(frozen=True)
 class ComputeGroup:
-    """Platforms that compute alike: same GPU, same link inside the server, same fabric between servers."""
+    """Platforms that compute alike: same server and GPU, same link inside the server, same fabric between servers."""
 
+    server: str
     gpu: str
     intra_link: str
     fabric: LinkKind
@@ -64,7 +65,8 @@ def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], l
 
 def _group(platform: Platform) -> ComputeGroup:
     link = platform.server.intra_link
-    return ComputeGroup(platform.gpu.id, link.value if link is not None else "pcie3", platform.fabric)
+    inside = link.value if link is not None else "pcie3"
+    return ComputeGroup(platform.server.id, platform.gpu.id, inside, platform.fabric)
 
 
 def columns(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None = None) -> Columns:

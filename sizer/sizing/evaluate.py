@@ -38,6 +38,8 @@ class Compute:
     core_s_per_sample: float
     exchanged_bytes: Floats  # that enter a server's NICs per sample
     hit_fraction: Floats  # of a server's cache, from the second epoch on
+    within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
+    between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
     notes: tuple[str, ...]
 
 
@@ -84,6 +86,7 @@ def compute(
                 intra_link=group.intra_link,
                 inter_link=group.fabric if many_servers else None,
                 task=task,
+                server=group.server,
             )
             for group in groups
         ]
@@ -124,6 +127,8 @@ def compute(
         core_s_per_sample=core_s,
         exchanged_bytes=moved,
         hit_fraction=hit_fraction(work, cols, n_servers, calibration),
+        within_log_sd=np.asarray(terms.scatter_log_sd)[cols.compute],
+        between_log_sd=float(np.max(terms.between_log_sd)),
         notes=tuple(note for note in (*terms.notes, decode_note) if note),
     )
 

@@ -49,7 +49,7 @@ def nearest_measurements(
     for row in sorted(rows, key=distance):
         if len(found) == MAX_ROWS:
             break
-        predicted, _ = predict(row, catalog, calibration)
+        predicted = predict(row, catalog, calibration).estimate
         if predicted is None:
             continue
         found.append(

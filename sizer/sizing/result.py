@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.estimate import Estimate
+from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.plan import Quantities
@@ -101,6 +101,8 @@ class WorkloadAnswer:
     meets_target: bool
     time: TrainingTime | None
     scaling: Scaling
+    gpu_spread: Spread  # what the width of the GPUs' rate consists of
+    extrapolations: tuple[str, ...]  # where the rate lies beyond what was measured; empty: it interpolates
     evidence: tuple[Evidence, ...]
     warnings: tuple[str, ...]
 

@@ -1,22 +1,20 @@
 """Page Performance: what limits the design, how it grows, and what was measured near it."""
 
-import copy
-from typing import Any
-
 import streamlit as st
 
 from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.drawings.svg import write_svg
 from sizer.report import charts
-from sizer.report.performance_tables import evidence_table, figures_table, ruled_out_table, stage_table, time_table
+from sizer.report.evidence_answer import answer_parity_chart
+from sizer.report.performance_tables import figures_table, ruled_out_table, stage_table, time_table
 from sizer.report.words import plural, sample_unit, sentence
 from sizer.sizing.result import DesignAnswer, SizingResult
-from sizer.ui import look
+from sizer.ui import evidence, look
+from sizer.ui.evidence import Spec, chart
 from sizer.ui.state import View
 
 _CHART_HEIGHT = 360
-Spec = dict[str, Any]
 
 
 def show(view: View) -> None:
@@ -27,24 +25,19 @@ def show(view: View) -> None:
     answer = design.workloads[number]
     specs = _specs(view.request_json, view.result.catalog_digest, number, look.palette().name, view.result)
     st.header("What limits it", anchor=False)
-    _chart(specs["stages"])
+    chart(specs["stages"])
     look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
     with st.expander("Where these capacities come from"):
         look.table(stage_table(answer, 1), sources)
     look.table(figures_table(answer, 1), sources)
     st.header("How it grows", anchor=False)
-    _chart(specs["scaling"])
+    chart(specs["scaling"])
     time = time_table(answer, 1)
     if time is not None:
         st.header("Time to train", anchor=False)
-        _chart(specs["time"])
+        chart(specs["time"])
         look.table(time, sources)
-    st.header("Measured near it", anchor=False)
-    evidence = evidence_table(answer, 1)
-    if evidence is not None:
-        look.table(evidence, sources)
-    else:
-        look.note("No published measurement is near this workload; the interval is as wide as that makes it.")
+    evidence.show(answer, specs["evidence"], view.catalog)
     _others(view, specs["pareto"])
     if answer.warnings:
         st.header("Doubts", anchor=False)
@@ -66,9 +59,10 @@ def _specs(
         "stages": charts.stage_chart(answer, colours, "container"),
         "scaling": charts.scaling_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "time": charts.time_chart(answer, colours, "container"),
+        "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),
         "pareto": charts.pareto_chart(_result, colours, "container", _CHART_HEIGHT),
     }
-    return {kind: None if chart is None else chart.to_dict() for kind, chart in drawn.items()}
+    return {kind: None if one is None else one.to_dict() for kind, one in drawn.items()}
 
 
 def _which(design: DesignAnswer) -> int:
@@ -90,20 +84,13 @@ def _which(design: DesignAnswer) -> int:
     return int(chosen or 0)
 
 
-def _chart(spec: Spec | None) -> None:
-    if spec is not None:
-        title = spec["title"]["text"]
-        finding = title if isinstance(title, str) else " ".join(title)
-        st.vega_lite_chart(copy.deepcopy(spec), theme=None, width="stretch", alt=finding)
-
-
 def _others(view: View, pareto: Spec | None) -> None:
     assert view.result is not None
     ruled_out = ruled_out_table(view.result)
     if pareto is None and ruled_out is None:
         return
     st.header("Other designs", anchor=False)
-    _chart(pareto)
+    chart(pareto)
     if view.result.runner_up is not None:
         look.note(f"Next best: {view.result.runner_up.name}. {sentence(view.result.runner_up_reason)}")
     if ruled_out is not None:

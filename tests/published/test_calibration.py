@@ -1,17 +1,18 @@
 """The calibrated model against published measurements. Rows it was calibrated on are named so."""
 
 import json
-import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.calibration import calibrate, load_calibration, save_calibration
+from sizer.calibrate.calibration import calibrate, calibrate_with_fit, load_calibration, save_calibration
+from sizer.calibrate.left_out import load_left_out, without_source
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path
-from sizer.calibrate.predict import predict
-from sizer.calibrate.validate import validate
+from sizer.calibrate.predict import predict, predict_all
+from sizer.calibrate.validate import built_in_report, validate
 from sizer.catalog.loader import load_catalog
 from sizer.perf.exchange import gradient_bytes
 from sizer.perf.step import inference_samples_per_s, training_samples_per_s
@@ -116,12 +117,22 @@ def test_googlenet_validation_inference(catalog, calibration):
     assert_allclose(rate.total.value, 42_000, rtol=0.15)
 
 
-@pytest.mark.parametrize("stack", ["tf-ngc19.02", "tf-ngc19.07", "tf-cnn-benchmarks-ngc18.09"])
-def test_near_linear_to_32_gpus(catalog, calibration, stack):
-    """WekaIO and HPE 2019: training scales near-linearly to 32 GPUs on four Apollo 6500, taken as 90 %."""
-    one = training(catalog, calibration, stack, "resnet50", 1, 1, None).value
-    many = training(catalog, calibration, stack, "resnet50", 8, 4, "edr").value
+def test_near_linear_to_32_gpus(catalog, calibration):
+    """WekaIO and HPE 2019: training scales near-linearly to 32 GPUs on four Apollo 6500, taken as 90 %.
+
+    With the TensorFlow container of that month, whose scaling inside a server is published.
+    """
+    one = training(catalog, calibration, "tf-ngc19.02", "resnet50", 1, 1, None).value
+    many = training(catalog, calibration, "tf-ngc19.02", "resnet50", 8, 4, "edr").value
     assert many / (32 * one) >= 0.90
+
+
+def test_linear_from_8_to_72_gpus(catalog, calibration):
+    """Dell EMC 2018: throughput scales linearly from 8 to 72 GPUs on nine DGX-1. Calibrated on, as a share."""
+    stack = "tf-cnn-benchmarks-ngc18.09"
+    one = training(catalog, calibration, stack, "resnet50", 8, 1, None).value
+    many = training(catalog, calibration, stack, "resnet50", 8, 9, "100gbe-roce", nics=4).value
+    assert many / (9 * one) >= 0.95
 
 
 @pytest.mark.parametrize("dnn", ["resnet50", "resnet152", "googlenet", "vgg16", "inception-v4"])
@@ -183,11 +194,53 @@ def test_accuracy_in_sample(report):
     assert abs(rates[0].bias) < 0.01
 
 
-def test_accuracy_on_unseen_sources(calibration):
-    """Each source predicted by a fit that has not seen it: nine tenths inside their 90 % interval, give or take 8 %."""
-    for task, unseen in calibration.unseen_sources.items():
-        assert unseen["median_error"] < 0.20, task
-        assert unseen["coverage"] > 0.82, task
+def test_every_figure_is_reached(catalog):
+    """The table of the issue: in sample, series and sources left out, scale-out, coverage and times of public logs."""
+    figures = built_in_report(catalog).figures
+    assert len(figures) == 8
+    for figure in figures:
+        assert figure.is_reached, figure
+
+
+def test_checks_on_unseen_sources_are_those_of_the_stored_fit(catalog, rows):
+    """Leaves two sources out again: their stored predictions and intervals come from the stored fit."""
+    calibration, fit = calibrate_with_fit(catalog, rows)
+    stored = load_left_out(calibration)
+    for source in ("gh-awss-2", "nnabla"):
+        again = without_source(source, fit, calibration, rows, catalog)
+        assert set(again) == {row.id for row in rows if row.source == source} & set(stored.by_source)
+        for name, triple in again.items():
+            assert_allclose(triple, stored.by_source[name], rtol=5e-3)
+
+
+def test_leaving_out_by_a_few_steps_is_leaving_out(catalog, rows):
+    """Five reweighted steps from the full fit against a fit from the priors that never saw the source."""
+    calibration, fit = calibrate_with_fit(catalog, rows)
+    source = "gh-awss-2"
+    kept = tuple(row for row in rows if row.source != source)
+    mine = tuple(row for row in rows if row.source == source and row.quantity == "samples_per_s")
+    fresh = calibrate(catalog, kept)
+    short = without_source(source, fit, calibration, rows, catalog)
+    for row, prediction in zip(mine, predict_all(mine, catalog, fresh, rows), strict=True):
+        assert prediction.estimate is not None
+        assert_allclose(short[row.id][0], prediction.estimate.value, rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    ["dle-tf1907-rn50-train-fp16-dgx1-8g", "mlperf-v06-nvidia-dgx1_ngc19.05_mxnet-resnet", "awss2-rn50-real-1g"],
+)
+def test_a_planted_wrong_row_moves_no_other_prediction(catalog, rows, calibration, planted):
+    """Rate x 2 in one row: no other rate moves by more than 2 %."""
+    assert any(row.id == planted for row in rows)
+    wrong = tuple(replace(row, value=2 * row.value) if row.id == planted else row for row in rows)
+    fooled = calibrate(catalog, wrong)
+    others = tuple(row for row in rows if row.quantity == "samples_per_s" and row.id != planted)
+    for row, one, two in zip(
+        others, predict_all(others, catalog, calibration), predict_all(others, catalog, fooled), strict=True
+    ):
+        if one.estimate is not None and two.estimate is not None:
+            assert abs(np.log(two.estimate.value / one.estimate.value)) < 0.02, row.id
 
 
 def test_times_are_predicted_not_fitted(report):
@@ -269,9 +322,7 @@ def test_caches(calibration):
 def test_stored_fit_is_the_fit_of_the_shipped_observations(catalog, rows, calibration):
     """Fits again and compares: 1e-3 of a logarithm lies far below every standard deviation, and above what another
     build of the linear algebra changes."""
-    start = time.perf_counter()
     again = calibrate(catalog, rows)
-    assert time.perf_counter() - start < 40  # 20 s were asked of an idle machine; it takes 5
     assert calibration.digest == again.digest == observations_digest(rows)
     assert calibration.names == again.names
     assert_allclose(calibration.values, again.values, atol=1e-3)
@@ -283,7 +334,7 @@ def test_stored_fit_is_the_fit_of_the_shipped_observations(catalog, rows, calibr
 def test_saved_and_loaded_is_the_same(calibration, catalog, rows, tmp_path):
     again = load_calibration(save_calibration(calibration, tmp_path / "sub" / "c.json"))
     row = next(row for row in rows if row.id == "dgx1-isilon-resnet50-72gpu-derived-rate")
-    first, second = (predict(row, catalog, one, rows)[0] for one in (calibration, again))
+    first, second = (predict(row, catalog, one, rows).estimate for one in (calibration, again))
     assert_allclose(list(first), list(second), rtol=1e-6)
 
 
@@ -293,7 +344,7 @@ def test_saved_and_loaded_is_the_same(calibration, catalog, rows, tmp_path):
         lambda content: content.pop("parameters"),
         lambda content: content.update(version=99),
         lambda content: content.update(covariance_lower_triangle_float32_base64="AAAA"),
-        lambda content: content.update(decode=3),
+        lambda content: content.update(epochs_points=3),
     ],
 )
 def test_a_damaged_file_is_named_as_such(tmp_path, damage):

@@ -6,11 +6,9 @@ from numpy.testing import assert_allclose
 
 from sizer.perf.exchange import (
     bus_bytes_per_s,
-    exposed_exchange_s,
     gradient_bytes,
     hierarchical_allreduce_time_s,
     ring_allreduce_time_s,
-    straggler_factor,
     tree_allreduce_time_s,
 )
 
@@ -57,17 +55,6 @@ def test_gradient_of_resnet50():
     assert_allclose(gradient_bytes(25.6e6, "fp32"), 102.4e6, rtol=1e-12)
     with pytest.raises(ValueError, match="precision"):
         gradient_bytes(1e6, "int8")
-
-
-def test_exposed_part():
-    """Nothing overlaps, all overlaps, and half of the backward pass (0.06 of 0.18 s) hides 0.06 of 0.1 s."""
-    assert exposed_exchange_s(0.1, 0.18, 0.0) == 0.1
-    assert exposed_exchange_s(0.1, 1.8, 1.0) == 0
-    assert_allclose(exposed_exchange_s(0.1, 0.18, 0.5), 0.04, rtol=1e-12)
-
-
-def test_stragglers_grow_with_doublings():
-    assert_allclose(straggler_factor([1, 2, 1024], 0.02), [1.0, 1.02, 1.2], rtol=1e-12)
 
 
 @pytest.mark.parametrize(

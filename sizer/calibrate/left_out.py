@@ -1,0 +1,140 @@
+"""The calibration checked against what it has not seen: sources, series and larger clusters left out of the fit."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import CalibrationError
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import Case
+from sizer.calibrate.joint import JointFit
+from sizer.calibrate.observations import Observation, read_stored, stored_path, write_stored
+from sizer.calibrate.predict import predict_all
+from sizer.calibrate.rates import usable_cases
+from sizer.catalog.model import Catalog
+
+Bools = NDArray[np.bool_]
+
+# A series that is measured on as many GPUs predicts its larger clusters.
+SMALL_GPUS = 8
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Predictions of rows that the fit had not seen, by the id of the row."""
+
+    digest: str  # of the observations
+    by_source: dict[str, tuple[float, float, float]]  # predicted and its 90 % interval, in the unit of the row
+    by_series: dict[str, float]  # ln(published / predicted) of rates, their series left out
+    scale_out: dict[str, float]  # the same of rates above SMALL_GPUS, those of their series left out
+
+
+def series_of(case: Case) -> tuple[str, ...]:
+    """What the rows of one series share: they differ in batch and in number of GPUs."""
+    e, row = case.levels, case.row
+    return (row.source, e.task, row.software, e.dnn, e.precision, e.gpu, row.server, row.loader)
+
+
+def leave_out(fit: JointFit, calibration: Calibration, rows: tuple[Observation, ...], catalog: Catalog) -> LeftOut:
+    """Predict every row of every source, series and large cluster without it."""
+    by_source: dict[str, tuple[float, float, float]] = {}
+    for source in sorted(set(fit.model.sources.tolist())):
+        by_source |= without_source(source, fit, calibration, rows, catalog)
+    cases = {case.row.id: case for case in usable_cases(rows, catalog)[0]}
+    # A rate that is fitted as a share of another one is no rate of its own.
+    of_rate = [cases.get(name) if kind in ("training", "inference") else None for name, kind in _rows(fit)]
+    groups: dict[tuple[str, ...], list[int]] = {}
+    families: dict[tuple[str, ...], list[int]] = {}
+    for i, case in enumerate(of_rate):
+        if case is not None:
+            groups.setdefault(series_of(case), []).append(i)
+            if case.levels.task == "training":
+                # Servers of one kind and clusters of them are one family, whatever their count.
+                families.setdefault((*series_of(case)[:6], case.row.server), []).append(i)
+    large = [_large(members, of_rate) for members in families.values()]
+    return LeftOut(
+        calibration.digest, by_source, _errors(fit, groups.values()), _errors(fit, [one for one in large if one])
+    )
+
+
+def _rows(fit: JointFit) -> Iterable[tuple[str, str]]:
+    return zip(fit.model.ids, fit.model.kinds.tolist(), strict=True)
+
+
+def without_source(
+    source: str, fit: JointFit, calibration: Calibration, rows: tuple[Observation, ...], catalog: Catalog
+) -> dict[str, tuple[float, float, float]]:
+    """Predictions of the rows of one source by a fit that has not seen it, by id: value and 90 % interval."""
+    out = fit.model.sources == source
+    values = fit.without(out)
+    mine = tuple(row for row in rows if row.source == source)
+    unseen = replace(calibration, values=values, covariance=fit.covariance_without(values, out))
+    found = {}
+    for row, prediction in zip(mine, predict_all(mine, catalog, unseen, rows), strict=True):
+        if prediction.estimate is not None:
+            value, low, high = prediction.estimate
+            found[row.id] = (value, low, high)
+    return found
+
+
+def _large(members: list[int], of_rate: list[Case | None]) -> list[int]:
+    """Rows of a family above :data:`SMALL_GPUS`, where it has smaller ones, too."""
+    counts = [0 if (case := of_rate[i]) is None else case.n_gpus_per_server * case.n_servers for i in members]
+    large = [i for i, count in zip(members, counts, strict=True) if count > SMALL_GPUS]
+    return large if len(large) < len(members) else []
+
+
+def _errors(fit: JointFit, groups: Iterable[list[int]]) -> dict[str, float]:
+    found = {}
+    for members in groups:
+        out = np.zeros(len(fit.model.ids), dtype=bool)
+        out[members] = True
+        errors = (fit.model.measured - fit.model(fit.without(out))[0])[out]
+        found.update({fit.model.ids[i]: float(error) for i, error in zip(sorted(members), errors, strict=True)})
+    return found
+
+
+def left_out_path() -> Path:
+    """Where the shipped checks lie, beside the calibration."""
+    return stored_path().with_name("left-out.json")
+
+
+def save_left_out(left_out: LeftOut, path: Path | None = None) -> Path:
+    """Write the checks as JSON."""
+
+    def short(value: float) -> float:
+        return float(f"{value:.6g}")
+
+    content = {
+        "digest": left_out.digest,
+        "by_source": {name: [short(v) for v in triple] for name, triple in left_out.by_source.items()},
+        "by_series": {name: short(error) for name, error in left_out.by_series.items()},
+        "scale_out": {name: short(error) for name, error in left_out.scale_out.items()},
+    }
+    return write_stored(content, path or left_out_path())
+
+
+def load_left_out(calibration: Calibration, path: Path | None = None) -> LeftOut:
+    """Stored checks of a calibration.
+
+    Raises
+    ------
+    CalibrationError
+        If they are missing, damaged or belong to other observations.
+    """
+    content = read_stored(path or left_out_path())
+    try:
+        found = LeftOut(
+            content["digest"],
+            {name: (one[0], one[1], one[2]) for name, one in content["by_source"].items()},
+            dict(content["by_series"]),
+            dict(content["scale_out"]),
+        )
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise CalibrationError(f"stored checks are damaged ({error!r}); run 'sizer calibrate'") from None
+    if found.digest != calibration.digest:
+        raise CalibrationError("stored checks belong to another calibration; run 'sizer calibrate'")
+    return found

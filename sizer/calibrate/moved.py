@@ -1,0 +1,86 @@
+"""What a new calibration moved against the one before: predictions and effects."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.observations import Observation
+from sizer.calibrate.predict import predict_all
+from sizer.catalog.model import Catalog
+
+# Predictions and effects shown, largest move first.
+_SHOWN = 10
+# Below these nothing moved: rounding of another build of the linear algebra.
+_LEAST_LOG_MOVE = 1e-3
+_LEAST_SD_MOVE = 0.05
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Difference between two calibrations."""
+
+    new_rows: tuple[str, ...]  # ids that are fitted now and were not before
+    gone_rows: tuple[str, ...]
+    n_predictions: int  # that both make
+    n_moved: int
+    predictions: tuple[tuple[str, float, float], ...]  # id, before, after; in the unit of the row, largest move first
+    effects: tuple[tuple[str, float, float, float], ...]  # name, before, after, move in standard deviations
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "new_rows": list(self.new_rows),
+            "gone_rows": list(self.gone_rows),
+            "n_predictions": self.n_predictions,
+            "n_moved": self.n_moved,
+            "predictions": [dict(zip(("id", "before", "after"), one, strict=True)) for one in self.predictions],
+            "effects": [
+                dict(zip(("name", "before", "after", "standard_deviations"), one, strict=True)) for one in self.effects
+            ],
+        }
+
+    def as_text(self) -> str:
+        """A few lines."""
+        if not (self.new_rows or self.gone_rows or self.n_moved or self.effects):
+            return "nothing moved against the stored calibration"
+        lines = [
+            f"against the stored calibration: {len(self.new_rows)} observations more, {len(self.gone_rows)} fewer; "
+            f"{self.n_moved} of {self.n_predictions} predictions moved by 0.1 % or more"
+        ]
+        lines += [
+            f"  {after / before - 1:+7.1%}  {name}: {before:.5g} -> {after:.5g}"
+            for name, before, after in self.predictions
+        ]
+        if self.effects:
+            lines.append("effects that moved most, in standard deviations")
+            lines += [f"  {sds:+5.1f}  {name}: {old:.3f} -> {new:.3f}" for name, old, new, sds in self.effects]
+        return "\n".join(lines)
+
+
+def what_moved(before: Calibration, after: Calibration, rows: tuple[Observation, ...], catalog: Catalog) -> Moved:
+    """Compare the predictions of ``rows`` and the effects that both calibrations have."""
+    moves = []
+    both = zip(rows, predict_all(rows, catalog, before), predict_all(rows, catalog, after), strict=True)
+    for row, old, new in both:
+        if old.estimate is not None and new.estimate is not None and min(old.estimate.value, new.estimate.value) > 0:
+            moves.append((row.id, float(old.estimate.value), float(new.estimate.value)))
+    moves.sort(key=lambda move: -abs(np.log(move[2] / move[1])))
+    moved = [move for move in moves if abs(np.log(move[2] / move[1])) >= _LEAST_LOG_MOVE]
+    was = dict(zip(before.names, before.values.tolist(), strict=True))
+    effects = [
+        (name, was[name], float(value), float((value - was[name]) / sd))
+        for name, value, sd in zip(after.names, after.values, after.parameter_sd, strict=True)
+        if name in was and abs(value - was[name]) >= _LEAST_SD_MOVE * sd
+    ]
+    effects.sort(key=lambda effect: -abs(effect[3]))
+    old_used, new_used = before.used | before.host_used, after.used | after.host_used
+    return Moved(
+        tuple(sorted(new_used - old_used)),
+        tuple(sorted(old_used - new_used)),
+        len(moves),
+        len(moved),
+        tuple(moved[:_SHOWN]),
+        tuple(effects[:_SHOWN]),
+    )

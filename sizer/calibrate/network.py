@@ -1,0 +1,142 @@
+"""Observations of all-reduce bandwidth as a block of the joint fit: they tell the links apart from the frameworks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sizer.base.faults import shown
+from sizer.calibrate.cases import link_level, observed_link_bytes_per_s
+from sizer.calibrate.joint import Block, Design
+from sizer.calibrate.names import resolve_intra_link, resolve_link
+from sizer.calibrate.observations import Observation
+from sizer.calibrate.parameters import Effect
+from sizer.calibrate.rules import left_out_reason
+from sizer.perf.exchange import (
+    bus_bytes_per_s,
+    hierarchical_allreduce_time_s,
+    ring_allreduce_time_s,
+    tree_allreduce_time_s,
+)
+from sizer.perf.step import INTER, INTER_HOP_S, INTRA, INTRA_HOP_S, TERM_NAMES
+
+Floats = NDArray[np.float64]
+
+# Below this size latency sets the time of an all-reduce, and tuning constants of the library stand for it.
+MIN_MESSAGE_BYTES = 16e6
+# Size of a plateau that a source prints without the message: far beyond latency.
+_PLATEAU_BYTES = 1e9
+_QUANTITIES = ("bus_bytes_per_s", "algorithm_bytes_per_s", "all_reduce_time_s")
+
+
+@dataclass(frozen=True)
+class AllReduce:
+    """One measured all-reduce. Counts [-], sizes [B], rates [B/s]."""
+
+    row: Observation
+    message_bytes: float
+    n_gpus_per_server: int
+    n_servers: int
+    intra_link: str
+    inter_link: str
+    line_bytes_per_s: float  # all NICs of one server; 1 on one server
+
+    def effects(self) -> tuple[Effect, ...]:
+        """Parameters that its rate hangs on."""
+        found: list[Effect] = []
+        if self.n_gpus_per_server > 1:
+            found.append((INTRA, f"intra:{self.intra_link}", 1.0))
+        if self.n_servers > 1:
+            found += [
+                (INTER, f"inter:{self.inter_link.partition('/')[2]}", 1.0),
+                (INTER, f"inter-link:{self.inter_link}", 1.0),
+                (INTER, f"inter-site:{self.row.source}", 1.0),
+            ]
+        return tuple(found)
+
+    def time_s(self, terms: Floats) -> tuple[float, Floats]:
+        """Time of the hierarchical all-reduce, and derivatives of its logarithm by the terms. [s]"""
+        intra, inter = float(np.exp(terms[INTRA])), self.line_bytes_per_s * float(np.exp(terms[INTER]))
+        total = float(
+            hierarchical_allreduce_time_s(
+                self.message_bytes, self.n_gpus_per_server, self.n_servers, intra, inter, INTRA_HOP_S, INTER_HOP_S
+            )
+        )
+        slopes = np.zeros(len(terms))
+        slopes[INTRA] = -float(ring_allreduce_time_s(self.message_bytes, self.n_gpus_per_server, intra)) / total
+        slopes[INTER] = -float(tree_allreduce_time_s(self.message_bytes, self.n_servers, inter)) / total
+        return total, slopes
+
+    def log_prediction(self, terms: Floats) -> tuple[float, Floats]:
+        """Logarithm of the printed quantity, and its derivatives by the terms."""
+        time_s, slopes = self.time_s(terms)
+        if self.row.quantity == "all_reduce_time_s":
+            return float(np.log(time_s)), slopes
+        if self.row.quantity == "algorithm_bytes_per_s":
+            return float(np.log(self.message_bytes / time_s)), -slopes
+        n_ranks = self.n_gpus_per_server * self.n_servers
+        return float(np.log(bus_bytes_per_s(self.message_bytes, n_ranks, time_s))), -slopes
+
+
+def resolve_all_reduce(row: Observation) -> tuple[AllReduce | None, str]:
+    """What a row measured, or None and the reason why it cannot be told."""
+    if row.quantity not in _QUANTITIES:
+        return None, f"not modelled: {row.quantity}"
+    message = row.extra.get("message_bytes", _PLATEAU_BYTES)
+    if isinstance(message, bool) or not isinstance(message, int | float) or not 1 <= message <= 1e13:
+        return None, "outside: size of the message is not a number of bytes"
+    if not row.gpus or not row.servers or row.gpus < 2:
+        return None, "outside: ranks or servers not stated"
+    if row.gpus % row.servers:
+        return None, f"outside: {row.gpus} GPUs do not spread evenly over {row.servers} servers"
+    if row.servers > 1 and not row.inter_link:
+        return None, "outside: link between the servers not stated"
+    intra, inter = resolve_intra_link(row.intra_link), resolve_link(row.inter_link)
+    if row.servers > 1 and inter is None:
+        return None, f"outside: link {shown(row.inter_link)} between the servers is not known"
+    if row.gpus > row.servers and intra is None:
+        return None, "outside: link inside the servers not known"
+    link, line = "", 1.0
+    if row.servers > 1 and inter is not None:
+        link = link_level(inter[0])
+        line = observed_link_bytes_per_s(inter[0]) * (row.nics_per_server or 1)
+    inside = intra[0] if intra is not None else ""
+    return AllReduce(row, float(message), row.gpus // row.servers, row.servers, inside, link, line), ""
+
+
+def usable_all_reduces(rows: tuple[Observation, ...]) -> tuple[tuple[AllReduce, ...], dict[str, str]]:
+    """Bandwidths that the fit uses, and the reason for every one that it leaves out."""
+    found, left_out = [], {}
+    for row in rows:
+        if row.quantity not in _QUANTITIES or row.task != "network":
+            continue
+        one, reason = resolve_all_reduce(row)
+        if one is None:
+            left_out[row.id] = reason
+        elif left_out_reason(row):
+            left_out[row.id] = left_out_reason(row)
+        elif one.message_bytes < MIN_MESSAGE_BYTES:
+            left_out[row.id] = "small message: latency sets the time, not the links"
+        else:
+            found.append(one)
+    return tuple(found), left_out
+
+
+def network_block(measured: tuple[AllReduce, ...]) -> Block:
+    """Logarithm of every printed bandwidth or time."""
+    design = Design([one.effects() for one in measured], len(TERM_NAMES))
+
+    def predict(parameters: Floats) -> tuple[Floats, csr_array]:
+        found = [one.log_prediction(row) for one, row in zip(measured, design.terms(parameters), strict=True)]
+        values, slopes = zip(*found, strict=True)
+        return np.array(values), design.jacobian(np.array(slopes))
+
+    return Block(
+        "network",
+        tuple(one.row.id for one in measured),
+        tuple(one.row.source for one in measured),
+        design.layout.names,
+        np.log([one.row.value for one in measured]),
+        predict,
+    )

@@ -1,0 +1,298 @@
+"""Names of GPUs, servers, links and neural networks, resolved to the nearest part that the catalogue knows.
+
+Each function returns the name that the rest of the program understands and a note of what was assumed, empty where
+nothing was; None where the name means something that the catalogue does not have.
+"""
+
+import re
+
+from sizer.base.faults import shown
+from sizer.calibrate.observations import Observation
+from sizer.calibrate.stack_names import plain
+from sizer.catalog import links
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
+
+# Words of GPU names. Boards with other chips resolve to none, also where they share the architecture (Titan V).
+_CHIPS = {"v100s": "v100s", "v100": "v100", "p100": "p100", "volta": "v100", "pascal": "p100"}
+_OTHER_GPU = re.compile(
+    r"(?:gtx|rtx|gt|titan|radeon|mi|tpu|gaudi|ascend)[0-9]*[a-z]?|quadro|geforce|jetson|xavier|turing|ampere|hopper|"
+    r"maxwell|kepler|g[vpahkm]1?[0-9]{2}|[kmtahbl][0-9]{1,3}[a-z]?|p(?:4|6|40)"
+)
+_FORMS = {
+    "sxm": "sxm2",
+    "sxm2": "sxm2",
+    "nvlink": "sxm2",
+    "nvlink2": "sxm2",
+    "sxm3": "sxm3",
+    "nvswitch": "sxm3",
+    "pcie": "pcie",
+    "fhhl": "fhhl",
+    "dgxs": "dgxs",
+}
+_MEMORY = re.compile(r"(12|16|32)gi?b?")
+_GPU_WORDS = re.compile(r"nvidia|tesla|gpus?|cards?|volta|pascal|x|[0-9]{1,4}x?")
+_FORM_OF_LINK = {"nvlink1": "sxm2", "nvlink2": "sxm2", "nvswitch": "sxm3", "pcie3": "pcie"}
+# Part of the name of a server that the catalogue lacks -> form factor and memory of its GPUs.
+_FORM_OF_SERVER = (
+    ("dgx-station", "dgxs", ""),
+    ("pcie", "pcie", ""),
+    ("sxm3", "sxm3", ""),
+    ("sxm2", "sxm2", ""),
+    ("p3dn", "sxm2", "32"),
+    ("aws-p3", "sxm2", ""),
+)
+
+# Server -> how its name stands inside a longer one. The first that fits counts.
+_SERVERS = {
+    "dgx-2h": r"dgx-?2-?h",
+    "dgx-2": r"dgx-?2",
+    "dgx-1": r"dgx-?1(?:-?[vp])?",
+    "c4140-pcie": r"c4140(?:-config(?:uration)?)?-(?:pcie|b)",
+    "c4140": r"c4140",
+    "apollo-6500": r"apollo-?6500|xl270d",
+    "dss-8440": r"dss-?8440",
+    "v225g": r"v-?225-?g",
+}
+_OTHER_SERVER = (
+    "a100",
+    "h100",
+    "gen9",
+    "gen11",
+    "plus",
+    "like",
+    "equivalent",
+    "similar",
+    "class",
+    "style",
+    "vs",
+    "station",
+)
+_SERVER_WORDS = re.compile(
+    r"[0-9]{1,4}(?:x|gi?b?)?|x|g?b|nvidia|hpe?|dell|emc|dellemc|poweredge|proliant|hitachi|vantara|ucp|rs|xl270d|v100s?|tesla|"
+    r"volta|p100|config(?:uration)?|[km]|sxm[23]?|pcie|nvlink2?|servers?|nodes?|system|gen10|gpus?"
+)
+
+_INFINIBAND = re.compile(r"(?:[0-9]{1,2}x)?(hdr100|hdr|edr|fdr|qdr)(?:200|100|56|14)?")
+_INFINIBAND_OF_RATE = {"200": "hdr", "100": "edr", "56": "fdr", "40": "qdr"}
+_OTHER_LINK = re.compile(r"ndr|xdr|sdr|ddr|opa|omni|omnipath|aries|slingshot|nvlink[0-9]?|nvswitch|myrinet|tofu")
+_RATE = re.compile(
+    r"(?<![0-9])([0-9]{1,3})-?(?:g|gb|ge|gbe|gige|gbps|gbit|gbits|gigabit)(?![a-z0-9])"
+    r"|(?:ethernet|eth|gbe|ib|infiniband|roce|efa|hdr)-([0-9]{2,3})(?![0-9a-z])"
+)
+_PROTOCOLS = {"efa": "efa", "roce": "roce", "rdma": "rdma", "iwarp": "rdma", "tcp": "tcp", "ipoib": "tcp"}
+_INTRA = ("nvlink1", "nvlink2", "nvswitch", "pcie3")
+_NVLINK = re.compile(r"(?<![a-z0-9])(?:nvlink-?(?:v|gen|version)?-?([0-9]{1,3})?|nv[0-9]{1,2})(?![0-9a-z])")
+_PCIE = re.compile(
+    r"(?<![a-z0-9])(?:pci-?e(?:xpress)?-?(?:gen|v)?-?([1-6])?|pci|pix|pxb|phb|node|sys|qpi|upi)(?![0-9a-z])"
+)
+
+# Neural network -> other names, without punctuation and ending. A note in the second table says what was assumed.
+_DNN_ALIASES = {
+    "alexnet": "alexnet",
+    "bert-large": "bert bertlarge bertlargeuncased bertlargecased bertlargewwm",
+    "gnmt": "gnmt gnmtv2 gnmt2 nmt rnntranslator googlenmt",
+    "googlenet": "googlenet googlenetv1 inceptionv1 inception1 bvlcgooglenet",
+    "inception-bn": "inceptionbn inceptionv2 inception2 bninception",
+    "inception-v3": "inceptionv3 inception3 incv3 googlenetv3",
+    "inception-v4": "inceptionv4 inception4 incv4",
+    "mask-rcnn": "maskrcnn maskrcnnr50fpn maskrcnnresnet50fpn objectdetection",
+    "ncf": "ncf neumf neuralcf neuralcollaborativefiltering recommendation",
+    "resnet50": "resnet50 rn50 r50 resnet resnet50v1 resnet50v15 resnet50v1b rn50v15 imageclassification",
+    "resnet101": "resnet101 rn101 r101 resnet101v1 resnet101v15",
+    "resnet152": "resnet152 rn152 r152 resnet152v1 resnet152v15",
+    "se-resnext50": "seresnext50 seresnext5032x4d",
+    "ssd-resnet34": "ssd ssd300 ssdr34 ssdrn34 ssdresnet34 ssd300resnet34 singlestagedetector",
+    "transformer-big": "transformer transformerbig bigtransformer translation",
+    "unet3d": "unet3d 3dunet",
+    "vgg16": "vgg vgg16 vggd",
+    "vgg19": "vgg19 vgge",
+}
+_DNN_ASSUMED = {
+    "bert": "size not stated",
+    "vgg": "depth not stated",
+    "resnet": "depth not stated",
+    "ssd": "backbone not stated",
+    "ssd300": "backbone not stated",
+    "transformer": "size not stated",
+    "nmt": "translation network not stated",
+    "imageclassification": "as MLPerf names it",
+    "objectdetection": "as MLPerf names it",
+    "singlestagedetector": "as MLPerf names it",
+    "translation": "as MLPerf names it",
+    "recommendation": "as MLPerf names it",
+}
+
+
+def _hyphened(text: str) -> str:
+    """Latin letters and digits of a text in lower case, one hyphen for everything between them."""
+    return re.sub(r"[^a-z0-9]+", "-", plain(text)).strip("-")
+
+
+def resolve_gpu(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
+    """Id of the catalogue's GPU that a row names, and what was assumed; None for other chips."""
+    if row.gpu in catalog.gpus:
+        return row.gpu, ""
+    name = re.sub(r"pci-e(?=-|$)", "pcie", _hyphened(row.gpu))
+    name = re.sub(r"(v100s?|p100)(?=sxm|pcie|fhhl|dgxs|[0-9]{2}g)|([0-9]x)(?=v100|p100)", r"\1\2-", name)
+    words = re.sub(r"([0-9]{2})-g(?=i?b?(?:-|$))", r"\1g", name).split("-")
+    chip = next((chip for word, chip in _CHIPS.items() if word in words), None)
+    if chip is None or any(_OTHER_GPU.fullmatch(word) for word in words):
+        return None
+    reasons = []
+    form = next((_FORMS[word] for word in words if word in _FORMS), "")
+    memory = next((found[1] for word in words if (found := _MEMORY.fullmatch(word))), "")
+    if not form and chip != "v100s":  # sold in one form only
+        form, memory_there, why = _form_there(catalog, row, "p100" if chip == "p100" else "v100", words)
+        memory = memory or memory_there
+        reasons.append(why)
+    left = [w for w in words if w not in _CHIPS and w not in _FORMS and not _MEMORY.fullmatch(w)]
+    reasons += [f"{shown(word)} passed over" for word in left if not _GPU_WORDS.fullmatch(word)][:1]
+    board = _nearest_board(catalog, chip, form, memory, reasons)
+    if board is None:
+        return None
+    return board.id, f"{shown(row.gpu)} read as {board.name}: {', '.join(reasons)}." if reasons else ""
+
+
+def _form_there(catalog: Catalog, row: Observation, chip: str, words: list[str]) -> tuple[str, str, str]:
+    """Form factor and memory that the server or the link of a row implies, and the reason."""
+    name = _hyphened(row.server)
+    memory = next((found[1] for word in name.split("-") if (found := _MEMORY.fullmatch(word))), "")
+    known = resolve_server(catalog, row)
+    if known is not None and catalog.servers[known[0]].gpus:
+        server = catalog.servers[known[0]]
+        form = catalog.gpus[server.gpus[0]].form_factor.value
+        return ("sxm2" if chip == "p100" and form == "sxm3" else form), memory, f"form factor of {server.name}"
+    for part, form_there, memory_there in _FORM_OF_SERVER:
+        if part in name:
+            return form_there, memory or memory_there, f"form factor of {shown(row.server)}"
+    link = resolve_intra_link(row.intra_link)
+    if link is not None:
+        form_there = _FORM_OF_LINK[link[0]]
+        return ("sxm2" if chip == "p100" and form_there == "sxm3" else form_there), memory, f"form factor of {link[0]}"
+    # "pascal" alone is the word of the tests of 2017, which ran on the PCIe board.
+    return ("pcie" if "pascal" in words and "p100" not in words else "sxm2"), memory, "form factor not stated"
+
+
+def _nearest_board(catalog: Catalog, chip: str, form: str, memory: str, reasons: list[str]) -> Gpu | None:
+    """Board of a chip nearest to a form factor and memory; what differs or was assumed joins the reasons."""
+    form = "pcie" if chip == "v100s" else form
+    same_form = [gpu for gpu in catalog.gpus.values() if re.fullmatch(rf"{chip}-{form}-[0-9]+gb", gpu.id)]
+    usual = "32" if form == "sxm3" else "16"
+    wanted = f"{chip}-{form}-{memory or usual}gb"
+    if len(same_form) > 1 and not memory:
+        reasons.append("memory size not stated")
+    if same_form and memory and wanted not in catalog.gpus:
+        reasons.append(f"no such board with {memory} GB is known")
+    if not same_form:
+        reasons.append(f"no {form.upper()} board is known")
+        wanted = f"{chip}-sxm2-{memory or usual}gb"
+        same_form = [gpu for gpu in catalog.gpus.values() if gpu.id.startswith(f"{chip}-")]
+    if wanted in catalog.gpus:
+        return catalog.gpus[wanted]
+    return next((gpu for gpu in same_form if f"-{usual}gb" in gpu.id), next(iter(same_form), None))
+
+
+def resolve_server(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
+    """Id of the catalogue's server with the same build of host, and what was assumed; None where it is not known."""
+    if row.server in catalog.servers:
+        return row.server, ""
+    name = _hyphened(row.server)
+    if any(word in _OTHER_SERVER for word in name.split("-")):
+        return None
+    for server, pattern in _SERVERS.items():
+        found = re.search(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])", name)
+        if found and server in catalog.servers:
+            left = [word for word in re.split("-+", name[: found.start()] + name[found.end() :]) if word]
+            reasons = [f"{shown(word)} passed over" for word in left if not _SERVER_WORDS.fullmatch(word)][:1]
+            if "p100" in left or found[0].endswith("p"):
+                reasons.append("the same host with other GPUs")
+            if server == "c4140" and "pcie" in (*_hyphened(row.gpu).split("-"), *left, row.intra_link[:4]):
+                server = "c4140-pcie"
+            title = catalog.servers[server].name
+            return server, f"{shown(row.server)} read as {title}: {', '.join(reasons)}." if reasons else ""
+    return None
+
+
+def resolve_link(text: str, kind: str = "inter") -> tuple[str, str] | None:
+    """Link between servers (``kind`` inter) in the words of :func:`~sizer.calibrate.cases.observed_link_bytes_per_s`.
+
+    With ``kind`` intra the link between the GPUs of a server, as :func:`resolve_intra_link` reads it.
+    """
+    if kind == "intra":
+        return resolve_intra_link(text)
+    rate_name, _, said = text.partition("-")
+    if rate_name in links.GBIT_PER_S and said in ("", "roce", "rdma", "tcp", "efa"):
+        return text, ""
+    name = _hyphened(text)
+    words = name.split("-")
+    if any(_OTHER_LINK.fullmatch(word) for word in words):
+        return None
+    found, reason = _link_kind(name, words)
+    if found not in links.GBIT_PER_S:
+        return None
+    protocol = next((usual for word, usual in _PROTOCOLS.items() if any(w.startswith(word) for w in words)), "")
+    if found in _INFINIBAND_OF_RATE.values() and protocol != "tcp":
+        protocol = ""  # InfiniBand is crossed by RDMA
+    if re.search(r"(?<![a-z0-9])[2-9]-?x", name):
+        reason = ", ".join(filter(None, (reason, "ports are counted by nics_per_server")))
+    note = f"{shown(text)} read as {links.kind_name(found)}: {reason}." if reason else ""
+    return f"{found}-{protocol}" if protocol else found, note
+
+
+def _link_kind(name: str, words: list[str]) -> tuple[str, str]:
+    """Kind of link and what was assumed; empty where the words name none."""
+    rates = {rate for pair in _RATE.findall(name) for rate in pair if rate}
+    rate = rates.pop() if len(rates) == 1 else ""
+    generations = {found[1] for word in words if (found := _INFINIBAND.fullmatch(word))}
+    if len(generations) == 1:
+        generation = generations.pop()
+        if generation == "hdr100" or (generation == "hdr" and rate == "100"):
+            return "edr", "HDR100 has the rate of EDR"
+        return generation, "Ethernet is named, too" if rate and _INFINIBAND_OF_RATE.get(rate) != generation else ""
+    if generations or rates:
+        return "", ""
+    if any(word.startswith(("ib", "infiniband")) for word in words):
+        return _INFINIBAND_OF_RATE.get(rate, ""), ""
+    if "efa" in words and not rate:
+        return "100gbe", "rate not stated, 100 Gbit/s as in the instances with V100"
+    if not rate:
+        return ("1gbe", "") if "gige" in words or "gigabit" in words else ("", "")
+    is_ethernet = re.search(r"gbe|gige|ge(?:-|$)|eth|roce|tcp|efa|iwarp", name)
+    return f"{rate}gbe", "" if is_ethernet else "Ethernet taken"
+
+
+def resolve_intra_link(text: str) -> tuple[str, str] | None:
+    """Link between the GPUs of a server: ``nvlink1``, ``nvlink2``, ``nvswitch`` or ``pcie3``."""
+    if text in _INTRA:
+        return text, ""
+    name = _hyphened(text)
+    if re.search(r"(?<![a-z0-9])(?:nv-?|nvlink-?)switch", name):
+        return "nvswitch", ""
+    nvlink = _NVLINK.search(name)
+    if nvlink is None:
+        nvlink = re.search(r"nvlink()(?![a-z0-9])|(?<![a-z0-9])cube-mesh", name)
+    if nvlink is not None:
+        generation = nvlink[1] or ""
+        if generation in ("1", "2"):
+            return f"nvlink{generation}", ""
+        return None if generation else ("nvlink2", f"{shown(text)} read as NVLink 2: generation not stated.")
+    pcie = _PCIE.search(name)
+    if pcie is None or pcie[1] in ("1", "2"):
+        return None
+    newer = pcie[1] not in (None, "3")
+    return "pcie3", f"{shown(text)} read as PCIe 3: the GPUs of the catalogue have no newer one." if newer else ""
+
+
+def resolve_dnn(catalog: Catalog, text: str) -> tuple[str, str] | None:
+    """Id of the catalogue's neural network that a text names, and what was assumed."""
+    if text in catalog.dnns:
+        return text, ""
+    alias = _hyphened(text).replace("-", "")
+    dnn = next((dnn for dnn, aliases in _DNN_ALIASES.items() if alias in aliases.split()), "")
+    if dnn not in catalog.dnns:
+        dnn = next((dnn for dnn in catalog.dnns if dnn.replace("-", "") == alias), "") if alias else ""
+    if not dnn:
+        return None
+    reason = _DNN_ASSUMED.get(alias, "versions 1 and 1.5 are not told apart" if alias.endswith(("v15", "v1b")) else "")
+    return dnn, f"{shown(text)} read as {catalog.dnns[dnn].name}: {reason}." if reason else ""

@@ -1,0 +1,399 @@
+"""What the wording of a software stack says: framework, versions, container tag, date, compiler, loader, line."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from sizer.calibrate.observations import MAX_CELL_CHARACTERS
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Stack
+
+Version = tuple[int, ...]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Line of software -> how a note says it, in the order of the tests: an NVIDIA container stays one whatever runs in it.
+LINES = {
+    "ngc": "NVIDIA container",
+    "tensorpack": "tensorpack",
+    "cnn-benchmarks": "tf_cnn_benchmarks",
+    "official": "the framework's own models",
+    "horovod": "own scripts with Horovod",
+    "upstream": "upstream build",
+}
+# Rounds of MLPerf Training -> month of publication. Storage, inference and other suites have other dates.
+MLPERF_ROUNDS = {
+    "0.5": "2018-11",
+    "0.6": "2019-06",
+    "0.7": "2020-07",
+    "1.0": "2021-06",
+    "1.1": "2021-12",
+    "2.0": "2022-06",
+}
+FRAMEWORK_NAMES = {
+    "tensorflow": "TensorFlow",
+    "pytorch": "PyTorch",
+    "mxnet": "MXNet",
+    "paddlepaddle": "PaddlePaddle",
+    "tensorrt": "TensorRT",
+    "caffe": "Caffe",
+    "caffe2": "Caffe2",
+    "oneflow": "OneFlow",
+    "nnabla": "Neural Network Libraries",
+}
+# Words that name a framework.
+_FRAMEWORKS = {name: name for name in (*FRAMEWORK_NAMES, "sinian", "chainer", "cntk", "jax", "mindspore", "theano")} | {
+    "tf": "tensorflow",
+    "tf1": "tensorflow",
+    "tf2": "tensorflow",
+    "torch": "pytorch",
+    "paddle": "paddlepaddle",
+    "trt": "tensorrt",
+    "sinianai": "sinian",
+    "flax": "jax",
+}
+# Words of software that runs on one framework only.
+_IMPLIES = {
+    "cnnbenchmarks": "tensorflow",
+    "tensorpack": "tensorflow",
+    "keras": "tensorflow",
+    "torchvision": "pytorch",
+    "fastai": "pytorch",
+    "lightning": "pytorch",
+    "deepspeed": "pytorch",
+    "gluon": "mxnet",
+    "gluoncv": "mxnet",
+    "nvcaffe": "caffe",
+}
+# Parts whose number is no version of the framework and does not tell stacks apart.
+_PARTS = _words(
+    "cuda cu cudnn nccl horovod dali dalicpu xla python py openmpi mpi ubuntu centos rhel debian docker slurm driver "
+    "gcc mkl mkldnn numpy apex singularity ofed mofed kubernetes"
+)
+_CALENDAR_VERSIONED = _words("ubuntu docker slurm oneapi sdk debian")  # 18.04 and 19.03 are theirs
+_DATA_SETS = _words("imagenet ilsvrc coco wmt voc squad batch bs")  # years of data, not of software
+_NGC = _words("ngc deeplearningexamples")
+_FILLERS = _words("v ver version r rel release gpu build toolkit library edition nvidia")
+_NOISE = _words(
+    "with and using on the of in via no without container image amp fp16 fp32 float16 float32 half mixed precision "
+    "replicated tf1 static dynamic loss scale scaling off disabled enabled framework tesla v100 p100"
+)
+_NEGATIONS = _words("no without non disable disabled")
+# After any number, and after whole ones: quantities, not versions.
+_UNITS = _words("% gb gib mb mib kb g s ms sec seconds min minutes h hours hz mhz ghz epochs images img samples")
+_COUNTED = _words("x gpu gpus node nodes server servers process processes cores threads v100 p100")
+_LINE_WORDS = {
+    "cnnbenchmarks": "cnn-benchmarks",
+    "tensorpack": "tensorpack",
+    "official": "official",
+    "example": "official",
+    "examples": "official",
+    "gluoncv": "official",
+    "horovod": "horovod",
+}
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    "(?P<m>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?)"
+)
+_YEAR = "(?P<y>20[1-3][0-9])"
+# Every quantifier is bounded or followed by what it cannot take itself, so that no text takes long.
+_DATES = (
+    re.compile(rf"(?<!\w){_MONTH}[ .,'-]{{0,2}}(?:[0-9]{{1,2}}(?:[a-z]{{2}})?,? )?{_YEAR}(?!\w)"),  # Feb 3rd, 2018
+    re.compile(rf"(?<![\w.]){_YEAR}[ ,-]{{1,2}}{_MONTH}(?!\w)"),
+    re.compile(rf"(?<![\w.]){_YEAR}[-/.](?P<m>0[1-9]|1[0-2])(?:[-/.][0-9]{{2}})?(?!\w|[./-][0-9])"),
+    re.compile(rf"(?<![0-9]){_YEAR}(?P<m>0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?![0-9])"),
+)
+_PHRASES = (
+    (re.compile(r"tf[ _-]?cnn[ _-]?benchmarks?(?:\.py)?"), " cnnbenchmarks "),
+    (re.compile(r"(?<![\w-])[\w-]{1,40}\.py(?!\w)"), " "),  # scripts
+    (re.compile(r"official[ _-]models?"), " official "),
+    (re.compile(r"gluon[ _-]cv"), " gluoncv "),
+    (re.compile(r"nv(?:idia)?[ _-]?caffe(?!2)"), " nvcaffe "),
+    (re.compile(r"dali[ _-](?:on[ _-](?:the[ _-])?)?cpu"), " dalicpu "),
+    (re.compile(r"(?<!\w)w/o(?!\w)"), " no "),
+    (re.compile(r"nvcr\.io"), " ngc "),
+)
+_TOKEN = re.compile(r"@[0-9]{4}-[0-9]{2}|%|[^\W_]+(?:\.[^\W_]+)*")
+_HASH = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,40}")
+_WORD_AND_NUMBER = re.compile(r"([^\W\d_]+)([0-9]+(?:\.[0-9]+)*)(.*)", re.DOTALL)
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)*)(?:\.?((?:rc|alpha|beta|a|b|dev|post|ea|ga|py)[0-9]*))?")
+_COUNT = re.compile(r"[0-9]+x")
+_TAG = re.compile(r"(?:1[7-9]|2[0-9])\.(?:0[1-9]|1[0-2])")
+_ISO = re.compile(r"(?<![0-9])(20[0-9]{2})(?:-(0[1-9]|1[0-2])(?![0-9]))?(?![0-9])")
+# Without a separator only 05 to 07 and v10 are rounds: mlperf-10 may be somebody's tenth row.
+_MLPERF = re.compile(r"mlperf([^0-9]{0,24})([0-9](?=[._-])|0|(?<=v)[0-9])[._-]?([0-9])(?![0-9])")
+_OTHER_MLPERF = ("storage", "inference", "hpc", "tiny", "mobile")
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a wording says. ``core`` holds what tells stacks of one framework apart, however it is spelled."""
+
+    frameworks: tuple[str, ...]  # as named, then as implied
+    versions: tuple[tuple[str, Version], ...]  # of frameworks
+    tag: str  # of an NVIDIA container, e.g. 18.09
+    date: str  # ISO month or year
+    core: frozenset[str]
+    lines: frozenset[str]  # keys of LINES that it speaks of
+    has_xla: bool
+    has_horovod: bool
+    dali: str  # dali, dali-cpu, no, or empty where it does not speak of it
+
+
+def plain(text: str) -> str:
+    """Text without case, compatibility forms, control characters and runs of blanks."""
+    folded = unicodedata.normalize("NFKC", text[:MAX_CELL_CHARACTERS]).casefold()[:MAX_CELL_CHARACTERS]
+    return " ".join("".join(c if c.isprintable() else " " for c in folded).split())
+
+
+@lru_cache(maxsize=4096)
+def read_wording(text: str) -> Wording:
+    """Reading of a wording of any length and content."""
+    return _Reader(_tokens(text)).wording()
+
+
+def line_of_wordings(wordings: Iterable[Wording], framework: str) -> str:
+    """Key of :data:`LINES` that wordings of one stack speak of."""
+    said = {line for wording in wordings for line in wording.lines}
+    if framework != "tensorflow":
+        said.discard("horovod")  # elsewhere an exchange library, not a line of scripts
+    return next((line for line in LINES if line in said), "upstream")
+
+
+def line_of(stack: Stack) -> str:
+    """Key of :data:`LINES`: who builds and tunes a stack's software."""
+    return line_of_wordings(_wordings_of(stack), stack.framework)
+
+
+def has_xla(stack: Stack) -> bool:
+    """Whether a stack compiles with XLA."""
+    return any(wording.has_xla for wording in _wordings_of(stack))
+
+
+def year_of(stack: Stack) -> float:
+    """Release as a decimal year: mid-month, or mid-year where only the year is known; NaN where nothing is. [a]"""
+    years = _years(stack.released.value)
+    return years[0] if years else math.nan
+
+
+def mlperf_date(texts: Iterable[str]) -> str:
+    """Month of the first round of MLPerf Training that the texts name, empty without one."""
+    for text in texts:
+        for match in _MLPERF.finditer(plain(text)):
+            date = MLPERF_ROUNDS.get(f"{match[2]}.{match[3]}")
+            if date and not any(word in match[1] for word in _OTHER_MLPERF):
+                return date
+    return ""
+
+
+def source_date(catalog: Catalog, source: str) -> str:
+    """Middle of the time that a source covers, as an ISO month or year; empty where it is open-ended or unknown."""
+    date = catalog.sources[source].date if source in catalog.sources else ""
+    years = _years(date)
+    if not years or "onward" in date or "later" in date:
+        return ""
+    if len(years) == 1:
+        return "-".join(part for part in _ISO.findall(date)[0] if part)
+    return _iso_month((min(years) + max(years)) / 2)
+
+
+def version_date(catalog: Catalog, framework: str, version: Version) -> tuple[str, str] | None:
+    """Month of a release by the catalogue's releases of the same framework, and how; None without any.
+
+    Between two releases of its major version the date is interpolated; elsewhere it is that of the nearest one.
+    """
+    known = _version_dates(catalog, framework)
+    below = max((v for v in known if v <= version), default=None)
+    above = min((v for v in known if v >= version), default=None)
+    name = FRAMEWORK_NAMES.get(framework, framework)
+    at, low, high = (_place(v or version) for v in (version, below, above))
+    if below and above and low < high and below[0] == above[0] == version[0]:
+        first, last = (_years(known[v])[0] for v in (below, above))
+        month = _iso_month(first + (at - low) / (high - low) * (last - first))
+        return month, f"between {name} {_dotted(below)} and {_dotted(above)}"
+    near = [v for v in (below, above) if v]
+    near = [v for v in near if v[0] == version[0]] or near
+    if not near:
+        return None
+    return known[near[0]], f"as {'' if near[0] == version else 'the nearest, '}{name} {_dotted(near[0])}"
+
+
+@lru_cache(maxsize=64)
+def _version_dates(catalog: Catalog, framework: str) -> dict[Version, str]:
+    """Earliest date of every version of a framework that the catalogue dates."""
+    found: dict[Version, str] = {}
+    for stack in catalog.stacks.values():
+        for wording in _wordings_of(stack) if stack.framework == framework else ():
+            # An adapted release is dated by its entry, not by the release that it was made from.
+            for name, version in () if "custom" in wording.core else wording.versions:
+                dates = [date for date in (stack.released.value, found.get(version, "")) if _years(date)]
+                if name == framework and dates:
+                    found[version] = min(dates, key=lambda date: _years(date)[0])
+    return found
+
+
+def _wordings_of(stack: Stack) -> tuple[Wording, ...]:
+    # The words of an id that the program made are those of the wording, without its punctuation.
+    id_ = () if ":" in stack.id else (stack.id,)
+    return tuple(read_wording(said) for said in (*id_, stack.name, *(seen.software for seen in stack.observed_as)))
+
+
+def _years(text: str) -> list[float]:
+    return [int(year) + ((int(month) - 0.5) / 12 if month else 0.5) for year, month in _ISO.findall(text)]
+
+
+def _iso_month(year: float) -> str:
+    return f"{int(year)}-{int((year % 1) * 12) + 1:02d}"
+
+
+def _place(version: Version) -> float:
+    """Minor version with the patch as decimals: what the releases of one major version are spaced by."""
+    minor, patch = (*version[1:3], 0, 0)[:2]
+    return minor + min(patch, 99) / 100
+
+
+def _dotted(version: Version) -> str:
+    return ".".join(str(part) for part in version)
+
+
+def _tokens(text: str) -> list[str]:
+    """Words, numbers and dates (``@2018-02``) of a wording, joined ones taken apart: cuda9, ngc18.09, 1.2.0.rc1."""
+    said = plain(text).replace("@", " ")
+    for pattern in _DATES:
+        said = pattern.sub(_date_token, said)
+    for phrase, word in _PHRASES:
+        said = phrase.sub(word, said)
+    return [part for chunk in _TOKEN.findall(said) for part in _parts(chunk)]
+
+
+def _date_token(found: re.Match[str]) -> str:
+    month = found["m"]
+    return f" @{found['y']}-{month if month.isdigit() else format(_MONTHS.index(month[:3]) + 1, '02d')} "
+
+
+def _parts(chunk: str) -> list[str]:
+    joined = _WORD_AND_NUMBER.fullmatch(chunk)
+    if _HASH.fullmatch(chunk) or chunk in _FRAMEWORKS or not joined:
+        return [chunk]
+    if "." in joined[2] or joined[1] in _PARTS or joined[1] in _FRAMEWORKS:
+        return [joined[1], joined[2] + joined[3]]
+    return [chunk]
+
+
+@dataclass
+class _Reader:
+    """One pass over the tokens. A number belongs to the word before it, if that has none yet."""
+
+    tokens: list[str]
+    named: list[str] = field(default_factory=list)
+    implied: list[str] = field(default_factory=list)
+    versions: list[tuple[str, Version]] = field(default_factory=list)
+    tag: str = ""
+    date: str = ""
+    core: set[str] = field(default_factory=set)
+    lines: set[str] = field(default_factory=set)
+    dali: str = ""
+    has_xla: bool = False
+    owner: str = ""
+
+    def wording(self) -> Wording:
+        """Reading of all tokens."""
+        for place, token in enumerate(self.tokens):
+            before = self.tokens[place - 1] if place else ""
+            after = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
+            number = _NUMBER.fullmatch(token)
+            if token.startswith("@"):
+                self._dated(token[1:])
+            elif number and not _HASH.fullmatch(token):
+                self._number(number[1], after)
+            elif not (_COUNT.fullmatch(token) or token in _UNITS):
+                self._word(token, before, after)
+        return self._result()
+
+    def _result(self) -> Wording:
+        core = set(self.core)
+        if self.tag:
+            # A tag fixes the release inside; only TensorFlow's containers came with a choice of two.
+            core -= {_dotted(version) for _, version in self.versions}
+            core |= {"ngc", self.tag} | (
+                {"tf2"} if ("tensorflow", 2) in ((n, v[0]) for n, v in self.versions) else set()
+            )
+            self.lines.add("ngc")
+        return Wording(
+            frameworks=tuple(dict.fromkeys(self.named + self.implied)),
+            versions=tuple(self.versions),
+            tag=self.tag,
+            date=self.date,
+            core=frozenset(core | ({self.date} if self.date else set())),
+            lines=frozenset(self.lines),
+            has_xla=self.has_xla,
+            has_horovod="horovod" in self.lines,
+            dali=self.dali,
+        )
+
+    def _dated(self, date: str) -> None:
+        self.date = self.date or date
+
+    def _number(self, number: str, after: str) -> None:
+        owner, self.owner = self.owner, ""
+        if after in _UNITS or (after in _COUNTED and "." not in number):
+            self.core.add(_dotted(_version(number)))
+        elif not self.tag and _TAG.fullmatch(number) and self._may_be_tag(owner):
+            self.tag = number
+        elif len(number) == 4 and "2014" <= number <= "2035" and owner not in _DATA_SETS:
+            self._dated(number)
+        elif owner in _FRAMEWORKS and ("." in number or number in ("1", "2") or owner in ("tensorrt", "trt")):
+            self.versions.append((_FRAMEWORKS[owner], _version(number)))
+            self.core.add(_dotted(_version(number)))
+        elif owner not in _PARTS and owner not in _IMPLIES:
+            self.core.add(_dotted(_version(number)))
+
+    def _may_be_tag(self, owner: str) -> bool:
+        if owner in _CALENDAR_VERSIONED:
+            return False
+        return owner in _FRAMEWORKS or not _NGC.union(("nvidia", "container")).isdisjoint(self.tokens) or not owner
+
+    def _word(self, word: str, before: str, after: str) -> None:
+        is_off = before in _NEGATIONS or after in ("off", "disabled", "false", "0")
+        if word in _FILLERS:
+            return
+        if word in _NGC or word in ("container", "image"):
+            self.owner = self.owner if self.owner in _FRAMEWORKS else ""
+            if word in _NGC:
+                self.lines.add("ngc")
+                self.core.add("ngc")
+            return
+        self.owner = word
+        if word == "xla":
+            self.has_xla = self.has_xla or not is_off
+        elif word in ("dali", "dalicpu"):
+            self.dali = "no" if is_off else self.dali or {"dali": "dali", "dalicpu": "dali-cpu"}[word]
+        elif word in _LINE_WORDS and not is_off:
+            self.lines.add(_LINE_WORDS[word])
+        self._keep(word)
+
+    def _keep(self, word: str) -> None:
+        if word in _FRAMEWORKS:
+            self.named.append(_FRAMEWORKS[word])
+        elif word in _IMPLIES or word.startswith("tf."):
+            self.implied.append(_IMPLIES.get(word, "tensorflow"))
+        if word == "tf2" or not (
+            word in _FRAMEWORKS or word in _PARTS or word in _NOISE or word in _COUNTED or word.startswith("tf.")
+        ):
+            self.core.add("examples" if word == "example" else word)
+
+
+def _version(number: str) -> Version:
+    """Parts of a version: 7 is 7.0, and 1.5.0 is 1.5."""
+    parts = [int(part[:9]) for part in (number if "." in number else f"{number}.0").split(".")[:9]]
+    while len(parts) > 2 and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts)

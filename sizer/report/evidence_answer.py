@@ -1,0 +1,60 @@
+"""The measurements that carry one answer, as rows of the charts of evidence."""
+
+from sizer.calibrate.predict import CALIBRATED, PREDICTED
+from sizer.calibrate.validate import ValidatedRow
+from sizer.drawings.palette import COLUMN_PX
+from sizer.report.charting import Chart
+from sizer.report.evidence_charts import parity_chart
+from sizer.report.theme import LIGHT, Palette
+from sizer.report.words import plural
+from sizer.sizing.result import WorkloadAnswer
+
+SEEN, TESTS = "helped to fit the model", "predicted without it"
+
+
+def answer_rows(answer: WorkloadAnswer) -> tuple[ValidatedRow, ...]:
+    """Evidence of a workload as validated rows."""
+    task = "training" if answer.workload.task == "training" else "inference"
+    return tuple(
+        ValidatedRow(
+            one.id,
+            task,
+            "samples_per_s",
+            one.source,
+            one.published,
+            float(one.predicted.value),
+            float(one.predicted.low),
+            float(one.predicted.high),
+            CALIBRATED if one.calibrates else PREDICTED,
+        )
+        for one in answer.evidence
+    )
+
+
+def answer_parity_chart(
+    answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 340
+) -> Chart | None:
+    """Predicted against published rates near a workload; None where nothing near it is published."""
+    labels = {one.id: plural(one.n_gpus, "GPU") for one in answer.evidence}
+    return parity_chart(
+        answer_rows(answer),
+        palette,
+        width,
+        height,
+        title=answer_finding(answer),
+        kind=lambda row: SEEN if row.status == CALIBRATED else TESTS,
+        labels=labels,
+    )
+
+
+def answer_finding(answer: WorkloadAnswer) -> str:
+    """Title of the chart: how many of the published runs lie inside their intervals."""
+    count = len(answer.evidence)
+    inside = sum(bool(row.is_covered) for row in answer_rows(answer))
+    if count == 1:
+        return f"The one published run nearby lies {'inside' if inside else 'outside'} its 90\u202f% interval"
+    if inside == count == 2:
+        return "Both published runs nearby lie inside the 90\u202f% interval"
+    which = "All" if inside == count else f"{inside} of" if inside else "None of"
+    verb = "lies" if inside < 2 else "lie"
+    return f"{which} {plural(count, 'published run')} nearby {verb} inside the 90\u202f% interval"

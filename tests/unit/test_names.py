@@ -1,0 +1,527 @@
+"""Names that the catalogue never saw: expectations follow from the naming rules of the vendors and of the brief."""
+
+import dataclasses
+import math
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sizer.calibrate.cases import link_protocol, observed_link_bytes_per_s
+from sizer.calibrate.names import (
+    LINES,
+    StackGuess,
+    has_xla,
+    line_of,
+    match_stack,
+    resolve_dnn,
+    resolve_gpu,
+    resolve_intra_link,
+    resolve_link,
+    resolve_server,
+    resolve_stack,
+    year_of,
+)
+from sizer.calibrate.observations import Observation, load_observations
+from sizer.catalog.loader import load_catalog
+
+CATALOG = load_catalog()
+OBSERVED = {
+    (row.software, row.source, row.framework): row
+    for row in load_observations()
+    if row.task in ("training", "inference")
+}
+# Texts that took longest or broke readers elsewhere.
+HOSTILE = (
+    "\x00\x07\x1b[31m",
+    "jan " * 1250,
+    "1" * 5000,
+    "1." * 2500,
+    "a." * 2500,
+    "a-" * 2500,
+    "mlperf-" * 714,
+    "nvlink-" * 714,
+    "v100" * 1250,
+    "dgx-1" * 1000,
+    "tf_cnn_" * 714,
+    " " * 5000,
+    "\u0301" * 5000,
+    "ﷺ" * 5000,
+    "٣.٤ TensorFlow ١٩.٠٧",
+    "\ud800",
+)
+
+
+def row_of(**cells: object) -> Observation:
+    empty = {field.name: "" for field in dataclasses.fields(Observation) if field.type in ("str", str)}
+    counts = ("batch_per_gpu", "servers", "gpus", "nics_per_server", "storage_nodes", "sample_bytes", "dataset_bytes")
+    stated = {"id": "mine-1", "source": "mine", "task": "training", "quantity": "samples_per_s", "value": 1.0}
+    return Observation(**(empty | dict.fromkeys(counts) | stated | cells))
+
+
+def guess_of(software: str, framework: str = "", **cells: object) -> StackGuess:
+    guess = resolve_stack(CATALOG, row_of(software=software, framework=framework, **cells))
+    assert guess is not None
+    return guess
+
+
+@pytest.mark.parametrize("row", OBSERVED.values(), ids=map(" / ".join, OBSERVED))
+def test_every_published_wording_resolves(row):
+    guess, exact = resolve_stack(CATALOG, row), match_stack(CATALOG, row)
+    assert guess is not None
+    assert guess.is_known == (exact is not None)
+    if exact is not None:
+        assert guess.stack is exact
+        assert guess.note == ""
+        assert (guess.line, guess.has_xla, guess.year) == (line_of(exact), has_xla(exact), year_of(exact))
+    else:
+        assert guess.stack.id not in CATALOG.stacks
+        assert guess.stack.framework == row.framework
+        assert guess.note.endswith(".")
+
+
+@pytest.mark.parametrize("row", OBSERVED.values(), ids=map(" / ".join, OBSERVED))
+@pytest.mark.parametrize("spelled", [str.upper, str.lower, lambda text: f" {text.replace(',', ' ;')} "])
+def test_spelling_changes_nothing(row, spelled):
+    first, other = (resolve_stack(CATALOG, r) for r in (row, dataclasses.replace(row, software=spelled(row.software))))
+    # The rule for rows that name no software is for those alone.
+    if row.software:
+        assert other.stack.id == first.stack.id
+
+
+def test_every_stack_has_a_line_and_a_year():
+    for stack in CATALOG.stacks.values():
+        assert line_of(stack) in LINES
+        assert 2016 <= year_of(stack) < 2024
+        assert has_xla(stack) == ("xla" in stack.id)
+        assert (line_of(stack) == "ngc") == ("ngc" in stack.id.lower() or stack.id == "pytorch-0.3")
+
+
+@pytest.mark.parametrize(
+    ("stack", "line"),
+    [
+        ("mxnet-ngc19.05-dali", "ngc"),
+        ("tf-cnn-benchmarks-ngc18.09", "ngc"),
+        ("tf-cnn-benchmarks-2.2", "cnn-benchmarks"),
+        ("tf-1.4-tensorpack", "tensorpack"),
+        ("tf-horovod-tensorpack", "tensorpack"),
+        ("tf-official-2.3", "official"),
+        ("pytorch-1.6-examples", "official"),
+        ("tf-1.8-horovod", "horovod"),
+        ("tensorflow-dell-2018", "horovod"),
+        ("mxnet-1.2", "upstream"),
+        ("oneflow-0.2", "upstream"),
+    ],
+)
+def test_line_of_catalogue_stacks(stack, line):
+    assert line_of(CATALOG.stacks[stack]) == line
+
+
+@pytest.mark.parametrize(
+    ("software", "framework", "loader", "stack"),
+    [
+        ("NGC TensorFlow 19.07", "tensorflow", "", "tf-ngc19.07"),
+        ("nvcr.io/nvidia/tensorflow:19.07-py3", "", "", "tf-ngc19.07"),
+        ("Horovod + TensorFlow container (NGC 19.07), XLA, --amp", "TF", "", "tf-ngc19.07-xla"),
+        ("TensorFlow NGC 20.03", "tensorflow", "", "tf-ngc20.03"),
+        ("TensorFlow 1.15 NGC 20.03, XLA, DALI", "tensorflow", "", "tf-ngc20.03-xla-dali"),
+        ("TensorFlow NGC 20.03 + XLA", "tensorflow", "dali", "tf-ngc20.03-xla-dali"),
+        ("NGC PyTorch 19.05", "torch", "", "pytorch-ngc19.05"),
+        ("NGC PyTorch 19.05", "torch", "dali", "pytorch-ngc19.05-dali"),
+        ("PyTorch 20.03 DALI on CPU", "", "", "pytorch-ngc20.03-dali-cpu"),
+        ("MXNet 0.11.1", "mxnet", "", "mxnet-0.11"),
+        ("mxnet 1.6 GluonCV", "mxnet", "", "mxnet-1.6-gluoncv"),
+        ("TF 1.15.3, tf-cnn-benchmarks, CUDA 10.0, cuDNN 7.6.5, no XLA", "", "", "tf-cnn-benchmarks-1.15.3"),
+        ("tf_cnn_benchmarks TensorFlow 1.15.3 XLA", "", "", "tf-cnn-benchmarks-1.15.3-xla"),
+        ("TensorFlow 1.5", "tensorflow", "", "tf-1.5"),
+        ("Paddle 1.8.3 without DALI", "paddle", "", "paddle-1.8"),
+        ("Paddle 1.8.3, DALI", "paddle", "", "paddle-1.8-dali"),
+        ("TensorFlow official models (October 2018)", "", "", "tf-official-2018.10"),
+        ("tf-ngc19.07-xla", "tensorflow", "", "tf-ngc19.07-xla"),
+        ("MXNet NGC 19.05 with DALI", "mxnet", "", "mxnet-ngc19.05-dali"),
+    ],
+)
+def test_same_wording_spelled_otherwise(software, framework, loader, stack):
+    guess = guess_of(software, framework, loader=loader)
+    assert (guess.stack.id, guess.is_known, guess.note) == (stack, True, "")
+
+
+@pytest.mark.parametrize(
+    ("software", "loader"),
+    [
+        ("TensorFlow NGC 19.05 + XLA", ""),  # the catalogue has it without XLA only
+        ("NGC MXNet 19.05", "framework"),  # and this one with DALI only
+        ("TensorFlow NGC 20.06-tf2 + XLA", ""),  # another TensorFlow in the same month's container
+        ("PyTorch 1.1.1", ""),
+        ("TensorFlow 1.15.3, tensorpack", ""),
+        ("TensorFlow + Horovod", ""),  # a stack only of the sources that mean one by it
+    ],
+)
+def test_other_software_stays_unlisted(software, loader):
+    guess = guess_of(software, loader=loader)
+    assert not guess.is_known
+    assert guess.stack.id.startswith(f"unlisted:{guess.stack.framework}:")
+    assert line_of(guess.stack) == guess.line
+    assert has_xla(guess.stack) == guess.has_xla
+
+
+@pytest.mark.parametrize(
+    ("software", "framework", "year", "line"),
+    [
+        ("TensorFlow NGC 21.07 + XLA", "tensorflow", 2021 + 6.5 / 12, "ngc"),
+        ("PyTorch, NVIDIA Release 20.06", "pytorch", 2020 + 5.5 / 12, "ngc"),
+        ("MXNet 23.12", "mxnet", 2023 + 11.5 / 12, "ngc"),
+        ("TensorFlow 1.4 container, CUDA 9.0, 18.01", "tensorflow", 2018 + 0.5 / 12, "ngc"),
+        ("TensorFlow (Mar 2019)", "tf", 2019 + 2.5 / 12, "upstream"),
+        ("PyTorch nightly 2019-06-15", "pytorch", 2019 + 5.5 / 12, "upstream"),
+        ("tf-nightly-gpu dev20190405", "", 2019 + 3.5 / 12, "upstream"),
+        ("PyTorch of 2020", "pytorch", 2020.5, "upstream"),
+        ("TensorFlow official models, ILSVRC 2012", "tf", None, "official"),
+        ("TensorFlow for MLPerf v0.6", "tensorflow", 2019 + 5.5 / 12, "upstream"),
+        ("TensorFlow 1.13.1", "tensorflow", year_of(CATALOG.stacks["tf-1.13-tensorpack"]), "upstream"),
+        ("TensorFlow 1.5, tf_cnn_benchmarks", "", year_of(CATALOG.stacks["tf-1.5"]), "cnn-benchmarks"),
+        ("PyTorch 1.13.1", "pytorch", year_of(CATALOG.stacks["pytorch-1.6-examples"]), "upstream"),
+        ("TensorRT 4.0.0.1", "tensorrt", year_of(CATALOG.stacks["tensorrt-4.0"]), "upstream"),
+        ("TensorFlow 2.0, Horovod", "tf", year_of(CATALOG.stacks["tf-cnn-benchmarks-2.2"]), "horovod"),
+        ("PyTorch + Horovod", "pytorch", None, "upstream"),
+        ("OpenAI scripts", "chainer", None, "upstream"),
+        ("TensorFlow 1.x", "tensorflow", None, "upstream"),
+    ],
+)
+def test_year_and_line_of_unlisted_software(software, framework, year, line):
+    guess = guess_of(software, framework)
+    assert not guess.is_known
+    assert guess.line == line
+    assert guess.year == (None if year is None else pytest.approx(year, abs=1e-9))
+    assert math.isnan(year_of(guess.stack)) if year is None else year_of(guess.stack) == guess.year
+
+
+@pytest.mark.parametrize(
+    "software",
+    [
+        "TensorFlow, cuDNN 7.0.5",
+        "TensorFlow, CUDA 9",
+        "TensorFlow, NCCL 2.4.8",
+        "TensorFlow, 8x V100",
+        "TensorFlow 8 GPUs",
+        "TensorFlow, ImageNet 224",
+        "TensorFlow, Ubuntu 18.04",
+        "TensorFlow, Docker 19.03",
+        "TensorFlow, 18.09 s a step",
+        "TensorFlow, Python 3.6, keras 2.2.4",
+        "TensorFlow, COCO 2017",
+        "TensorFlow decode 2x",
+        "TensorFlow, driver 418.67",
+    ],
+)
+def test_numbers_of_other_things_date_nothing(software):
+    assert guess_of(software).year is None
+
+
+def test_version_between_two_known_ones_is_dated_between_them():
+    """PyTorch 1.1 is of 2019-04 and 1.6 of 2020-07, 15 months: three fifths are 9 months, January 2020."""
+    guess = guess_of("PyTorch 1.4", "pytorch")
+    assert guess.year == pytest.approx(2020 + 0.5 / 12)
+    assert "between PyTorch 1.1 and 1.6" in guess.note
+
+
+@pytest.mark.parametrize(
+    ("cells", "year"),
+    [
+        ({"source": "mlperf-v0.7"}, 2020 + 6.5 / 12),
+        ({"source": "mlperf_training_1.1"}, 2021 + 11.5 / 12),
+        ({"id": "mlperf-v1.0-dgx1-resnet"}, 2021 + 5.5 / 12),
+        ({"id": "mlperf-10"}, None),  # a tenth row, not round 1.0
+        ({"source": "mlperf-storage-v0.5"}, 2023.5),  # another suite: dated by the catalogue's source
+        ({"source": "gh-tfbm-283"}, 2019 + 0.5 / 12),  # its date in sources.toml
+        ({"source": "tensorflow-releases"}, None),  # "2015 onward" dates nothing
+    ],
+)
+def test_source_dates_software_without_release(cells, year):
+    assert guess_of("PyTorch", "pytorch", **cells).year == (None if year is None else pytest.approx(year))
+
+
+@pytest.mark.parametrize(
+    ("framework", "software", "name"),
+    [
+        ("PyTorch", "", "pytorch"),
+        ("tf", "", "tensorflow"),
+        ("TensorFlow 2", "", "tensorflow"),
+        ("MXNet", "", "mxnet"),
+        ("paddle", "", "paddlepaddle"),
+        ("TensorRT", "", "tensorrt"),
+        ("", "trtexec, TRT 7", "tensorrt"),
+        ("n/a", "fastai", "pytorch"),
+        ("", "tf_cnn_benchmarks", "tensorflow"),
+        ("pytorch", "compared with TensorFlow 1.5.1", "pytorch"),
+        ("My Engine", "fast", "my-engine"),
+    ],
+)
+def test_framework_of_column_or_wording(framework, software, name):
+    assert guess_of(software, framework).stack.framework == name
+
+
+@pytest.mark.parametrize("software", ["", "CUDA 9", "cuDNN 7.0.5", "Horovod 0.19", "my scripts"])
+def test_no_framework_no_stack(software):
+    assert resolve_stack(CATALOG, row_of(software=software, framework="unknown")) is None
+
+
+def test_one_unlisted_stack_for_all_spellings_and_none_for_two_wordings():
+    ids = [guess_of(text).stack.id for text in ("TensorFlow NGC 21.07 + XLA", "XLA, NGC tensorflow:21.07-py3")]
+    assert ids[0] == ids[1]
+    long = ["PyTorch 2.1 " + "word " * 20 + end for end in ("a1", "b2")]
+    assert guess_of(long[0]).stack.id != guess_of(long[1]).stack.id
+    assert guess_of("PyTorch", source="one").stack.id != guess_of("PyTorch", source="two").stack.id
+    assert guess_of("PyTorch 深度").stack.id != guess_of("PyTorch 学习").stack.id
+
+
+@pytest.mark.parametrize(
+    ("gpu", "server", "link", "found"),
+    [
+        ("v100", "", "", "v100-sxm2-16gb"),
+        ("v100", "dgx-1", "", "v100-sxm2-16gb"),
+        ("v100", "NVIDIA DGX-2H", "", "v100-sxm3-32gb"),
+        ("v100", "", "nvswitch", "v100-sxm3-32gb"),
+        ("v100", "", "nvlink2", "v100-sxm2-16gb"),
+        ("v100", "", "PCIe 3.0", "v100-pcie-16gb"),
+        ("v100", "R740 PCIe", "", "v100-pcie-16gb"),
+        ("v100", "DGX-1 32GB", "", "v100-sxm2-32gb"),
+        ("v100", "aws-p3dn.24xlarge", "", "v100-sxm2-32gb"),
+        ("v100-32gb", "dss8440", "", "v100-pcie-32gb"),
+        ("V100-SXM2", "", "", "v100-sxm2-16gb"),
+        ("v100sxm2", "", "pcie3", "v100-sxm2-16gb"),
+        ("v100-sxm3", "", "", "v100-sxm3-32gb"),
+        ("v100-sxm3-32gb-h", "", "", "v100-sxm3-32gb"),
+        ("v100-pcie", "", "", "v100-pcie-16gb"),
+        ("v100-nvlink", "", "", "v100-sxm2-16gb"),
+        ("volta", "", "", "v100-sxm2-16gb"),
+        ("V100S", "", "", "v100s-pcie-32gb"),
+        ("8x V100 FHHL", "", "", "v100-fhhl-16gb"),
+        ("p100", "", "", "p100-sxm2-16gb"),
+        ("p100", "", "pcie3", "p100-pcie-16gb"),
+        ("P100-PCIE-12GB", "", "", "p100-pcie-12gb"),
+        ("pascal", "", "", "p100-pcie-16gb"),
+    ],
+)
+def test_gpu_by_its_words_server_and_link(gpu, server, link, found):
+    assert resolve_gpu(CATALOG, row_of(gpu=gpu, server=server, intra_link=link))[0] == found
+
+
+@pytest.mark.parametrize("gpu", ["tesla-v100-sxm2-16gb", "NVIDIA Tesla V100-SXM2-16GB", "v100_sxm2_16_gb", "v100s"])
+def test_gpu_that_is_fully_named_needs_no_note(gpu):
+    assert resolve_gpu(CATALOG, row_of(gpu=gpu))[1] == ""
+
+
+@pytest.mark.parametrize("gpu", ["v100", "v100-sxm2", "v100-sxm2-12gb", "v100-sxm3-32gb-h"])
+def test_gpu_that_is_partly_named_has_a_note(gpu):
+    note = resolve_gpu(CATALOG, row_of(gpu=gpu))[1]
+    assert note.startswith(f"{gpu!r} read as Tesla V100")
+    assert note.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "gpu", ["", "a100", "k80", "t4", "p40", "m40", "gtx1080ti", "RTX 2080", "Titan V", "Quadro GV100", "v1000", "MI50"]
+)
+def test_other_chips_are_no_gpu_of_the_catalogue(gpu):
+    assert resolve_gpu(CATALOG, row_of(gpu=gpu, server="dgx-1")) is None
+
+
+@pytest.mark.parametrize("folder", ["gpus", "servers", "dnns"])
+def test_ids_resolve_to_themselves(folder):
+    for name in CATALOG.folder(folder):
+        found = {
+            "gpus": lambda n: resolve_gpu(CATALOG, row_of(gpu=n)),
+            "servers": lambda n: resolve_server(CATALOG, row_of(server=n)),
+            "dnns": lambda n: resolve_dnn(CATALOG, n),
+        }[folder](name)
+        assert found == (name, "")
+
+
+@pytest.mark.parametrize(
+    ("server", "found"),
+    [
+        ("nvidia-dgx-1", "dgx-1"),
+        ("dgx1", "dgx-1"),
+        ("DGX-1 32GB", "dgx-1"),
+        ("dgx-1v", "dgx-1"),
+        ("dgx-1-p100", "dgx-1"),  # the same host; told in a note
+        ("DGX2", "dgx-2"),
+        ("dgx2h", "dgx-2h"),
+        ("hpe-apollo-6500", "apollo-6500"),
+        ("HPE Apollo 6500 Gen10 (XL270d)", "apollo-6500"),
+        ("dell-c4140", "c4140"),
+        ("PowerEdge C4140 configuration K", "c4140"),
+        ("c4140-b", "c4140-pcie"),
+        ("DSS8440", "dss-8440"),
+        ("Hitachi UCP RS V225G", "v225g"),
+        ("", None),
+        ("generic-8x-v100-sxm2", None),
+        ("aws-p3.16xlarge", None),
+        ("dgx-a100", None),
+        ("dgx-station", None),
+        ("dgx-10", None),
+        ("dgx-1-like", None),
+        ("apollo-6500-gen9", None),
+    ],
+)
+def test_servers(server, found):
+    named = resolve_server(CATALOG, row_of(server=server))
+    assert (named and named[0]) == found
+    assert bool(named and named[1]) == (server == "dgx-1-p100")
+
+
+def test_c4140_with_pcie_boards_is_the_other_build():
+    assert resolve_server(CATALOG, row_of(server="dell-c4140", gpu="v100-pcie-16gb"))[0] == "c4140-pcie"
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [
+        ("edr", "edr"),
+        ("ib-edr", "edr"),
+        ("infiniband-edr", "edr"),
+        ("100gb-ib", "edr"),
+        ("EDR InfiniBand, 100 Gb/s", "edr"),
+        ("hdr", "hdr"),
+        ("hdr100", "edr"),
+        ("200G InfiniBand", "hdr"),
+        ("fdr", "fdr"),
+        ("56 Gbit/s InfiniBand", "fdr"),
+        ("100gbe", "100gbe"),
+        ("100GbE RoCEv2", "100gbe-roce"),
+        ("roce-100", "100gbe-roce"),
+        ("25gbe-tcp", "25gbe-tcp"),
+        ("TCP over 25 Gbit/s Ethernet", "25gbe-tcp"),
+        ("10gbe", "10gbe"),
+        ("10GigE", "10gbe"),
+        ("ethernet-100g", "100gbe"),
+        ("100gbe-efa", "100gbe-efa"),
+        ("efa", "100gbe-efa"),
+        ("IPoIB EDR", "edr-tcp"),
+        ("2x25GbE", "25gbe"),
+        ("gigabit ethernet", "1gbe"),
+        ("", None),
+        ("infiniband", None),
+        ("ethernet", None),
+        ("ndr", None),
+        ("200gbe", None),
+        ("omni-path-100", None),
+        ("nvlink", None),
+        ("edr or fdr", None),
+    ],
+)
+def test_links_between_servers(text, link):
+    found = resolve_link(text, "inter")
+    assert (found and found[0]) == link
+    if found is not None:
+        assert observed_link_bytes_per_s(found[0]) > 0
+        assert link_protocol(found[0]) in ("rdma", "tcp", "efa")
+
+
+@pytest.mark.parametrize("text", ["hdr100", "efa", "2x25gbe", "fdr/40gbe", "100gbps"])
+def test_assumed_links_have_a_note(text):
+    assert resolve_link(text)[1].startswith(f"{text!r} read as ")
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [
+        ("nvlink", "nvlink2"),
+        ("nvlink-v2", "nvlink2"),
+        ("NVLink 2.0", "nvlink2"),
+        ("nvlink2", "nvlink2"),
+        ("nvlink1", "nvlink1"),
+        ("NVLink gen 1", "nvlink1"),
+        ("nvswitch", "nvswitch"),
+        ("NVLink switch", "nvswitch"),
+        ("pcie", "pcie3"),
+        ("pcie3", "pcie3"),
+        ("pcie-gen3", "pcie3"),
+        ("PCIe 3.0 x16", "pcie3"),
+        ("pix", "pcie3"),
+        ("nvlink3", None),
+        ("edr", None),
+        ("", None),
+    ],
+)
+def test_links_between_gpus(text, link):
+    found = resolve_intra_link(text)
+    assert (found and found[0]) == link
+    assert resolve_link(text, "intra") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "dnn"),
+    [
+        ("resnet-50", "resnet50"),
+        ("ResNet50", "resnet50"),
+        ("resnet50-v1.5", "resnet50"),
+        ("resnet50_v1.5", "resnet50"),
+        ("rn50", "resnet50"),
+        ("resnet-152", "resnet152"),
+        ("inception3", "inception-v3"),
+        ("inception_v3", "inception-v3"),
+        ("inception4", "inception-v4"),
+        ("vgg-16", "vgg16"),
+        ("ssd", "ssd-resnet34"),
+        ("ssd-r34", "ssd-resnet34"),
+        ("maskrcnn", "mask-rcnn"),
+        ("mask_rcnn", "mask-rcnn"),
+        ("bert", "bert-large"),
+        ("bert-large-uncased", "bert-large"),
+        ("gnmt", "gnmt"),
+        ("transformer", "transformer-big"),
+        ("GoogLeNet", "googlenet"),
+        ("inception-v1", "googlenet"),
+        ("ncf", "ncf"),
+        ("3D U-Net", "unet3d"),
+        ("bert-base", None),
+        ("resnext50", None),
+        ("resnet50-vd", None),
+        ("ssd-mobilenet", None),
+        ("inception-resnet-v2", None),
+        ("", None),
+        ("-", None),
+    ],
+)
+def test_dnns(text, dnn):
+    found = resolve_dnn(CATALOG, text)
+    assert (found and found[0]) == dnn
+
+
+def everything(text: str, other: str) -> list[str]:
+    """Notes of all functions for two texts in every column."""
+    row = row_of(software=text, framework=other, source=other, id=text, gpu=text, server=other, intra_link=text)
+    swapped = row_of(software=other, framework="tf", source=text, gpu=f"v100 {text}", server=f"dgx-1 {text}")
+    guesses = [resolve_stack(CATALOG, r) for r in (row, swapped)]
+    found = [resolve_gpu(CATALOG, row), resolve_gpu(CATALOG, swapped)]
+    found += [resolve_server(CATALOG, row), resolve_server(CATALOG, swapped)]
+    found += [resolve_link(text), resolve_link(f"edr {text}"), resolve_intra_link(text), resolve_dnn(CATALOG, text)]
+    return [guess.note for guess in guesses if guess] + [note for pair in found if pair for note in pair[1:]]
+
+
+VOCABULARY = """
+TensorFlow PyTorch NGC 19.07 1.15.3 2018-06 Feb 2019 XLA DALI no + , ( ) -- v100 sxm2 32 gb dgx 1 2h edr 100 gbe ib
+nvlink pcie resnet 50 mlperf v0.7 @ 8x tf1 . _ : /
+"""
+WORDS = st.sampled_from(VOCABULARY.split())
+
+
+@settings(max_examples=300)
+@given(
+    text=st.text(max_size=80) | st.lists(WORDS, max_size=12).map(" ".join) | st.lists(WORDS, max_size=12).map("".join),
+    other=st.text(max_size=40) | st.lists(WORDS, max_size=6).map("-".join),
+)
+def test_no_text_raises_and_notes_are_short_and_printable(text, other):
+    for note in everything(text, other):
+        assert note.isprintable()
+        assert len(note) <= 320  # two quotes of 60 characters and the sentence about them
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_text_takes_long(text):
+    start = time.perf_counter()
+    notes = everything(text[:5000], text[:5000])
+    assert time.perf_counter() - start < 2.0  # 50,000 rows of one file share their wordings; a loaded machine is slow
+    assert all(note.isprintable() for note in notes)

@@ -1,0 +1,225 @@
+"""GPU step, and the rates with exchange that are built on it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from sizer.perf.exchange import hierarchical_allreduce_time_s
+from sizer.perf.step import (
+    HOST_LINK,
+    INTER_HOP_S,
+    INTRA_HOP_S,
+    LAST_BUCKET_FRACTION,
+    SCALE_OUT,
+    STRAGGLER,
+    TERM_NAMES,
+    StepTerms,
+    inference_samples_per_s,
+    training_samples_per_s,
+)
+
+K = len(TERM_NAMES)
+_TYPICAL = {
+    "log_efficiency": np.log(0.2),
+    "log_launch_s": np.log(0.01),
+    "log_intra_bytes_per_s": np.log(60e9),
+    "log_inter_share": np.log(0.7),
+    "overlap_logit": -1.0,
+    "log_straggler": np.log(0.01),
+    "log_host_link_bytes_per_s": np.log(11e9),
+    "log_run_ahead": -0.5,
+    "log_fill": np.log(5.0),
+    "log_scale_out": np.log(0.02),
+}
+
+
+def named(**values):
+    """Terms by name, the others as usual."""
+    return np.array([{**_TYPICAL, **values}[name] for name in TERM_NAMES])
+
+
+VALUES = named()
+RESNET50 = {"forward_flop": 8.18e9, "gradient_bytes": 51.2e6, "peak_flop_per_s": 125e12, "nic_bytes_per_s": 12.5e9}
+
+
+def terms(values=VALUES, covariance=None, scatter=0.05):
+    return StepTerms(
+        values, np.zeros((K, K)) if covariance is None else covariance, np.array(scatter), notes=("a note",)
+    )
+
+
+def spread():
+    root = np.random.default_rng(3).normal(size=(K, K)) * 0.1
+    return root @ root.T
+
+
+def test_step_of_a_hand_calculation():
+    """3 x 8 GFLOP x (100 + 20) / (100 TFLOP/s x 0.24) = 0.12 s of arithmetic and 0.05 s to launch, q = 2: 0.13 s."""
+    values = named(log_efficiency=np.log(0.24), log_launch_s=np.log(0.05), log_fill=np.log(20), log_run_ahead=0.0)
+    one = {"n_gpus_per_server": 1, "n_servers": 1, "gradient_bytes": 1e8, "nic_bytes_per_s": 0.0}
+    rate = training_samples_per_s(terms(values), batch_per_gpu=100, forward_flop=8e9, peak_flop_per_s=100e12, **one)
+    assert_allclose(rate.compute.value, 100 / 0.13, rtol=1e-12)
+
+
+def test_launches_that_run_ahead_cost_nothing_beside_arithmetic():
+    """q = 1 adds the two, a large q takes the longer: 0.12 s against 0.05 s."""
+    common = {"log_efficiency": np.log(0.24), "log_launch_s": np.log(0.05), "log_fill": np.log(20)}
+    arguments = {**RESNET50, "forward_flop": 8e9, "peak_flop_per_s": 100e12}
+    seconds = []
+    for run_ahead in (-20.0, 5.0):
+        rate = training_samples_per_s(
+            terms(named(**common, log_run_ahead=run_ahead)),
+            batch_per_gpu=100,
+            n_gpus_per_server=1,
+            n_servers=1,
+            **arguments,
+        )
+        seconds.append(100 / rate.compute.value)
+    assert_allclose(seconds, [0.17, 0.12], rtol=1e-6)
+
+
+def test_forward_pass_is_a_third_of_a_training_step():
+    """Backward passes cost twice the forward one: gradients of inputs and of weights. Launch time left out."""
+    values = named(log_launch_s=np.log(1e-12))
+    training = training_samples_per_s(terms(values), batch_per_gpu=64, n_gpus_per_server=1, n_servers=1, **RESNET50)
+    inference = inference_samples_per_s(
+        terms(values),
+        batch_per_gpu=64,
+        n_gpus_per_server=1,
+        n_servers=1,
+        forward_flop=8.18e9,
+        peak_flop_per_s=125e12,
+        input_bytes=1.0,
+    )
+    assert_allclose(inference.compute.value, 3 * training.compute.value, rtol=1e-6)
+
+
+def test_host_link_of_the_source():
+    """HPE: 10.5 GiB/s over one x16 link are 18,000 float images/s of 227 x 227 (hpe-dlbs, rounded to thousands)."""
+    rate = inference_samples_per_s(
+        terms(named(log_host_link_bytes_per_s=np.log(10.5 * 2**30))),
+        batch_per_gpu=128,
+        n_gpus_per_server=1,
+        n_servers=1,
+        forward_flop=1e6,
+        peak_flop_per_s=125e12,
+        input_bytes=3 * 227 * 227,
+    )
+    assert_allclose(rate.exchange, 18_000, rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [("batch_per_gpu", 0), ("forward_flop", -1.0), ("peak_flop_per_s", 0.0), ("n_servers", 0), ("gradient_bytes", -1)],
+)
+def test_bad_arguments_are_named(argument, value):
+    good = {"batch_per_gpu": 1, "n_gpus_per_server": 8, "n_servers": 2, **RESNET50}
+    with pytest.raises(ValueError, match=argument):
+        training_samples_per_s(terms(), **{**good, argument: value})
+
+
+def test_training_rate_is_built_from_the_published_formulas():
+    """The formulas of the design page, written out once more: launch and arithmetic, exchange beyond what hides it."""
+    servers = np.array([1, 2, 9, 130])
+    rate = training_samples_per_s(terms(), batch_per_gpu=16, n_gpus_per_server=8, n_servers=servers, **RESNET50)
+    q = 1 + np.exp(-0.5)
+    gpu = (0.01**q + (3 * 8.18e9 * (16 + 5) / (125e12 * 0.2)) ** q) ** (1 / q)
+    exchange = hierarchical_allreduce_time_s(51.2e6, 8, servers, 60e9, 12.5e9 * 0.7, INTRA_HOP_S, INTER_HOP_S)
+    beyond = exchange - 2 / 3 * gpu / (1 + np.exp(1.0))
+    exposed = (beyond + np.hypot(beyond, 2 * LAST_BUCKET_FRACTION * exchange)) / 2
+    step = (gpu + exposed) * (1 + 0.01 * 3 + 0.02 * 2 * (servers - 1) / servers)
+    assert_allclose(rate.total.value, 16 * 8 * servers / step, rtol=1e-12)
+    assert_allclose(rate.compute.value, 16 * 8 * servers / gpu, rtol=1e-12)
+    assert_allclose(rate.exchange, 16 * 8 * servers / exchange, rtol=1e-12)
+    assert rate.total.warnings == ("a note",)
+
+
+def test_exchange_hides_behind_the_backward_pass():
+    """Far below what hides it nearly nothing is exposed, far above all but the hidden part: max(0, x - k 2/3 t)."""
+    arguments = {**RESNET50, "nic_bytes_per_s": np.array([1e13, 1e7])}
+    rate = training_samples_per_s(terms(), batch_per_gpu=256, n_gpus_per_server=1, n_servers=2, **arguments)
+    gpu = 512 / rate.compute.value
+    exchange = 512 / rate.exchange
+    step = 512 / rate.total.value / (1 + 0.02)
+    hidden = 2 / 3 * gpu / (1 + np.exp(1.0))
+    assert_allclose(step - gpu, [0.0, exchange[1] - hidden[1]], rtol=0.02, atol=1e-6)  # the corner is rounded
+
+
+@pytest.mark.parametrize("servers", [1, 2, 40])
+@pytest.mark.parametrize("batch", [4, 256])
+def test_interval_agrees_with_numerical_differences(servers, batch):
+    covariance = spread()
+
+    def log_rate(values):
+        rate = training_samples_per_s(
+            terms(values), batch_per_gpu=batch, n_gpus_per_server=8, n_servers=servers, **RESNET50
+        )
+        return np.log(rate.total.value)
+
+    slope = np.array([(log_rate(VALUES + 1e-5 * e) - log_rate(VALUES - 1e-5 * e)) / 2e-5 for e in np.eye(K)])
+    # Waiting is log-normal: its slope is the mean one to the end of the 90 % interval.
+    for term in (STRAGGLER, SCALE_OUT):
+        reach = 1.6448536 * np.sqrt(covariance[term, term])
+        slope[term] *= np.expm1(reach) / reach
+    expected = np.sqrt(slope @ covariance @ slope + 0.05**2)
+    rate = training_samples_per_s(
+        terms(covariance=covariance), batch_per_gpu=batch, n_gpus_per_server=8, n_servers=servers, **RESNET50
+    )
+    assert_allclose(rate.total.log_sd, expected, rtol=1e-6)  # central differences leave 1e-10
+
+
+def test_one_gpu_needs_no_exchange():
+    rate = training_samples_per_s(
+        terms(), batch_per_gpu=64, n_gpus_per_server=1, n_servers=1, **{**RESNET50, "nic_bytes_per_s": 0.0}
+    )
+    assert rate.total.value == rate.compute.value
+    assert np.isinf(rate.exchange)
+    assert rate.exposed_s == 0
+
+
+@settings(deadline=None)
+@given(
+    gpus=st.integers(1, 16),
+    servers=st.integers(1, 2000),
+    batch=st.integers(1, 4096),
+    nic=st.floats(1e8, 1e11),
+)
+def test_more_gpus_never_lower_the_compute_capacity(gpus, servers, batch, nic):
+    counts = {
+        "n_gpus_per_server": np.array([gpus, gpus + 1, gpus]),
+        "n_servers": np.array([servers, servers, servers + 1]),
+    }
+    rate = training_samples_per_s(terms(), batch_per_gpu=batch, **counts, **{**RESNET50, "nic_bytes_per_s": nic})
+    assert (rate.compute.value[1:] > rate.compute.value[0]).all()
+    assert (rate.total.value <= rate.compute.value).all()
+
+
+def test_a_slower_host_link_bounds_inference():
+    """8 GPUs with 2 links of 11 GB/s: 2 x 11e9 / (4 x 150,528) = 36,538 images/s, far below what the GPUs pass."""
+    rate = inference_samples_per_s(
+        terms(),
+        batch_per_gpu=128,
+        n_gpus_per_server=8,
+        n_servers=np.array([1, 2]),
+        forward_flop=3e9,
+        peak_flop_per_s=125e12,
+        input_bytes=150_528,
+    )
+    assert_allclose(rate.total.value, [36_538, 73_076], rtol=1e-4)  # rounded to whole images
+    assert (rate.compute.value > rate.total.value).all()
+    assert set(rate.total_gradient) >= {HOST_LINK}
+
+
+def test_terms_of_several_platforms_by_row():
+    both = StepTerms.stack([terms(), terms(VALUES + 0.1 * np.eye(K)[0])])
+    arguments = {"batch_per_gpu": 64, "n_gpus_per_server": 1, "n_servers": 1, **RESNET50}
+    rate = training_samples_per_s(both[np.array([0, 1, 1])], **arguments)
+    assert rate.total.value.shape == (3,)
+    assert rate.total.value[1] == rate.total.value[2] > rate.total.value[0]
+
+
+def test_terms_of_a_wrong_shape_are_refused():
+    with pytest.raises(ValueError, match="terms must be"):
+        StepTerms(np.zeros(3), np.zeros((3, 3)), np.array(0.0))
