@@ -17,6 +17,8 @@ Model = Callable[[Floats], tuple[Floats, csr_array]]
 
 _MAX_EVALUATIONS = 600
 _MAX_DAMPING = 1e12
+# Degrees of freedom of the loss: residuals beyond about twice the scatter count less and less.
+_TAIL = 6.0
 # The Hessian is symmetric and positive definite: pivots on the diagonal keep it sparse.
 _SYMMETRIC = {"SymmetricMode": True, "DiagPivotThresh": 0.0}
 # Relative fall of the objective at which the joint fit has settled.
@@ -93,7 +95,7 @@ def _objective(
 ) -> tuple[float, Floats, csr_array]:
     """Robust loss plus priors, with the predictions and their derivatives."""
     predicted, derivative = model(values)
-    data = 2 * (np.sqrt(1 + ((predicted - y) / sigma) ** 2) - 1)
+    data = _TAIL * np.log1p(((predicted - y) / sigma) ** 2 / _TAIL)
     return float(data.sum() + (((values - prior_mean) / prior_sd) ** 2).sum()), predicted, derivative
 
 
@@ -115,8 +117,12 @@ def laplace_covariance(derivative: csr_array, scaled: Floats, sigma: Floats, pri
 
 
 def robust_weight(scaled: Floats) -> Floats:
-    """Weight of a row in the soft L1 loss, by its residual in units of sigma: 1 within, falling beyond."""
-    return np.asarray((1 + scaled**2) ** -0.5)
+    """Weight of a row by its residual in units of sigma: 1 within, falling with the square beyond.
+
+    The loss is that of a Student distribution: a row that no other supports loses its pull altogether, where a loss that
+    grows linearly would let a doubled rate bend what its neighbours say about scaling.
+    """
+    return np.asarray(1 / (1 + scaled**2 / _TAIL))
 
 
 def fit_left_out(
