@@ -119,8 +119,8 @@ def laplace_covariance(derivative: csr_array, scaled: Floats, sigma: Floats, pri
 def robust_weight(scaled: Floats) -> Floats:
     """Weight of a row by its residual in units of sigma: 1 within, falling with the square beyond.
 
-    The loss is that of a Student distribution: a row that no other supports loses its pull altogether, where a loss that
-    grows linearly would let a doubled rate bend what its neighbours say about scaling.
+    The loss is that of a Student distribution: a row that no other supports loses its pull altogether, where a loss
+    that grows linearly would let a doubled rate bend what its neighbours say about scaling.
     """
     return np.asarray(1 / (1 + scaled**2 / _TAIL))
 

@@ -142,6 +142,7 @@ def said(row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, str]:
 
 
 def tips() -> list[alt.Tooltip]:
+    """What stands under the pointer of a mark."""
     titles = {"name": "published run", "source": "source", "published": "published", "predicted": "predicted",
               "off": "error"}  # fmt: skip
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
