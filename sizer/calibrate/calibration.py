@@ -298,9 +298,15 @@ class Calibration:
             )
         elif f"pair:{e.stack}/{e.dnn}/{e.precision}/{e.task}" not in self._index:
             notes.append(f"{dnn.name} was not measured with {stack.name} in {e.precision} precision ({e.task})")
-        if f"gpu:{e.gpu}" not in self._index:
+        if f"gpu:{e.gpu}" not in self._index and f"gpu:{gpu.id}" not in self._index:
             notes.append(f"{gpu.name} was not measured: it takes the efficiency of its generation")
-        if e.inter_link and f"inter-stack:{e.stack}/{e.precision}" not in self._index and e.task == "training":
+        is_known = f"stack:{e.stack}" in self._index
+        if (
+            is_known
+            and e.inter_link
+            and f"inter-stack:{e.stack}/{e.precision}" not in self._index
+            and e.task == "training"
+        ):
             notes.append(f"{stack.name} was measured on one server only: its exchange between servers is the pool's")
         return tuple(notes)
 

@@ -16,7 +16,7 @@ from sizer.calibrate.names import (
     resolve_stack,
 )
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.rules import batch_of, left_out_reason, precision_of, usual_intra_link
+from sizer.calibrate.rules import UNSTATED_BOARDS, batch_of, left_out_reason, precision_of, usual_intra_link
 from sizer.catalog import links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack
@@ -95,6 +95,7 @@ class Case:
     n_gpus_per_server: int
     n_servers: int
     nic_bytes_per_s: float
+    is_other_board: bool = False  # the GPU stands for another board of its chip
     notes: tuple[str, ...] = ()  # what was taken for a name that the catalogue does not have
 
 
@@ -137,7 +138,7 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case 
         stack=guess.stack.id,
         dnn=dnn.id,
         family=dnn.family,
-        gpu=row.gpu if gpu_named[1] else gpu.id,
+        gpu=row.gpu if row.gpu in UNSTATED_BOARDS else gpu.id,
         generation=generation(gpu),
         intra_link=intra[0] if intra else usual_intra_link(gpu.id, gpu.form_factor.value),
         inter_link=link_level(layout.inter_link) if layout.servers > 1 else "",
@@ -157,6 +158,7 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case 
         n_gpus_per_server=layout.gpus // layout.servers,
         n_servers=layout.servers,
         nic_bytes_per_s=layout.nic_bytes_per_s,
+        is_other_board=bool(gpu_named[1]) and row.gpu not in UNSTATED_BOARDS,
         notes=tuple(note for note in (dnn_named[1], gpu_named[1], guess.note, layout_note) if note),
     )
     return case, ""

@@ -12,6 +12,7 @@ from sizer.calibrate.cases import Case, CaseArrays, resolve
 from sizer.calibrate.hosts import IMAGENET_BYTES, host_cores, loader_of, matching_rate
 from sizer.calibrate.network import resolve_all_reduce
 from sizer.calibrate.observations import Observation
+from sizer.calibrate.parameters import PRIORS
 from sizer.calibrate.rules import left_out_reason, speedup_base
 from sizer.calibrate.runs import CACHE_ROWS, samples_of
 from sizer.catalog.model import Catalog
@@ -109,8 +110,12 @@ def _predict(row: Observation, context: _Context) -> Prediction:
 
 
 def _terms(case: Case, context: _Context) -> StepTerms:
-    # A name that is not the catalogue's is a level of its own, so that its effects count with their priors.
-    return context.calibration.terms_of(case.levels)
+    terms = context.calibration.terms_of(case.levels)
+    if not case.is_other_board:
+        return terms
+    # Another board of the chip widens the interval by what separates boards.
+    wider = np.hypot(terms.scatter_log_sd, PRIORS["gpu"].sd)
+    return replace(terms, scatter_log_sd=wider)
 
 
 def _step_rate(case: Case, terms: StepTerms) -> StepRate:

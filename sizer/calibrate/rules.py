@@ -199,8 +199,8 @@ TYPICAL_BATCH: dict[str, dict[str, float]] = {
 # Batches of these DNNs are printed in tokens while their samples are sentence pairs; the catalogue's mean length.
 TOKENS_PER_SAMPLE = {"transformer-big": 27.0}
 
-# Word of an observation for a GPU whose form factor it does not state -> part that stands for it.
-NEAREST_GPU = {"v100": "v100-sxm2-16gb", "p100": "p100-sxm2-16gb", "pascal": "p100-pcie-16gb"}
+# Words of the observations for a GPU whose board they do not state: levels of their own in the fit.
+UNSTATED_BOARDS = ("v100", "p100", "pascal")
 
 # Link between the GPUs of a server where a source does not state it, by the part that stands for the GPU.
 USUAL_INTRA_LINK = {"sxm2": {"v100": "nvlink2", "p100": "nvlink1"}, "sxm3": {"v100": "nvswitch"}, "pcie": {}}

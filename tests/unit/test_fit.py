@@ -103,7 +103,7 @@ def test_joint_fit_agrees_with_scipy_least_squares():
 
 
 def test_an_outlier_hardly_moves_the_robust_fit():
-    """Twenty rows at 1 and one at 5: the mean would be 1.19. At 80 scatters the pull is 80 / (1 + 80**2 / 6) = 0.075."""
+    """Twenty rows at 1 and one at 5: the mean would be 1.19. At 80 scatters the pull is 80/(1 + 80**2/6) = 0.075."""
     y = np.array([1.0] * 20 + [5.0])
     fit = fit_with_priors(linear(np.ones((21, 1))), y, 0.05, np.ones(1), np.array([10.0]), np.ones(1))
     assert_allclose(fit.values, [1.0], atol=0.05 / 20 * 0.075 * 1.1)
