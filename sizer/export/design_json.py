@@ -181,6 +181,8 @@ def _workload(answer: WorkloadAnswer) -> dict[str, Any]:
             }
             for one in answer.evidence
         ],
+        "gpu_log_sd": {name: _number(value) for name, value in vars(answer.gpu_spread).items()},
+        "extrapolations": list(answer.extrapolations),
         "warnings": list(answer.warnings),
     }
 

@@ -76,6 +76,7 @@ class WorkloadPart:
     measured: str
     evidence: Table | None
     evidence_chart: Figure | None
+    width: str  # what the interval of the GPUs' rate consists of
     doubts: list[str]
 
 
@@ -275,6 +276,7 @@ def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> Work
         measured=prose.measured(answer),
         evidence=evidence_table(answer, number),
         evidence_chart=_evidence_chart(answer, number),
+        width=prose.width(answer),
         doubts=[words.sentence(text) for text in answer.warnings],
     )
 

@@ -183,6 +183,21 @@ def measured(answer: WorkloadAnswer) -> str:
     return f"{words.spelled(count).capitalize()} published measurements lie near this workload; {role}."
 
 
+def width(answer: WorkloadAnswer) -> str:
+    """What the interval of the GPUs' rate consists of, and whether it interpolates."""
+    parts = answer.gpu_spread
+    reach = (
+        "It lies beyond what was measured: " + "; ".join(answer.extrapolations) + "."
+        if answer.extrapolations
+        else "It lies among batches and numbers of GPUs that were measured."
+    )
+    return (
+        f"The rate of the GPUs spreads by {words.percent(parts.parameters)} (standard deviation) because no more was "
+        f"measured of this combination, by {words.percent(parts.within)} because runs of one source scatter, and by "
+        f"{words.percent(parts.between)} because sources differ. {reach}"
+    )
+
+
 def gap(published: float, predicted: float) -> str:
     """Deviation of a prediction from a measurement."""
     deviation = round(predicted / published - 1, 3)

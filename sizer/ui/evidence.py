@@ -13,7 +13,7 @@ from sizer.report import evidence_charts as charts
 from sizer.report import evidence_rows as facts
 from sizer.report.evidence import COVERAGE_CAPTION, findings, residual_caption
 from sizer.report.performance_tables import evidence_table
-from sizer.report.prose import measured
+from sizer.report.prose import measured, width
 from sizer.sizing.result import WorkloadAnswer
 from sizer.ui import look
 from sizer.ui.typed import plain
@@ -34,7 +34,7 @@ class _Model:
 def show(answer: WorkloadAnswer, parity: Spec | None, catalog: Catalog) -> None:
     """Draw the section."""
     st.header("Measured near it", anchor=False)
-    look.note(measured(answer))
+    look.notes([measured(answer), width(answer)])
     table = evidence_table(answer, 1)
     if table is not None:
         chart(parity)
