@@ -170,3 +170,24 @@ def test_usage_errors_end_with_two() -> None:
         run("project", EXAMPLE, "--server", "dgx-1", "--servers", 1, "--storage", "isilon-f800", "--storage-nodes", 3),
         *(2, "storage_nodes = 3"),
     )
+
+
+def test_validate_without_files_says_what_is_reached() -> None:
+    """In sample, with each source left out, and the table of what must be reached; the same as data."""
+    done = run("validate")
+    assert done.returncode == 0, done.stderr
+    assert "predicted by fits that had not seen the source" in done.stdout
+    assert "NOT REACHED" not in done.stdout
+    found = json.loads(run("validate", "--json").stdout)
+    assert {"id", "task", "quantity", "published", "predicted", "low", "high", "status"} <= set(found["rows"][0])
+    assert all(figure["is_reached"] for figure in found["summary"]["figures"])
+    assert len(found["source_left_out"]) > 800
+
+
+def test_validate_writes_its_evidence_as_a_page(tmp_path: Path) -> None:
+    source = data_dir("catalog") / "benchmarks" / "storage.csv"
+    page = tmp_path / "new" / "evidence.html"
+    done = run("validate", source, "--report", page)
+    assert done.returncode == 0, done.stderr
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    refused(run("validate", source, "--report", tmp_path), 7, str(tmp_path.name))
