@@ -208,7 +208,7 @@ class Calibration:
         kind = {"training": "training", "inference": "inference", "validation-inference": "inference"}.get(task)
         if kind is None:
             raise ValueError(f"task must be training or inference, got {task!r}")
-        dnn_id = str(getattr(dnn, "like", None) or getattr(dnn, "id", "") or "")
+        dnn_id = _known_as(dnn)
         family = self.dnn_families.get(dnn_id) or str(getattr(dnn, "family", ""))
         levels = Levels(
             task=kind,
@@ -274,7 +274,7 @@ class Calibration:
                 f"{stack.name} was published on {most} {'GPU' if most == 1 else 'GPUs'} at most, not {n_gpus}: "
                 "how it scales is extrapolated"
             )
-        dnn_id = str(getattr(dnn, "like", None) or getattr(dnn, "id", "") or "")
+        dnn_id = _known_as(dnn)
         batches = self.batches.get(f"{dnn_id}/{precision}/{task}")
         if batches is not None and not batches[0] <= batch_per_gpu <= batches[1]:
             notes.append(
@@ -355,16 +355,22 @@ class Calibration:
         return self.epochs_curve(recipe).at(global_batch, recipe.name)
 
     def epochs_curve(self, recipe: Recipe) -> EpochsCurve:
+        """Fitted curve of a recipe of the catalogue; one that was never fitted is fitted now, alone."""
         if self.epochs_points.get(recipe.id) == recipe_points(recipe):
             return epochs_curve(recipe, [self._value(name) for name in epochs_names(recipe)])
         if not recipe.points:
             raise CalibrationError(f"recipe {recipe.id} has no published point of epochs")
-        # A recipe of an overlay is fitted alone. Solvers take long to import, and sizing seldom needs them.
+        # Solvers take long to import, and sizing seldom needs them.
         from sizer.calibrate.blocks import epochs_block
         from sizer.calibrate.joint import fit_joint
 
         fit = fit_joint([epochs_block(recipe)])
         return epochs_curve(recipe, [fit.fit.values[fit.model.layout.index[name]] for name in epochs_names(recipe)])
+
+
+def _known_as(dnn: DnnLike) -> str:
+    """Id of the neural network whose measurements speak for this one; empty for none."""
+    return str(getattr(dnn, "like", None) or getattr(dnn, "id", "") or "")
 
 
 def _combination(levels: Levels) -> str:

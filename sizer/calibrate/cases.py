@@ -25,12 +25,12 @@ from sizer.perf.step import StepRate, StepTerms, inference_samples_per_s, traini
 
 Floats = NDArray[np.float64]
 
-# How traffic crosses a link whose name does not say it: InfiniBand by RDMA; 100 Gbit/s Ethernet by RoCE, which every
-# adapter of that speed in the catalogue can; slower Ethernet by TCP, as in the clouds that were measured.
 # A row that names no servers and no link between them, with as many GPUs as one server holds.
 _ONE_SERVER_GPUS = 16
 # Link of most published clusters, for rows that name none.
 _USUAL_INTER_LINK = "edr"
+# How traffic crosses a link whose name does not say it: InfiniBand by RDMA; 100 Gbit/s Ethernet by RoCE, which every
+# adapter of that speed in the catalogue can; slower Ethernet by TCP, as in the clouds that were measured.
 _USUAL_PROTOCOL = {"edr": "rdma", "hdr": "rdma", "fdr": "rdma", "qdr": "rdma", "100gbe": "rdma"}
 
 

@@ -47,7 +47,7 @@ def fit_with_priors(
     y : ndarray, shape (n,)
         What was measured.
     sigma : ndarray or float
-        Scatter of a row, within which the loss is quadratic; beyond it grows linearly (soft L1).
+        Scatter of a row, within which the loss is quadratic; beyond, a row loses its pull (:func:`robust_weight`).
     prior_mean, prior_sd : ndarray, shape (p,)
         Normal priors.
     start : ndarray, shape (p,)

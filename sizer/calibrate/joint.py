@@ -21,7 +21,7 @@ _SCATTER_PASSES = 3
 # that a block has about as many parameters as rows.
 MIN_SCATTER_LOG_SD = 0.022
 # Ratio of the standard deviation of a normal distribution to its median absolute deviation.
-_MAD_TO_SD = 1.4826
+MAD_TO_SD = 1.4826
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,14 @@ class JointFit:
         scaled = ((predicted - self.model.measured) / self.sigma)[~out]
         return laplace_covariance(derivative[~out], scaled, self.sigma[~out], self.model.layout.sd)
 
+    def errors(self, values: Floats, rows: Bools) -> Floats:
+        """Measured less predicted logarithm of some rows, at some parameters."""
+        return np.asarray((self.model.measured - self.model(values)[0])[rows])
+
     def errors_without(self, out: Bools) -> tuple[Floats, Floats]:
         """Error of the logarithm of the rows ``out``, predicted without them, and its variance by the parameters."""
         m, values = self.model, self.without(out)
-        error = (m.measured - m(values)[0])[out]
-        return np.asarray(error), row_variance(m, m.measured, self.sigma, m.layout.sd, values, out)
+        return self.errors(values, out), row_variance(m, m.measured, self.sigma, m.layout.sd, values, out)
 
 
 def fit_joint(blocks: Sequence[Block]) -> JointFit:
@@ -152,6 +155,6 @@ def _within_scatter(fit: PriorFit, layout: Layout, kinds: NDArray[np.str_]) -> d
     freedom = np.sqrt(n / max(n - taken, 0.1 * n))
     found = {}
     for kind in np.unique(kinds):
-        spread = float(_MAD_TO_SD * np.median(np.abs(fit.residuals[kinds == kind])) * freedom)
+        spread = float(MAD_TO_SD * np.median(np.abs(fit.residuals[kinds == kind])) * freedom)
         found[str(kind)] = max(MIN_SCATTER_LOG_SD, spread)
     return found

@@ -13,7 +13,7 @@ from sizer.calibrate.cases import Case
 from sizer.calibrate.joint import JointFit
 from sizer.calibrate.observations import Observation, read_stored, stored_path, write_stored
 from sizer.calibrate.predict import predict_all
-from sizer.calibrate.rates import usable_cases
+from sizer.calibrate.rates import RATE_TASKS, usable_cases
 from sizer.catalog.model import Catalog
 
 Bools = NDArray[np.bool_]
@@ -45,7 +45,8 @@ def leave_out(fit: JointFit, calibration: Calibration, rows: tuple[Observation, 
         by_source |= without_source(source, fit, calibration, rows, catalog)
     cases = {case.row.id: case for case in usable_cases(rows, catalog)[0]}
     # A rate that is fitted as a share of another one is no rate of its own.
-    of_rate = [cases.get(name) if kind in ("training", "inference") else None for name, kind in _rows(fit)]
+    named = zip(fit.model.ids, fit.model.kinds.tolist(), strict=True)
+    of_rate = [cases.get(name) if kind in RATE_TASKS else None for name, kind in named]
     groups: dict[tuple[str, ...], list[int]] = {}
     families: dict[tuple[str, ...], list[int]] = {}
     for i, case in enumerate(of_rate):
@@ -58,10 +59,6 @@ def leave_out(fit: JointFit, calibration: Calibration, rows: tuple[Observation, 
     return LeftOut(
         calibration.digest, by_source, _errors(fit, groups.values()), _errors(fit, [one for one in large if one])
     )
-
-
-def _rows(fit: JointFit) -> Iterable[tuple[str, str]]:
-    return zip(fit.model.ids, fit.model.kinds.tolist(), strict=True)
 
 
 def without_source(
@@ -92,7 +89,7 @@ def _errors(fit: JointFit, groups: Iterable[list[int]]) -> dict[str, float]:
     for members in groups:
         out = np.zeros(len(fit.model.ids), dtype=bool)
         out[members] = True
-        errors = (fit.model.measured - fit.model(fit.without(out))[0])[out]
+        errors = fit.errors(fit.without(out), out)
         found.update({fit.model.ids[i]: float(error) for i, error in zip(sorted(members), errors, strict=True)})
     return found
 

@@ -8,13 +8,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sizer.base.errors import CalibrationError
 from sizer.base.resources import data_dir
-
-if TYPE_CHECKING:
-    from sizer.calibrate.calibration import Calibration
 
 COLUMNS = (
     "id",
@@ -248,14 +245,6 @@ def write_stored(content: dict[str, Any], path: Path | str | None = None) -> Pat
 def stored_path() -> Path:
     """Where the shipped calibration lies."""
     return data_dir("catalog") / "calibration" / "calibration.json"
-
-
-def load_calibration(path: Path | str | None = None) -> "Calibration":
-    """Stored calibration, by default the shipped one; see :func:`sizer.calibrate.calibration.load_calibration`."""
-    # That module reads files through this one, so the import cannot stand at the top.
-    from sizer.calibrate.calibration import load_calibration as load
-
-    return load(path)
 
 
 def _refuse_constant(name: str) -> float:

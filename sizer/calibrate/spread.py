@@ -6,16 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.estimate import Z90
-from sizer.calibrate.joint import JointFit
+from sizer.calibrate.joint import MAD_TO_SD, JointFit
+from sizer.calibrate.rates import RATE_TASKS
 
 Floats = NDArray[np.float64]
 
-_MAD_TO_SD = 1.4826
-_RATES = ("training", "inference")
 # Nearly every stack of the observations comes from one source, so leaving sources out cannot tell how far two
 # laboratories with one stack disagree: the spread of stacks takes that up. Releases that several laboratories printed
 # at full batch differ by 3 % (MXNet 20.03 against 20.12, PyTorch 19.05 against 20.03) to 6 % (TensorFlow 20.03 with
-# XLA, 1,199 images/s, against 19.07, 1,249 to 1,336): less than the middle of that is not assumed.
+# XLA, 1,199 images/s, against 19.07, 1,249 to 1,336): the least of that is assumed at least.
 MIN_BETWEEN_LOG_SD = 0.03
 
 
@@ -31,7 +30,7 @@ class Unseen:
     @property
     def tau2(self) -> float:
         """max(0, variance of the errors - mean parameter variance - scatter), medians against outliers."""
-        spread = (_MAD_TO_SD * np.median(np.abs(self.errors))) ** 2
+        spread = (MAD_TO_SD * np.median(np.abs(self.errors))) ** 2
         beyond = spread - np.median(self.variances) - np.median(self.scatter**2)
         return float(max(MIN_BETWEEN_LOG_SD**2, beyond))
 
@@ -39,7 +38,7 @@ class Unseen:
         """Rows, median and 90th percentile of the error, and coverage of the 90 % interval, by task."""
         found = {}
         sd = np.sqrt(self.variances + self.scatter**2 + self.tau2)
-        for task in _RATES:
+        for task in RATE_TASKS:
             mine = self.kinds == task
             if mine.any():
                 errors = np.abs(self.errors[mine])
@@ -55,7 +54,7 @@ class Unseen:
 def leave_sources_out(fit: JointFit) -> Unseen:
     """Every rate, predicted by a fit without its source."""
     model = fit.model
-    is_rate = np.isin(model.kinds, _RATES)
+    is_rate = np.isin(model.kinds, RATE_TASKS)
     errors, variances = np.zeros(len(model.kinds)), np.zeros(len(model.kinds))
     for source in np.unique(model.sources[is_rate]):
         out = model.sources == source

@@ -11,6 +11,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import peak_flop_per_s
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
 from sizer.perf.stage_capacity import Capacity
@@ -91,7 +92,7 @@ def compute(
             for group in groups
         ]
     )
-    peak = np.array([_peak(catalog, group.gpu, precision) for group in groups])[cols.compute]
+    peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
     gradient = float(exchange.gradient_bytes(work.dnn.parameters.value, precision))
     if work.is_inference:
         rate = step.inference_samples_per_s(
@@ -131,11 +132,6 @@ def compute(
         between_log_sd=float(np.max(terms.between_log_sd)),
         notes=tuple(note for note in (*terms.notes, decode_note) if note),
     )
-
-
-def _peak(catalog: Catalog, gpu: str, precision: str) -> float:
-    item = catalog.gpus[gpu]
-    return item.peak_mixed_flop_per_s.value if precision == "mixed" else item.peak_fp32_flop_per_s.value
 
 
 def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float, str]:
