@@ -13,7 +13,7 @@ EXAMPLES := $(sort $(wildcard examples/*.toml))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test lint bench wheel-check browser calibrate lock clean
+.PHONY: help setup demo app test lint bench wheel-check browser test-office calibrate lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -50,6 +50,9 @@ wheel-check: $(STAMP) ## the wheel works in an empty environment outside the che
 
 browser: $(STAMP) ## drive the app with Chromium
 	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/app/browser -m browser
+
+test-office: $(STAMP) ## recalculate the workbooks with LibreOffice: every sum as in decimal arithmetic
+	@office=$$(tools/libreoffice.sh) && SIZER_SOFFICE=$$office $(BIN)/pytest tests/office -m office
 
 calibrate: $(STAMP) ## fit the performance model to the observations again
 	@$(BIN)/sizer calibrate

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -158,6 +158,30 @@ def project_command(
         print(projection_text(design))
 
 
+@app.command("fabric")
+def fabric_command(
+    end_points: Annotated[int, typer.Argument(help="Ports to join.", metavar="END_POINTS")],
+    switch: Annotated[str | None, typer.Option(help="Switch of the catalogue, e.g. sb7800.")] = None,
+    ports: Annotated[int | None, typer.Option(help="Ports of every switch, instead of --switch.")] = None,
+    oversubscription: Annotated[float, typer.Option(help="Accepted ratio of ports down to ports up of a leaf.")] = 1.0,
+    rails: Annotated[int, typer.Option(help="Equal networks that are kept apart.")] = 1,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Design one fabric: switches and cables of up to three levels."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.physical.one_fabric import one_fabric
+
+    catalog = load_catalog(overlay=catalog_dir) if switch is not None else None
+    found = one_fabric(
+        end_points, ports=ports, switch=switch, oversubscription=oversubscription, rails=rails, catalog=catalog
+    )
+    if as_json:
+        _print_json(vars(found))
+    else:
+        print(found.as_text())
+
+
 @app.command("validate")
 def validate_command(
     files: Annotated[
@@ -283,6 +307,29 @@ def catalog_show(
     for row in item_rows(found):
         table.add_row(*(text.replace("[", r"\[") for text in row))
     Console().print(table)
+
+
+@catalog_app.command("import-netbox")
+def catalog_import_netbox(
+    file: Annotated[Path, typer.Argument(help="Device type of the NetBox library (YAML).", metavar="FILE.yaml")],
+    folder: Annotated[
+        Literal["switches", "servers", "gateways"], typer.Option(help="Folder of the catalogue that the item is for.")
+    ] = "switches",
+    source: Annotated[str, typer.Option(help="Key of the library in sources.toml.")] = "nbx",
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Turn a NetBox device type into a catalogue file on stdout; what it leaves open is told on stderr."""
+    from sizer.base.resources import text_of_file
+    from sizer.base.yaml_text import MAX_CHARACTERS
+    from sizer.catalog.loader import load_catalog
+    from sizer.catalog.netbox import import_device_type
+
+    text = text_of_file(file, MAX_CHARACTERS, "a device type")
+    imported = import_device_type(text, str(file), folder, source, load_catalog(overlay=catalog_dir))
+    print(imported.toml, end="")
+    print(f"save as {folder}/{imported.item_id}.toml", file=sys.stderr)
+    for question in imported.questions:
+        print(f"open: {question}", file=sys.stderr)
 
 
 @app.command("doctor")

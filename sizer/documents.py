@@ -5,9 +5,14 @@ from pathlib import Path
 
 from sizer.base.errors import ReportError, RequestError
 from sizer.catalog.model import Catalog
+from sizer.drawings.pages import design_pages
+from sizer.export.cable_table import cables_csv
 from sizer.export.csv_bill import bill_csv
 from sizer.export.design_json import design_document, to_json
+from sizer.export.drawio import drawio
 from sizer.export.files import write_whole
+from sizer.export.netbox import netbox_zip
+from sizer.export.slides import slides
 from sizer.export.workbook import workbook
 from sizer.report.render import guide_html, guide_pdf
 from sizer.sizing.result import SizingResult
@@ -16,6 +21,11 @@ FORMATS = {
     "design": "design.json",
     "xlsx": "bom.xlsx",
     "csv": "bom.csv",
+    "csv-semicolon": "bom-semicolon.csv",
+    "cables": "cables.csv",
+    "netbox": "netbox.zip",
+    "drawio": "drawings.drawio",
+    "slides": "drawings.pptx",
     "html": "guide.html",
     "pdf": "guide.pdf",
 }
@@ -42,6 +52,16 @@ def document(result: SizingResult, catalog: Catalog, kind: str) -> bytes:
         return workbook(result, catalog)
     if kind == "csv":
         return bill_csv(result)
+    if kind == "csv-semicolon":
+        return bill_csv(result, ";")
+    if kind == "cables":
+        return cables_csv(result, catalog)
+    if kind == "netbox":
+        return netbox_zip(result, catalog)
+    if kind == "drawio":
+        return drawio(design_pages(result.design, catalog))
+    if kind == "slides":
+        return slides(design_pages(result.design, catalog), result.request.title)
     if kind == "html":
         return guide_html(result, catalog).encode()
     if kind == "pdf":

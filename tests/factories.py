@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from sizer.base.estimate import Estimate, Spread
 from sizer.base.provenance import Sourced
 from sizer.bom.bill import Bill, BillLine
+from sizer.catalog.loader import load_catalog
+from sizer.catalog.model import Catalog
 from sizer.catalog.schema import (
     CapacityOption,
     Dataset,
@@ -29,8 +32,16 @@ from sizer.catalog.schema import (
     Storage,
     Switch,
 )
-from sizer.physical.plan import Component, Network, Quantities
+from sizer.drawings.datapath import datapath
+from sizer.drawings.shapes import Drawing
+from sizer.drawings.topology import topology
+from sizer.physical.counted import Component, Network, Quantities
+from sizer.physical.lay_out import lay_out
+from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
+from sizer.physical.platforms import platforms
+from sizer.physical.quantities import quantities as count
+from sizer.physical.quantities import slice_row
 from sizer.sizing.result import (
     Assumption,
     DesignAnswer,
@@ -67,8 +78,12 @@ class FakeCatalog:
     items: Mapping[str, Any]
 
     def item(self, item_id: str) -> Any:
-        """Item by id."""
-        return self.items[item_id]
+        """Item by id; parts of the plan come from the shipped catalogue."""
+        return self.items[item_id] if item_id in self.items else real_catalog().item(item_id)
+
+    def device(self, item_id: str) -> Any:
+        """Item that takes rack units."""
+        return self.item(item_id)
 
 
 def catalog() -> FakeCatalog:
@@ -372,6 +387,24 @@ def scaling(per_server: float, gpus: int, cap: float, n: int) -> Scaling:
     )
 
 
+@cache
+def real_catalog() -> Catalog:
+    """The shipped catalogue: hand-made results stand on real parts where a plan has to be drawn."""
+    return load_catalog()
+
+
+@cache
+def plan(server: str, storage: str, fabric: Any, n_servers: int, storage_nodes: int) -> Plan:
+    """Building plan of a design of the shipped catalogue."""
+    asked = {
+        "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}],
+        "platforms": {"servers": [server], "storage": [storage], "fabrics": [fabric]},
+    }
+    chosen = platforms(real_catalog(), SizingRequest.from_dict(asked))[0]
+    counted = slice_row(count(chosen, [n_servers], [storage_nodes], catalog=real_catalog()), 0)
+    return lay_out(chosen, counted, n_servers, storage_nodes, catalog=real_catalog())
+
+
 def network(name: str, kind: str, switch: str | None, end_points: int, **more: Any) -> Network:
     """One network of one design."""
 
@@ -386,7 +419,9 @@ def network(name: str, kind: str, switch: str | None, end_points: int, **more: A
         end_points=np.array([end_points]),
         leaves=ints("leaves", 1),
         spines=ints("spines"),
+        cores=ints("cores"),
         leaf_spine_cables=ints("cables"),
+        spine_core_cables=ints("core_cables"),
         ports_used=ints("used", end_points),
         ports_free=ints("free"),
         oversubscription=np.array([more.get("over", 1.0)]),
@@ -429,7 +464,8 @@ def line(
     price: str | None = None,
     sku: str = "",
     note: str = "",
-    status: str = "computed",
+    status: Any = "computed",
+    **more: Any,
 ) -> BillLine:
     """One line of a bill."""
     return BillLine(
@@ -446,19 +482,13 @@ def line(
         price_date="2017-05" if price else "",
         status=status,
         note=note,
+        **more,
     )
 
 
-def bill(lines: list[BillLine]) -> Bill:
+def bill(lines: list[BillLine], **more: Any) -> Bill:
     """Bill of those lines."""
-    priced = [one.extended for one in lines if one.extended is not None]
-    return Bill(
-        currency="USD",
-        lines=tuple(lines),
-        total=sum(priced, Decimal(0)),
-        unpriced=tuple(one.item for one in lines if one.unit_price is None),
-        warnings=("DGX-1: end of sale 2020-03-31",),
-    )
+    return Bill("USD", tuple(lines), ("DGX-1: end of sale 2020-03-31",), **more)
 
 
 def request(title: str, workload: list[dict[str, Any]], customer: str = "Example Motors", **more: Any) -> SizingRequest:
@@ -705,6 +735,7 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
             unknown_power=("d4040",),
             weight=190.0,
         ),
+        plan=plan("c4140", "isilon-f800", "edr", n, 4),
         bill=bill(
             [
                 line("1.1", "compute", "c4140", "Dell EMC", "PowerEdge C4140, 4 × V100-SXM2 16 GB", n),
@@ -744,6 +775,7 @@ def apollo_design(req: SizingRequest, workloads: tuple[WorkloadAnswer, ...]) -> 
             raw=123e12,
             unknown_weight=("apollo-6500-xl270d",),
         ),
+        plan=plan("apollo-6500", "wekaio", "edr", 4, 8),
         bill=bill(
             [
                 line("1.1", "compute", "apollo-6500-xl270d", "HPE", "Apollo 6500 Gen10, 8 × V100-SXM2 16 GB", 4),
@@ -823,6 +855,7 @@ def nine_dgx1() -> SizingResult:
             unknown_power=("d4040", "s3048-on"),
             unknown_weight=("d4040",),
         ),
+        plan=plan("dgx-1", "isilon-f800", "100gbe", 9, 8),
         bill=bill(
             [
                 line(
@@ -959,6 +992,7 @@ def single_server() -> SizingResult:
             raw=144e12,
             weight=75.0,
         ),
+        plan=plan("dgx-1", "nfs-generic", "100gbe", 1, 0),
         bill=bill([line("1.1", "compute", "dgx-1", "NVIDIA", "DGX-1 with 8 × V100-SXM2 16 GB", 1, "149000.00")]),
         probability=0.999,
         binding_limit="Nothing smaller is in the catalogue.",
@@ -1049,3 +1083,11 @@ def four_apollo() -> SizingResult:
 
 
 ALL = {"nine_dgx1": nine_dgx1, "one_c4140": one_c4140, "single_server": single_server, "four_apollo": four_apollo}
+
+
+@cache
+def drawings(name: str) -> tuple[tuple[str, Drawing], ...]:
+    """Named drawings of a result: its topology and its data paths."""
+    design = ALL[name]().design
+    paths = [datapath(design, one, "images/s") for one in design.workloads]
+    return ("Topology", topology(design)), *((f"Data path {number}", path) for number, path in enumerate(paths, 1))

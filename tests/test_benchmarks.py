@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sizer.catalog.schema import CATEGORIES, Dnn, Item, Price, Recipe, Source, Stack
+from sizer.catalog.price_books import Price
+from sizer.catalog.schema import CATEGORIES, Dnn, Item, Recipe, Source, Stack
 
 CATALOG = Path(__file__).resolve().parents[1] / "catalog"
 FILES = ("training", "inference", "storage", "preprocess", "network", "accuracy")

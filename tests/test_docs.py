@@ -63,7 +63,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 def test_commands_of_the_readme_exist() -> None:
     known = {command.name for command in app.registered_commands} | {"catalog"}
     assert set(re.findall(r"bin/sizer (\w+)", README)) <= known
-    assert {command.name for command in catalog_app.registered_commands} == {"check", "show"}
+    assert {command.name for command in catalog_app.registered_commands} == {"check", "show", "import-netbox"}
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M))
     assert set(re.findall(r"(?:`|^)make ([a-z-]+)", README, flags=re.M)) <= targets
 

@@ -1,7 +1,7 @@
 """Faults of a file or request in words: place, key, value, what is allowed, nearest known name, unit."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -39,12 +39,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def in_words(model: type[BaseModel], error: ValidationError, place: str) -> list[str]:
-    """One line for each fault: ``place: key = value is outside low..high; unit``."""
+def in_words(
+    model: type[BaseModel], error: ValidationError, place: str | Callable[[tuple[int | str, ...]], str]
+) -> list[str]:
+    """One line for each fault: ``place: key = value is outside low..high; unit``.
+
+    ``place`` may be a function that tells where in a file the value with a path of keys stands.
+    """
     faults = error.errors(include_url=False)
     paths = [_path(fault) for fault in faults]
     lines = [
-        f"{place}: {_sentence(model, fault, path)}"
+        f"{place if isinstance(place, str) else place(path)}: {_sentence(model, fault, path)}"
         for fault, path in zip(faults, paths, strict=True)
         if not _follows_from_another(fault, path, paths)
     ]
@@ -136,14 +141,18 @@ def _rules(field: Any) -> list[Any]:
 
 
 def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> dict[str, Any]:
-    """Fields of the table that a path leads to, by name."""
-    current = model
+    """Fields of the table that a path leads to, by the key that a file gives them."""
+    current = _by_key(model)
     for part in path:
-        field = None if isinstance(part, int) else current.model_fields.get(part)
+        field = None if isinstance(part, int) else current.get(part)
         inner = [] if field is None else _models_in(field.annotation)
         if inner:
-            current = inner[0]
-    return dict(current.model_fields)
+            current = _by_key(inner[0])
+    return current
+
+
+def _by_key(model: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

@@ -1,7 +1,9 @@
-"""Where the data folders lie: beside the code in a checkout, inside the package once installed."""
+"""Where the data folders lie: beside the code in a checkout, inside the package once installed; files of a user."""
 
 from pathlib import Path
 from typing import Literal, get_args
+
+from sizer.base.errors import RequestError
 
 DataName = Literal["catalog", "reports", "examples"]
 
@@ -54,3 +56,30 @@ def data_dir(name: DataName) -> Path:
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: the data folder {name} is missing; restore the checkout or install again")
     return folder
+
+
+def text_of_file(path: Path, max_bytes: int, what: str) -> str:
+    """Text of a file that a user names.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    max_bytes : int
+        Largest size that is read. [B]
+    what : str
+        What the file should be, with its article, for the error of a larger one.
+
+    Raises
+    ------
+    RequestError
+        If the file is missing, unreadable, too large or not UTF-8.
+    """
+    try:
+        if path.stat().st_size > max_bytes:
+            raise RequestError(f"{path}: is larger than {what} can be ({max_bytes} B)")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{path}: is not UTF-8 text (byte {error.start})") from None

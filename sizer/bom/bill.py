@@ -1,7 +1,37 @@
 """The bill of materials as data: lines, money and what is missing."""
 
-from dataclasses import dataclass
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Literal
+
+from sizer.base.money import net_price, round_money
+
+Status = Literal["computed", "overridden", "added", "existing", "optional", "by others"]
+# What the customer buys; the other lines are listed and not in any total.
+BOUGHT: tuple[Status, ...] = ("computed", "overridden", "added")
+MONTHS_A_YEAR = 12
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Sum of the known amounts of some lines; it reads "at least" while ``n_open`` lines have none."""
+
+    amount: Decimal
+    n_open: int = 0
+
+    @classmethod
+    def of(cls, amounts: Iterable[Decimal | None]) -> "Sum":
+        """Sum of amounts of which some may be unknown."""
+        found = list(amounts)
+        known = (amount for amount in found if amount is not None)
+        return cls(sum(known, Decimal("0.00")), sum(amount is None for amount in found))
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing but zero is known of it: it then reads "to be quoted", never 0."""
+        return self.n_open > 0 and self.amount == 0
 
 
 @dataclass(frozen=True)
@@ -10,47 +40,151 @@ class BillLine:
 
     line: str  # "3.2"
     category: str
-    item: str  # catalogue id
+    item: str  # catalogue id; "" for a line that the quote adds
     manufacturer: str
     sku: str  # "" where no source names a part number
     description: str
     quantity: int
     unit: str  # EA, YR ...
-    unit_price: Decimal | None
+    unit_price: Decimal | None  # list price
     price_source: str
     price_date: str
-    status: str  # "computed", "existing", "optional"
+    status: Status
     note: str
+    group: str = "cluster"  # site, rack or scalable unit
+    discount_percent: Decimal = Decimal(0)
+    term_months: int | None = None  # that the price pays for
+    lead_time_weeks: int | None = None
+    price_valid_until: datetime.date | None = None
+    # Of one piece; None where no source gives them.
+    power_max_w: float | None = None
+    power_typical_w: float | None = None
+    rack_units: float | None = None
+    weight_kg: float | None = None
+    change: str = ""  # what the quote changed, in words
 
     @property
-    def extended(self) -> Decimal | None:
-        """Quantity x unit price, or None."""
-        return None if self.unit_price is None else self.unit_price * self.quantity
+    def is_bought(self) -> bool:
+        """Whether the line counts in the totals."""
+        return self.status in BOUGHT
+
+    @property
+    def is_recurring(self) -> bool:
+        """Whether the line is bought again when its term ends. Support is, also while nobody has named its term."""
+        return self.term_months is not None or self.category == "support"
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether the line waits for a delivery."""
+        return self.category not in ("software", "support", "service")
+
+    @property
+    def unit_net_price(self) -> Decimal | None:
+        """List price less the discount of the line, rounded half up to cents."""
+        return None if self.unit_price is None else net_price(self.unit_price, self.discount_percent)
+
+    @property
+    def extended_list(self) -> Decimal | None:
+        """Quantity x list price; None where it is to be quoted. No piece costs nothing, whatever its price."""
+        return self._extended(self.unit_price)
+
+    @property
+    def extended_net(self) -> Decimal | None:
+        """Quantity x rounded net price; None where it is to be quoted."""
+        return self._extended(self.unit_net_price)
+
+    @property
+    def yearly_net(self) -> Decimal | None:
+        """Net price of one year of a line with a term; None where price or term is unknown."""
+        if self.extended_net is None or self.term_months is None:
+            return None
+        return round_money(self.extended_net * MONTHS_A_YEAR / self.term_months)
+
+    def _extended(self, price: Decimal | None) -> Decimal | None:
+        if self.quantity == 0:
+            return Decimal("0.00")
+        return None if price is None else round_money(price * self.quantity)
 
 
 @dataclass(frozen=True)
 class Bill:
-    """A bill. ``total`` sums the priced lines; it reads "at least" while ``unpriced`` is not empty."""
+    """A bill. Taxes, freight and duties are in no amount."""
 
     currency: str
     lines: tuple[BillLine, ...]
-    total: Decimal
-    unpriced: tuple[str, ...]  # item ids without a price
-    warnings: tuple[str, ...]  # end of sale, old prices
+    warnings: tuple[str, ...] = ()  # end of sale, old prices, lead times
+    deal_discount_percent: Decimal = Decimal(0)  # on the sum of the lines' net prices
+    valid_until: datetime.date | None = None  # last day of the quote; None without a date of the request
+
+    @property
+    def bought(self) -> tuple[BillLine, ...]:
+        """Lines that count in the totals."""
+        return tuple(line for line in self.lines if line.is_bought)
+
+    @property
+    def list_total(self) -> Sum:
+        """Sum of the list prices."""
+        return Sum.of(line.extended_list for line in self.bought)
+
+    @property
+    def net_total(self) -> Sum:
+        """Sum of the net prices, before the discount of the deal."""
+        return Sum.of(line.extended_net for line in self.bought)
+
+    @property
+    def deal_reduction(self) -> Decimal:
+        """What the discount of the deal takes off the priced part."""
+        return round_money(self.net_total.amount * self.deal_discount_percent / 100)
+
+    @property
+    def total(self) -> Decimal:
+        """What the priced lines cost; it reads "at least" while a bought line lacks a price."""
+        return self.net_total.amount - self.deal_reduction
 
     @property
     def is_complete(self) -> bool:
         """Whether every bought line has a price."""
-        return not self.unpriced
+        return not self.net_total.n_open
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Ids of bought catalogue items without a price."""
+        return tuple(dict.fromkeys(line.item for line in self._open() if line.item))
+
+    @property
+    def n_unpriced(self) -> int:
+        """How many things are to be quoted: catalogue items, and lines that the quote adds."""
+        return len(self.unpriced) + sum(not line.item for line in self._open())
+
+    @property
+    def has_discount(self) -> bool:
+        """Whether any price is below its list price."""
+        return self.deal_discount_percent > 0 or any(line.discount_percent > 0 for line in self.bought)
+
+    @property
+    def one_off(self) -> Sum:
+        """Net price of what is bought once (CapEx), before the discount of the deal."""
+        return Sum.of(line.extended_net for line in self.bought if not line.is_recurring)
+
+    @property
+    def recurring(self) -> Sum:
+        """Net price of support and subscriptions over their terms, before the discount of the deal."""
+        return Sum.of(line.extended_net for line in self.bought if line.is_recurring)
+
+    @property
+    def yearly(self) -> Sum:
+        """Net price of one year of support and subscriptions (OpEx), before the discount of the deal."""
+        return Sum.of(line.yearly_net for line in self.bought if line.is_recurring and line.quantity)
+
+    @property
+    def longest_lead_weeks(self) -> int | None:
+        """Longest known lead time of what is bought."""
+        return max((line.lead_time_weeks for line in self.bought if line.lead_time_weeks is not None), default=None)
 
     def part(self, category: str) -> "Bill":
-        """The lines of one category as a bill of their own, with their total."""
+        """The lines of one category as a bill of their own, before the discount of the deal."""
         lines = tuple(line for line in self.lines if line.category == category)
-        bought = [line for line in lines if line.status == "computed"]
-        return Bill(
-            currency=self.currency,
-            lines=lines,
-            total=sum((line.extended for line in bought if line.extended is not None), Decimal("0.00")),
-            unpriced=tuple(dict.fromkeys(line.item for line in bought if line.unit_price is None)),
-            warnings=(),
-        )
+        return replace(self, lines=lines, warnings=(), deal_discount_percent=Decimal(0))
+
+    def _open(self) -> list[BillLine]:
+        return [line for line in self.bought if line.extended_net is None]

@@ -1,25 +1,30 @@
 """From counted components to the lines of a bill, and to the cost of many designs at once."""
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.money import round_money
 from sizer.bom.bill import Bill, BillLine
-from sizer.bom.money import round_money
-from sizer.bom.prices import PriceBook, PriceQuote
+from sizer.bom.overrides import added, overridden, whole_items
+from sizer.bom.prices import PriceBook
+from sizer.bom.remarks import warnings
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Item, Nic, Software, Support
-from sizer.physical.plan import CATEGORIES, Component
+from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Support
+from sizer.physical.counted import CATEGORIES, Component
+from sizer.physical.power import device_power
+from sizer.workload.quote import Quote
 
 Floats = NDArray[np.float64]
 
-# A price older than this is called old in every quote.
-OLD_PRICE_DAYS = 365
 # What a licence metric calls its unit; everything else is counted in pieces.
 _UNITS = {"raw-terabyte": "TB", "node": "node", "gpu": "GPU"}
+NO_QUOTE = Quote()
 
 
 def bill(
@@ -28,6 +33,9 @@ def bill(
     book: PriceBook,
     currency: str,
     quote_date: datetime.date | None,
+    quote: Quote = NO_QUOTE,
+    *,
+    is_documented: bool = True,
 ) -> Bill:
     """Bill of one design.
 
@@ -42,34 +50,40 @@ def bill(
     currency : str
         ISO 4217; a price in another currency is unknown.
     quote_date : datetime.date, optional
-        Day that ends of sale and ages of prices are judged by; without it they are stated, not judged.
+        Day that ends of sale and prices are judged by; without it they are stated, not judged.
+    quote : Quote
+        Overrides, lines of its own, discount of the deal, days of validity. The search never sees them.
+    is_documented : bool, default True
+        False for a design beside the one described: an override of an item that it does not have is passed over.
 
     Returns
     -------
     Bill
-        Lines in the order of ``CATEGORIES``, equal items of one status and note on one line. ``total`` is the sum of
-        the extended prices of lines with status "computed": existing equipment is not bought, options are not chosen.
+        Lines in the order of ``CATEGORIES``, equal items of one status and note on one line. Totals are over what is
+        bought: existing equipment is not, options are not chosen, and others deliver what is by others.
+
+    Raises
+    ------
+    RequestError
+        If a documented design does not have what the quote overrides, or a quantity fits no single line.
     """
-    lines: list[BillLine] = []
-    present = [category for category in CATEGORIES if any(c.category == category for c in components)]
-    for major, category in enumerate(present, start=1):
-        merged = _merged(c for c in components if c.category == category)
-        for minor, part in enumerate(merged, start=1):
-            lines.append(_line(f"{major}.{minor}", part, catalog, book, currency))
-    bought = [line for line in lines if line.status == "computed"]
-    return Bill(
+    merged = _merged(components, whole_items(quote))
+    lines = [_line(part, catalog, book, currency) for part in merged]
+    lines = overridden(lines, quote, currency, quote_date, is_documented)
+    lines += added(quote, quote_date)
+    made = Bill(
         currency=currency,
-        lines=tuple(lines),
-        total=sum((line.extended for line in bought if line.extended is not None), Decimal("0.00")),
-        unpriced=tuple(dict.fromkeys(line.item for line in bought if line.unit_price is None)),
-        warnings=tuple(_warnings(lines, catalog, currency, quote_date)),
+        lines=tuple(_numbered(lines)),
+        deal_discount_percent=quote.discount_percent,
+        valid_until=None if quote_date is None else quote_date + datetime.timedelta(days=quote.valid_days),
     )
+    return replace(made, warnings=warnings(made, catalog, quote_date))
 
 
 def row_cost(
     components: Iterable[Component], catalog: Catalog, book: PriceBook, currency: str
 ) -> tuple[Floats | None, tuple[str, ...]]:
-    """Cost of the priced lines of every row, and the items that have no price.
+    """Cost of the priced lines of every row at the net prices of the price book, and the items that have no price.
 
     Parameters
     ----------
@@ -86,51 +100,71 @@ def row_cost(
 
     Notes
     -----
-    Sums of cents stay exact in doubles up to 9e13, so a row's cost equals the total of its bill to the cent.
+    Sums of cents stay exact in doubles up to 9e13, so a row's cost equals the total of its bill to the cent. What the
+    request's quote changes is left out: it is a matter of the bill, not of the design.
     """
     cents: Floats | None = None
     unpriced: dict[str, None] = {}
     for part in components:
         if part.status != "computed" or not part.quantity.any():
             continue
-        item = catalog.item(part.item)
-        if _is_free(item):
+        if _is_free(catalog.item(part.item)):
             continue
-        quote = book.quote(part.item, currency)
-        if quote is None:
+        net = book.net(part.item, currency)
+        if net is None:
             unpriced[part.item] = None
             continue
-        cost = np.asarray(part.quantity * float(quote.amount * 100), dtype=np.float64)
+        cost = np.asarray(part.quantity * float(net * 100), dtype=np.float64)
         cents = cost if cents is None else cents + cost
     return (None if cents is None else cents / 100), tuple(unpriced)
 
 
-def _merged(components: Iterable[Component]) -> list[Component]:
-    """Components with equal item, status and note as one, in order of first appearance; none with quantity 0."""
-    found: dict[tuple[str, str, str], Component] = {}
+def _merged(components: Iterable[Component], whole: Collection[str]) -> list[Component]:
+    """Components with equal item, status and note as one, in order of first appearance; none with quantity 0.
+
+    Items of ``whole`` stand on one line of their category whatever their notes say: the quote gives their number.
+    """
+    found: dict[tuple[str, ...], Component] = {}
     for part in components:
         if part.quantity.size != 1:
             raise ValueError(f"a bill takes one row, got {part.quantity.size} quantities of {part.item}; use slice_row")
         if part.quantity[0] == 0:
             continue
-        key = (part.item, part.status, part.note)
-        if key in found:
-            same = found[key]
-            roles = same.role if part.role in same.role.split(", ") else f"{same.role}, {part.role}"
-            part = Component(roles, part.category, part.item, same.quantity + part.quantity, part.note, part.status)
+        key = (part.category, part.item, part.status, "" if part.item in whole else part.note)
+        same = found.get(key)
+        if same is not None:
+            roles = _listed(same.role, part.role, ", ")
+            note = _listed(same.note, part.note, "; ")
+            part = replace(part, role=roles, quantity=same.quantity + part.quantity, note=note)
         found[key] = part
     return list(found.values())
 
 
-def _line(number: str, part: Component, catalog: Catalog, book: PriceBook, currency: str) -> BillLine:
+def _listed(known: str, more: str, separator: str) -> str:
+    parts = [part for part in known.split(separator) if part]
+    return known if not more or more in parts else separator.join([*parts, more])
+
+
+def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
+    numbered: list[BillLine] = []
+    for category in CATEGORIES:
+        own = [line for line in lines if line.category == category]
+        major = len({line.category for line in numbered}) + 1
+        numbered += [replace(line, line=f"{major}.{minor}") for minor, line in enumerate(own, start=1)]
+    assert len(numbered) == len(lines), "every category of a component is one of CATEGORIES"
+    return numbered
+
+
+def _line(part: Component, catalog: Catalog, book: PriceBook, currency: str) -> BillLine:
     item = catalog.item(part.item)
-    quote = _unit_price(item, part, book, currency)
     metric = item.metric.value if isinstance(item, Software | Support) else ""
     role = "" if part.role in ("software", "support") else f"{part.role[:1].upper()}{part.role[1:]}: "
     detail = f", {part.note}" if part.note.startswith("with ") else ""
-    notes = ["" if detail else part.note, quote.note if quote is not None else "", _end_of_sale_note(item)]
+    price = _price(item, part, book, currency)
+    notes = ["" if detail else part.note, price.pop("note", ""), _end_of_sale_note(item)]
+    fields: dict[str, Any] = {"unit_price": None, "price_source": "", "price_date": "", **price, **_physical(item)}
     return BillLine(
-        line=number,
+        line="",
         category=part.category,
         item=part.item,
         manufacturer=item.vendor,
@@ -138,23 +172,49 @@ def _line(number: str, part: Component, catalog: Catalog, book: PriceBook, curre
         description=f"{role}{item.name}{detail}",
         quantity=int(part.quantity[0]),
         unit=_UNITS.get(metric, "EA"),
-        unit_price=quote.amount if quote is not None else None,
-        price_source=quote.source if quote is not None else "",
-        price_date=quote.date if quote is not None else "",
         status=part.status,
         note="; ".join(note for note in notes if note),
+        **fields,
     )
 
 
-def _unit_price(item: Item, part: Component, book: PriceBook, currency: str) -> PriceQuote | None:
+def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[str, Any]:
+    """Fields of a line that a price gives; none where it is unknown or nothing is bought."""
     if part.status == "existing":
-        return None
+        return {}
     if isinstance(item, Software) and _is_free(item):
         # Zero by its source, not for want of a price.
-        metric = item.metric
-        how = "free of charge" if metric.value == "free" else "included with another line"
-        return PriceQuote(round_money(Decimal(0)), currency, "", metric.source, metric.where, how)
-    return book.quote(item.id, currency)
+        how = "free of charge" if item.metric.value == "free" else "included with another line"
+        return {"unit_price": Decimal("0.00"), "price_source": item.metric.source, "note": how}
+    row = book.price(item.id, currency)
+    if row is None:
+        return {}
+    return {
+        "unit_price": round_money(row.amount),
+        "discount_percent": row.discount_percent,
+        "term_months": row.term_months,
+        "lead_time_weeks": row.lead_time_weeks,
+        "price_source": row.source,
+        "price_date": row.date,
+        "price_valid_until": row.valid_until,
+        "note": row.note,
+    }
+
+
+def _physical(item: Item) -> dict[str, float | None]:
+    """Watts, rack units and kilograms of one piece, where a source gives them."""
+    found: dict[str, float | None] = {}
+    if isinstance(item, Device):
+        draw = device_power(item)
+        # The middle of a bracket is typical; a maximum, or a floor, says nothing of what is.
+        is_bracket = draw.is_known and item.power_low_w is not None
+        found["power_max_w"] = draw.max_w if draw.is_known else None
+        found["power_typical_w"] = draw.typical_w if is_bracket or item.power_typical_w is not None else None
+    if isinstance(item, Device | Pdu) and item.height_u is not None:
+        found["rack_units"] = float(item.height_u.value)
+    if isinstance(item, Device | Rack) and item.weight_kg is not None:
+        found["weight_kg"] = float(item.weight_kg.value)
+    return found
 
 
 def _is_free(item: Item) -> bool:
@@ -163,50 +223,3 @@ def _is_free(item: Item) -> bool:
 
 def _end_of_sale_note(item: Item) -> str:
     return f"end of sale {item.end_of_sale.value}" if item.end_of_sale is not None else ""
-
-
-def _warnings(
-    lines: Sequence[BillLine], catalog: Catalog, currency: str, quote_date: datetime.date | None
-) -> list[str]:
-    warnings: dict[str, None] = {}
-    unconfirmed: dict[str, None] = {}
-    for line in lines:
-        if line.status != "computed":
-            continue
-        item = catalog.item(line.item)
-        is_hardware = isinstance(item, Device | Nic)
-        if item.end_of_sale is not None and quote_date is not None:
-            if _last_day(item.end_of_sale.value) < quote_date:
-                warnings[f"{item.name}: sale ended {item.end_of_sale.value}; find the successor or a stock holder"] = (
-                    None
-                )
-        elif item.end_of_sale is None and is_hardware:
-            unconfirmed[item.name] = None
-        if line.price_date and quote_date is not None:
-            # The last day that the date may mean, so that "2018" is not called older than it is.
-            age = (quote_date - _last_day(line.price_date)).days
-            if age > OLD_PRICE_DAYS:
-                warnings[f"{item.name}: its price is of {line.price_date}, more than a year old; ask for a quote"] = (
-                    None
-                )
-        if line.unit_price is None and _has_other_currency(catalog, line.item, currency):
-            warnings[f"{item.name}: priced in another currency only; nothing is converted, so it is to be quoted"] = (
-                None
-            )
-    if unconfirmed:
-        warnings[f"availability to be confirmed, no end of sale is published: {', '.join(unconfirmed)}"] = None
-    return list(warnings)
-
-
-def _has_other_currency(catalog: Catalog, item: str, currency: str) -> bool:
-    return any(price.item == item and price.currency != currency for price in catalog.prices)
-
-
-def _last_day(date: str) -> datetime.date:
-    """Last day that an ISO date or its first part may mean."""
-    parts = [int(part) for part in date.split("-")]
-    year, month = parts[0], parts[1] if len(parts) > 1 else 12
-    if len(parts) > 2:
-        return datetime.date(year, month, parts[2])
-    following = datetime.date(year + month // 12, month % 12 + 1, 1)
-    return following - datetime.timedelta(days=1)

@@ -1,24 +1,11 @@
 """Prices by item and currency. A price in another currency is an unknown price: nothing is converted."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 
-from sizer.bom.money import parse_amount, round_money
+from sizer.base.money import net_price
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Price
-
-
-@dataclass(frozen=True)
-class PriceQuote:
-    """Unit price of an item with its origin."""
-
-    amount: Decimal  # two decimals
-    currency: str
-    date: str  # ISO date or its first part
-    source: str
-    where: str
-    note: str
+from sizer.catalog.price_books import Price
 
 
 class PriceBook:
@@ -31,22 +18,24 @@ class PriceBook:
     """
 
     def __init__(self, prices: Iterable[Price]) -> None:
-        self._quotes: dict[tuple[str, str], PriceQuote] = {}
+        self._prices: dict[tuple[str, str], Price] = {}
         for row in prices:
-            quote = PriceQuote(
-                round_money(parse_amount(row.amount)), row.currency, row.date, row.source, row.where, row.note
-            )
-            known = self._quotes.get((row.item, row.currency))
+            known = self._prices.get((row.item, row.currency))
             # ISO dates compare as text; "2018" counts as older than "2018-05".
-            if known is None or quote.date >= known.date:
-                self._quotes[row.item, row.currency] = quote
+            if known is None or row.date >= known.date:
+                self._prices[row.item, row.currency] = row
 
-    def quote(self, item: str, currency: str) -> PriceQuote | None:
+    def price(self, item: str, currency: str) -> Price | None:
         """Price of an item in a currency; None where it is unknown."""
-        return self._quotes.get((item, currency))
+        return self._prices.get((item, currency))
+
+    def net(self, item: str, currency: str) -> Decimal | None:
+        """Unit price after the discount of the price book; None where it is unknown."""
+        row = self.price(item, currency)
+        return None if row is None else net_price(row.amount, row.discount_percent)
 
     def __len__(self) -> int:
-        return len(self._quotes)
+        return len(self._prices)
 
 
 def price_book(catalog: Catalog) -> PriceBook:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from decimal import Decimal
 
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
@@ -55,7 +54,7 @@ def check_catalog(catalog: Catalog) -> list[str]:
     for folder, item in catalog.items():
         place = f"{folder}/{item.id}.toml"
         faults += [f"{place}: {fault}" for fault in _faults_of(catalog, item)]
-    return faults + [f"prices: {fault}" for fault in _price_faults(catalog)]
+    return [*faults, *_price_faults(catalog)]
 
 
 def unknown_facts(catalog: Catalog) -> list[tuple[str, str]]:
@@ -176,8 +175,8 @@ def _device_faults(catalog: Catalog, item: Device) -> Iterator[str]:
         for name in _BLOCKING:
             if getattr(item, name) is None:
                 yield f"{name} is missing; an orderable device needs it, assumed with a note where no source has it"
-    if item.power_high_w is not None and item.power_low_w is None:
-        yield "power_high_w is given without power_low_w; a bracket has both ends"
+        if item.power_high_w is not None and item.power_low_w is None:
+            yield "power_high_w is given without power_low_w; a bracket has both ends"
     if item.power_max_w is not None and (item.power_low_w is not None or item.power_high_w is not None):
         yield "power_max_w and a bracket are both given; a measured or data-sheet maximum replaces the bracket"
     if isinstance(item, Server | Storage | Switch):
@@ -236,13 +235,13 @@ def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
 
 def _switch_faults(item: Switch) -> Iterator[str]:
     kinds = {kind for port in item.ports for kind in (port.kind, *port.also)}
-    if not item.ports:
+    if item.orderable and not item.ports:
         yield "ports is empty; a switch has ports"
     if isinstance(item, Gateway):
         for name in ("uplink_kind", "front_end_kind"):
             if getattr(item, name).value not in kinds:
                 yield f"{name} = {getattr(item, name).value!r} is on no port"
-    if kinds & {"edr", "fdr", "hdr", "qdr"} and item.subnet_manager is None:
+    if item.orderable and kinds & {"edr", "fdr", "hdr", "qdr"} and item.subnet_manager is None:
         yield "subnet_manager is missing; an InfiniBand switch says whether it can run one"
 
 
@@ -258,16 +257,17 @@ def _scope_faults(catalog: Catalog, item: Software | Support) -> Iterator[str]:
 def _price_faults(catalog: Catalog) -> Iterator[str]:
     ids = [item_id for folder in CATEGORIES for item_id in catalog.folder(folder)]
     known = set(ids)
-    rows = Counter((row.item, row.currency, row.date) for row in catalog.prices)
+    first: dict[tuple[str, str, str], str] = {}
     for row in catalog.prices:
+        place = row.place or "prices"
         if row.item not in known:
-            yield f"{row.item!r} is no item of the catalogue{nearest(row.item, ids)}"
+            yield f"{place}: item = {row.item!r} is no item of the catalogue{nearest(row.item, ids)}"
         # The source of a customer's own price is his word, a quote number for instance.
         if row.item not in catalog.own_prices and row.source not in catalog.sources:
             hint = nearest(row.source, list(catalog.sources))
-            yield f"{row.item}: source {row.source!r} is not in sources.toml{hint}"
-        if Decimal(row.amount) == 0 and not row.note:
-            yield f"{row.item}: a price of 0 needs a note; what is unknown is left out"
-    for (item_id, currency, date), times in rows.items():
-        if times > 1:
-            yield f"{item_id}: {times} prices in {currency} of {date}; one is enough"
+            yield f"{place}: source = {row.source!r} is not in sources.toml{hint}"
+        if row.amount == 0 and not row.note:
+            yield f"{place}: amount = 0 of {row.item}: a price of 0 needs a note; what is unknown is left out"
+        other = first.setdefault((row.item, row.currency, row.date), place)
+        if other != place:
+            yield f"{place}: {row.item} has a price in {row.currency} of {row.date} at {other} already; one is enough"

@@ -1,11 +1,9 @@
 """Reads ``catalog/`` and an overlay into one :class:`Catalog`, or raises one error that lists every fault."""
 
-import csv
 import hashlib
 import json
 import tomllib
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +14,8 @@ from sizer.base.faults import in_words, nearest, shown
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.model import Catalog, Items
-from sizer.catalog.schema import CATEGORIES, Item, Price, Source
+from sizer.catalog.price_books import Price, price_rows
+from sizer.catalog.schema import CATEGORIES, Item, Source
 
 __all__ = ["Catalog", "load_catalog"]
 
@@ -25,8 +24,6 @@ MAX_FILE_BYTES = 1_000_000
 MAX_FILES_PER_FOLDER = 5_000
 # Folders beside the items that other parts of the program read.
 _OTHER_FOLDERS = ("benchmarks", "calibration", "prices")
-_PRICE_COLUMNS = ("item", "amount", "currency", "date", "source", "where", "note")
-_MAX_AMOUNT = Decimal(10) ** 12
 
 
 @dataclass
@@ -214,56 +211,13 @@ def _read_prices(folder: Path, root: Path, place: str, content: _Content, is_ove
     for file, here in _files(folder, place, ".csv", content):
         text = _text(file, root, here, content)
         if text is not None:
-            rows += _price_rows(text, here, content)
+            found, wrong = price_rows(text, here)
+            rows += found
+            content.faults += wrong
     if is_overlay:
         content.own_prices = frozenset(row.item for row in rows)
         content.prices = [row for row in content.prices if row.item not in content.own_prices]
     content.prices += rows
-
-
-def _price_rows(text: str, place: str, content: _Content) -> list[Price]:
-    reader = csv.DictReader(text.splitlines(), strict=True)
-    rows: list[Price] = []
-    try:
-        columns = reader.fieldnames or ()
-        wrong = [name for name in columns if name not in _PRICE_COLUMNS]
-        missing = [name for name in ("item", "amount", "currency", "date", "source") if name not in columns]
-        if wrong or missing:
-            problem = f"unknown column {shown(wrong[0])}" if wrong else f"column {missing[0]!r} is missing"
-            content.faults.append(f"{place} line 1: {problem}; columns are {', '.join(_PRICE_COLUMNS)}")
-            return []
-        for row in reader:
-            here = f"{place} line {reader.line_num}"
-            price = _price(row, here, content)
-            if price is not None:
-                rows.append(price)
-    except csv.Error as error:
-        content.faults.append(f"{place} line {reader.line_num}: is not valid CSV: {error}")
-    return rows
-
-
-def _price(row: dict[str | Any, str | Any], place: str, content: _Content) -> Price | None:
-    if None in row or None in row.values():
-        content.faults.append(f"{place}: has not as many cells as there are columns")
-        return None
-    cells = {name: value.strip() for name, value in row.items()}
-    for name in ("item", "amount", "currency", "date", "source"):
-        if not cells[name]:
-            content.faults.append(f"{place}: {name} is empty; a price has item, amount, currency, date and source")
-            return None
-    try:
-        amount = Decimal(cells["amount"])
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not (amount.is_finite() and 0 <= amount <= _MAX_AMOUNT):
-        problem = "is not a decimal number of 0 or more, such as 1234.50"
-        content.faults.append(f"{place}: amount = {shown(cells['amount'])} {problem}")
-        return None
-    try:
-        return Price.model_validate({"where": "", **cells})
-    except ValidationError as error:
-        content.faults.extend(in_words(Price, error, place))
-        return None
 
 
 def _validated(content: _Content) -> Catalog | None:
@@ -294,6 +248,6 @@ def _validated(content: _Content) -> Catalog | None:
 
 
 def _digest(content: _Content) -> str:
-    prices = sorted(tuple(row.model_dump().values()) for row in content.prices)
+    prices = sorted(json.dumps(row.model_dump(mode="json"), sort_keys=True) for row in content.prices)
     said = [sorted(content.items.items()), sorted(content.sources.items()), prices, sorted(content.own_prices)]
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()

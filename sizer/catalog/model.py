@@ -9,18 +9,20 @@ from pydantic import BaseModel
 from sizer.base.errors import CatalogError
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
+from sizer.catalog.price_books import Price
 from sizer.catalog.schema import (
     CATEGORIES,
+    Accessory,
     Cable,
     Cpu,
     Dataset,
+    Device,
     Dnn,
     Gateway,
     Gpu,
     Item,
     Nic,
     Pdu,
-    Price,
     Rack,
     Recipe,
     Server,
@@ -130,8 +132,8 @@ class Catalog:
 
     Parameters
     ----------
-    gpus, cpus, servers, storage, switches, gateways, nics, cables, racks, pdus, software, support, dnns, datasets, \
-stacks, recipes : Items
+    gpus, cpus, servers, storage, switches, gateways, nics, cables, racks, pdus, accessories, software, support, dnns, \
+datasets, stacks, recipes : Items
         One read-only mapping of id to item for each folder.
     sources : Items
         Cited documents by key; an alias finds the same document.
@@ -153,6 +155,7 @@ stacks, recipes : Items
     cables: Items[Cable]
     racks: Items[Rack]
     pdus: Items[Pdu]
+    accessories: Items[Accessory]
     software: Items[Software]
     support: Items[Support]
     dnns: Items[Dnn]
@@ -205,6 +208,19 @@ stacks, recipes : Items
             If no folder holds it; the message names the nearest known id.
         """
         found: Item = self.folder(self.category_of(item_id))[item_id]
+        return found
+
+    def device(self, item_id: str) -> Device:
+        """Item that takes rack units and watts.
+
+        Raises
+        ------
+        UnknownItemError
+            If no folder holds it, or what holds it is no device.
+        """
+        found = self.item(item_id)
+        if not isinstance(found, Device):
+            raise UnknownItemError([f"{self.category_of(item_id)}/{item_id} is no device"])
         return found
 
     def items(self) -> Iterator[tuple[str, Item]]:

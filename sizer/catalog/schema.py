@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sizer.base.dates import PartialDate
 from sizer.base.provenance import Alternate, Sourced
 
 # Bounds catch a slip of unit (a bare 16 meant as GB), not unusual hardware.
@@ -56,9 +57,9 @@ class Item(_Frozen):
     skus: tuple[Sku, ...] = ()
     # False: a role or a part that comes inside another item; it is never a line of a bill.
     orderable: bool = True
-    introduced: Sourced[str] | None = None  # ISO date, or its first part
-    end_of_sale: Sourced[str] | None = None  # ISO date; warns in every quote
-    end_of_service: Sourced[str] | None = None
+    introduced: Sourced[PartialDate] | None = None
+    end_of_sale: Sourced[PartialDate] | None = None  # warns in every quote
+    end_of_service: Sourced[PartialDate] | None = None
     # Facts worth printing that no formula reads, as "label: text with source" rows of the component tables.
     features: dict[str, Sourced[str]] = {}
 
@@ -248,6 +249,13 @@ class Pdu(Item):
     height_u: Sourced[RackUnits] | None = None
 
 
+class Accessory(Item):
+    """A small part that a rack takes: one a free unit, or one a power inlet."""
+
+    use: Literal["blanking-panel", "cord-c13", "cord-c19"]
+    length_m: Sourced[Metres] | None = None  # of a cord
+
+
 class Software(Item):
     """A software line. ``metric`` is what a licence counts; ``applies_to`` the ids or vendors that call for it.
 
@@ -347,6 +355,7 @@ CATEGORIES: dict[str, type[Item]] = {
     "cables": Cable,
     "racks": Rack,
     "pdus": Pdu,
+    "accessories": Accessory,
     "software": Software,
     "support": Support,
     "dnns": Dnn,
@@ -367,18 +376,6 @@ class Source(_Frozen):
     where: str = ""
     note: str = ""
     aliases: tuple[str, ...] = ()
-
-
-class Price(_Frozen):
-    """A price with its date; a price without a date is not loaded."""
-
-    item: str
-    amount: str  # decimal text, turned into Decimal by bom.money
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
-    date: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}){0,2}$")]
-    source: str
-    where: str
-    note: str = ""
 
 
 def _reduced(fact: BaseModel) -> tuple[Any, ...]:

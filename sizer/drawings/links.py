@@ -1,26 +1,63 @@
-"""What runs over a link, in words and in line width, and where to find it in a design."""
+"""What runs between the devices of a plan: bundles of cables, in words and in line width."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from sizer.base.quantities import si, significant
-from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
-from sizer.catalog.schema import IntraLink, LinkKind
-from sizer.physical.plan import Network
-from sizer.sizing.result import DesignAnswer
+import numpy as np
 
-INTRA_LINKS: dict[IntraLink, str] = {
-    "nvlink1": "NVLink",
-    "nvlink2": "NVLink 2",
-    "nvswitch": "NVSwitch",
-    "pcie3": "PCIe 3.0",
-}
+from sizer.base.quantities import grouped, si, significant
+from sizer.catalog.links import GBIT_PER_S, is_infiniband
+from sizer.catalog.schema import LinkKind
+from sizer.physical.connect import OUTSIDE
+from sizer.physical.counted import Network
+from sizer.physical.plan import PlacedDevice, Plan
+
+# End of the cables that lead to the customer's network.
+CUSTOMER_LAN = "customer-lan"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Cables of one kind between two ends."""
+
+    a: str  # the device, or the lower switch
+    z: str  # the switch
+    kind: LinkKind
+    count: int
+
+
+def bundles(plan: Plan, end: Callable[[PlacedDevice], str]) -> tuple[Bundle, ...]:
+    """All cables of a plan, bundled by their ends.
+
+    Parameters
+    ----------
+    plan : Plan
+        Devices and cables.
+    end : callable
+        Name of what stands for a device on the drawing: the device itself or its group.
+    """
+    names = [end(device) for device in plan.devices] + [CUSTOMER_LAN]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    known, number = list(numbers), np.array([numbers[name] for name in names])
+    counts: dict[tuple[str, str, LinkKind], int] = {}
+    for cable in plan.cables:
+        a_device = np.where(cable.run.a_device == OUTSIDE, len(plan.devices), cable.run.a_device)
+        pairs, many = np.unique(number[a_device] * len(known) + number[cable.run.b_device], return_counts=True)
+        for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):
+            key = (known[pair // len(known)], known[pair % len(known)], cable.run.kind)
+            counts[key] = counts.get(key, 0) + count
+    return tuple(Bundle(a, z, kind, count) for (a, z, kind), count in counts.items())
+
+
+def speed(kind: LinkKind) -> str:
+    """Speed of one link: 'FDR 56 Gbit/s', '40 GbE'."""
+    return f"{kind.upper()} {GBIT_PER_S[kind]} Gbit/s" if is_infiniband(kind) else f"{GBIT_PER_S[kind]} GbE"
 
 
 def link_text(count: int, kind: LinkKind) -> str:
     """Count and speed of a bundle: '3 × FDR 56 Gbit/s', '16 × 40 GbE'."""
-    if is_infiniband(kind):
-        return f"{count} × {kind.upper()} {GBIT_PER_S[kind]} Gbit/s"
-    return f"{count} × {GBIT_PER_S[kind]} GbE"
+    return f"{grouped(count)} × {speed(kind)}"
 
 
 def stroke(kind: LinkKind) -> float:
@@ -28,62 +65,9 @@ def stroke(kind: LinkKind) -> float:
     return 0.8 + 1.2 * math.log10(GBIT_PER_S[kind])
 
 
-def network(design: DesignAnswer, *names: str) -> Network | None:
-    """First of the design's networks whose name holds one of ``names``, in their order."""
-    return next((net for name in names for net in design.quantities.networks if name in net.name), None)
-
-
-def server_links(design: DesignAnswer) -> int:
-    """Links of one server into the fabric; at least one, since the server is attached."""
-    return max(fabric_ports(design.platform.server.ports, design.platform.fabric), 1)
-
-
-def front_end_links(design: DesignAnswer) -> int:
-    """Cables between the storage and whatever it is attached to."""
-    platform, nodes = design.platform, max(design.storage_nodes, 1)
-    if platform.gateway is not None:
-        behind = next((net for net in design.quantities.networks if int(net.gateways[0])), None)
-        if behind is not None and behind.switch == platform.gateway.id:
-            return int(behind.end_points[0])
-    per_node = platform.storage.front_end_ports_per_node
-    if per_node is not None:
-        ports = per_node.value
-    elif platform.storage_server is not None:
-        ports = fabric_ports(platform.storage_server.ports, platform.fabric)
-    else:
-        ports = 1
-    return nodes * max(ports, 1)
-
-
-def storage_kind(design: DesignAnswer) -> LinkKind:
-    """Kind of the storage's front-end ports."""
-    fact = design.platform.storage.front_end_kind
-    return design.platform.fabric if fact is None else fact.value
-
-
-def built(net: Network | None) -> bool:
-    """Whether a network has switches; a result without networks shows all of its platform."""
-    return net is None or int(net.leaves[0]) > 0
-
-
-def counts(net: Network | None) -> tuple[int, int]:
-    """Leaves and spines of a network; one switch where nothing is known."""
-    return (1, 0) if net is None else (max(int(net.leaves[0]), 1), int(net.spines[0]))
-
-
-def role(kind: str, count: int) -> str:
-    """Name of a kind of switch in the number that fits."""
-    return f"{kind} switches" if count > 1 else f"{kind} switch"
-
-
-def kind(net: Network | None, default: LinkKind) -> LinkKind:
-    """Kind of a network's links."""
-    return next((kind for kind in GBIT_PER_S if net is not None and kind == net.kind), default)
-
-
 def many(count: int, name: str) -> str:
     """Name with its multiplicity, which one alone does not need."""
-    return f"{count} × {name}" if count > 1 else name
+    return f"{grouped(count)} × {name}" if count > 1 else name
 
 
 def memory(size_bytes: float) -> str:
@@ -95,4 +79,4 @@ def memory(size_bytes: float) -> str:
 def oversubscribed(net: Network) -> str:
     """How a leaf's uplinks compare with its downlinks, as part of a sentence."""
     ratio = float(net.oversubscription[0])
-    return ", non-blocking" if ratio <= 1 else f", {significant(ratio, 2)} : 1 oversubscribed"
+    return "non-blocking" if ratio <= 1 else f"{significant(ratio, 2)} : 1 oversubscribed"

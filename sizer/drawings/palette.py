@@ -74,3 +74,5 @@ BAND_OPACITY = 0.18
 QUIET_OPACITY = 0.35
 # Width of the text column of the guide, in CSS pixels (A4 less two margins of 22 mm).
 COLUMN_PX = 626
+# The same on a landscape page.
+LANDSCAPE_PX = 956

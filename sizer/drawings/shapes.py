@@ -13,6 +13,8 @@ _WIDTHS = (
     583, 370, 613, 591, 242, 242, 549, 242, 876, 591, 600, 612, 612, 376, 528, 327, 591, 562, 818, 546, 562, 552, 426,
     333, 426, 662,
 )  # fmt: skip
+# The same of characters beyond those, and what any other one is taken for.
+_OTHER_WIDTHS = {"\u202f": 182, "\u00a0": 281, "·": 288, "×": 662, "≥": 662, "±": 662, "–": 500, "…": 864}
 _OTHER_WIDTH = 620
 # Semibold runs about 5 % wider than regular.
 _SEMIBOLD_FACTOR = 1.05
@@ -20,7 +22,7 @@ _SEMIBOLD_FACTOR = 1.05
 
 def text_width(text: str, size: float, *, semibold: bool = False) -> float:
     """Width of a line of text in pixels."""
-    units = sum(_WIDTHS[ord(c) - 32] if 32 <= ord(c) < 127 else _OTHER_WIDTH for c in text)
+    units = sum(_WIDTHS[ord(c) - 32] if 32 <= ord(c) < 127 else _OTHER_WIDTHS.get(c, _OTHER_WIDTH) for c in text)
     return units * size / 1000 * (_SEMIBOLD_FACTOR if semibold else 1.0)
 
 
@@ -62,6 +64,8 @@ class Box:
     quiet: bool = False  # management and other devices off the data path
     glyphs: int = 0  # parts worth counting by eye: GPUs of a server, nodes of a chassis
     glyph_name: str = ""
+    hatched: bool = False  # empty: a blanking panel
+    small: bool = False  # small type close to the edges: a device in its rack unit
 
     @property
     def centre_x(self) -> float:
@@ -105,6 +109,7 @@ class Link:
     dashed: bool = False
     arrow: bool = False
     labels: tuple[Label, ...] = ()
+    count: int = 1  # cables in the bundle
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The design as one JSON document: the request, the answer, the bill and the digests that reproduce it."""
 
+import datetime
 import json
 import math
 from decimal import Decimal
@@ -7,7 +8,9 @@ from typing import Any
 
 from sizer import __version__
 from sizer.base.estimate import Estimate
-from sizer.bom.bill import Bill, BillLine
+from sizer.base.money import percent
+from sizer.bom.bill import Bill, BillLine, Sum
+from sizer.export.plan_json import plan_document
 from sizer.sizing.result import SCHEMA_VERSION, DesignAnswer, ParetoPoint, SizingResult, WorkloadAnswer
 
 KIND = "design"
@@ -30,6 +33,7 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         "advice": list(result.advice),
         "selection": result.selection,
         "design": _design(result.design),
+        "plan": plan_document(result.design.plan),
         "bill": _bill(result.design.bill),
         "platforms": [_platform_summary(design) for design in result.platforms],
         "runner_up": None if result.runner_up is None else _point(result.runner_up),
@@ -198,7 +202,7 @@ def _platform_summary(design: DesignAnswer) -> dict[str, Any]:
         "probability": _number(design.probability),
         "rack_units": _number(design.quantities.rack_units[0]),
         "power_max_w": _number(design.quantities.power_max_w[0]),
-        "total": _money(design.bill.total),
+        "total": _total(design.bill),
         "total_is_complete": design.bill.is_complete,
         "throughput_samples_per_s": [_estimate(answer.throughput) for answer in design.workloads],
     }
@@ -224,8 +228,16 @@ def _point(point: ParetoPoint) -> dict[str, Any]:
 def _bill(bill: Bill) -> dict[str, Any]:
     return {
         "currency": bill.currency,
-        "total": _money(bill.total),
+        "list_total": _sum(bill.list_total),
+        "net_total": _sum(bill.net_total),
+        "deal_discount_percent": percent(bill.deal_discount_percent),
+        "total": _total(bill),
         "total_is_complete": bill.is_complete,
+        "one_off": _sum(bill.one_off),
+        "recurring": _sum(bill.recurring),
+        "yearly": _sum(bill.yearly),
+        "valid_until": _day(bill.valid_until),
+        "longest_lead_weeks": bill.longest_lead_weeks,
         "unpriced": list(bill.unpriced),
         "warnings": list(bill.warnings),
         "lines": [_line(line) for line in bill.lines],
@@ -235,25 +247,50 @@ def _bill(bill: Bill) -> dict[str, Any]:
 def _line(line: BillLine) -> dict[str, Any]:
     return {
         "line": line.line,
+        "group": line.group,
         "category": line.category,
-        "item": line.item,
+        "item": line.item or None,
         "manufacturer": line.manufacturer,
         "sku": line.sku or None,
         "description": line.description,
         "quantity": line.quantity,
         "unit": line.unit,
-        "unit_price": _money(line.unit_price),
-        "extended": _money(line.extended),
+        "unit_list_price": _money(line.unit_price),
+        "discount_percent": percent(line.discount_percent),
+        "unit_net_price": _money(line.unit_net_price),
+        "extended_list": _money(line.extended_list),
+        "extended_net": _money(line.extended_net),
+        "term_months": line.term_months,
+        "lead_time_weeks": line.lead_time_weeks,
+        "power_max_w": line.power_max_w,
+        "power_typical_w": line.power_typical_w,
+        "rack_units": line.rack_units,
+        "weight_kg": line.weight_kg,
         "price_date": line.price_date or None,
         "price_source": line.price_source or None,
+        "price_valid_until": _day(line.price_valid_until),
         "status": line.status,
+        "change": line.change or None,
         "note": line.note,
     }
+
+
+def _day(day: datetime.date | None) -> str | None:
+    return None if day is None else day.isoformat()
 
 
 def _money(amount: Decimal | None) -> str | None:
     """Money as decimal text: a float would not hold every cent."""
     return None if amount is None else f"{amount:.2f}"
+
+
+def _total(bill: Bill) -> str | None:
+    return None if bill.net_total.is_unknown else _money(bill.total)
+
+
+def _sum(amount: Sum) -> str | None:
+    """Sum of the priced lines; null where nothing is priced."""
+    return None if amount.is_unknown else _money(amount.amount)
 
 
 def _number(value: Any) -> float | None:

@@ -15,7 +15,7 @@ def base() -> dict[str, Any]:
 def formats() -> dict[str, dict[str, Any]]:
     """Properties of every format by its name; ``-quoted`` keeps text that looks like a formula from being one."""
     number = {"align": "right"}
-    total = {"bold": True, "top": 1}
+    total = {"bold": True, "top": 1, "valign": "vcenter"}
     head = {"bold": True, "top": 1, "bottom": 1, "text_wrap": True, "valign": "bottom"}
     made: dict[str, dict[str, Any]] = {
         "text": {},
@@ -24,16 +24,25 @@ def formats() -> dict[str, dict[str, Any]]:
         "label": {"font_color": COLOURS["muted"]},
         "strong": {"bold": True, "text_wrap": True},
         "muted": {"font_color": COLOURS["muted"]},
-        "open": {**number, "italic": True, "font_color": COLOURS["muted"], "num_format": "#,##0.00"},
+        "note": {"text_wrap": True, "align": "left"},
+        "open": {**number, "italic": True, "font_color": COLOURS["muted"], "num_format": _spaced("#,##0.00")},
         "title": {"bold": True, "font_size": 16},
         "head": head,
-        "head-right": {**head, **number},
-        "integer": {**number, "num_format": "#,##0"},
-        "money": {**number, "num_format": "#,##0.00"},
-        "percent": {**number, "num_format": "0.0%"},
-        "ratio": {**number, "num_format": "0.##"},
+        "head-right": {**head, **number, "num_format": _spaced("General")},
+        "integer": {**number, "num_format": _spaced("#,##0")},
+        "number": {**number, "num_format": _spaced("#,##0.0")},
+        "money": {**number, "num_format": _spaced("#,##0.00")},
+        "percent": {**number, "num_format": _spaced("0.00%")},
+        "ratio": {**number, "num_format": _spaced("0.##")},
+        "weeks": {**number, "num_format": _spaced('0" weeks"')},
         "total": total,
-        "total-money": {**total, **number, "num_format": "#,##0.00"},
+        "total-money": {**total, **number, "num_format": _spaced("#,##0.00")},
     }
-    quoted = {f"{name}-quoted": {**made[name], "quote_prefix": True} for name in ("text", "wrap", "strong", "muted")}
+    texts = ("text", "wrap", "strong", "muted", "note")
+    quoted = {f"{name}-quoted": {**made[name], "quote_prefix": True} for name in texts}
     return {**made, **quoted}
+
+
+def _spaced(number_format: str) -> str:
+    """Number format, for words as well, with a little space to the right: the next column may hold text."""
+    return f"{number_format}_0;-{number_format}_0;{number_format}_0;@_0"

@@ -1,8 +1,17 @@
-"""Text that spreadsheets cannot take for a formula."""
+"""Text as other programs can take it: no control characters, nothing that a spreadsheet takes for a formula."""
+
+import re
 
 # A spreadsheet reads a cell that starts with one of these as a formula, or skips the character and reads on.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 TO_BE_QUOTED = "to be quoted"
+# Control characters, halves of a character, and the two code points that no XML document may hold.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def printable(text: str) -> str:
+    """Text with a space for every character that has no shape; line ends among them."""
+    return _UNPRINTABLE.sub(" ", text)
 
 
 def is_formula_like(text: str) -> bool:
@@ -12,5 +21,5 @@ def is_formula_like(text: str) -> bool:
 
 def harmless(text: str) -> str:
     """Text with an apostrophe before what a spreadsheet might calculate; control characters become spaces."""
-    clean = "".join(" " if ord(char) < 32 else char for char in text)
+    clean = printable(text)
     return f"'{clean}" if is_formula_like(text) else clean

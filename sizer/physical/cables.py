@@ -1,20 +1,27 @@
 """Which catalogue item joins two ports over a planning length."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Cable, LinkKind
 
-# Planning lengths. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one rack with slack.
-# Between racks of one row 10 m: up, along the tray over half a dozen racks of 0.6 m, and down. Both are assumptions
-# of this program; a plan with rack positions replaces them.
+# Lengths that the search counts with. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one
+# rack with slack. Between racks of one row 10 m: up, along the tray over half a dozen racks of 0.6 m, and down. Both
+# are assumptions of this program; the plan of a design measures every cable.
 IN_RACK_M = 3.0
 BETWEEN_RACKS_M = 10.0
 
 # Kinds whose cable may stand in where the catalogue has none. A QSFP28 cable for EDR plugs into the QSFP+ cage of an
 # FDR port and carries the slower rate; no source lists a cable for that link, so it is printed as a question.
 _STAND_INS: dict[LinkKind, LinkKind] = {"fdr": "edr", "25gbe": "100gbe", "10gbe": "40gbe"}
+
+
+# Lengths nearer than this are one length. [m]
+_EQUAL_M = 1e-9
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class CableChoice:
 
 
 def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> CableChoice:
-    """Shortest catalogue cable of a kind that reaches a length; copper before optics at one length.
+    """Shortest catalogue cable of a kind that reaches a length: copper while one reaches, else optics.
 
     Parameters
     ----------
@@ -58,12 +65,36 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
     return CableChoice((), "", f"part number of a {kind_name(kind)} cable of {length_m:g} m")
 
 
+def choose_cables(
+    cables: Sequence[Cable], kind: LinkKind, lengths_m: NDArray[np.float64]
+) -> tuple[list[CableChoice], NDArray[np.int64]]:
+    """Choices for many links of a kind, and the number of each link's choice; see :func:`choose_cable`.
+
+    Parameters
+    ----------
+    cables : sequence of Cable
+        The catalogue's cables.
+    kind : LinkKind
+        What the links run.
+    lengths_m : ndarray, shape (links,)
+        Length of each link. [m]
+    """
+    stand_in = _STAND_INS.get(kind)
+    of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]
+    steps = np.unique([c.length_m.value for c in of_kind if c.length_m is not None])
+    # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.
+    step = np.searchsorted(steps, lengths_m - _EQUAL_M)
+    used, number = np.unique(step, return_inverse=True)
+    longest = float(lengths_m.max(initial=0.0))
+    return [choose_cable(of_kind, kind, float(steps[i]) if i < steps.size else longest) for i in used], number
+
+
 def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice | None:
     of_kind = [cable for cable in cables if kind in cable.kinds]
     whole = [c for c in of_kind if c.media in ("dac", "copper", "aoc")]
-    reaching = [c for c in whole if c.length_m is not None and c.length_m.value >= length_m - 1e-9]
+    reaching = [c for c in whole if c.length_m is not None and _reaches(c, length_m)]
     if reaching:
-        best = min(reaching, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.media == "aoc", c.id))
+        best = min(reaching, key=lambda c: (c.media == "aoc", c.length_m.value if c.length_m else 0.0, c.id))
         return CableChoice(((best.id, 1),))
     # Patch cable that is cut to any length: no length in the catalogue.
     cut = [c for c in whole if c.length_m is None]
@@ -72,7 +103,9 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
     optics = [c for c in of_kind if c.media == "transceiver"]
     if optics:
         pair = ((min(optics, key=lambda c: c.id).id, 2),)
-        fibres = [c for c in of_kind if c.media == "fibre" and (c.length_m is None or c.length_m.value >= length_m)]
+        fibres = [
+            c for c in of_kind if c.media == "fibre" and (c.length_m is None or c.length_m.value >= length_m - _EQUAL_M)
+        ]
         if fibres:
             fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
             return CableChoice((*pair, (fibre.id, 1)), "a transceiver at each end and a fibre")
@@ -82,3 +115,8 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
         reach = best.length_m.value if best.length_m else 0.0
         return CableChoice(((best.id, 1),), f"longest in the catalogue, {reach:g} m: place the racks side by side")
     return None
+
+
+def _reaches(cable: Cable, length_m: float) -> bool:
+    """Whether a cable is long enough; one without a length is cut to it."""
+    return cable.length_m is None or cable.length_m.value >= length_m - _EQUAL_M

@@ -18,19 +18,57 @@ FRONT_END_GBIT_PER_S = 40.0
 class Fabric:
     """Counts of one network, arrays of one shape."""
 
-    leaves: Ints
+    levels: Ints  # of switches between two end points: 0 without any, 1, 2 or 3
+    leaves: Ints  # switches that carry end points; a single director is a spine
     spines: Ints
+    cores: Ints
     leaf_spine_cables: Ints
-    ports_used: Ints  # on leaves and spines: end points and both ends of the inter-switch cables
+    spine_core_cables: Ints
+    ports_used: Ints  # end points and both ends of the inter-switch cables
     ports_free: Ints
     oversubscription: Floats  # down : up of a leaf with every down port used; 1 for a single switch
-    fits: Bools  # False beyond the two-level limit; the counts are then those of the largest tree
+    fits: Bools  # False beyond the largest tree; the counts are then those of that tree
+
+    def beside(self, other: "Fabric") -> "Fabric":
+        """Counts of two networks that are kept apart."""
+        return Fabric(
+            levels=np.maximum(self.levels, other.levels),
+            leaves=self.leaves + other.leaves,
+            spines=self.spines + other.spines,
+            cores=self.cores + other.cores,
+            leaf_spine_cables=self.leaf_spine_cables + other.leaf_spine_cables,
+            spine_core_cables=self.spine_core_cables + other.spine_core_cables,
+            ports_used=self.ports_used + other.ports_used,
+            ports_free=self.ports_free + other.ports_free,
+            oversubscription=np.maximum(self.oversubscription, other.oversubscription),
+            fits=self.fits & other.fits,
+        )
+
+
+def leaf_split(ports_per_switch: int, oversubscription: float = 1.0, uplink_ratio: float = 1.0) -> tuple[int, int]:
+    """Ports of a leaf towards end points and towards the spines, so that down : up is at most ``oversubscription``.
+
+    ``uplink_ratio`` is the speed of an uplink over that of the fastest end point.
+    """
+    up = int(np.ceil(ports_per_switch / (1 + oversubscription * uplink_ratio) - 1e-9))
+    return ports_per_switch - up, up
+
+
+def pod_split(ports_per_switch: int) -> tuple[int, int]:
+    """Ports of a spine of a three-level tree towards its leaves and towards the cores, never oversubscribed."""
+    return ports_per_switch // 2, ports_per_switch - ports_per_switch // 2
 
 
 def fat_tree(
-    end_points: ArrayLike, ports_per_switch: int, oversubscription: float = 1.0, *, flat_ports: int | None = None
+    end_points: ArrayLike,
+    ports_per_switch: int,
+    oversubscription: float = 1.0,
+    *,
+    flat_ports: int | None = None,
+    director_ports: int | None = None,
+    uplink_ratio: float = 1.0,
 ) -> Fabric:
-    """Switches of one kind that join end points: one switch, or a two-level fat tree.
+    """Switches that join end points: one switch, or a fat tree of two or three levels.
 
     Parameters
     ----------
@@ -39,63 +77,86 @@ def fat_tree(
     ports_per_switch : int
         Ports of the switch, 2 or more. [-]
     oversubscription : float, default 1
-        Largest ratio of down ports to up ports of a leaf that is accepted. [-]
+        Largest ratio of down ports to up ports of a leaf that is accepted; spines are never oversubscribed. [-]
     flat_ports : int, optional
         Most end points of the single switch where a rule keeps it below ``ports_per_switch`` (the back end of a
         scale-out NAS). [-]
+    director_ports : int, optional
+        Ports of a director switch. One director takes what a single switch cannot; beyond its ports directors are the
+        spines of a two-level tree, and there is no third level. [-]
+    uplink_ratio : float, default 1
+        Speed of a link between switches over that of the fastest end point, 1 or more. [-]
 
     Returns
     -------
     Fabric
-        Zero switches where there are no end points. ``fits`` is False where a leaf would be needed for more than
-        ``ports_per_switch`` leaves: that takes a third level or directors, which a later version plans.
+        Zero switches where there are no end points. ``fits`` is False beyond the largest tree.
 
     Raises
     ------
     ValueError
-        If a count is negative, the switch has fewer than 2 ports or the oversubscription is below 1.
+        If a count is negative, a switch has fewer than 2 ports or the oversubscription or the uplink ratio is below 1.
 
     Notes
     -----
     A leaf gives ``u = ceil(P / (1 + R))`` ports to uplinks and ``P - u`` to end points, so that down : up stays at
-    most R. Uplinks spread evenly over the spines: their count is the smallest divisor of u that is not below
-    ``ceil(leaves u / P)`` [1]_ [2]_. All leaves run all their uplinks, also the last, partly filled one.
+    most R; with uplinks q times as fast as the end points ``u = ceil(P / (1 + q R))``. Uplinks spread evenly over the
+    spines: their count is the smallest divisor of u that is not below ``ceil(leaves u / P)`` [1]_ [2]_. All leaves
+    run all their uplinks, also the last, partly filled one.
+
+    Three levels [3]_: pods of P/2 leaves and u spines, every leaf with one link to each spine of its pod; spine k of
+    all pods shares a group of cores, c of them, c the smallest divisor of P/2 that holds the pods' P/2 uplinks each.
 
     References
     ----------
     .. [1] Telewell, switch catalogue, topology section ("tw-switch-cat"): non-blocking when uplink bandwidth equals
        node bandwidth; 36-port leaf of 18 down and 18 up.
     .. [2] University of Luxembourg, iris cluster ("ulhpc"): 12 leaves with 12 uplinks on 6 spines, two links each.
+    .. [3] M. Al-Fares, A. Loukissas, A. Vahdat, "A scalable, commodity data center network architecture," Proc. ACM
+       SIGCOMM 2008, pp. 63-74, doi:10.1145/1402958.1402967: k-port switches in k pods join k^3/4 hosts.
 
     Examples
     --------
-    >>> tree = fat_tree([36, 54, 144], 36)
-    >>> tree.leaves, tree.spines, tree.leaf_spine_cables
-    (array([1, 3, 8]), array([0, 2, 6]), array([  0,  54, 144]))
+    >>> tree = fat_tree([36, 54, 144, 4096], 36)
+    >>> tree.leaves, tree.spines, tree.cores
+    (array([  1,   3,   8, 228]), array([  0,   2,   6, 234]), array([  0,   0,   0, 162]))
     """
     n = _counts("end_points", end_points)
-    if ports_per_switch < 2:
-        raise ValueError(f"ports_per_switch must be at least 2, got {ports_per_switch}")
-    if not oversubscription >= 1:
-        raise ValueError(f"oversubscription must be at least 1, got {oversubscription}")
+    for name, count in (("ports_per_switch", ports_per_switch), ("director_ports", director_ports)):
+        if count is not None and count < 2:
+            raise ValueError(f"{name} must be at least 2, got {count}")
+    for name, value in (("oversubscription", oversubscription), ("uplink_ratio", uplink_ratio)):
+        if not value >= 1:
+            raise ValueError(f"{name} must be at least 1, got {value}")
     ports = int(ports_per_switch)
     flat = ports if flat_ports is None else min(ports, int(flat_ports))
-    up = int(np.ceil(ports / (1 + oversubscription) - 1e-9))
-    down = ports - up
-    fits = n <= max(flat, ports * down)
-    is_tree = n > flat
-    leaves = np.where(is_tree, np.minimum(_ceil_div(n, down), ports), np.minimum(n, 1))
-    needed = np.where(is_tree, _ceil_div(leaves * up, ports), 0)
-    spines = _smallest_divisors(up)[needed]
-    cables = np.where(is_tree, leaves * up, 0)
-    used = np.where(fits, n, 0) + 2 * cables
+    down, up = leaf_split(ports, oversubscription, uplink_ratio)
+    spine_ports = ports if director_ports is None else int(director_ports)
+    pod_leaves, core_links = pod_split(ports)
+    most_leaves = spine_ports if director_ports is not None else ports * pod_leaves
+    fits = n <= max(flat, most_leaves * down)
+    is_flat = n <= flat
+    is_director = ~is_flat & (n <= (director_ports or 0))
+    is_tree = ~is_flat & ~is_director
+    leaves = np.where(is_tree, np.minimum(_ceil_div(n, down), most_leaves), np.where(is_flat, np.minimum(n, 1), 0))
+    is_deep = is_tree & (leaves > spine_ports)
+    pods = np.where(is_deep, _ceil_div(leaves, pod_leaves), 0)
+    two_level = _smallest_divisors(up)[np.where(is_tree & ~is_deep, _ceil_div(leaves * up, spine_ports), 0)]
+    spines = np.where(is_deep, pods * up, np.where(is_director, 1, two_level))
+    cores = up * _smallest_divisors(core_links)[_ceil_div(pods * core_links, ports)]
+    leaf_spine = np.where(is_tree, leaves * up, 0)
+    spine_core = np.where(is_deep, spines * core_links, 0)
+    used = np.where(fits, n, 0) + 2 * (leaf_spine + spine_core)
     return Fabric(
+        levels=np.minimum(leaves + spines, 1) + is_tree + is_deep,
         leaves=leaves,
         spines=spines,
-        leaf_spine_cables=cables,
+        cores=cores,
+        leaf_spine_cables=leaf_spine,
+        spine_core_cables=spine_core,
         ports_used=used,
-        ports_free=(leaves + spines) * ports - used,
-        oversubscription=np.where(is_tree, down / up, 1.0),
+        ports_free=leaves * ports + spines * spine_ports + cores * ports - used,
+        oversubscription=np.where(is_tree, max(down / (up * uplink_ratio), 1.0), 1.0),
         fits=fits,
     )
 
@@ -140,7 +201,7 @@ def uplinked_leaves(
     """
     n, storage = np.broadcast_arrays(_counts("end_points", end_points), _counts("spine_end_points", spine_end_points))
     down = min(leaf_ports, int(np.floor(oversubscription * leaf_uplinks * uplink_ratio + 1e-9)))
-    leaves = np.where(n > leaf_ports, _ceil_div(n, down), np.minimum(n, 1))
+    leaves = np.where((n > leaf_ports) | (storage > 0), _ceil_div(n, down), np.minimum(n, 1))
     has_spines = (leaves > 1) | (storage > 0)
     spines = np.zeros_like(leaves)
     fits = ~has_spines
@@ -153,10 +214,14 @@ def uplinked_leaves(
     used = n + storage + 2 * cables
     # A leaf's uplink ports are counted as ports of the network only where the network uses them.
     offered = leaves * leaf_ports + cables + spines * spine_ports
+    zero = np.zeros_like(leaves)
     return Fabric(
+        levels=np.minimum(leaves + has_spines, 1) + (has_spines & (leaves > 0)),
         leaves=leaves,
         spines=spines,
+        cores=zero,
         leaf_spine_cables=cables,
+        spine_core_cables=zero,
         ports_used=used,
         ports_free=np.maximum(offered - used, 0),
         oversubscription=np.where(has_spines & (leaves > 0), max(1.0, down / (leaf_uplinks * uplink_ratio)), 1.0),

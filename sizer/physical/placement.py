@@ -7,6 +7,7 @@ monotone: F. D. Murgolo, "Anomalous behavior in bin packing algorithms," Discret
 argument holds for several resources at once).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from sizer.catalog.schema import Device, Pdu, Rack
 from sizer.physical.power import device_power
+from sizer.workload.request import ExistingRack
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -39,43 +41,73 @@ class RackClass:
     item: str
     quantity: Ints  # (rows,)
     needs: Floats  # of one device: rack units, kg, W, C13 and C19 outlets of one feed
+    is_reserved: bool = False  # room kept free: it takes everything but is not there yet
 
 
 @dataclass(frozen=True)
 class RackLimits:
-    """What one rack holds, in the order of ``RackClass.needs``."""
+    """What racks hold, in the order of ``RackClass.needs``."""
 
-    holds: Floats
+    holds: Floats  # one new rack
     pdu_w: float
     outlets_c13: int
     outlets_c19: int
+    inlet_w: float = 0.0  # most that one inlet draws while its device hangs on one feed
+    # Racks that are there, by what is left in each: they are filled first, in this order.
+    existing: tuple[Floats, ...] = ()
+
+    def pdus(self, rack_w: Floats | float) -> Floats:
+        """PDUs of one feed that carry a rack's watts.
+
+        Inlets go one after the other to the PDU that carries least. Then none carries more than the mean and the
+        share of one inlet x: ``u pdu_w - (u - 1) x >= rack_w`` is enough units u.
+        """
+        one, rest = self.pdu_w, max(self.pdu_w - self.inlet_w, 1e-9)
+        watts = np.asarray(rack_w, dtype=float)
+        return np.where(watts <= one + _SLACK, 1.0, np.ceil((watts - self.inlet_w) / rest - 1e-9))
 
 
 @dataclass(frozen=True)
 class RackCount:
     """Racks of all rows."""
 
-    racks: Ints
-    pdus_per_feed: Ints  # in every rack, for the heaviest one
-    heaviest_w: Floats  # most that one rack draws
+    racks: Ints  # new ones
+    existing: Ints  # of those that are there, so many take something
+    pdus_per_feed: Ints  # in every new rack, for the heaviest one
+    heaviest_w: Floats  # most that one new rack draws
+    units_used: Floats  # rack units in new racks, without those kept free
     holds_all: Bools  # False where one device alone exceeds a rack
+
+
+@dataclass(frozen=True)
+class RackFill:
+    """Devices of one rack: ``(role, item, count)`` in placing order."""
+
+    existing: int | None  # index of the rack that is there; None for a new one
+    devices: tuple[tuple[str, str, int], ...]
 
 
 def device_needs(device: Device) -> Floats:
     """What one device takes: [U, kg, W, C13, C19]; unknown weight and watts count as 0, which callers list.
 
-    Inlets split over both feeds; an odd one counts on each.
+    Inlets split over both feeds; an odd one counts on each. A device takes whole rack units.
     """
     inlets = device.power_inlets.value if device.power_inlets is not None else 0
     per_feed = -(-inlets // FEEDS)
     is_c20 = device.inlet_kind is not None and device.inlet_kind.value == "c20"
-    height = device.height_u.value if device.height_u is not None else 0.0
+    height = math.ceil(device.height_u.value) if device.height_u is not None else 0
     weight = device.weight_kg.value if device.weight_kg is not None else 0.0
     c13, c19 = (0, per_feed) if is_c20 else (per_feed, 0)
     return np.array([height, weight, device_power(device).max_w, c13, c19], dtype=float)
 
 
-def rack_limits(rack: Rack, pdu: Pdu, rack_power_w: float | None = None) -> RackLimits:
+def rack_limits(
+    rack: Rack,
+    pdu: Pdu,
+    rack_power_w: float | None = None,
+    classes: Sequence[RackClass] = (),
+    existing: Sequence[ExistingRack] = (),
+) -> RackLimits:
     """What one rack holds.
 
     Parameters
@@ -86,15 +118,30 @@ def rack_limits(rack: Rack, pdu: Pdu, rack_power_w: float | None = None) -> Rack
         One unit on each feed, or as many as the room's limit calls for.
     rack_power_w : float, optional
         What the room feeds and cools in one rack; absent: what one PDU carries, since A alone must carry all. [W]
+    classes : sequence of RackClass
+        What will be placed; only its largest inlet counts.
+    existing : sequence of ExistingRack
+        Racks of the same kind that are there.
     """
-    capacity = pdu.capacity_w.value
+    capacity, c13, c19 = pdu.capacity_w.value, pdu.outlets_c13.value, pdu.outlets_c19.value
     power = capacity if rack_power_w is None else rack_power_w
-    units = max(1, int(np.ceil(power / capacity - 1e-9)))
+    inlet_w = max((float(one.needs[2] / one.needs[3:].sum()) for one in classes if one.needs[3:].any()), default=0.0)
+    one = RackLimits(np.zeros(5), capacity, c13, c19, inlet_w)
+    units = int(one.pdus(power))
     # A unit that lies in the rack takes height on both feeds; vertical ones take none.
     lost_u = FEEDS * units * (pdu.height_u.value if pdu.height_u is not None else 0.0)
-    c13, c19 = pdu.outlets_c13.value, pdu.outlets_c19.value
     holds = np.array([rack.height_u.value - lost_u, rack.load_kg.value, power, units * c13, units * c19], float)
-    return RackLimits(holds, capacity, c13, c19)
+    left = tuple(_left(room, rack, pdu) for room in existing)
+    return RackLimits(holds, capacity, c13, c19, inlet_w, left)
+
+
+def _left(room: ExistingRack, rack: Rack, pdu: Pdu) -> Floats:
+    """What an existing rack holds; what the request leaves open follows the share of free units."""
+    share = min(room.free_u / rack.height_u.value, 1.0)
+    load = rack.load_kg.value * share if room.load_kg is None else room.load_kg
+    c13 = int(pdu.outlets_c13.value * share) if room.outlets_c13 is None else room.outlets_c13
+    c19 = int(pdu.outlets_c19.value * share) if room.outlets_c19 is None else room.outlets_c19
+    return np.array([room.free_u, load, room.power_w, c13, c19], dtype=float)
 
 
 def fit_per_rack(needs: Floats, holds: Floats) -> int:
@@ -115,43 +162,54 @@ def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -
     n_rows : int
         Rows of the quantities.
     """
-    racks = np.zeros(n_rows, dtype=np.int64)
-    heaviest = np.zeros((limits.holds.size, n_rows))
-    holds_all = np.ones(n_rows, dtype=bool)
+    total = _Totals(n_rows)
     present = [group for group in classes if group.quantity.any() and (group.needs > 0).any()]
     for start in range(0, n_rows, _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
-        _count_block(present, limits, rows, racks[rows], heaviest[:, rows], holds_all[rows])
+        _count_block(present, limits, slice(start, start + _BLOCK_ROWS), total)
+    heaviest = total.heaviest
     needed = np.stack(
         [
-            np.ceil(heaviest[2] / limits.pdu_w - 1e-9),
+            limits.pdus(heaviest[2]),
             np.ceil(heaviest[3] / max(limits.outlets_c13, 1)),
             np.ceil(heaviest[4] / max(limits.outlets_c19, 1)),
         ]
     )
-    pdus = np.where(racks > 0, np.maximum(needed.max(axis=0), 1), 0).astype(np.int64)
-    return RackCount(racks, pdus, heaviest[2], holds_all)
+    pdus = np.where(total.racks > 0, np.maximum(needed.max(axis=0), 1), 0).astype(np.int64)
+    return RackCount(total.racks, total.existing, pdus, heaviest[2], total.units_used, total.holds_all)
 
 
-def _count_block(
-    classes: Sequence[RackClass], limits: RackLimits, rows: slice, racks: Ints, heaviest: Floats, holds_all: Bools
-) -> None:
+class _Totals:
+    """Results of all rows while they are counted block by block."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.racks = np.zeros(n_rows, dtype=np.int64)
+        self.existing = np.zeros(n_rows, dtype=np.int64)
+        self.heaviest = np.zeros((5, n_rows))
+        self.units_used = np.zeros(n_rows)
+        self.holds_all = np.ones(n_rows, dtype=bool)
+
+
+def _count_block(classes: Sequence[RackClass], limits: RackLimits, rows: slice, total: _Totals) -> None:
     """Count racks of some rows into views of the results."""
-    left = np.zeros(heaviest.shape)  # of the open rack; nothing before the first one
+    racks, heaviest, units = total.racks[rows], total.heaviest[:, rows], total.units_used[rows]
     holds = limits.holds[:, None]
+    old = _Existing(limits.existing, racks.size)
+    left = np.zeros(heaviest.shape)  # of the open new rack; nothing before the first one
     for group in classes:
-        quantity = group.quantity[rows].astype(float)
+        rest = old.take(group, group.quantity[rows].astype(float))
+        if not group.is_reserved:
+            units += rest * group.needs[0]
         per_rack = fit_per_rack(group.needs, limits.holds)
         if per_rack == 0:
             # Counted as one rack each, so that the row still has a number beside its violation.
-            holds_all &= quantity == 0
+            total.holds_all[rows] &= rest == 0
             per_rack = 1
         needs = group.needs[:, None]
         taken = np.flatnonzero(group.needs > 0)
         fits = np.floor((left[taken] + _SLACK) / needs[taken]).min(axis=0)
-        here = np.maximum(np.minimum(fits, quantity), 0.0)
+        here = np.maximum(np.minimum(fits, rest), 0.0)
         left -= here * needs
-        rest = quantity - here
+        rest = rest - here
         opened = rest > 0
         if not opened.any():
             continue
@@ -162,10 +220,41 @@ def _count_block(
         left = np.where(opened, holds - last * needs, left)
         racks += new.astype(np.int64)
     np.maximum(heaviest, np.where(racks > 0, holds - left, 0.0), out=heaviest)
+    total.existing[rows] = old.used
 
 
-def place(classes: Sequence[RackClass], limits: RackLimits) -> list[list[tuple[str, str, int]]]:
-    """Racks of one row by the same rule, device by device: ``(role, item, count)`` for each rack.
+class _Existing:
+    """The racks that are there, filled one after the other; a row that has left one does not come back to it."""
+
+    def __init__(self, left: Sequence[Floats], n_rows: int) -> None:
+        self._racks = left
+        self._open = np.zeros(n_rows, dtype=np.int64)
+        self._left = np.tile(left[0][:, None], n_rows) if left else np.zeros((5, n_rows))
+        self.used = np.zeros(n_rows, dtype=np.int64)
+        self._has_any = np.zeros(n_rows, dtype=bool)
+
+    def take(self, group: RackClass, quantity: Floats) -> Floats:
+        """Place what fits of a class; returns what goes on to new racks."""
+        needs, taken = group.needs[:, None], np.flatnonzero(group.needs > 0)
+        rest = quantity
+        for number in range(len(self._racks)):
+            here = self._open == number
+            fits = np.floor((self._left[taken] + _SLACK) / needs[taken]).min(axis=0)
+            put = np.where(here, np.maximum(np.minimum(fits, rest), 0.0), 0.0)
+            self._left -= put * needs
+            self.used += (put > 0) & ~self._has_any
+            self._has_any |= put > 0
+            rest = rest - put
+            full = here & (rest > 0)
+            self._open = np.where(full, number + 1, self._open)
+            self._has_any &= ~full
+            if number + 1 < len(self._racks):
+                self._left = np.where(full, self._racks[number + 1][:, None], self._left)
+        return rest
+
+
+def place(classes: Sequence[RackClass], limits: RackLimits) -> list[RackFill]:
+    """Racks of one row by the same rule, class by class.
 
     Parameters
     ----------
@@ -176,21 +265,27 @@ def place(classes: Sequence[RackClass], limits: RackLimits) -> list[list[tuple[s
 
     Returns
     -------
-    list of list
-        Rack by rack, in placing order. A device that exceeds an empty rack gets one of its own.
+    list of RackFill
+        Rack by rack, in placing order, without empty ones. A device that exceeds an empty rack gets one of its own.
     """
+    n_existing = len(limits.existing)
     racks: list[list[tuple[str, str, int]]] = []
-    left = np.zeros_like(limits.holds)
+    left = np.zeros_like(limits.holds)  # nothing is open yet
     for group in classes:
-        if not (group.needs > 0).any():
-            continue
-        for _ in range(int(group.quantity[0])):
-            if not racks or (group.needs > left + _SLACK).any():
+        rest = int(group.quantity[0]) if (group.needs > 0).any() else 0
+        while rest:
+            count = max(min(fit_per_rack(group.needs, left), rest), 0)
+            is_empty_new = len(racks) > n_existing and not racks[-1]
+            count = max(count, int(is_empty_new))  # what is larger than an empty rack stands alone
+            if count:
+                racks[-1].append((group.role, group.item, count))
+                left = left - count * group.needs
+                rest -= count
+            if rest:
+                left = limits.existing[len(racks)] if len(racks) < n_existing else limits.holds
                 racks.append([])
-                left = limits.holds.copy()
-            left = left - group.needs
-            if racks[-1] and racks[-1][-1][:2] == (group.role, group.item):
-                racks[-1][-1] = (group.role, group.item, racks[-1][-1][2] + 1)
-            else:
-                racks[-1].append((group.role, group.item, 1))
-    return racks
+    return [
+        RackFill(number if number < n_existing else None, tuple(devices))
+        for number, devices in enumerate(racks)
+        if devices
+    ]

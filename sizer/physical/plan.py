@@ -1,82 +1,223 @@
-"""Quantities of a design: what is bought, where the ports go, what it weighs and draws. Arrays, one row a design."""
+"""The building plan of one design: every device in its rack unit, every link with both ends, its length and its cable.
 
-from dataclasses import dataclass, field
+Everything that prints places, ports, cables, watts or kilograms of a design reads them here, so that no two disagree.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Cable, LinkKind, Rack
+from sizer.physical.cables import CableChoice
+from sizer.physical.connect import OUTSIDE, Run
+from sizer.physical.counted import Component
+from sizer.physical.placement import RackLimits
+from sizer.physical.platform import Platform
+from sizer.physical.ports import device_ports
+from sizer.physical.power import DevicePower, PowerFeed
+from sizer.workload.request import Existing, Fabric, Limits
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+Status = Literal["computed", "existing", "reserved"]
 
-# Order of the categories in every bill (guide outline, chapter 11).
-CATEGORIES = (
-    "compute",
-    "head node",
-    "storage",
-    "network",
-    "cable and optic",
-    "rack and power",
-    "software",
-    "support",
-)
+CABLE_CATEGORY = "cable and optic"
 
 
 @dataclass(frozen=True)
-class Component:
-    """One line of the design: so many of one catalogue item in one role."""
+class PlacedDevice:
+    """One device."""
 
-    role: str  # "GPU server", "storage chassis", "compute leaf switch", "gateway uplink cable" ...
-    category: str  # one of CATEGORIES
+    number: int
+    name: str
+    role: str
+    category: str
     item: str  # catalogue id
-    quantity: Ints  # (rows,)
-    note: str = ""
-    # "existing": the customer has it; "optional": offered, not in the total.
-    status: Literal["computed", "existing", "optional"] = "computed"
+    status: Status  # "reserved": the room of a server to come
+    rack: int  # index into ``Plan.racks``
+    unit: int  # lowest rack unit, from 1
+    height_u: int
+    weight_kg: float | None
+    power: DevicePower
 
 
 @dataclass(frozen=True)
-class Network:
-    """One of the networks of a design."""
+class PlacedRack:
+    """One rack with what stands in it, from the bottom up."""
 
-    name: str  # "compute fabric", "storage front end", "storage back end", "management"
-    purpose: str
-    kind: str  # LinkKind of the end points
-    switch: str | None  # catalogue id; None: direct or no network
-    end_points: Ints  # ports of servers, storage, head node on this network
-    leaves: Ints
-    spines: Ints
-    leaf_spine_cables: Ints
-    ports_used: Ints
-    ports_free: Ints
-    oversubscription: Floats  # down : up of a leaf; 1 for a single switch
-    gateways: Ints
-    gateway_uplinks: Ints
-    note: str = ""
+    name: str
+    item: str
+    is_existing: bool
+    row: int  # of the room, from 0
+    column: int
+    height_u: int
+    devices: tuple[PlacedDevice, ...]
+    empty_units: tuple[int, ...]  # closed by blanking panels, in a new rack
+    feeds: tuple[PowerFeed, ...]  # PDUs and what hangs on each; none in a rack that is there
+    own_weight_kg: float | None
+
+    @property
+    def present(self) -> tuple[PlacedDevice, ...]:
+        """Devices that are there from the start."""
+        return tuple(device for device in self.devices if device.status != "reserved")
+
+    @property
+    def weight_kg(self) -> float:
+        """Known kilograms of the rack and what stands in it; PDUs and cables are not known. [kg]"""
+        return (self.own_weight_kg or 0.0) + sum(device.weight_kg or 0.0 for device in self.present)
+
+    @property
+    def has_unknown_weight(self) -> bool:
+        """Whether a device, or the rack itself, has no known weight."""
+        return self.own_weight_kg is None or any(device.weight_kg is None for device in self.present)
+
+    @property
+    def has_unknown_power(self) -> bool:
+        """Whether a device draws nobody knows how much at most."""
+        return any(not device.power.is_known for device in self.present)
+
+    @property
+    def max_w(self) -> float:
+        """Upper end of the draw of what is there. [W]"""
+        return sum(device.power.max_w for device in self.present)
+
+    @property
+    def typical_w(self) -> float:
+        """Typical draw of what is there. [W]"""
+        return sum(device.power.typical_w for device in self.present)
 
 
 @dataclass(frozen=True)
-class Quantities:
-    """Everything counted, for all rows at once. Watts and kilograms leave out items whose value is unknown."""
+class CableRun:
+    """Links of one role with the cable of each. Arrays over links."""
 
-    components: tuple[Component, ...]
-    networks: tuple[Network, ...]
-    rack_units: Floats
-    racks: Ints
-    power_typical_w: Floats  # middle of brackets; energy is computed with it
-    power_max_w: Floats  # upper end of brackets; feeds and cooling are sized with it
-    weight_kg: Floats
-    raw_bytes: Floats
-    usable_bytes: Floats
-    unknown_power: tuple[str, ...]  # item ids without even a bracket: the totals read "at least"
-    unknown_weight: tuple[str, ...]
-    front_end_bytes_per_s: Floats  # line rate of the storage front end (all nodes)
-    gateway_bytes_per_s: Floats  # inf where there is no gateway
-    notes: tuple[str, ...] = ()
-    power_low_w: Floats = field(default_factory=lambda: np.zeros(1))  # lower end of brackets
-    rack_power_max_w: Floats = field(default_factory=lambda: np.zeros(1))  # upper end, of the heaviest rack
-    # Notes that hold for some rows only; ``slice_row`` turns them into notes.
-    row_notes: dict[str, Bools] = field(default_factory=dict)
-    # Limit in words -> rows that break it: no such design can be built or planned.
-    violations: dict[str, Bools] = field(default_factory=dict)
+    run: Run
+    length_m: Floats
+    choices: tuple[CableChoice, ...]
+    choice: Ints  # number of each link's choice
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a cable."""
+
+    device: str
+    port: str
+    rack: str
+    unit: int  # 0 outside the plan
+    item: str  # catalogue id, "" outside
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One cable."""
+
+    id: str
+    network: str  # with its plane: "compute fabric, rail 2"
+    role: str
+    kind: LinkKind
+    a: End  # the device or the lower switch
+    z: End  # the switch
+    length_m: float  # as routed, slack included
+    cable: CableChoice
+    medium: str  # of the catalogue: "dac", "aoc", "copper", "transceiver"; "" where there is none
+    stock_length_m: float | None  # of the catalogue item
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan was laid out from."""
+
+    platform: Platform
+    n_servers: int
+    storage_nodes: int
+    limits: Limits
+    existing: Existing
+    fabric: Fabric
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A laid-out design."""
+
+    devices: tuple[PlacedDevice, ...]
+    racks: tuple[PlacedRack, ...]
+    cables: tuple[CableRun, ...]
+    components: tuple[Component, ...]  # of the design, cables by their measured length
+    questions: tuple[str, ...]  # to ask the vendors
+    warnings: tuple[str, ...]
+    rack_rule: RackLimits  # what a rack holds
+    asked: Asked
+    catalog: Catalog
+
+    @property
+    def rack(self) -> Rack:
+        """Kind of the racks."""
+        return self.asked.platform.rack
+
+    @property
+    def n_links(self) -> int:
+        """Cables of all networks; power cords are not among them."""
+        return sum(run.length_m.size for run in self.cables)
+
+    @cached_property
+    def connections(self) -> tuple[Connection, ...]:
+        """Every cable with its two ends, network by network."""
+        return tuple(self._connections())
+
+    def _connections(self) -> Iterator[Connection]:
+        items = self.catalog.cables
+        outside = 0
+        number = 0
+        for cable in self.cables:
+            run = cable.run
+            network = f"{run.network}, {run.plane}" if run.plane else run.network
+            ends = zip(run.a_device, run.a_port, run.b_device, run.b_port, cable.length_m, cable.choice, strict=True)
+            for a_device, a_port, b_device, b_port, length_m, choice in ends:
+                number += 1
+                chosen = cable.choices[choice]
+                item = items[chosen.items[0][0]] if chosen.items else None
+                if a_device == OUTSIDE:
+                    outside += 1
+                    a = End("customer LAN", f"port {outside}", "", 0, "")
+                else:
+                    a = self._end(int(a_device), int(a_port))
+                yield Connection(
+                    id=f"C{number:05d}",
+                    network=network,
+                    role=run.role,
+                    kind=run.kind,
+                    a=a,
+                    z=self._end(int(b_device), int(b_port)),
+                    length_m=float(length_m),
+                    cable=chosen,
+                    medium=item.media if item is not None else "",
+                    stock_length_m=stock_length_m(chosen, items),
+                )
+
+    def _end(self, device: int, port: int) -> End:
+        placed = self.devices[device]
+        return End(
+            placed.name, self.port_names(placed.item)[port], self.racks[placed.rack].name, placed.unit, placed.item
+        )
+
+    def port_names(self, item: str) -> tuple[str, ...]:
+        """Names of a device's ports by their numbers."""
+        if item not in self._names:
+            self._names[item] = tuple(port.name for port in device_ports(self.catalog.device(item)))
+        return self._names[item]
+
+    @cached_property
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+
+def stock_length_m(choice: CableChoice, items: Mapping[str, Cable]) -> float | None:
+    """Length of the part that spans the way: the cable, or the fibre between two transceivers."""
+    lengths = [fact.value for item, _ in choice.items if (fact := items[item].length_m) is not None]
+    return max(lengths, default=None)

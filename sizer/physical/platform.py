@@ -32,6 +32,10 @@ class Platform:
     pdu: Pdu
     # Spine of another kind than the leaf, where the leaf has uplink ports of its own (48 x 10GbE with 6 x 40GbE).
     spine_switch: Switch | None = None
+    # Joins the management switches of a cluster that needs more than one.
+    management_spine: Switch | None = None
+    # Takes what one switch of the fabric cannot, where directors are asked for.
+    director: Switch | None = None
     # How the servers reach the storage: on the fabric, behind a gateway, on a network of its own, on the faster
     # spine, over the customer's LAN (by others), or not at all (local drives).
     attachment: Attachment = "fabric"

@@ -7,15 +7,18 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Port, Rack, Server, Storage, Switch
+from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.platform import Attachment, Platform
+from sizer.physical.ports import storage_network_numbers, switch_numbers
 from sizer.workload.request import FabricKind, SizingRequest
 
 T = TypeVar("T", bound=Item)
 
 # Every design counts its 1 GbE ports on this switch (DESIGN, section 4; the Dell guide names it).
 MANAGEMENT_SWITCH = "s3048-on"
-# A switch with more ports is a director, which this version does not plan as a leaf.
+# Its uplink ports, which join several of them through a switch of that kind.
+MANAGEMENT_UPLINK: LinkKind = "10gbe"
+# A switch with more ports is a director: the one switch of a network, or a spine, never a leaf.
 MAX_LEAF_PORTS = 128
 # Ports of a leaf or spine. A switch with fewer of a kind has them as uplinks only.
 MIN_LEAF_PORTS = 24
@@ -54,6 +57,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     asked = request.platforms
     servers = _allowed(catalog.servers, asked.servers, asked.forbidden_servers)
     kinds = [kind for kind in get_args(FabricKind) if not asked.fabrics or kind in asked.fabrics]
+    with_directors = request.fabric.directors
     rack = _site_item(catalog.racks, request.site.rack, "site.rack", "racks")
     pdu = _site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
     found = [
@@ -64,16 +68,20 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         for gpu in _gpus(catalog, server, asked.gpus)
         for storage in _storages(catalog, server, asked.storage, asked.forbidden_storage)
         for kind in kinds
-        for platform in _on_fabric(catalog, server, gpu, n_gpus, storage, kind, rack, pdu)
+        for platform in _on_fabric(catalog, server, gpu, n_gpus, storage, kind, rack, pdu, with_directors)
     ]
     if not found:
         raise InfeasibleError(_why_none(catalog, request, servers))
     return found
 
 
-def choose_switch(
-    switches: Iterable[Switch], kind: LinkKind, also: LinkKind | None = None, *, director: bool = False
-) -> Switch | None:
+def choose_director(switches: Iterable[Switch], kind: LinkKind) -> Switch | None:
+    """Largest director for a kind of port; None where the catalogue orders none."""
+    directors = [s for s in switches if s.orderable and leaf_ports(s, kind) > MAX_LEAF_PORTS]
+    return max(directors, key=lambda s: (leaf_ports(s, kind), s.id), default=None)
+
+
+def choose_switch(switches: Iterable[Switch], kind: LinkKind, also: LinkKind | None = None) -> Switch | None:
     """Switch for a network of one kind of port, chosen the same way every time.
 
     Parameters
@@ -84,8 +92,6 @@ def choose_switch(
         Kind of the end points.
     also : LinkKind, optional
         Kind that the storage brings; a switch whose ports also run it is preferred.
-    director : bool, default False
-        Whether directors count.
 
     Returns
     -------
@@ -93,11 +99,7 @@ def choose_switch(
         Best by: made for the kind rather than able to run it, runs ``also``, has its own subnet manager, is not past
         its end of sale, most facts known (watts, weight, inlets, part number), name.
     """
-    fitting = [
-        s
-        for s in switches
-        if s.orderable and (ports := leaf_ports(s, kind)) >= MIN_LEAF_PORTS and (director or ports <= MAX_LEAF_PORTS)
-    ]
+    fitting = [s for s in switches if s.orderable and MIN_LEAF_PORTS <= leaf_ports(s, kind) <= MAX_LEAF_PORTS]
 
     def rank(switch: Switch) -> tuple[object, ...]:
         native = any(p.kind == kind and p.count >= MIN_LEAF_PORTS for p in switch.ports)
@@ -117,7 +119,7 @@ def choose_switch(
 
 def leaf_ports(switch: Switch, kind: LinkKind) -> int:
     """Ports of a switch that take end points of a kind; management, uplink-only and back-end ports stay out."""
-    return max((p.count for p in switch.ports if p.use == "any" and _port_runs(p, kind)), default=0)
+    return switch_numbers(switch, kind).size
 
 
 def lan_ports(server: Server) -> int:
@@ -136,15 +138,19 @@ def lan_ports(server: Server) -> int:
 
 def own_network_ports(server: Server, kind: LinkKind, fabric: LinkKind) -> int:
     """Ports of a server that join a storage network of its own: they run ``kind`` and are not on the fabric."""
-    return sum(
-        p.count
-        for p in server.ports
-        if p.use in ("any", "storage") and _port_runs(p, kind) and not _port_runs(p, fabric)
-    )
+    return storage_network_numbers(server, kind, fabric).size
 
 
 def _on_fabric(
-    catalog: Catalog, server: Server, gpu: Gpu, n_gpus: int, storage: Storage, kind: LinkKind, rack: Rack, pdu: Pdu
+    catalog: Catalog,
+    server: Server,
+    gpu: Gpu,
+    n_gpus: int,
+    storage: Storage,
+    kind: LinkKind,
+    rack: Rack,
+    pdu: Pdu,
+    with_directors: bool,
 ) -> list[Platform]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0:
@@ -179,6 +185,8 @@ def _on_fabric(
             rack=rack,
             pdu=pdu,
             spine_switch=spine,
+            management_spine=choose_switch(catalog.switches.values(), MANAGEMENT_UPLINK),
+            director=choose_director(catalog.switches.values(), kind) if with_directors else None,
             attachment=joined,
         )
         for option in range(max(len(storage.capacity_options), 1))
@@ -342,10 +350,6 @@ def _why_none(catalog: Catalog, request: SizingRequest, servers: Sequence[Server
 
 def _runs(switch: Switch, kind: LinkKind) -> bool:
     return leaf_ports(switch, kind) >= MIN_LEAF_PORTS
-
-
-def _port_runs(port: Port, kind: LinkKind) -> bool:
-    return port.kind == kind or kind in port.also
 
 
 def _completeness(device: Device) -> int:

@@ -1,8 +1,10 @@
-"""Watts and kilograms of a device as the catalogue knows them: exactly, in a bracket, or not at all."""
+"""Watts of a device as the catalogue knows them (exactly, in a bracket, or not at all), and the feeds for them."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from sizer.catalog.schema import Device
+from sizer.catalog.schema import Device, Pdu
 
 
 @dataclass(frozen=True)
@@ -48,3 +50,96 @@ def device_power(device: Device) -> DevicePower:
 def _value(fact: object) -> float | None:
     value = getattr(fact, "value", None)
     return None if value is None else float(value)
+
+
+@dataclass(frozen=True)
+class Inlet:
+    """One power inlet of a device."""
+
+    device: int  # number in the plan
+    inlet: int  # from 1
+    kind: Literal["c13", "c19"]  # outlet that it takes
+    share_w: float  # draws while the device hangs on this feed alone
+
+
+@dataclass(frozen=True)
+class PowerFeed:
+    """One PDU with the inlets on its outlets; outlets of each kind count from 1."""
+
+    name: str  # "A1"
+    side: str  # "A" or "B"
+    capacity_w: float
+    outlets_c13: int
+    outlets_c19: int
+    inlets: tuple[Inlet, ...]
+
+    @property
+    def alone_w(self) -> float:
+        """Draw while the other side is lost. [W]"""
+        return sum(inlet.share_w for inlet in self.inlets)
+
+    def used(self, kind: str) -> int:
+        """Outlets of a kind that are taken."""
+        return sum(inlet.kind == kind for inlet in self.inlets)
+
+
+def feeds(devices: Sequence[tuple[int, Device]], pdus_per_side: int, pdu: Pdu) -> tuple[PowerFeed, ...]:
+    """Spread the inlets of one rack over the PDUs of both sides.
+
+    Parameters
+    ----------
+    devices : sequence of (int, Device)
+        Number in the plan and catalogue item, for each device of the rack.
+    pdus_per_side : int
+        PDUs on each of the sides A and B. [-]
+    pdu : Pdu
+        Their kind.
+
+    Notes
+    -----
+    The first half of a device's inlets goes to side A, the rest to B; a single inlet hangs on A. Largest shares first,
+    each to the PDU that carries least, so that no PDU carries more than the mean and one share.
+    """
+    found = []
+    for side in ("A", "B"):
+        inlets = sorted(
+            (inlet for number, device in devices for inlet in _inlets(number, device, side)),
+            key=lambda inlet: (-inlet.share_w, inlet.device, inlet.inlet),
+        )
+        groups: list[list[Inlet]] = [[] for _ in range(pdus_per_side)]
+        load = [0.0] * pdus_per_side
+        room = {"c13": pdu.outlets_c13.value, "c19": pdu.outlets_c19.value}
+        free = [dict(room) for _ in range(pdus_per_side)]
+        for inlet in inlets:
+            best = min(range(pdus_per_side), key=lambda i: (free[i][inlet.kind] <= 0, load[i], i))
+            groups[best].append(inlet)
+            load[best] += inlet.share_w
+            free[best][inlet.kind] -= 1
+        for number, group in enumerate(groups, start=1):
+            ordered = tuple(sorted(group, key=lambda inlet: (inlet.device, inlet.inlet)))
+            found.append(PowerFeed(f"{side}{number}", side, pdu.capacity_w.value, room["c13"], room["c19"], ordered))
+    return tuple(found)
+
+
+def _inlets(number: int, device: Device, side: str) -> Iterator[Inlet]:
+    count = device.power_inlets.value if device.power_inlets is not None else 0
+    on_a = -(-count // 2)
+    chosen = range(on_a) if side == "A" else range(on_a, count)
+    kind: Literal["c13", "c19"] = "c19" if device.inlet_kind is not None and device.inlet_kind.value == "c20" else "c13"
+    for inlet in chosen:
+        yield Inlet(number, inlet + 1, kind, device_power(device).max_w / len(chosen))
+
+
+# 1 W is 3.412 142 BTU/h: 3,600 J an hour over 1,055.056 J a BTU (international table).
+BTU_PER_H_PER_W = 3_600 / 1_055.055_852_62
+HOURS_PER_YEAR = 8_760
+
+
+def heat_btu_per_h(power_w: float) -> float:
+    """Heat that cooling must carry away. [BTU/h]"""
+    return power_w * BTU_PER_H_PER_W
+
+
+def energy_kwh_per_year(power_w: float, pue_ratio: float = 1.0) -> float:
+    """Energy of a steady draw over a year of 365 days, with what the room adds. [kWh]"""
+    return power_w * pue_ratio * HOURS_PER_YEAR / 1e3

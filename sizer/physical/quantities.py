@@ -1,6 +1,6 @@
 """Everything a design is made of, counted for all rows of a platform at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
@@ -10,15 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from sizer.catalog.links import fabric_ports
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, LinkKind, Server, Software, Support
+from sizer.catalog.schema import LinkKind, Server, Software, Support
 from sizer.physical.cables import BETWEEN_RACKS_M, IN_RACK_M, CableChoice, choose_cable
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
-from sizer.physical.networks import Link, Shape, shape, wiring
-from sizer.physical.placement import FEEDS, RACK_ORDER, RackClass, count_racks, device_needs, rack_limits
-from sizer.physical.plan import Component, Network, Quantities
+from sizer.physical.counted import Component, Network, Quantities
+from sizer.physical.joined import HEAD, SERVERS, STORAGE_SERVER, Link, Shape, shape
+from sizer.physical.networks import AS_USUAL, wiring
+from sizer.physical.placement import (
+    count_racks,
+    rack_limits,
+)
 from sizer.physical.platform import Platform
 from sizer.physical.power import device_power
-from sizer.workload.request import Existing, Limits
+from sizer.physical.rack_parts import depth_violations, rack_classes, rack_parts
+from sizer.physical.storage_networks import storage_role
+from sizer.workload.request import Existing, Fabric, Limits
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -36,7 +42,7 @@ def quantities(
     catalog: Catalog,
     limits: Limits = NO_LIMITS,
     existing: Existing = NOTHING_EXISTING,
-    oversubscription: float = 1.0,
+    fabric: Fabric = AS_USUAL,
 ) -> Quantities:
     """Count everything of one platform.
 
@@ -54,8 +60,8 @@ def quantities(
         ``rack_power_w`` is what the room gives one rack; the other limits are the caller's to check.
     existing : Existing
         Equipment that is there: listed with status "existing", not bought, still placed and powered.
-    oversubscription : float, default 1
-        Accepted down : up ratio of the compute fabric. [-]
+    fabric : Fabric
+        How the compute fabric is built, and for how many servers to come room is kept.
 
     Returns
     -------
@@ -70,28 +76,26 @@ def quantities(
 
     Notes
     -----
-    Cables are counted at two planning lengths, inside a rack where all stands in one and between racks otherwise; a
-    plan with rack positions replaces them. Racks follow ``placement.count_racks``.
+    Cables are counted at two planning lengths, inside a rack where all stands in one and between racks otherwise; the
+    plan of a design (``lay_out``) measures them. Racks follow ``placement.count_racks``.
     """
     servers, nodes = _rows(n_servers, storage_nodes)
-    rows = shape(platform, servers, nodes)
-    net = wiring(platform, rows, oversubscription)
+    rows = shape(platform, servers, nodes, fabric.spare_servers)
+    net = wiring(platform, rows, fabric)
     devices = _devices(platform, rows)
     devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
-    rack_rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w)
-    placed = count_racks(rack_classes(devices, catalog), rack_rule, servers.size)
+    classes = rack_classes(devices, catalog, rows.room - rows.n_servers)
+    rack_rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w, classes, existing.racks)
+    placed = count_racks(classes, rack_rule, servers.size)
     power = _Sum(catalog, devices)
     components = _split_existing(platform, devices, existing)
     components += _adapters(platform, catalog, rows, components)
-    cable_components, questions = _cables(catalog, net.links, placed.racks)
-    components += cable_components
-    components.append(Component("rack", "rack and power", platform.rack.id, placed.racks))
-    pdus = placed.racks * FEEDS * placed.pdus_per_feed
-    feeds = "feeds A and B; each carries the rack"
-    components.append(Component("rack PDU", "rack and power", platform.pdu.id, pdus, feeds))
+    components += _cables(catalog, net.links, placed.racks + placed.existing)
+    components += rack_parts(platform, catalog, placed, rack_rule, components)
     components += _software(platform, catalog, rows)
     violations = {name: mask for name, mask in net.violations.items() if mask.any()}
     violations |= _storage_violations(platform, rows, nodes)
+    violations |= depth_violations(platform, catalog, devices)
     if not placed.holds_all.all():
         violations["a device exceeds what one rack holds"] = ~placed.holds_all
     return Quantities(
@@ -99,6 +103,7 @@ def quantities(
         networks=net.networks,
         rack_units=power.rack_units,
         racks=placed.racks,
+        existing_racks=placed.existing,
         power_typical_w=power.typical_w,
         power_max_w=power.max_w,
         weight_kg=power.weight_kg,
@@ -108,7 +113,7 @@ def quantities(
         unknown_weight=power.unknown_weight,
         front_end_bytes_per_s=net.front_end_bytes_per_s,
         gateway_bytes_per_s=net.gateway_bytes_per_s,
-        notes=_notes(platform, questions),
+        notes=_notes(platform),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
         row_notes={_ALONE: ~rows.has_management} if not rows.has_management.all() else {},
@@ -136,28 +141,6 @@ def slice_row(counted: Quantities, row: int) -> Quantities:
     return _only_row(sliced, row)
 
 
-def rack_classes(devices: Iterable[Component], catalog: Catalog) -> list[RackClass]:
-    """Classes of identical devices in placing order."""
-    order = {category: i for i, category in enumerate(RACK_ORDER)}
-    found = []
-    for part in sorted(devices, key=lambda part: order[part.category]):
-        item = catalog.item(part.item)
-        assert isinstance(item, Device)
-        found.append(RackClass(part.role, part.item, part.quantity, device_needs(item)))
-    return found
-
-
-def placed_devices(counted: Quantities, catalog: Catalog) -> list[RackClass]:
-    """Classes of a counted design in placing order, existing equipment included: what a rack drawing places."""
-    whole: dict[tuple[str, str], Component] = {}
-    for part in counted.components:
-        if part.category in RACK_ORDER and isinstance(catalog.item(part.item), Device):
-            same = whole.get((part.role, part.item))
-            quantity = part.quantity if same is None else part.quantity + same.quantity
-            whole[part.role, part.item] = replace(part, quantity=quantity)
-    return rack_classes(whole.values(), catalog)
-
-
 def _rows(n_servers: ArrayLike, storage_nodes: ArrayLike) -> tuple[Ints, Ints]:
     servers, nodes = np.broadcast_arrays(
         np.atleast_1d(np.asarray(n_servers, dtype=np.int64)), np.atleast_1d(np.asarray(storage_nodes, dtype=np.int64))
@@ -173,18 +156,18 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
     storage = platform.storage
     option = storage.capacity_options[platform.capacity_option].name if storage.capacity_options else ""
     gpus = f"with {platform.gpus_per_server} × {platform.gpu.name}"
-    found = [Component("GPU server", "compute", platform.server.id, rows.n_servers, gpus)]
+    found = [Component(SERVERS, "compute", platform.server.id, rows.n_servers, gpus)]
     if platform.head_node is not None:
         serves_files = storage.kind == "nfs-server" and storage.server is not None
         note = _join(f"with {option}" if option else "", "serves the files") if serves_files else ""
-        found.append(Component("head node", "head node", platform.head_node.id, rows.heads, note))
+        found.append(Component(HEAD, "head node", platform.head_node.id, rows.heads, note))
     if counts_nodes(storage) and platform.storage_server is not None:
         note = f"with {option}" if option else ""
-        found.append(Component("storage server", "storage", platform.storage_server.id, rows.units, note))
+        found.append(Component(STORAGE_SERVER, "storage", platform.storage_server.id, rows.units, note))
     elif counts_nodes(storage):
         per_unit = nodes_per_unit(storage)
-        role, nodes = ("storage chassis", f"{per_unit} nodes") if per_unit > 1 else ("storage node", "")
-        found.append(Component(role, "storage", storage.id, rows.units, _join(nodes, option)))
+        nodes = f"{per_unit} nodes" if per_unit > 1 else ""
+        found.append(Component(storage_role(storage), "storage", storage.id, rows.units, _join(nodes, option)))
     return found
 
 
@@ -198,8 +181,7 @@ class _Sum:
         unknown_weight: dict[str, None] = {}
         for part in devices:
             item_id, quantity = part.item, part.quantity
-            device = catalog.item(item_id)
-            assert isinstance(device, Device)
+            device = catalog.device(item_id)
             if not quantity.any():
                 continue
             draw = device_power(device)
@@ -253,9 +235,9 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
     return found
 
 
-def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> tuple[list[Component], list[str]]:
+def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Component]:
+    """Cables of the search, at two lengths."""
     components: list[Component] = []
-    questions: dict[str, None] = {}
     in_one_rack = racks <= 1
     for link in links:
         if not link.quantity.any():
@@ -268,12 +250,10 @@ def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> tuple[list[
             if not quantity.any():
                 continue
             choice = _cable(catalog, link.kind, length_m)
-            if choice.question:
-                questions[choice.question] = None
             note = _join(f"planned {length_m:g} m", choice.note)
             for item, pieces in choice.items:
                 components.append(Component(link.role, "cable and optic", item, quantity * pieces, note))
-    return components, list(questions)
+    return components
 
 
 @lru_cache(maxsize=256)
@@ -347,9 +327,9 @@ _ALONE = (
 )
 
 
-def _notes(platform: Platform, questions: Sequence[str]) -> tuple[str, ...]:
+def _notes(platform: Platform) -> tuple[str, ...]:
     storage = platform.storage
-    notes = [f"to ask the vendor: {question}" for question in questions]
+    notes = []
     if platform.attachment == "lan":
         notes.append(f"{storage.name} and the way to it over the LAN are there already, by others")
     if platform.attachment == "local":

@@ -6,12 +6,19 @@ from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import item_name
 from sizer.drawings.datapath import datapath
+from sizer.drawings.palette import COLUMN_PX
+from sizer.drawings.rack_fronts import rack_fronts
+from sizer.drawings.room import room
+from sizer.drawings.shapes import Drawing
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
+from sizer.physical.growth import growth
 from sizer.report import charts, prose, words
 from sizer.report.bill_tables import bill_table, component_table
 from sizer.report.component_tables import Component, components
 from sizer.report.evidence_answer import answer_parity_chart
+from sizer.report.facility_tables import cables_table, facility_table, racks_table
+from sizer.report.growth_table import growth_table
 from sizer.report.performance_tables import (
     evidence_table,
     figures_table,
@@ -42,6 +49,7 @@ class Figure:
     id: str
     caption: str
     svg: str
+    is_wide: bool = False  # takes a landscape page
 
 
 @dataclass(frozen=True)
@@ -101,6 +109,13 @@ class Guide:
     control: Table
     numbers: Table
     topology: Figure
+    racks: Table
+    rack_fronts: list[Figure]
+    room: Figure | None
+    facility: Table
+    growth: Table
+    cables: Table | None
+    plan_warnings: list[str]
     datapath: list[Figure]
     requirements: list[Table]
     conditions: Table
@@ -133,6 +148,7 @@ def guide(result: SizingResult, catalog: Catalog) -> Guide:
     """Everything that the guide about one result says."""
     design, request = result.design, result.request
     bill = design.bill
+    plan_warnings = [words.sentence(text) for text in design.plan.warnings]
     return Guide(
         title=request.title,
         kicker="Reference architecture" if result.needs_cluster else "Sizing advice",
@@ -150,11 +166,14 @@ def guide(result: SizingResult, catalog: Catalog) -> Guide:
         key_figures=_key_figures(result),
         control=control_table(result),
         numbers=numbers_table(result),
-        topology=Figure(
-            "topology",
-            _topology_caption(design),
-            write_svg(topology(design)),
-        ),
+        topology=_topology(design),
+        racks=racks_table(design.plan),
+        rack_fronts=_rack_fronts(design, catalog),
+        room=_room(design),
+        facility=facility_table(result, catalog),
+        growth=growth_table(growth(design.plan)),
+        cables=cables_table(design.plan, catalog),
+        plan_warnings=plan_warnings,
         datapath=[
             Figure(
                 f"datapath-{number}",
@@ -182,11 +201,11 @@ def guide(result: SizingResult, catalog: Catalog) -> Guide:
         ruled_out=ruled_out_table(result),
         pareto=_pareto(result),
         deciding=[item_name(item, catalog) for item in result.deciding_prices],
-        bill=bill_table(bill),
+        bill=bill_table(bill, catalog.sources),
         bill_warnings=[words.sentence(text) for text in bill.warnings],
         assumptions=assumptions_table(result),
         questions=[words.question(text) for text in result.questions],
-        warnings=list(prose.warnings(result)),
+        warnings=[text for text in prose.warnings(result) if text not in plan_warnings],
         sections=_sections(result),
     )
 
@@ -198,6 +217,7 @@ def _sections(result: SizingResult) -> list[Section]:
         ("summary", "Summary"),
         ("requirements", "Requirements and conditions"),
         ("architecture", "Architecture"),
+        ("facility", "Racks, power and cables"),
         ("components", "Components"),
         ("performance", "Projected performance"),
         ("bill", "Bill of materials"),
@@ -205,7 +225,7 @@ def _sections(result: SizingResult) -> list[Section]:
         ("sources", "Sources"),
         ("glossary", "Units and terms"),
     ]
-    order.insert(5 if result.needs_cluster else 1, alternatives)
+    order.insert(6 if result.needs_cluster else 1, alternatives)
     sections = [Section(str(number), id_, title) for number, (id_, title) in enumerate(order, 1)]
     if any(answer.evidence for answer in result.design.workloads):
         sections.append(Section("A", "evidence", "Appendix: measurements behind this design"))
@@ -227,14 +247,43 @@ def _key_figures(result: SizingResult) -> list[tuple[str, str]]:
     ]
 
 
-def _topology_caption(design: DesignAnswer) -> str:
-    """How to read the drawing; a single server needs no such help."""
-    if design.n_servers == 1 and not design.storage_nodes:
-        return "The design on one page."
-    return (
-        "The design on one page. A stack of boxes is one kind of device with its number; a line is a bundle of cables, "
-        "thicker where faster; dashed lines are management."
+def _drawn(id_: str, caption: str, drawing: Drawing) -> Figure:
+    return Figure(id_, caption, write_svg(drawing), is_wide=drawing.width > COLUMN_PX)
+
+
+def _topology(design: DesignAnswer) -> Figure:
+    """The cluster with how to read the drawing; a single server needs no such help."""
+    drawing = topology(design)
+    lines = "thicker where faster; dashed lines are management."
+    if not any(link.dashed for link in drawing.links):
+        caption = ""
+    elif any(box.copies > 1 for box in drawing.boxes):
+        caption = f"A stack of boxes is one kind of device with its number; a line is a bundle of cables, {lines}"
+    else:
+        caption = f"Every device under its name in the plan; a line is all cables between two devices, {lines}"
+    return _drawn("topology", f"{drawing.title}. {caption}".strip(), drawing)
+
+
+def _rack_fronts(design: DesignAnswer, catalog: Catalog) -> list[Figure]:
+    """Racks from the front; the first figure says how to read them."""
+    read = (
+        "Unit 1 is the lowest; blanking panels close hatched units. Below each rack stands what a PDU carries while "
+        "the other side is lost, and how many of its outlets are taken."
     )
+    drawings = rack_fronts(design.plan, catalog)
+    return [
+        _drawn(f"racks-{number}", f"{drawing.title}. {read if number == 1 else ''}".strip(), drawing)
+        for number, drawing in enumerate(drawings, 1)
+    ]
+
+
+def _room(design: DesignAnswer) -> Figure | None:
+    """The room from above; one rack alone needs no plan."""
+    if len(design.plan.racks) == 1:
+        return None
+    drawing = room(design.plan)
+    caption = f"{drawing.title}. The colour at the left of a rack tells what it mainly holds."
+    return _drawn("room", caption, drawing)
 
 
 def _workload(result: SizingResult, answer: WorkloadAnswer, number: int) -> WorkloadPart:

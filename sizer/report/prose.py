@@ -6,9 +6,8 @@ from sizer.base.quantities import si, significant
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
 from sizer.catalog.wording import fact_value
-from sizer.drawings import links
 from sizer.drawings.datapath import is_limit
-from sizer.physical.plan import Network
+from sizer.physical.counted import Network
 from sizer.report import words
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
@@ -63,22 +62,21 @@ def price(bill: Bill) -> str:
     """The total in words; 'at least' while prices are missing."""
     if not bill.lines:
         return words.NOT_PUBLISHED
-    if not bill.unpriced:
+    if bill.is_complete:
         return words.money(bill.total, bill.currency)
-    return words.TO_BE_QUOTED if bill.total == 0 else f"at least {words.money(bill.total, bill.currency)}"
+    return words.TO_BE_QUOTED if bill.net_total.is_unknown else f"at least {words.money(bill.total, bill.currency)}"
 
 
 def open_prices(bill: Bill) -> str:
     """How much of the bill has a price."""
-    bought = [line for line in bill.lines if line.status != "existing"]
-    missing = sum(line.unit_price is None for line in bought)
+    missing = bill.net_total.n_open
     if not missing:
         return "Every line has a price."
-    if missing == len(bought):
+    if missing == len(bill.bought):
         return "No line has a published price; the vendors must quote all of them."
-    so = "and those that have one are free of charge" if bill.total == 0 else "so the total is a lower bound"
+    so = "and those that have one are free of charge" if bill.net_total.is_unknown else "so the total is a lower bound"
     return (
-        f"{words.plural(missing, 'line').capitalize()} of {len(bought)} "
+        f"{words.plural(missing, 'line').capitalize()} of {len(bill.bought)} "
         f"{'has' if missing == 1 else 'have'} no published price, {so}."
     )
 
@@ -139,7 +137,7 @@ def gateway_arithmetic(design: DesignAnswer) -> str:
     net = next((one for one in design.quantities.networks if int(one.gateway_uplinks[0])), None)
     if gateway is None or net is None:
         return ""
-    ports = links.front_end_links(design)
+    ports = int(net.end_points[0])
     port_gbit = gbit_per_s_from_bytes_per_s(gateway.front_end_bytes_per_s.value)
     link_gbit = gbit_per_s_from_bytes_per_s(gateway.uplink_bytes_per_s.value)
     uplinks = int(net.gateway_uplinks[0])

@@ -51,10 +51,10 @@ def _design_lines(design: DesignAnswer) -> list[str]:
 
 def _price(design: DesignAnswer) -> str:
     bill = design.bill
-    if bill.total == 0:
-        return f"to be quoted ({len(bill.unpriced)} items without a published price)"
+    if bill.net_total.is_unknown:
+        return f"to be quoted ({bill.n_unpriced} items without a published price)"
     amount = f"{grouped(float(bill.total))} {bill.currency}"
-    return amount if bill.is_complete else f"at least {amount} ({len(bill.unpriced)} items to be quoted)"
+    return amount if bill.is_complete else f"at least {amount} ({bill.n_unpriced} items to be quoted)"
 
 
 def _workload_lines(answer: WorkloadAnswer) -> list[str]:

@@ -1,17 +1,22 @@
 """One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import duration, si
-from sizer.bom.lines import bill
+from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import sample_unit, sentence
 from sizer.perf.stage_capacity import throughput
+from sizer.physical.cables import BETWEEN_RACKS_M, IN_RACK_M
+from sizer.physical.counted import Component
+from sizer.physical.lay_out import lay_out
+from sizer.physical.plan import CABLE_CATEGORY
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing import evaluate
@@ -50,8 +55,22 @@ def design_answer(
         catalog=catalog,
         limits=request.limits,
         existing=request.existing,
+        fabric=request.fabric,
     )
-    parts = slice_row(found, 0)
+    counted = slice_row(found, 0)
+    plan = lay_out(
+        platform,
+        counted,
+        n_servers,
+        storage_nodes,
+        catalog=catalog,
+        limits=request.limits,
+        existing=request.existing,
+        fabric=request.fabric,
+        racks_per_row=request.site.racks_per_row,
+    )
+    lengths = _cable_note(counted.components, plan.components, catalog, prices, request.currency)
+    parts = replace(counted, components=plan.components, notes=(*counted.notes, *plan.warnings, lengths))
     gateway = float(parts.gateway_bytes_per_s[0])
     answers = []
     chance = 1.0
@@ -68,11 +87,46 @@ def design_answer(
         storage_nodes=storage_nodes,
         workloads=tuple(answers),
         quantities=parts,
-        bill=bill(parts.components, catalog, prices, request.currency, request.date),
+        plan=plan,
+        bill=bill(
+            parts.components,
+            catalog,
+            prices,
+            request.currency,
+            request.date,
+            request.quote,
+            is_documented=is_documented,
+        ),
         probability=min(chance, MOST_CERTAIN),
         binding_limit=binding_limit,
-        warnings=(*_design_warnings(platform, request), *(sentence(note) for note in parts.notes)),
+        warnings=(*_design_warnings(platform, request), *(sentence(note) for note in parts.notes if note)),
     )
+
+
+def _cable_note(
+    counted: Sequence[Component],
+    planned: Sequence[Component],
+    catalog: Catalog,
+    prices: PriceBook,
+    currency: str,
+) -> str:
+    """By how much the bill differs from what the search compared: cables, by their length."""
+    cost = []
+    open_items: set[str] = set()
+    for components in (counted, planned):
+        cables = [part for part in components if part.category == CABLE_CATEGORY]
+        if not cables:
+            return ""
+        amount, unpriced = row_cost(cables, catalog, prices, currency)
+        cost.append(0.0 if amount is None else float(amount[0]))
+        open_items |= set(unpriced)
+    how = f"the search counts cables at {IN_RACK_M:g} m in a rack and {BETWEEN_RACKS_M:g} m between racks; measured, "
+    difference = cost[1] - cost[0]
+    if not any(cost):
+        return how + "the bill holds other lengths, all of them to be quoted"
+    amount_text = f"{abs(difference):,.2f} {currency} {'more' if difference > 0 else 'less'}"
+    priced = "those with a price cost" if open_items else "they cost"
+    return how + (f"{priced} {amount_text}" if round(difference, 2) else f"{priced} the same")
 
 
 def _workload_answer(

@@ -8,13 +8,16 @@ from sizer.catalog.checks import unknown_facts
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog, Statement, statements
 from sizer.catalog.schema import Item, Port
-from sizer.catalog.wording import fact_label, fact_text, with_vendor
+from sizer.catalog.wording import fact_label, fact_text, sentence, with_vendor
+from sizer.physical.rack import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
 from sizer.sizing.columns import OS_RESERVE_BYTES, rate_is_unknown
 from sizer.sizing.result import Assumption, DesignAnswer, WorkloadAnswer
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
 
 # Folders of the catalogue whose assumed facts are choices of the plan.
-_NOTHING_TO_ASK = ("cables", "software", "support", "racks", "dnns", "datasets", "stacks", "recipes")
+_NOTHING_TO_ASK = ("cables", "accessories", "software", "support", "racks", "dnns", "datasets", "stacks", "recipes")
+# Begins the question about everything that has no price.
+PRICES = "Price, lead time and availability"
 
 
 def items_of(design: DesignAnswer, catalog: Catalog) -> list[Item]:
@@ -44,6 +47,16 @@ def collect(works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Ca
             "assumed",
             "dell-ready-ai-nvidia-2018",
             "the guide asks for at least the GPU memory in RAM; the rest of the reserve is ours",
+        )
+    )
+    found.append(
+        Assumption(
+            "Way of a cable",
+            f"{LEAD_M:g} m at each end, tray {TRAY_M:g} m above the racks, aisles of {AISLE_M:g} m, "
+            f"{SLACK_FRACTION:.0%} slack",
+            "assumed",
+            "",
+            "measured on the drawing of the room; confirm it on the site before cables are ordered",
         )
     )
     found += [
@@ -92,9 +105,10 @@ def questions(design: DesignAnswer, catalog: Catalog) -> tuple[str, ...]:
     storage = design.platform.storage
     if rate_is_unknown(storage):
         asked[f"{with_vendor(storage)}: sustained read rate of one node, large sequential and small random"] = None
+    asked.update(dict.fromkeys(sentence(question).rstrip(".") for question in design.plan.questions))
     if design.bill.unpriced:
         names = ", ".join(with_vendor(catalog.item(item_id)) for item_id in design.bill.unpriced)
-        asked[f"Price, lead time and availability: {names}"] = None
+        asked[f"{PRICES}: {names}"] = None
     return tuple(asked)
 
 

@@ -1,7 +1,7 @@
 """Facts of platforms as arrays: one entry a platform, gathered to one entry a design row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +10,10 @@ from sizer.base import units
 from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Server, Storage
+from sizer.physical.networks import fabric_share
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import lan_ports, own_network_ports
+from sizer.workload.request import Fabric
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -77,6 +79,53 @@ def columns(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | No
         **{field.name: np.array([row[field.name] for row in rows], dtype=float) for field in fields(Columns)[:-1]},
         compute=np.array(groups, dtype=np.int64),
     )
+
+
+def fabric_shares(platforms: Sequence[Platform], index: Ints, servers: Ints, nodes: Ints, fabric: Fabric) -> Floats:
+    """``fabric_share`` of design rows; ``index`` is the platform of each."""
+    shares = np.ones(index.shape)
+    for number, platform in enumerate(platforms):
+        rows = np.flatnonzero(index == number)
+        shares[rows] = fabric_share(platform, servers[rows], nodes[rows], fabric)
+    return shares
+
+
+def narrowed(
+    cols: Columns, platforms: Sequence[Platform], index: Ints, servers: Ints, nodes: Ints, fabric: Fabric
+) -> Columns:
+    """Columns of design rows with what an oversubscribed fabric, or rails kept apart, leave of the line rates.
+
+    Parameters
+    ----------
+    cols : Columns
+        Of the rows.
+    platforms : sequence of Platform
+        All platforms.
+    index, servers, nodes : ndarray of int, shape (rows,)
+        Platform, servers and storage nodes of each row. [-]
+    fabric : Fabric
+        What the request asks for.
+    """
+    if fabric.oversubscription == 1 and not fabric.rails_apart:
+        return cols
+    shares = fabric_shares(platforms, index, servers, nodes, fabric)
+    to_storage = np.array([_share_to_storage(platform, fabric) for platform in platforms])[index]
+    return replace(
+        cols,
+        exchange_bytes_per_s=cols.exchange_bytes_per_s * shares,
+        storage_nic_bytes_per_s=cols.storage_nic_bytes_per_s * np.where(to_storage > 0, shares * to_storage, 1.0),
+    )
+
+
+def _share_to_storage(platform: Platform, fabric: Fabric) -> float:
+    """Share of a server's ports that lead to storage on the compute fabric; 0 where it is not there.
+
+    Storage joins the first rail only, and of each server one port with it.
+    """
+    is_joined = platform.attachment in ("fabric", "gateway", "spine")
+    if not is_joined and (platform.attachment != "lan" or is_infiniband(platform.fabric)):
+        return 0.0
+    return 1 / max(fabric_ports(platform.server.ports, platform.fabric), 1) if fabric.rails_apart else 1.0
 
 
 def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> dict[str, float]:

@@ -12,11 +12,11 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.design.space import Space
 from sizer.physical import capacity
-from sizer.physical.plan import Quantities
+from sizer.physical.counted import Quantities
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.sizing import evaluate
-from sizer.sizing.columns import Columns
+from sizer.sizing.columns import Columns, fabric_shares
 from sizer.sizing.evaluate import Compute, Need
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -123,6 +123,11 @@ def judge(
     passes[_STORAGE_LIMIT] = enough_nodes
     buildable = np.logical_and.reduce(list(passes.values()))
     counted, units, watts, racks, raw = _count(request, platforms, space, nodes, catalog, passes, buildable)
+    if request.fabric.oversubscription > 1:
+        # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
+        fewest = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])[space.platform]
+        shares = [fabric_shares(platforms, space.platform, servers, n, request.fabric) for n in (nodes, fewest)]
+        passes["uplinks of the oversubscribed fabric"] = shares[0] >= shares[1]
     side = evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf))
     asked = evaluate.least_chance(confidence)
     reads = np.max(
@@ -267,6 +272,7 @@ def _count(
             catalog=catalog,
             limits=request.limits,
             existing=request.existing,
+            fabric=request.fabric,
         )
         counted[index] = found
         units[rows], watts[rows], racks[rows] = found.rack_units, found.power_max_w, found.racks

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
-from sizer.physical.plan import Quantities
+from sizer.physical.counted import Quantities
+from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.workload.request import SizingRequest, Workload
 
@@ -116,7 +117,8 @@ class DesignAnswer:
     n_gpus: int
     storage_nodes: int
     workloads: tuple[WorkloadAnswer, ...]
-    quantities: Quantities  # arrays of one row
+    quantities: Quantities  # arrays of one row; cables by their measured length
+    plan: Plan  # every device, link, cable and feed
     bill: Bill
     probability: float  # that all targets are met
     binding_limit: str  # sentence: what would have to change to get by with less

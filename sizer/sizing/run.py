@@ -11,7 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.physical.platform import Platform
 from sizer.sizing import evaluate
-from sizer.sizing.columns import Columns, columns
+from sizer.sizing.columns import Columns, columns, narrowed
 from sizer.sizing.evaluate import Compute, Need
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -42,11 +42,12 @@ def run_on(
 ) -> Run:
     """Evaluate a workload on clusters of ``servers`` servers each, with storage and gateway held fixed."""
     count = np.asarray(servers, dtype=np.int64)
-    cols = columns([platform], catalog, request.platforms.gpus_per_server).take(np.zeros(len(count), dtype=np.int64))
+    index = np.zeros(len(count), dtype=np.int64)
+    nodes = np.full(len(count), storage_nodes)
+    cols = columns([platform], catalog, request.platforms.gpus_per_server).take(index)
+    cols = narrowed(cols, [platform], index, count, nodes, request.fabric)
     comp = evaluate.compute(work, [platform], cols, count, calibration, catalog)
-    side = evaluate.storage_side(
-        cols, count, np.full(len(count), storage_nodes), np.full(len(count), gateway_bytes_per_s)
-    )
+    side = evaluate.storage_side(cols, count, nodes, np.full(len(count), gateway_bytes_per_s))
     need = evaluate.need(work, comp, cols, count, evaluate.share_of(request), calibration)
     return Run(
         comp=comp,

@@ -13,11 +13,12 @@ from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.design.search import best_row, counts_ruled_out, pareto_rows
 from sizer.design.space import lay_out
+from sizer.physical.capacity import node_limits
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
 from sizer.sizing import advice, assumptions, evaluate
 from sizer.sizing.answer import design_answer
-from sizer.sizing.columns import columns, rate_is_unknown
+from sizer.sizing.columns import columns, narrowed, rate_is_unknown
 from sizer.sizing.judge import Judged, judge
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.workload.request import SizingRequest
@@ -63,6 +64,8 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     most = request.limits.servers or MAX_SERVERS
     space = lay_out([most] * len(options))
     cols = columns(options, catalog, request.platforms.gpus_per_server).take(space.platform)
+    fewest = np.array([node_limits(option.storage)[0] for option in options])
+    cols = narrowed(cols, options, space.platform, space.n_servers, fewest[space.platform], request.fabric)
     book = price_book(catalog)
     judged = judge(request, works, options, space, cols, catalog, fitted, book)
     feasible = judged.feasible

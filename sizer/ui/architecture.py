@@ -2,17 +2,22 @@
 
 import streamlit as st
 
-from sizer.base.quantities import grouped, si
+from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import item_name
+from sizer.drawings.rack_fronts import rack_fronts
+from sizer.drawings.room import room
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
-from sizer.physical.plan import CATEGORIES, Component, Network
+from sizer.physical.counted import CATEGORIES, Component, Network
+from sizer.physical.growth import growth
 from sizer.report import prose
 from sizer.report.component_tables import components
+from sizer.report.facility_tables import cables_table, facility_table, racks_table
+from sizer.report.growth_table import growth_table
 from sizer.report.tables import Cell, Row, Table, columns, row
-from sizer.report.words import NOT_PUBLISHED, link_name, plural, sentence
-from sizer.sizing.result import DesignAnswer
+from sizer.report.words import link_name, sentence
+from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.ui import look
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -32,18 +37,47 @@ def show(view: View) -> None:
         look.note(sentence(design.binding_limit))
     st.header("Networks", anchor=False)
     look.table(networks_table(design, parts), sources)
+    st.header("Racks, power and cables", anchor=False)
+    _building_plan(view.result, parts)
     st.header("Parts", anchor=False)
     look.table(parts_table(design, parts), sources)
-    st.header("Racks, power and weight", anchor=False)
-    look.table(facility_table(design), sources)
     st.header("What the catalogue says of each", anchor=False)
     for part in components(design, parts):
         with st.expander(plain(part.title)):
             look.note(part.role)
             look.table(part.table, sources)
-    if design.warnings:
+    told = {sentence(text) for text in design.plan.warnings}
+    rest = [text for text in design.warnings if text not in told]
+    if rest:
         st.header("To be aware of", anchor=False)
-        look.notes(design.warnings)
+        look.notes(rest)
+
+
+def _building_plan(result: SizingResult, catalog: Catalog) -> None:
+    """Where everything stands, what the room must take, and the cables."""
+    plan, sources, colours = result.design.plan, catalog.sources, look.palette()
+    fronts, above, power, cables, later = st.tabs(["Racks", "Room", "Power and cooling", "Cables", "Next sizes"])
+    with fronts:
+        for drawing in rack_fronts(plan, catalog):
+            look.note(sentence(drawing.title))
+            look.drawing(write_svg(drawing, colours), is_fitted=False)
+        look.table(racks_table(plan), sources)
+    with above:
+        drawing = room(plan)
+        look.note(sentence(drawing.title))
+        look.drawing(write_svg(drawing, colours), is_fitted=False)
+    with power:
+        look.table(facility_table(result, catalog), sources)
+        if plan.warnings:
+            look.notes([sentence(text) for text in plan.warnings])
+    with cables:
+        found = cables_table(plan, catalog)
+        if found is None:
+            look.note("The design has no cables of its own: every device joins the customer's network.")
+        else:
+            look.table(found, sources)
+    with later:
+        look.table(growth_table(growth(plan)), sources)
 
 
 def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
@@ -98,22 +132,3 @@ def parts_table(design: DesignAnswer, catalog: Catalog) -> Table:
 def _part(part: Component, catalog: Catalog) -> Row:
     remark = "; ".join(text for text in (_STATUS.get(part.status, ""), part.note) if text)
     return row(sentence(part.role).rstrip("."), item_name(part.item, catalog), grouped(int(part.quantity[0])), remark)
-
-
-def facility_table(design: DesignAnswer) -> Table:
-    """What the room must take."""
-    found, platform = design.quantities, design.platform
-    weight = float(found.weight_kg[0])
-    rows = [
-        row("Racks", f"{plural(int(found.racks[0]), 'rack')}, {platform.rack.name}"),
-        row("Rack units taken", f"{float(found.rack_units[0]):g}"),
-        row("Maximum power", f"{prose.power(design)}, sizes feeds, racks and cooling"),
-        row("Typical power", f"{prose.power(design, 'typical')}, gives the energy"),
-    ]
-    heaviest = float(found.rack_power_max_w[0])
-    if heaviest > 0:
-        rows.append(row("Heaviest rack", f"{si(heaviest, 'W')} at most"))
-    least = "at least " if found.unknown_weight else ""
-    rows.append(row("Weight without racks", f"{least}{grouped(weight)} kg" if weight else NOT_PUBLISHED))
-    rows.append(row("Rack power distribution", platform.pdu.name))
-    return Table("facility", "Racks, power and weight", columns(("", "left", 32), ("", "left", 68)), tuple(rows))

@@ -1,7 +1,6 @@
 """Page Bill: what to buy, what is still to be quoted, and the platforms side by side."""
 
 from dataclasses import replace
-from decimal import Decimal
 
 import streamlit as st
 
@@ -9,16 +8,15 @@ from sizer.base.quantities import grouped
 from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import item_name
-from sizer.physical.plan import CATEGORIES
+from sizer.physical.counted import CATEGORIES
 from sizer.report import prose
+from sizer.report.bill_tables import STATUS_WORDS, part_number, price_note, price_texts, sum_text, total_rows
 from sizer.report.performance_tables import platforms_table
 from sizer.report.tables import Cell, Row, Table, columns, row
-from sizer.report.words import TO_BE_QUOTED, listed, money, sentence
+from sizer.report.words import listed, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.state import View
-
-_STATUS = {"existing": "at hand, not bought", "optional": "optional, not in the total"}
 
 
 def show(view: View) -> None:
@@ -64,53 +62,47 @@ def _names(items: tuple[str, ...], catalog: Catalog) -> str:
 def bill_table(bill: Bill) -> Table:
     """Lines by category with subtotals. Unknown prices read 'to be quoted', sums over them 'at least'."""
     rows: list[Row] = []
-    for category in dict.fromkeys((*CATEGORIES, *(line.category for line in bill.lines))):
+    blank = ["", "", ""] if not bill.has_discount else ["", "", "", ""]
+    for category in CATEGORIES:
         part = bill.part(category)
         if part.lines:
-            rows.append(row("", "", sentence(category).rstrip("."), "", "", "", _sum(part), kind="group"))
-            rows += [_line(line) for line in part.lines]
-    rows.append(row("", "", "Total", "", "", "", _sum(bill), kind="total"))
+            amount = sum_text(part.net_total) if part.bought else ""
+            rows.append(row("", "", sentence(category).rstrip("."), *blank, amount, kind="group"))
+            rows += [_line(line, bill.has_discount) for line in part.lines]
+    rows += [row("", "", label, *blank, amount, kind="total") for label, amount in total_rows(bill)]
+    unit, extended = f"Unit list price, {bill.currency}", f"Extended, {bill.currency}"
     heads = columns(
-        ("Line", "left", 5),
-        ("Vendor", "left", 12),
-        ("Description", "left", 37),
-        ("Part number", "left", 14),
-        ("Number", "right", 7),
-        (f"Unit price, {bill.currency}", "right", 11),
-        (f"Extended, {bill.currency}", "right", 14),
-    )
-    note = (
-        "List prices without taxes, freight, duties and discounts; budgetary and not binding. Part numbers are to be "
-        "confirmed in the vendor's configurator before ordering."
-    )
-    return Table("bill", "Bill of materials", heads, tuple(rows), note)
+        ("Line", "left", 5), ("Vendor", "left", 12), ("Description", "left", 37), ("Part number", "left", 14),
+        ("Number", "right", 7), (unit, "right", 11), (extended, "right", 14),
+    )  # fmt: skip
+    if bill.has_discount:
+        heads = columns(
+            ("Line", "left", 5), ("Vendor", "left", 11), ("Description", "left", 33), ("Part number", "left", 13),
+            ("Number", "right", 7), (unit, "right", 11), ("Discount", "right", 7),
+            (f"Extended net, {bill.currency}", "right", 13),
+        )  # fmt: skip
+    return Table("bill", "Bill of materials", heads, tuple(rows), price_note(bill))
 
 
-def _line(line: BillLine) -> Row:
-    remarks = dict.fromkeys(text for text in (_STATUS.get(line.status, ""), line.note) if text and text != line.status)
+def _line(line: BillLine, has_discount: bool) -> Row:
+    remarks = dict.fromkeys(
+        text for text in (STATUS_WORDS.get(line.status, ""), line.note) if text and text != line.status
+    )
     number = grouped(line.quantity) + ("" if line.unit in ("EA", "") else f"\u202f{line.unit}")
-    price = extended = Cell("at hand", is_muted=True)
-    if line.status != "existing":
-        cites, where = (
-            ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
-        )
-        price = Cell(_amount(line.unit_price), cites, where)
-        extended = Cell(_amount(line.extended))
-    sku = Cell(line.sku) if line.sku else Cell("to be confirmed", is_muted=True)
+    unit, discount, total = price_texts(line)
+    is_bought = line.status not in ("existing", "by others")
+    cites, where = ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
     text = f"{line.description} ({'; '.join(remarks)})" if remarks else line.description
-    return row(line.line, line.manufacturer, text, sku, number, price, extended)
-
-
-def _amount(amount: Decimal | None) -> str:
-    return TO_BE_QUOTED if amount is None else money(amount, "").strip()
-
-
-def _sum(part: Bill) -> str:
-    if not any(line.status == "computed" for line in part.lines):
-        return ""
-    if not part.total and part.unpriced:
-        return TO_BE_QUOTED
-    return f"{'' if part.is_complete else 'at least '}{_amount(part.total)}"
+    return row(
+        line.line,
+        line.manufacturer,
+        text,
+        part_number(line),
+        number,
+        Cell(unit, cites, where, is_muted=not is_bought),
+        *([discount] if has_discount else []),
+        Cell(total, is_muted=not is_bought),
+    )
 
 
 def _choose(result: SizingResult) -> None:

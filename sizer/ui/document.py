@@ -25,6 +25,31 @@ _FILES = {
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     ),
     "csv": ("Bill, CSV", "The bill for a quoting tool.", "text/csv"),
+    "csv-semicolon": (
+        "Bill, CSV with semicolons",
+        "The same for spreadsheets where the comma marks decimals.",
+        "text/csv",
+    ),
+    "cables": (
+        "Cable list, CSV",
+        "Every cable with both ends, its length, part number and labels, for the people who pull them.",
+        "text/csv",
+    ),
+    "netbox": (
+        "NetBox import, ZIP",
+        "Sites, racks, devices, cables and power cords in the order in which NetBox imports them.",
+        "application/zip",
+    ),
+    "drawio": (
+        "Drawings, draw.io",
+        "Topology, rack row and rack fronts, to edit; draw.io saves them for Visio.",
+        "application/vnd.jgraph.mxfile",
+    ),
+    "slides": (
+        "Drawings, slides",
+        "The same drawings as shapes on PowerPoint slides.",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ),
     "design": (
         "Design, JSON",
         "Every number of the answer, and the request; opened here it gives the same design.",

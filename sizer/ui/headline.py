@@ -127,12 +127,13 @@ def _short(name: str) -> str:
 
 def _price(design: DesignAnswer) -> tuple[str, str, str]:
     bill = design.bill
-    open_items = f"{plural(len(bill.unpriced), 'item')} {TO_BE_QUOTED}"
-    if not bill.total:
-        return ("List price", TO_BE_QUOTED, open_items if bill.unpriced else "")
+    open_items = f"{plural(bill.n_unpriced, 'item')} {TO_BE_QUOTED}"
+    label = "Net price" if bill.has_discount else "List price"
+    if bill.net_total.is_unknown:
+        return (label, TO_BE_QUOTED, open_items)
     if bill.is_complete:
-        return ("List price", money(bill.total, bill.currency), "every item priced")
-    return ("List price, at least", money(bill.total, bill.currency), open_items)
+        return (label, money(bill.total, bill.currency), "every item priced")
+    return (f"{label}, at least", money(bill.total, bill.currency), open_items)
 
 
 def below(view: View) -> None:

@@ -97,6 +97,10 @@ def notes(texts: Sequence[str]) -> None:
     st.html(f'<ul class="sz-note">{items}</ul>')
 
 
-def drawing(svg: str) -> None:
-    """A drawing as wide as the column. Its writer escapes every text in it; ``st.html`` would take the drawing out."""
-    st.markdown(f'<div class="sz-drawing">{svg}</div>', unsafe_allow_html=True)
+def drawing(svg: str, *, is_fitted: bool = True) -> None:
+    """A drawing as wide as the column, or in its own size where it is not ``is_fitted``.
+
+    Its writer escapes every text in it; ``st.html`` would take the drawing out.
+    """
+    kind = "sz-drawing" if is_fitted else "sz-drawing own-size"
+    st.markdown(f'<div class="{kind}">{svg}</div>', unsafe_allow_html=True)

@@ -5,12 +5,13 @@ from typing import get_args
 
 import streamlit as st
 
+from sizer.base.toml_text import to_toml
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.report.words import slug
 from sizer.ui import fields, state, workload
 from sizer.ui.state import Path_, View
-from sizer.ui.typed import plain, to_toml
+from sizer.ui.typed import plain
 from sizer.workload.request import FabricKind
 
 _CURRENCIES = ("USD", "EUR", "GBP", "CHF", "JPY")

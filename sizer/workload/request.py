@@ -11,6 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from sizer.base.errors import RequestError
 from sizer.base.faults import in_words
 from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
+from sizer.base.resources import text_of_file
+from sizer.workload.quote import Quote
 
 # A request is typed by a person; a larger file is something else.
 MAX_REQUEST_BYTES = 1_000_000
@@ -132,12 +134,46 @@ class Limits(_Part):
     servers: Count | None = None
 
 
+class ExistingRack(_Part):
+    """What is free in a rack that the customer has, of the kind that ``site.rack`` names."""
+
+    name: Annotated[str, Field(min_length=1, max_length=40)]
+    free_u: Annotated[int, Field(ge=1, le=60, strict=True)]  # in one piece
+    first_free_u: Annotated[int, Field(ge=1, le=60, strict=True)] = 1  # lowest free unit
+    power_w: Watts  # left on each of both feeds
+    # Absent: the share of the rack's load, and of a PDU's outlets, that the free units make up.
+    load_kg: Annotated[float, Field(ge=0, le=5_000, allow_inf_nan=False)] | None = None
+    outlets_c13: Annotated[int, Field(ge=0, le=200, strict=True)] | None = None  # left on each feed
+    outlets_c19: Annotated[int, Field(ge=0, le=200, strict=True)] | None = None
+
+
 class Existing(_Part):
     """Equipment that the customer has and the design may use; it is listed but not bought."""
 
     servers: dict[ItemId, Count] = {}
     storage_nodes: dict[ItemId, Count] = {}
     switches: dict[ItemId, Count] = {}
+    racks: Annotated[tuple[ExistingRack, ...], Field(max_length=100)] = ()
+
+    @model_validator(mode="after")
+    def _rack_names_differ(self) -> Self:
+        names = [rack.name for rack in self.racks]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two racks have the same name: {', '.join(sorted(names))}")
+        return self
+
+
+class Fabric(_Part):
+    """How the compute fabric is built."""
+
+    # Accepted ratio of ports down to ports up of a leaf; 1 is non-blocking.
+    oversubscription: Annotated[float, Field(ge=1, le=16, allow_inf_nan=False)] = 1.0
+    # One network for each port of a server, not joined with each other.
+    rails_apart: bool = False
+    # Director switches where one switch is not enough, instead of more levels.
+    directors: bool = False
+    # Servers that can be added later: their ports, rack units and watts are kept free.
+    spare_servers: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
 
 
 class Site(_Part):
@@ -146,6 +182,7 @@ class Site(_Part):
     rack: ItemId = "ar3300"
     pdu: ItemId = "ap8886"
     pue_ratio: Annotated[float, Field(ge=1, le=5, allow_inf_nan=False)] | None = None
+    racks_per_row: Annotated[int, Field(ge=1, le=100, strict=True)] = 10
 
 
 class SizingRequest(_Part):
@@ -162,8 +199,10 @@ class SizingRequest(_Part):
     workload: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=20)]
     platforms: Platforms = Platforms()
     limits: Limits = Limits()
+    fabric: Fabric = Fabric()
     existing: Existing = Existing()
     site: Site = Site()
+    quote: Quote = Quote()
     # Reserved: later versions read them; today a filled table is refused rather than ignored.
     team: dict[str, Any] = {}
     growth: dict[str, Any] = {}
@@ -216,14 +255,7 @@ class SizingRequest(_Part):
             If the file is missing, unreadable, too large, not UTF-8, or not a request.
         """
         path = Path(path)
-        try:
-            if path.stat().st_size > MAX_REQUEST_BYTES:
-                raise RequestError(f"{path}: is larger than a request can be ({MAX_REQUEST_BYTES} B)")
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError as error:
-            raise RequestError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+        text = text_of_file(path, MAX_REQUEST_BYTES, "a request")
         if path.suffix == ".toml":
             return cls.from_text(text, "toml", str(path))
         if path.suffix == ".json":

@@ -16,6 +16,7 @@ from streamlit.util import calc_hash
 from sizer.base.errors import OutputError, RequestError
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, WATTS, parse
 from sizer.base.resources import data_dir
+from sizer.base.toml_text import to_toml
 from sizer.catalog.loader import load_catalog
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.export.design_json import design_document, to_json
@@ -23,7 +24,7 @@ from sizer.report.tables import Table, columns, row
 from sizer.sizing.size import size
 from sizer.ui import look, start, state
 from sizer.ui.document import file_name
-from sizer.ui.typed import plain, to_toml, understood, written
+from sizer.ui.typed import plain, understood, written
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
 from tests import factories
 

@@ -4,9 +4,14 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from sizer import SizingRequest, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import calibrate, load_calibration
+from sizer.physical.lay_out import lay_out
+from sizer.physical.platforms import platforms
+from sizer.physical.quantities import quantities, slice_row
 
 EXAMPLE = data_dir("examples") / "dgx1-f800-resnet50.toml"
 
@@ -52,3 +57,20 @@ def test_size_cold(benchmark: Any) -> None:
         f"size(SizingRequest.from_file({str(EXAMPLE)!r}), load_catalog())"
     )
     benchmark.pedantic(lambda: subprocess.run([sys.executable, "-c", code], check=True), rounds=5)
+
+
+@pytest.mark.parametrize("servers", [128, 1000])
+def test_lay_out(benchmark: Any, servers: int) -> None:
+    """Every device, port, cable length and feed of one design; the aim is under 2 s at 1,000 servers."""
+    catalog = load_catalog()
+    asked = {
+        "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}],
+        "platforms": {"servers": ["c4140"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
+    }
+    platform = platforms(catalog, SizingRequest.from_dict(asked))[0]
+
+    def whole() -> int:
+        counted = slice_row(quantities(platform, [servers], [8], catalog=catalog), 0)
+        return len(lay_out(platform, counted, servers, 8, catalog=catalog).connections)
+
+    assert benchmark(whole) > 2 * servers

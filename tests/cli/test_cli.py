@@ -191,3 +191,74 @@ def test_validate_writes_its_evidence_as_a_page(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     refused(run("validate", source, "--report", tmp_path), 7, str(tmp_path.name))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        # Facts, section 4.3: 648 end points on 36-port switches, 36 leaves and 18 spines.
+        (
+            ("648", "--ports", "36"),
+            {"levels": 2, "leaves": 36, "spines": 18, "cores": 0, "leaf_spine_cables": 648, "spare_ports": 0},
+        ),
+        (("36", "--switch", "sb7800"), {"levels": 1, "leaves": 1, "spines": 0, "spare_ports": 0}),
+        # Nine DGX-1 with four ports each on four rails: nine ports of a switch a rail.
+        (("36", "--switch", "sb7800", "--rails", "4"), {"leaves": 4, "spines": 0, "spare_ports": 4 * 27}),
+        # Iris: 12 leaves of 24 nodes with 12 uplinks (ulhpc).
+        (("288", "--ports", "36", "--oversubscription", "2"), {"leaves": 12, "leaf_spine_cables": 144}),
+        (("4096", "--ports", "36"), {"levels": 3, "leaves": 228, "end_point_cables": 4096}),
+        (("4096", "--switch", "cs7500"), {"levels": 2, "leaves": 228, "spines": 9, "cores": 0}),
+        (("648", "--switch", "cs7500"), {"levels": 1, "leaves": 1, "spines": 0, "spare_ports": 0}),
+    ],
+)
+def test_fabric_alone(arguments: tuple[str, ...], expected: dict[str, float]) -> None:
+    done = run("fabric", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {key: found[key] for key in expected} == expected
+    assert set(found) == {
+        "levels",
+        "leaves",
+        "spines",
+        "cores",
+        "end_point_cables",
+        "leaf_spine_cables",
+        "spine_core_cables",
+        "oversubscription",
+        "spare_ports",
+    }
+
+
+def test_fabric_in_words() -> None:
+    assert "36 leaves, 18 spines" in run("fabric", "648", "--ports", "36").stdout
+    assert "one switch: 1 leaf" in run("fabric", "36", "--ports", "36").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("0", "--ports", "36"), 2, ("END_POINTS = 0", "1 to")),
+        (("5",), 2, ("--switch or --ports",)),
+        (("5", "--ports", "36", "--switch", "sb7800"), 2, ("--switch or --ports",)),
+        (("5", "--switch", "sb780"), 2, ("'sb780'", "sb7890")),
+        (("5", "--ports", "36", "--rails", "6"), 2, ("--rails = 6", "1 to 5")),
+        (("5", "--ports", "36", "--oversubscription", "nan"), 2, ("--oversubscription", "nan")),
+        (("11665", "--ports", "36"), 4, ("11665 end points", "36-port")),
+    ],
+)
+def test_fabric_refusals(arguments: tuple[str, ...], status: int, words: tuple[str, ...]) -> None:
+    refused(run("fabric", *arguments), status, *words)
+
+
+def test_import_of_a_device_type(tmp_path: Path) -> None:
+    file = tmp_path / "switch.yaml"
+    file.write_text(
+        "manufacturer: Mellanox\nmodel: SN2010\nslug: mellanox-sn2010\nu_height: 1\nis_full_depth: true\n"
+        "interfaces:\n  - {name: swp1, type: 100gbase-x-qsfp28}\n"
+    )
+    done = run("catalog", "import-netbox", file)
+    assert done.returncode == 0, done.stderr
+    assert 'id = "sn2010"' in done.stdout
+    assert "save as switches/sn2010.toml" in done.stderr
+    file.write_text("manufacturer: [")
+    refused(run("catalog", "import-netbox", file), 2, "switch.yaml:2:1", "YAML")

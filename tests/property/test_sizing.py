@@ -87,7 +87,7 @@ def test_a_recommended_design_keeps_its_promises(platforms: dict[str, Any], rate
     assert float(answer.throughput.low) <= float(answer.throughput.value) <= float(answer.throughput.high)
     # Nothing passes a stage's capacity: the throughput is the smallest of them at most.
     assert all(float(answer.throughput.value) <= float(stage.capacity.value) * (1 + 1e-6) for stage in answer.stages)
-    total = sum(line.extended for line in design.bill.lines if line.status == "computed" and line.extended is not None)
+    total = sum(line.extended_net for line in design.bill.lines if line.is_bought and line.extended_net is not None)
     assert design.bill.total == total
 
 

@@ -6,8 +6,9 @@ import pytest
 from sizer.catalog.loader import load_catalog
 from sizer.physical.capacity import onefs_overhead_fraction, usable_bytes, weka_usable_bytes
 from sizer.physical.fabric import fat_tree, gateway_uplinks, gateways
-from sizer.physical.placement import device_needs, fit_per_rack, rack_limits
+from sizer.physical.placement import RackClass, device_needs, fit_per_rack, rack_limits
 from sizer.physical.platforms import platforms
+from sizer.physical.power import heat_btu_per_h
 from sizer.physical.quantities import quantities, slice_row
 from sizer.workload.request import SizingRequest
 
@@ -50,8 +51,39 @@ def test_non_blocking_tree_of_36_port_switches(end_points, leaves, spines, cable
 
 def test_648_ports_are_the_two_level_limit():
     """648 ports: size of the CS7500 director ("cs7500-man", title), inside 36 leaves of 18 ("reg-648")."""
-    assert fat_tree(648, 36).fits
-    assert not fat_tree(649, 36).fits
+    assert fat_tree([648, 649], 36).levels.tolist() == [2, 3]
+
+
+def test_4096_end_points_on_36_port_switches():
+    """Three levels, or directors as spines: 228 leaves of 18, 4,104 uplinks over 648-port spines, of which 7 would
+    hold them and 9 is the next divisor of 18."""
+    deep, wide = fat_tree(4096, 36), fat_tree(4096, 36, director_ports=648)
+    assert (deep.levels, deep.leaves, deep.leaf_spine_cables) == (3, 228, 4104)
+    assert deep.cores * 36 >= deep.spine_core_cables == 13 * 18 * 18  # 13 pods of 18 spines with 18 links up
+    assert (wide.levels, wide.leaves, wide.spines, wide.cores) == (2, 228, 9, 0)
+
+
+@pytest.mark.parametrize("ports", [4, 8, 24, 36, 48])
+def test_three_levels_join_a_quarter_of_the_cube(ports):
+    """Al-Fares et al., SIGCOMM 2008, section 3: k pods of k/2 + k/2 switches, (k/2)^2 cores, k^3/4 hosts."""
+    tree = fat_tree([ports**3 // 4, ports**3 // 4 + 1], ports)
+    assert tree.fits.tolist() == [True, False]
+    assert (tree.leaves[0], tree.spines[0], tree.cores[0]) == (ports**2 // 2, ports**2 // 2, ports**2 // 4)
+    assert tree.ports_free[0] == 0
+
+
+def test_back_end_of_f800_is_two_switches_and_leaf_spine_above_32_nodes(catalog):
+    """ "infohub-vxblock", back end: up to 32 nodes at 40GbE flat. "h16346": two separate networks."""
+    platform = platform_of(catalog, "c4140", "isilon-f800", "edr")
+    back = next(
+        net
+        for net in quantities(platform, [4, 4], [32, 36], catalog=catalog).networks
+        if net.name == "storage back end"
+    )
+    assert back.leaves.tolist()[0] == 2
+    assert back.spines.tolist()[0] == 0
+    assert back.spines.tolist()[1] > 0
+    assert back.leaves.tolist()[1] % 2 == 0
 
 
 def test_iris_cluster_of_the_university_of_luxembourg():
@@ -147,8 +179,9 @@ def test_32_nodes_fill_the_edr_switch_of_the_dell_design(catalog):
 
 def test_four_dgx1_on_one_pdu(catalog):
     """Facts 14.5: four DGX-1 at 3.5 kW (14.0 kW) on a feed of 17.3 kW or of 16.56 kW (24 A at 230 V), not five."""
-    limits = rack_limits(catalog.racks["ar3300"], catalog.pdus["ap8886"])
-    assert fit_per_rack(device_needs(catalog.servers["dgx-1"]), limits.holds) == 4
+    for power_w in (None, 17.3e3):
+        limits = rack_limits(catalog.racks["ar3300"], catalog.pdus["ap8886"], power_w)
+        assert fit_per_rack(device_needs(catalog.servers["dgx-1"]), limits.holds) == 4
 
 
 def test_nine_dgx1_in_a_35_kw_rack(catalog):
@@ -157,3 +190,17 @@ def test_nine_dgx1_in_a_35_kw_rack(catalog):
     needs = device_needs(catalog.servers["dgx-1"])
     assert fit_per_rack(needs, limits.holds) >= 9
     assert 9 * needs[0] + 12 + 3 == limits.holds[0]
+
+
+def test_power_of_a_dgx_pod_rack(catalog):
+    """Facts 14.5: 35 kW takes more than two feeds of 17.3 kW; 31.5 kW takes two units of 22.0 kW on each side."""
+    dgx1 = RackClass("GPU server", "dgx-1", np.array([9]), device_needs(catalog.servers["dgx-1"]))
+    strong = rack_limits(catalog.racks["ar3300"], catalog.pdus["ap8886-32a"], 35e3, [dgx1])
+    assert strong.pdus(31.5e3) == 2
+    assert rack_limits(catalog.racks["ar3300"], catalog.pdus["ap8886"], 35e3, [dgx1]).pdus(35e3) > 2
+
+
+def test_heat(catalog):
+    """Facts 14.6 with the 3.41 of "hp-btu": DGX-1 11,935 BTU/h, nine 107,415, an F800 chassis 4,433 and 6,015."""
+    for power_w, btu_per_h in ((3500, 11_935), (31_500, 107_415), (1300, 4433), (1764, 6015)):
+        assert heat_btu_per_h(power_w) == pytest.approx(btu_per_h, rel=1e-3)  # 3.41 for 3.412

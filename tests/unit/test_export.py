@@ -1,4 +1,4 @@
-"""Files for other tools: workbook, CSV, design document, and writing them whole or not at all."""
+"""Files for other tools: CSV, design document, and writing them whole or not at all."""
 
 import csv
 import dataclasses
@@ -8,16 +8,17 @@ import os
 from decimal import Decimal
 from pathlib import Path
 
-import openpyxl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sizer.base.errors import OutputError
 from sizer.bom.bill import Bill
 from sizer.export.csv_bill import bill_csv
+from sizer.export.csv_text import Delimiter
 from sizer.export.design_json import design_document, projection_document, to_json
 from sizer.export.files import write_whole
 from sizer.export.text import harmless
-from sizer.export.workbook import workbook
 from sizer.sizing.result import SizingResult
 from sizer.workload.request import SizingRequest
 from tests import factories
@@ -25,24 +26,15 @@ from tests import factories
 GOLDEN = Path(__file__).parent.parent / "golden"
 
 
-def rows_of(result: SizingResult) -> list[dict[str, str]]:
-    """Rows of the CSV."""
-    return list(csv.DictReader(io.StringIO(bill_csv(result).decode("utf-8-sig"))))
-
-
-def hostile() -> SizingResult:
-    """A result whose texts look like formulas and markup."""
-    result = factories.one_c4140()
-    lines = list(result.design.bill.lines)
-    lines[0] = dataclasses.replace(lines[0], description='=cmd|"/c calc"!A1', sku="+1+2", note="@SUM(1)")
-    bill = dataclasses.replace(result.design.bill, lines=tuple(lines))
-    request = result.request.model_copy(update={"customer": '=HYPERLINK("http://x")', "title": "-2+3"})
-    return dataclasses.replace(result, request=request, design=dataclasses.replace(result.design, bill=bill))
-
-
 def with_bill(result: SizingResult, bill: Bill) -> SizingResult:
     """The result with another bill."""
     return dataclasses.replace(result, design=dataclasses.replace(result.design, bill=bill))
+
+
+def rows_of(result: SizingResult, delimiter: Delimiter = ",") -> list[dict[str, str]]:
+    """Rows of the CSV."""
+    text = bill_csv(result, delimiter).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
 
 
 # --- CSV
@@ -64,8 +56,61 @@ def test_csv_starts_with_the_mark_that_spreadsheets_need():
 def test_unknown_price_is_to_be_quoted_and_known_ones_multiply():
     rows = rows_of(factories.nine_dgx1())
     # 9 x 149 000 USD, launch price (RULES 15)
-    assert (rows[0]["Unit list price"], rows[0]["Extended list price"]) == ("149000.00", "1341000.00")
-    assert {row["Unit list price"] for row in rows[1:]} == {"to be quoted"}
+    assert (rows[0]["Unit list price"], rows[0]["Extended list"]) == ("149000.00", "1341000.00")
+    assert {row[name] for row in rows[1:] for name in ("Unit list price", "Extended net")} == {"to be quoted"}
+
+
+def priced() -> SizingResult:
+    """A result whose first line has everything that a price book can say."""
+    lines = [
+        factories.line(
+            "1.1", "storage", "isilon-f800", "Dell EMC", "Chassis; 60 × 3.2 TB", 3, "250000.05", sku="0012",
+            discount_percent=Decimal("33.33"), lead_time_weeks=16, power_max_w=1764.0, power_typical_w=1300.0,
+            rack_units=4.0, weight_kg=76.66,
+        ),
+        factories.line(
+            "2.1", "support", "x", "X", "Support", 8, "900", term_months=36, discount_percent=Decimal("10.50")
+        ),
+        factories.line("2.2", "support", "y", "Y", "LAN", 1, status="by others"),
+        factories.line("2.3", "support", "z", "Z", "Server", 1, status="existing"),
+    ]  # fmt: skip
+    return with_bill(factories.one_c4140(), factories.bill(lines, deal_discount_percent=Decimal(3)))
+
+
+def test_csv_has_the_columns_of_a_quote():
+    first, second, third, fourth = rows_of(priced())
+    assert list(first) == [
+        "Line", "Group", "Category", "Manufacturer", "SKU", "Description", "Qty", "UoM", "Unit list price",
+        "Discount %", "Unit net price", "Extended list", "Extended net", "Currency", "Term (months)",
+        "Lead time (weeks)", "Power max, each (W)", "Power typical, each (W)", "Rack units, each",
+        "Weight, each (kg)", "Price source", "Price date", "Status", "Notes",
+    ]  # fmt: skip
+    assert list(first.values()) == [
+        "1.1", "cluster", "storage", "Dell EMC", "0012", "Chassis; 60 × 3.2 TB", "3", "EA", "250000.05",
+        "33.33", "166675.03", "750000.15", "500025.09", "USD", "",
+        "16", "1764", "1300", "4", "76.66", "price list", "2017-05", "computed", "",
+    ]  # fmt: skip
+    assert (second["Discount %"], second["Unit net price"], second["Term (months)"]) == ("10.5", "805.50", "36")
+    assert (third["Unit list price"], third["Extended net"]) == ("by others", "by others")
+    assert (fourth["Unit list price"], fourth["Extended net"]) == ("at hand", "at hand")
+
+
+def test_csv_with_semicolons_has_decimal_commas_and_the_same_rows():
+    commas, semicolons = rows_of(priced()), rows_of(priced(), ";")
+    assert bill_csv(priced(), ";").startswith(b"\xef\xbb\xbfLine;Group;Category;")
+    assert (semicolons[0]["Extended net"], semicolons[0]["Discount %"]) == ("500025,09", "33,33")
+    assert semicolons[0]["Weight, each (kg)"] == "76,66"
+    assert semicolons[0]["Line"] == "1.1"  # a number of a line, not an amount
+    texts = ("Line", "Category", "SKU", "Description", "Qty", "Currency", "Price date", "Status", "Notes")
+    assert [[row[name] for name in texts] for row in semicolons] == [[row[name] for name in texts] for row in commas]
+
+
+@given(text=st.text(max_size=60), delimiter=st.sampled_from([",", ";"]))
+def test_any_text_comes_back_from_the_csv_as_text(text, delimiter):
+    result = with_bill(factories.one_c4140(), factories.bill([factories.line("1.1", "network", "x", text, text, 1)]))
+    (row,) = rows_of(result, delimiter)
+    assert row["Description"] == harmless(text)
+    assert not row["Description"].lstrip(" ").startswith(("=", "+", "-", "@", "\t"))
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1"])
@@ -79,78 +124,13 @@ def test_other_text_stays(text):
 
 
 def test_csv_disarms_formulas():
-    row = rows_of(hostile())[0]
+    result = factories.one_c4140()
+    lines = list(result.design.bill.lines)
+    lines[0] = dataclasses.replace(lines[0], description='=cmd|"/c calc"!A1', sku="+1+2", note="@SUM(1)")
+    row = rows_of(with_bill(result, factories.bill(lines)))[0]
     assert row["Description"].startswith("'=")
     assert row["SKU"] == "'+1+2"
     assert row["Notes"] == "'@SUM(1)"
-
-
-# --- workbook
-
-
-def opened(result: SizingResult, *, values: bool) -> openpyxl.Workbook:
-    """Workbook read back, with formulas or with the values that were stored for them."""
-    return openpyxl.load_workbook(io.BytesIO(workbook(result, factories.catalog())), data_only=values)
-
-
-def test_workbook_has_its_sheets_and_stored_values():
-    book = opened(factories.nine_dgx1(), values=True)
-    assert book.sheetnames == ["Summary", "BOM", "Networks", "Assumptions", "Sources", "Data"]
-    sheet = book["BOM"]
-    heads = [cell.value for cell in sheet[4]]
-    first = dict(zip(heads, (cell.value for cell in sheet[5]), strict=True))
-    assert (first["Qty"], first["Unit list price"], first["Extended list"]) == (9, 149_000, 1_341_000)
-    second = dict(zip(heads, (cell.value for cell in sheet[6]), strict=True))
-    assert second["Unit list price"] == second["Extended list"] == second["Unit net price"] == "to be quoted"
-    total = next(row for row in sheet.iter_rows() if str(row[4].value).startswith("Total"))
-    assert (total[4].value, total[10].value) == ("Total, at least", 1_341_000)
-
-
-def test_no_total_is_zero_while_nothing_has_a_price():
-    book = opened(factories.one_c4140(), values=True)
-    for name in ("Summary", "BOM"):
-        totals = [row for row in book[name].iter_rows() if any(str(cell.value).startswith("Total") for cell in row)]
-        assert totals
-        for row in totals:
-            assert 0 not in [cell.value for cell in row]
-            assert "to be quoted" in [cell.value for cell in row]
-
-
-def test_bill_formulas_skip_what_has_no_price():
-    sheet = opened(factories.nine_dgx1(), values=False)["BOM"]
-    assert sheet["K5"].value == '=IF(ISNUMBER(H5),ROUND(F5*H5,2),"to be quoted")'
-    assert sheet["J5"].value == '=IF(ISNUMBER(H5),ROUND(H5*(1-I5),2),"to be quoted")'
-
-
-def test_total_leaves_out_what_is_at_hand_or_optional():
-    result = factories.nine_dgx1()
-    lines = [
-        factories.line("1.1", "compute", "dgx-1", "NVIDIA", "DGX-1", 2, "149000.00"),
-        factories.line("1.2", "compute", "dgx-1", "NVIDIA", "DGX-1", 1, "149000.00", status="existing"),
-        factories.line("7.1", "software", "x", "X", "Extra", 1, "10.00", status="optional"),
-    ]
-    bill = dataclasses.replace(factories.bill(lines), total=Decimal("298000.00"))
-    sheet = opened(with_bill(result, bill), values=True)["BOM"]
-    total = next(row for row in sheet.iter_rows() if str(row[4].value).startswith("Total"))
-    assert (total[4].value, total[10].value) == ("Total", 298_000)
-
-
-def test_workbook_keeps_hostile_text_as_text():
-    book = opened(hostile(), values=False)
-    for sheet in book:
-        for row in sheet.iter_rows():
-            for cell in row:
-                if cell.data_type == "f":
-                    assert "cmd" not in str(cell.value)
-                    assert "HYPERLINK" not in str(cell.value)
-    cell = book["BOM"]["E5"]
-    assert cell.value == '=cmd|"/c calc"!A1'
-    assert cell.data_type == "s"
-    assert cell.quotePrefix
-
-
-def test_equal_results_make_equal_workbooks():
-    assert workbook(factories.nine_dgx1(), factories.catalog()) == workbook(factories.nine_dgx1(), factories.catalog())
 
 
 # --- design document
@@ -179,9 +159,41 @@ def test_design_document_is_canonical_and_says_null_for_no_limit():
 
 def test_money_in_the_design_document_is_exact():
     document = design_document(factories.nine_dgx1())
-    assert document["bill"]["lines"][0]["extended"] == "1341000.00"
-    assert document["bill"]["lines"][1]["unit_price"] is None
+    assert document["bill"]["lines"][0]["extended_net"] == "1341000.00"
+    assert document["bill"]["lines"][1]["unit_list_price"] is None
+    assert document["bill"]["lines"][1]["extended_net"] is None
     assert projection_document(factories.nine_dgx1().design)["kind"] == "projection"
+
+
+def test_the_bill_of_the_design_document_has_every_field_of_a_quote():
+    found = design_document(priced())["bill"]
+    assert {key: value for key, value in found.items() if key != "lines"} == {
+        "currency": "USD",
+        "list_total": "757200.15",  # 750000.15 + 8 x 900
+        "net_total": "506469.09",  # 500025.09 + 8 x 805.50
+        "deal_discount_percent": "3",
+        "total": "491275.02",  # less 15194.0727
+        "total_is_complete": True,
+        "one_off": "500025.09",
+        "recurring": "6444.00",
+        "yearly": "2148.00",
+        "valid_until": None,
+        "longest_lead_weeks": 16,
+        "unpriced": [],
+        "warnings": ["DGX-1: end of sale 2020-03-31"],
+    }
+    first = found["lines"][0]
+    assert (first["group"], first["status"], first["change"]) == ("cluster", "computed", None)
+    assert (first["discount_percent"], first["unit_net_price"]) == ("33.33", "166675.03")
+    assert (first["term_months"], first["lead_time_weeks"]) == (None, 16)
+    assert (first["power_max_w"], first["power_typical_w"]) == (1764.0, 1300.0)
+    assert (first["rack_units"], first["weight_kg"]) == (4.0, 76.66)
+
+
+def test_a_sum_of_which_nothing_is_known_is_null_in_the_design_document():
+    found = design_document(factories.one_c4140())["bill"]
+    assert (found["total"], found["list_total"], found["net_total"]) == (None, None, None)
+    assert not found["total_is_complete"]
 
 
 # --- whole or not at all

@@ -12,7 +12,8 @@ def test_no_end_points_need_no_switch():
 
 
 def test_arrays_of_any_shape():
-    assert fat_tree(np.array([[1, 37], [649, 0]]), 36).fits.tolist() == [[True, True], [False, True]]
+    """Three levels of 4-port switches join 4^3 / 4 = 16 end points (Al-Fares et al., 2008)."""
+    assert fat_tree(np.array([[1, 16], [17, 0]]), 4).fits.tolist() == [[True, True], [False, True]]
 
 
 def test_flat_limit_below_the_ports():
@@ -29,11 +30,13 @@ def test_flat_limit_below_the_ports():
         ((1, 1), "ports_per_switch must be at least 2, got 1"),
         ((1, 36, 0.5), "oversubscription must be at least 1, got 0.5"),
         ((1, 36, float("nan")), "oversubscription must be at least 1, got nan"),
+        ((1, 36, 1.0), "uplink_ratio must be at least 1, got 0.5"),
     ],
 )
 def test_refuses(arguments, message):
+    more = {"uplink_ratio": 0.5} if "uplink_ratio" in message else {}
     with pytest.raises(ValueError, match=message):
-        fat_tree(*arguments)
+        fat_tree(*arguments, **more)
 
 
 def test_leaves_with_uplinks():

@@ -4,6 +4,7 @@ import os
 import pickle
 import shutil
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,9 @@ def test_a_price_book_replaces_all_prices_of_its_items(overlay: Overlay, catalog
     rows = ["item,amount,currency,date,source", "dgx-1,120000.50,EUR,2019-05-02,quote 17", "c4140,30000,USD,2019,q"]
     # Spreadsheets put a byte-order mark in front.
     changed = load_catalog(overlay=overlay("prices/book.csv", "\ufeff" + "\n".join(rows)))
-    assert [(row.amount, row.currency) for row in changed.prices if row.item == "dgx-1"] == [("120000.50", "EUR")]
+    assert [(row.amount, row.currency) for row in changed.prices if row.item == "dgx-1"] == [
+        (Decimal("120000.50"), "EUR")
+    ]
     assert changed.own_prices == {"dgx-1", "c4140"}
     untouched = [row for row in catalog.prices if row.item == "dgx-2"]
     assert [row for row in changed.prices if row.item == "dgx-2"] == untouched
@@ -162,12 +165,24 @@ def test_a_fault_of_a_file_names_file_key_value_and_what_is_allowed(
         ("servers/dgx-1.json", "{}", "is not a .toml file"),
         ("gpus/v100-new.toml", 'id = "v100-new"\nname = "New"\nvendor = "NVIDIA"\n', "key 'form_factor' is missing"),
         ("benchmarks/own.csv", "id\n", "an overlay cannot replace benchmarks"),
-        ("prices/book.csv", "item,price,currency,date,source\n", "unknown column 'price'; columns are item, amount"),
+        (
+            "prices/book.csv",
+            "item,price,currency,date,source\n",
+            "line 1: unknown column 'price'; did you mean 'amount'?",
+        ),
         ("prices/book.csv", "item,amount,currency,source\n", "line 1: column 'date' is missing"),
         ("prices/book.csv", "item,amount,currency,date,source\ndgx-11,1,USD,2019,q\n", "did you mean 'dgx-1'?"),
         ("prices/book.csv", "item,amount,currency,date,source\ndgx-1,1,USD,,q\n", "line 2: date is empty"),
-        ("prices/book.csv", "item,amount,currency,date,source\ndgx-1,-1,USD,2019,q\n", "'-1' is not a decimal number"),
-        ("prices/book.csv", "item,amount,currency,date,source\ndgx-1,1e99,USD,2019,q\n", "is not a decimal number"),
+        (
+            "prices/book.csv",
+            "item,amount,currency,date,source\ndgx-1,-1,USD,2019,q\n",
+            "line 2: amount: '-1' is not a price",
+        ),
+        (
+            "prices/book.csv",
+            "item,amount,currency,date,source\ndgx-1,1e99,USD,2019,q\n",
+            "amount: '1e99' is not a price",
+        ),
         ("prices/book.csv", "item,amount,currency,date,source\ndgx-1,0,USD,2019,q\n", "a price of 0 needs a note"),
         ("prices/book.csv", "item,amount,currency,date,source\ndgx-1,1,USD,2019\n", "not as many cells"),
         (

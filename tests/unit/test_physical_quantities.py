@@ -81,7 +81,7 @@ def test_refusals_name_place_value_and_what_is_allowed(catalog, tables, error, w
 def test_one_server_with_local_drives_is_only_a_server(catalog):
     counted = slice_row(quantities(one(catalog, "dgx-1", "dgx1-ssd", "edr"), [1], [0], catalog=catalog), 0)
     hardware = {part.role for part in counted.components if part.category not in ("software", "support")}
-    assert hardware == {"GPU server", "rack", "rack PDU"}
+    assert hardware == {"GPU server", "rack", "rack PDU", "blanking panel", "power cord"}
     assert any("existing LAN" in note for note in counted.notes)
 
 
@@ -114,9 +114,14 @@ def test_storage_is_counted_in_whole_chassis(catalog):
 
 
 def test_limits_of_systems_are_violations(catalog):
-    counted = quantities(one(catalog, "dgx-1", "isilon-f800", "100gbe"), [2, 200, 2], [4, 4, 148], catalog=catalog)
+    """32-port switches, 16 down and 16 up: three levels join 32 x 16 x 16 = 8,192 ports.
+
+    2,045 DGX-1 with four ports, eight ports of storage and the head node take 8,189 of them, 2,046 take 8,193.
+    """
+    servers = [2_045, 2_046, 2_048, 2]
+    counted = quantities(one(catalog, "dgx-1", "isilon-f800", "100gbe"), servers, [4, 4, 4, 148], catalog=catalog)
     assert len(counted.violations) == 2
-    assert np.array(list(counted.violations.values())).any(axis=0).tolist() == [False, True, True]
+    assert np.array(list(counted.violations.values())).any(axis=0).tolist() == [False, True, True, True]
 
 
 def test_a_rack_too_weak_for_one_server(catalog):

@@ -15,8 +15,9 @@ from sizer.base.estimate import Estimate
 from sizer.catalog.wording import joined
 from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import DARK, LIGHT
+from sizer.drawings.parts import box_labels
 from sizer.drawings.shapes import Drawing, text_width, wrapped
-from sizer.drawings.svg import box_labels, write_svg
+from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.report import charts, render, words
 from sizer.report.charting import chart_svg
@@ -153,12 +154,11 @@ def test_links_end_on_boxes_that_exist(name):
 
 def test_topology_says_what_is_there():
     text = write_svg(topology(factories.nine_dgx1().design))
-    # 9 servers x 4 ports; 8 nodes x 2 ports; RULES 2.1 and 5.2
-    for said in ("9 × DGX-1", "36 × 100 GbE", "16 × 40 GbE", "2 × Isilon F800", "2 × D4040"):
+    for said in ("9 × DGX-1", "gpu-009", "2 × Isilon F800", "storage-02", "2 × D4040"):
         assert said in text
     gateway = write_svg(topology(factories.one_c4140().design))
     # three FDR links serve four nodes (dell-ready-ai-nvidia-2018, page 27)
-    for said in ("SX6036", "3 ×", "FDR 56", "4 × 40 GbE", "head node"):
+    for said in ("SX6036", "3 × FDR 56", "4 × 40 GbE", "gpu-001", "gateway-01"):
         assert said in gateway
     single = write_svg(topology(factories.single_server().design))
     assert "head node" not in single
@@ -329,10 +329,10 @@ def test_pdf_has_an_outline_page_numbers_and_every_chapter(pdf):
     document = pypdfium2.PdfDocument(pdf)
     try:
         titles = [entry.get_title() for entry in document.get_toc() if entry.level == 0]
-        assert [title.split(" ", 1)[0] for title in titles if title[0].isdigit()] == [str(n) for n in range(1, 11)]
+        assert [title.split(" ", 1)[0] for title in titles if title[0].isdigit()] == [str(n) for n in range(1, 12)]
         count = len(document)
         texts = [document[n].get_textpage().get_text_range() for n in range(count)]
-        assert 12 <= count <= 20
+        assert 12 <= count <= 22
         for number, text in enumerate(texts[1:], 2):
             assert f"Page {number} of {count}" in text
             assert len(text) > 200  # no empty page

@@ -1,0 +1,106 @@
+"""Money as decimal numbers: read exactly, rounded half up, never a float."""
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+from sizer.base.faults import shown
+
+CENT = Decimal("0.01")
+# Ten digits before the point: larger than any unit price, and a spreadsheet still holds its cents exactly.
+_AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,2})?")
+_PERCENT = re.compile(r"[0-9]{1,3}(\.[0-9]{1,2})?")
+
+
+def parse_amount(written: object) -> Decimal:
+    """Amount of money as a person writes it: digits, a point and at most two decimals; no sign, no grouping.
+
+    Parameters
+    ----------
+    written : str, int, float or Decimal
+        "149000" or "149000.00".
+
+    Returns
+    -------
+    Decimal
+        The amount as written.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else: NaN, infinities, signs, exponents, parts of a cent, more than ten digits and a point.
+    """
+    text = _text(written)
+    if not _AMOUNT.fullmatch(text):
+        raise ValueError(
+            f"{shown(written)} is not a price; write up to ten digits, a point and two decimals, for example 149000.00"
+        )
+    return Decimal(text)
+
+
+def parse_percent(written: object) -> Decimal:
+    """Discount in per cent, 0 to 100 with at most two decimals.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> parse_percent("12.5")
+    Decimal('12.5')
+    """
+    text = _text(written)
+    if not _PERCENT.fullmatch(text) or Decimal(text) > 100:
+        raise ValueError(f"{shown(written)} is not a discount; write per cent from 0 to 100, for example 12.5")
+    return Decimal(text)
+
+
+def round_money(amount: Decimal) -> Decimal:
+    """Amount rounded half up to two decimals.
+
+    Examples
+    --------
+    >>> round_money(Decimal("2.345"))
+    Decimal('2.35')
+    """
+    return amount.quantize(CENT, rounding=ROUND_HALF_UP)
+
+
+def net_price(list_price: Decimal, discount_percent: Decimal) -> Decimal:
+    """Unit price after the discount. The unit is rounded first, then multiplied: pieces of one line cost the same.
+
+    Examples
+    --------
+    >>> net_price(Decimal("11.00"), Decimal("93.5"))   # 0.715
+    Decimal('0.72')
+    """
+    return round_money(list_price * (100 - discount_percent) / 100)
+
+
+def percent(value: Decimal) -> str:
+    """Per cent as text, without needless zeros.
+
+    Examples
+    --------
+    >>> percent(Decimal("12.50"))
+    '12.5'
+    """
+    return f"{value.normalize():f}"
+
+
+def _text(written: object) -> str:
+    """What was written; "" for what is no number, so that it is refused."""
+    if isinstance(written, bool) or not isinstance(written, str | int | float | Decimal):
+        return ""
+    try:
+        return str(written).strip()
+    except ValueError:  # Python refuses to print integers of thousands of digits
+        return ""
+
+
+Amount = Annotated[Decimal, BeforeValidator(parse_amount)]
+Percent = Annotated[Decimal, BeforeValidator(parse_percent)]

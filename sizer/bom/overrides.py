@@ -1,0 +1,147 @@
+"""What the quote of a request changes in a computed bill, with what was computed kept in the notes."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from sizer.base.errors import RequestError
+from sizer.base.faults import nearest
+from sizer.base.money import percent, round_money
+from sizer.bom.bill import BillLine, Status
+from sizer.workload.quote import Quote, QuoteOverride
+
+# Source of a price that the request itself gives.
+REQUEST = "request"
+
+
+def whole_items(quote: Quote) -> frozenset[str]:
+    """Items whose number the quote gives: they stand on one line."""
+    return frozenset(one.item for one in quote.override if one.quantity is not None)
+
+
+def overridden(
+    lines: Sequence[BillLine], quote: Quote, currency: str, quote_date: datetime.date | None, is_documented: bool
+) -> list[BillLine]:
+    """Lines with the quote's overrides.
+
+    Parameters
+    ----------
+    lines : sequence of BillLine
+        As computed, not numbered yet.
+    quote : Quote
+    currency : str
+        Of the bill, for notes.
+    quote_date : datetime.date, optional
+        Date of the prices that the request gives.
+    is_documented : bool
+        Whether an override that fits no line is an error.
+
+    Raises
+    ------
+    RequestError
+        Naming the override, its item and the items that are in the bill.
+    """
+    found = list(lines)
+    for number, one in enumerate(quote.override):
+        own = [place for place, line in enumerate(found) if _is_meant(one, line)]
+        if is_documented:
+            _check(number, one, [found[place] for place in own], lines)
+        for place in own:
+            found[place] = _changed(found[place], one, currency, quote_date)
+    return found
+
+
+def added(quote: Quote, quote_date: datetime.date | None) -> list[BillLine]:
+    """Lines that the quote adds to the computed ones."""
+    return [
+        BillLine(
+            line="",
+            category=one.category,
+            item="",
+            manufacturer=one.manufacturer,
+            sku=one.sku,
+            description=one.description,
+            quantity=one.quantity,
+            unit=one.unit,
+            unit_price=None if one.unit_price is None else round_money(one.unit_price),
+            discount_percent=one.discount_percent,
+            term_months=one.term_months,
+            lead_time_weeks=one.lead_time_weeks,
+            price_source="" if one.unit_price is None else REQUEST,
+            price_date=_day(quote_date) if one.unit_price is not None else "",
+            status=one.status,
+            note=one.note,
+            change="line of the quote, not computed",
+        )
+        for one in quote.line
+    ]
+
+
+def _is_meant(one: QuoteOverride, line: BillLine) -> bool:
+    return line.item == one.item and line.status != "existing" and one.category in (None, line.category)
+
+
+def _check(number: int, one: QuoteOverride, own: Sequence[BillLine], lines: Sequence[BillLine]) -> None:
+    place = f"quote.override[{number}]"
+    if not own:
+        items = list(dict.fromkeys(line.item for line in lines if line.status != "existing"))
+        if any(line.item == one.item and line.status == "existing" for line in lines) and one.item not in items:
+            raise RequestError(f"{place}.item = {one.item!r} is at hand already, nothing of it is bought")
+        where = f" under {one.category!r}" if one.item in items else ""
+        raise RequestError(
+            f"{place}.item = {one.item!r} is not in the bill{where}{nearest(one.item, items) if not where else ''}; "
+            f"items of the bill are {', '.join(items)}"
+        )
+    categories = list(dict.fromkeys(line.category for line in own))
+    if one.quantity is not None and len(categories) > 1:
+        raise RequestError(
+            f"{place}.quantity = {one.quantity}: {one.item!r} stands under {' and '.join(map(repr, categories))}; "
+            "say which with category"
+        )
+
+
+def _changed(line: BillLine, one: QuoteOverride, currency: str, quote_date: datetime.date | None) -> BillLine:
+    """The line as overridden; its note keeps what was computed, its change tells what is different."""
+    values: dict[str, Any] = {"status": _status(line, one)}
+    notes, changes = [line.note], []
+    if one.quantity is not None:
+        values["quantity"] = one.quantity
+        notes.append(f"computed: {line.quantity}")
+        changes.append(f"quantity {one.quantity} instead of {line.quantity}")
+    if one.unit_price is not None:
+        values |= {
+            "unit_price": round_money(one.unit_price),
+            "price_source": REQUEST,
+            "price_date": _day(quote_date),
+            "price_valid_until": None,
+        }
+        before = "none" if line.unit_price is None else f"{line.unit_price:.2f} {currency}"
+        notes.append(f"list price of the price book: {before}")
+        changes.append(f"list price {one.unit_price:.2f} {currency} instead of {before}")
+    if one.discount_percent is not None:
+        values["discount_percent"] = one.discount_percent
+        before = f"{percent(line.discount_percent)} %"
+        notes.append(f"discount of the price book: {before}")
+        changes.append(f"discount {percent(one.discount_percent)} % instead of {before}")
+    if one.by_others:
+        values |= {"unit_price": None, "discount_percent": Decimal(0), "price_source": "", "price_date": ""}
+        values["price_valid_until"] = None
+    if values["status"] != line.status and values["status"] != "overridden":
+        changes.append(values["status"])
+    elif line.status == "optional" and values["status"] == "overridden":
+        changes.append("taken into the total")
+    notes.append(one.note)
+    return replace(line, **values, note="; ".join(filter(None, notes)), change="; ".join(changes))
+
+
+def _status(line: BillLine, one: QuoteOverride) -> Status:
+    if one.by_others:
+        return "by others"
+    is_option = line.status == "optional" if one.optional is None else one.optional
+    return "optional" if is_option else "overridden"
+
+
+def _day(day: datetime.date | None) -> str:
+    return "" if day is None else day.isoformat()

@@ -1,0 +1,87 @@
+"""What a reader of a bill must be warned of: ends of sale, old prices, prices that run out, lead times."""
+
+import datetime
+from collections.abc import Iterator, Sequence
+
+from sizer.base.dates import days_of
+from sizer.bom.bill import Bill, BillLine
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Device, Item, Nic
+
+# A price older than this is called old in every quote.
+OLD_PRICE_DAYS = 365
+
+
+def warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> tuple[str, ...]:
+    """Warnings of a bill, each once.
+
+    Parameters
+    ----------
+    bill : Bill
+        Its bought lines are looked at.
+    catalog : Catalog
+        Ends of sale, prices in other currencies.
+    quote_date : datetime.date, optional
+        Without it nothing is called old or ended.
+    """
+    found: dict[str, None] = {}
+    unconfirmed: dict[str, None] = {}
+    for line in bill.bought:
+        item = catalog.item(line.item) if line.item else None
+        name = line.description if item is None else item.name
+        if item is not None:
+            if item.end_of_sale is None and isinstance(item, Device | Nic):
+                unconfirmed[name] = None
+            found.update(dict.fromkeys(_sale_warnings(item, quote_date, bill.valid_until)))
+            if line.unit_price is None and _has_other_currency(catalog, line.item, bill.currency):
+                found[f"{name}: priced in another currency only; nothing is converted, so it is to be quoted"] = None
+        if quote_date is not None:
+            found.update(dict.fromkeys(_price_warnings(line, name, quote_date, bill.valid_until)))
+    if unconfirmed:
+        found[f"availability to be confirmed, no end of sale is published: {', '.join(unconfirmed)}"] = None
+    found.update(dict.fromkeys(_lead_time_warnings(bill.bought, catalog)))
+    return tuple(found)
+
+
+def _sale_warnings(item: Item, quote_date: datetime.date | None, valid_until: datetime.date | None) -> Iterator[str]:
+    if item.end_of_sale is None or quote_date is None or valid_until is None:
+        return
+    last = days_of(item.end_of_sale.value)[1]
+    if last < quote_date:
+        yield f"{item.name}: sale ended {item.end_of_sale.value}; find the successor or a stock holder"
+    elif last <= valid_until:
+        yield f"{item.name}: sale ends {item.end_of_sale.value}, before the quote does"
+
+
+def _price_warnings(
+    line: BillLine, name: str, quote_date: datetime.date, valid_until: datetime.date | None
+) -> Iterator[str]:
+    if line.price_valid_until is not None:
+        if line.price_valid_until < quote_date:
+            yield f"{name}: its price held until {line.price_valid_until} only; ask for a new one"
+        elif valid_until is not None and line.price_valid_until < valid_until:
+            yield f"{name}: its price holds until {line.price_valid_until}, the quote until {valid_until}"
+    # The last day that the date may mean, so that "2018" is not called older than it is.
+    if line.price_date and (quote_date - days_of(line.price_date)[1]).days > OLD_PRICE_DAYS:
+        yield f"{name}: its price is of {line.price_date}, more than a year old; ask for a quote"
+
+
+def _lead_time_warnings(bought: Sequence[BillLine], catalog: Catalog) -> Iterator[str]:
+    shipped = [line for line in bought if line.is_shipped and line.quantity]
+    known = [line.lead_time_weeks for line in shipped if line.lead_time_weeks is not None]
+    open_ = dict.fromkeys(_name(line, catalog) for line in shipped if line.lead_time_weeks is None)
+    if known:
+        names = dict.fromkeys(_name(line, catalog) for line in shipped if line.lead_time_weeks == max(known))
+        yield f"longest lead time known: {max(known)} weeks, {', '.join(names)}"
+        if open_:
+            yield f"no lead time is known of {', '.join(open_)}"
+    elif open_:
+        yield "no lead time is known; ask the vendors for all of them"
+
+
+def _name(line: BillLine, catalog: Catalog) -> str:
+    return catalog.item(line.item).name if line.item else line.description
+
+
+def _has_other_currency(catalog: Catalog, item: str, currency: str) -> bool:
+    return any(price.item == item and price.currency != currency for price in catalog.prices)

@@ -1,0 +1,190 @@
+"""A design as its drawings see it: devices by what they do, with the bundles of cables between them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sizer.base.quantities import grouped, si
+from sizer.catalog.links import kind_name
+from sizer.catalog.schema import Device
+from sizer.drawings.links import Bundle, bundles, many, memory, oversubscribed
+from sizer.physical.counted import Network
+from sizer.physical.plan import PlacedDevice
+from sizer.sizing.result import DesignAnswer
+
+# Group of each role of the plan. Its name stands for its devices on a drawing that shows them as one.
+GROUPS = {
+    "GPU server": "servers",
+    "head node": "head",
+    "storage server": "storage",
+    "storage chassis": "storage",
+    "storage node": "storage",
+    "compute leaf switch": "leaf",
+    "compute spine switch": "spine",
+    "compute core switch": "core",
+    "storage leaf switch": "storage-leaf",
+    "storage spine switch": "storage-spine",
+    "storage core switch": "storage-core",
+    "gateway": "gateway",
+    "back-end switch": "back-end",
+    "back-end spine switch": "back-end-spine",
+    "back-end core switch": "back-end-core",
+    "management switch": "management",
+    "management aggregation switch": "management-aggregation",
+    "management core switch": "management-core",
+}
+_WORDS = {
+    "leaf": "leaf",
+    "spine": "spine",
+    "core": "core",
+    "storage-leaf": "storage leaf",
+    "storage-spine": "storage spine",
+    "storage-core": "storage core",
+    "gateway": "gateway",
+    "back-end": "back end",
+    "back-end-spine": "back-end spine",
+    "back-end-core": "back-end core",
+    "management": "management",
+    "management-aggregation": "management aggregation",
+    "management-core": "management core",
+}
+_INTRA_LINKS = {"nvlink1": "NVLink", "nvlink2": "NVLink 2", "nvswitch": "NVSwitch", "pcie3": "PCIe 3.0"}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Devices of a design by group, and where their cables lead."""
+
+    design: DesignAnswer
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[PlacedDevice, ...]]:
+        """Devices that are there from the start, by group."""
+        found: dict[str, list[PlacedDevice]] = {}
+        for device in self.design.plan.devices:
+            if device.status != "reserved":
+                found.setdefault(GROUPS[device.role], []).append(device)
+        return {group: tuple(devices) for group, devices in found.items()}
+
+    def count(self, group: str) -> int:
+        """Devices of a group."""
+        return len(self.groups.get(group, ()))
+
+    def id(self, group: str) -> str:
+        """Name of the box that shows a group: its device's own name where it is one."""
+        devices = self.groups.get(group, ())
+        return devices[0].name if len(devices) == 1 else group
+
+    def bundles(self, end: Callable[[PlacedDevice], str]) -> tuple[Bundle, ...]:
+        """Cables bundled by their ends."""
+        return bundles(self.design.plan, end)
+
+    def model(self, group: str) -> str:
+        """What the devices of a group are, by the parts of the platform."""
+        parts = self.design.platform
+        if group == "storage":
+            return parts.storage.name
+        item: Device | None
+        if group == "servers":
+            item = parts.server
+        elif group == "head":
+            item = parts.head_node
+        elif group == "gateway":
+            item = parts.gateway
+        elif group.startswith("back-end"):
+            item = parts.back_end_switch
+        elif group.startswith("storage-"):
+            item = parts.storage_switch
+        elif group.startswith("management-"):
+            item = parts.management_spine or parts.management_switch
+        elif group == "management":
+            item = parts.management_switch
+        elif group == "spine" and self.has_director:
+            item = parts.director
+        else:
+            item = parts.fabric_switch if group == "leaf" else parts.spine_switch or parts.fabric_switch
+        assert item is not None, f"the platform names no {group}"
+        return item.name
+
+    def words(self, group: str) -> str:
+        """What switches do: 'leaf switches', 'director', 'gateway'."""
+        count = self.count(group)
+        if group == "gateway":
+            return "gateways" if count > 1 else "gateway"
+        if group == "spine" and self.has_director:
+            return "directors" if count > 1 else "director"
+        name = "fabric" if group == "leaf" and not self.count("spine") else _WORDS[group]
+        return f"{name} switches" if count > 1 else f"{name} switch"
+
+    @property
+    def has_director(self) -> bool:
+        """Whether one director does the work of leaves and spines."""
+        return bool(self.count("spine")) and not self.count("leaf")
+
+    @property
+    def rails(self) -> int:
+        """Compute fabrics that are kept apart."""
+        return max((net.rails for net in self.design.quantities.networks), default=1)
+
+    def server_facts(self) -> list[str]:
+        """What a server is made of: GPUs, memory, how many GPUs all have, links between the GPUs."""
+        parts, n_servers = self.design.platform, self.design.n_servers
+        server, per = parts.server, parts.gpus_per_server
+        facts = [f"{per} × {parts.gpu.name}" + (" each" if n_servers > 1 else "")]
+        if server.memory_bytes is not None:
+            facts.append(f"{memory(server.memory_bytes.value)} memory")
+        if n_servers > 1:
+            facts.append(f"{grouped(self.design.n_gpus)} GPUs in all")
+        if server.intra_link is not None and per > 1:
+            facts.append(f"{_INTRA_LINKS[server.intra_link.value]} between the GPUs")
+        if parts.storage.kind == "local":
+            facts.append(f"data on {parts.storage.name}")
+        return facts
+
+    @property
+    def head_serves_files(self) -> bool:
+        """Whether the files are the head node's."""
+        storage = self.design.platform.storage
+        return storage.kind == "nfs-server" and storage.server is not None
+
+    def storage_title(self) -> str:
+        """Storage with its multiplicity: chassis where nodes share one."""
+        return many(self.count("storage"), self.model("storage"))
+
+    def storage_lines(self) -> list[str]:
+        """Nodes, servers below the software, usable capacity."""
+        parts, nodes, units = self.design.platform, self.design.storage_nodes, self.count("storage")
+        lines = []
+        if nodes > units > 0:
+            lines.append(f"{nodes} nodes in {units} chassis")
+        if parts.storage_server is not None:
+            lines.append(f"on {parts.storage_server.name}")
+        if parts.attachment == "lan":
+            lines.append("at hand, by others")
+        usable = float(self.design.quantities.usable_bytes[0])
+        if usable > 0:
+            lines.append(f"{si(usable, 'B')} usable")
+        return lines
+
+    def title(self) -> str:
+        """What a drawing of the whole cluster shows, in a sentence without its full stop."""
+        text = self.design.name
+        levels = [group for group in ("leaf", "spine", "core") if self.count(group)]
+        if levels:
+            text += f", joined by {kind_name(self.design.platform.fabric)} on {self._switches(levels)}"
+        net = self.network("compute fabric")
+        if len(levels) > 1 and net is not None:
+            text += f", {oversubscribed(net)}"
+        return f"{text}, storage behind {self.model('gateway')}" if self.count("gateway") else text
+
+    def _switches(self, levels: Sequence[str]) -> str:
+        """'one SB7800', '2 directors', '3 leaf and 2 spine switches'."""
+        *others, last = levels
+        if not others and self.count(last) == 1:
+            return f"one {self.model(last)}"
+        counted = ", ".join(f"{grouped(self.count(group))} {_WORDS[group]}" for group in others)
+        return f"{f'{counted} and ' if counted else ''}{grouped(self.count(last))} {self.words(last)}"
+
+    def network(self, name: str) -> Network | None:
+        """Counts of a network of the design."""
+        return next((net for net in self.design.quantities.networks if net.name == name), None)

@@ -1,0 +1,269 @@
+"""Racks from the front: unit 1 at the bottom, every device in its units with its name, height and watts.
+
+Up to four racks stand on one drawing. In a large room each kind of rack is drawn once, with how many there are.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from sizer.base.quantities import NARROW_SPACE, si, significant
+from sizer.catalog.model import Catalog
+from sizer.drawings import racks
+from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
+from sizer.drawings.parts import LINE_SIZE, small_room
+from sizer.drawings.racks import RackKind
+from sizer.drawings.shapes import Bar, Box, Drawing, Label, text_width, wrapped
+from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
+from sizer.physical.power import PowerFeed
+
+# More racks than these are drawn by kind.
+_MAX_SINGLE = 8
+# Racks on one drawing: on a landscape page, and in the column of a portrait page.
+_MAX_LANDSCAPE, _MAX_PORTRAIT = 4, 2
+# Height that a landscape page has for a drawing; higher racks take portrait pages.
+_LANDSCAPE_H = 620.0
+# Height of a rack unit: the smallest that holds a line of type.
+UNIT_PX = 12.0
+_NUMBERS_W, _GAP = 20.0, 18.0
+_MAX_FACE_W = 330.0
+_TITLE, _SMALL = 10.5, 9.0
+_HEAD_H, _FOOT_GAP = 48.0, 8.0
+_LEADING = 12.5
+_POST = 2.0
+# Baseline of the U number below the top of its unit.
+_NUMBER_Y = 9.4
+# Columns of the list of PDUs, as a share of the rack's width: ends of the numbers.
+_PDU_COLUMNS = (0.62, 0.81, 1.0)
+
+
+def rack_fronts(plan: Plan, catalog: Catalog) -> tuple[Drawing, ...]:
+    """Drawings of all racks.
+
+    Parameters
+    ----------
+    plan : Plan
+        Places, feeds and names.
+    catalog : Catalog
+        Names of the items.
+
+    Returns
+    -------
+    tuple of Drawing
+        In the order of the racks. One of three or four racks is as wide as a landscape page.
+    """
+    if len(plan.racks) > _MAX_SINGLE:
+        kinds = racks.rack_kinds(plan.racks)
+    else:
+        kinds = tuple(RackKind((rack,)) for rack in plan.racks)
+    is_low = max(_height(kind.first) for kind in kinds) <= _LANDSCAPE_H
+    n_drawings = math.ceil(len(kinds) / (_MAX_LANDSCAPE if is_low else _MAX_PORTRAIT))
+    size, larger = divmod(len(kinds), n_drawings)
+    widest = size + (larger > 0)
+    drawn, first = [], 0
+    for number in range(n_drawings):
+        count = size + (number < larger)
+        drawn.append(_drawing(kinds[first : first + count], widest, plan, catalog))
+        first += count
+    return tuple(drawn)
+
+
+def _height(rack: PlacedRack) -> float:
+    """Height of a rack with what stands above and below it."""
+    lines = len(rack.feeds) + 1
+    return _HEAD_H + rack.height_u * UNIT_PX + _POST + _FOOT_GAP + lines * _LEADING + 4
+
+
+def _drawing(kinds: Sequence[RackKind], columns: int, plan: Plan, catalog: Catalog) -> Drawing:
+    width = COLUMN_PX if columns <= _MAX_PORTRAIT else LANDSCAPE_PX
+    pitch = (width - _POST + _GAP) / columns
+    face = min(pitch - _GAP - _NUMBERS_W, _MAX_FACE_W)
+    say = _wording(kinds, face, catalog)
+    tallest = max(kind.first.height_u for kind in kinds)
+    floor = _HEAD_H + tallest * UNIT_PX + _POST
+    boxes: list[Box] = []
+    bars: list[Bar] = []
+    labels: list[Label] = []
+    for column, kind in enumerate(kinds):
+        x = column * pitch + _NUMBERS_W
+        top = floor - kind.first.height_u * UNIT_PX
+        labels += _head(kind, x, top - _HEAD_H, face)
+        labels += _numbers(kind.first, x, floor)
+        bars += _frame(x, top, face, floor)
+        boxes += _devices(kind, x, floor, face, say)
+        boxes += _empty(kind, x, floor, face)
+        taken = list(_not_ours(kind.first, x, floor, face))
+        bars += [bar for bar, _ in taken]
+        labels += [label for _, label in taken]
+        labels += _foot(kind.first, x, floor + _FOOT_GAP, face)
+    height = max(_height(kind.first) for kind in kinds)
+    return Drawing(width, height, _title(kinds, plan), tuple(boxes), (), tuple(bars), tuple(labels))
+
+
+def _title(kinds: Sequence[RackKind], plan: Plan) -> str:
+    """What the drawing shows: how near the heaviest rack comes to what feeds it."""
+    drawn = [rack for kind in kinds for rack in kind.racks]
+    most = max(drawn, key=lambda rack: rack.max_w)
+    name = "one rack" if len(drawn) == 1 else f"{len(drawn)} racks"
+    if len(drawn) < len(plan.racks):
+        name = f"{'rack' if len(drawn) == 1 else 'racks'} {drawn[0].name}"
+        name += f" to {drawn[-1].name}" if len(drawn) > 1 else ""
+    subject = "it draws" if len(drawn) == 1 else f"{most.name} draws most,"
+    watts = racks.up_to(most.max_w, most.has_unknown_power)
+    capacity = racks.feed_capacity_w(most)
+    fed = f" of {si(capacity, 'W')} on either feed" if capacity else ""
+    said = watts if watts == racks.POWER_UNKNOWN else f"{subject} {watts}{fed}"
+    return f"{name[0].upper()}{name[1:]}: {said}"
+
+
+def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
+    rack, count = kind.first, len(kind.racks)
+    title = kind.names
+    if count > 1:
+        title += f": {count} equal racks"
+    elif rack.is_existing:
+        title += " (existing)"
+    power = racks.watts(rack.typical_w, rack.has_unknown_power)
+    if not rack.present:
+        power = "no draw yet, all of it reserved"
+    elif power != racks.POWER_UNKNOWN:
+        power += f" typical, {si(rack.max_w, 'W')} maximum"
+    added = " added" if rack.is_existing else ""
+    last = racks.weight(rack) + added
+    if count > 1:
+        last += f" each; names of {rack.name}"
+    (title,) = wrapped(title, _TITLE, width, semibold=True, max_lines=1)
+    yield Label(x, y + 12, title, _TITLE, "ink", semibold=True)
+    yield Label(x, y + 26, power + added, _SMALL, "muted")
+    yield Label(x, y + 26 + _LEADING, last, _SMALL, "muted")
+
+
+def _numbers(rack: PlacedRack, x: float, floor: float) -> Iterator[Label]:
+    for unit in range(1, rack.height_u + 1):
+        yield Label(x - 6, _top(unit, 1, floor) + _NUMBER_Y, str(unit), _SMALL, "muted", anchor="end")
+
+
+def _top(unit: int, height_u: int, floor: float) -> float:
+    """Upper edge of what stands from a unit on. The lowest unit stands on the frame."""
+    return floor - _POST - (unit - 1 + height_u) * UNIT_PX
+
+
+def _frame(x: float, top: float, width: float, floor: float) -> Iterator[Bar]:
+    """Posts, top and bottom of the rack."""
+    height = floor - top + _POST
+    yield Bar(x - _POST, top - 2 * _POST, _POST, height + _POST, "muted")
+    yield Bar(x + width, top - 2 * _POST, _POST, height + _POST, "muted")
+    yield Bar(x, top - 2 * _POST, width, _POST, "muted")
+    yield Bar(x, floor - _POST, width, _POST, "muted")
+
+
+class _Wording:
+    """The text of a device in one of several lengths."""
+
+    def __init__(self, length: int, catalog: Catalog) -> None:
+        self.length, self.catalog = length, catalog
+
+    def text(self, device: PlacedDevice) -> str:
+        """Name, model, height and watts; a shorter wording leaves out what can be seen."""
+        model = self.catalog.item(device.item).name
+        watts, height = racks.up_to(device.power.max_w, not device.power.is_known), f"{device.height_u}U"
+        if device.status == "existing":
+            model = f"{model}, at hand"
+        if self.length > 0:
+            watts = watts.removeprefix("up to ")
+        parts = [device.name, model, height, watts] if self.length < 2 else [device.name, model, watts]
+        if device.status == "reserved":
+            parts[0] = f"reserved: {device.name}"
+        return " · ".join(parts)
+
+
+def _wording(kinds: Sequence[RackKind], face: float, catalog: Catalog) -> _Wording:
+    """The longest wording that fits every device of a drawing."""
+    devices = [device for kind in kinds for device in kind.first.devices]
+    room = small_room(face)
+    wordings = [_Wording(length, catalog) for length in range(3)]
+    return next(
+        (one for one in wordings if all(text_width(one.text(device), LINE_SIZE) <= room for device in devices)),
+        wordings[-1],
+    )
+
+
+def _devices(kind: RackKind, x: float, floor: float, width: float, say: _Wording) -> Iterator[Box]:
+    rack, count = kind.first, len(kind.racks)
+    for device in rack.devices:
+        yield Box(
+            id=device.name if count == 1 else f"{kind.names}: {device.name}",
+            x=x,
+            y=_top(device.unit, device.height_u, floor),
+            width=width,
+            height=device.height_u * UNIT_PX,
+            title=say.text(device),
+            role=racks.ROLES[device.category],
+            hatched=device.status == "reserved",
+            small=True,
+        )
+
+
+def _empty(kind: RackKind, x: float, floor: float, width: float) -> Iterator[Box]:
+    """Free units: closed by blanking panels in a rack of the design, left as they are in one that is there."""
+    rack = kind.first
+    reserved = {
+        unit for one in rack.devices if one.status == "reserved" for unit in range(one.unit, one.unit + one.height_u)
+    }
+    for lowest, height in _runs(unit for unit in rack.empty_units if unit not in reserved):
+        panels = "blanking panel" if height == 1 else "blanking panels"
+        yield Box(
+            id=f"{rack.name} U{lowest}",
+            x=x,
+            y=_top(lowest, height, floor),
+            width=width,
+            height=height * UNIT_PX,
+            title=f"{height}U free" if rack.is_existing else f"{height}U of {panels}",
+            role="hairline",
+            hatched=not rack.is_existing,
+            small=True,
+        )
+
+
+def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterator[tuple[Bar, Label]]:
+    """Units of a rack that is there which the design may not use."""
+    ours = set(rack.empty_units)
+    for device in rack.devices:
+        ours.update(range(device.unit, device.unit + device.height_u))
+    for lowest, height in _runs(unit for unit in range(1, rack.height_u + 1) if unit not in ours):
+        top = _top(lowest, height, floor)
+        middle = top + height * UNIT_PX / 2 + _SMALL / 3
+        yield (
+            Bar(x, top, width, height * UNIT_PX, "hairline"),
+            Label(x + width / 2, middle, "not free", _SMALL, "muted", anchor="middle"),
+        )
+
+
+def _runs(units: Iterator[int]) -> Iterator[tuple[int, int]]:
+    """Neighbouring units as (lowest, how many)."""
+    for _, run in groupby(enumerate(units), key=lambda pair: pair[1] - pair[0]):
+        found = [unit for _, unit in run]
+        yield found[0], len(found)
+
+
+def _foot(rack: PlacedRack, x: float, y: float, width: float) -> Iterator[Label]:
+    """What each PDU carries while the other side is lost, and its outlets in use."""
+    if not rack.feeds:
+        yield Label(x, y + _LEADING, "on the PDUs of the rack", _SMALL, "muted")
+        return
+    for share, text in zip(_PDU_COLUMNS, ("kW alone", "C13", "C19"), strict=True):
+        yield Label(x + share * width, y + _LEADING, text, _SMALL, "muted", anchor="end")
+    yield Label(x, y + _LEADING, "PDU", _SMALL, "muted")
+    for row, feed in enumerate(rack.feeds, 2):
+        yield Label(x, y + row * _LEADING, feed.name, _SMALL, "ink", semibold=True)
+        for share, text in zip(_PDU_COLUMNS, _feed_texts(feed, rack), strict=True):
+            yield Label(x + share * width, y + row * _LEADING, text, _SMALL, "ink", anchor="end")
+
+
+def _feed_texts(feed: PowerFeed, rack: PlacedRack) -> tuple[str, str, str]:
+    load = racks.at_least(rack.has_unknown_power, significant(feed.alone_w / 1e3))
+    return (
+        f"{load} of {significant(feed.capacity_w / 1e3)}",
+        f"{feed.used('c13')}{NARROW_SPACE}/{NARROW_SPACE}{feed.outlets_c13}",
+        f"{feed.used('c19')}{NARROW_SPACE}/{NARROW_SPACE}{feed.outlets_c19}",
+    )

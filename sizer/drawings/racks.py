@@ -1,0 +1,96 @@
+"""What drawings and tables say about a rack: what it mainly holds, which racks are equal, its load on the floor."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sizer.base.quantities import NARROW_SPACE, grouped, si
+from sizer.catalog.schema import Rack
+from sizer.physical.plan import PlacedRack
+
+# Floor tiles of a raised floor are 600 mm wide and deep, as are most racks wide.
+TILE_M = 0.6
+POWER_UNKNOWN = "power unknown"
+# Colour and words for what a device is, by its category in the plan.
+ROLES = {"network": "network", "head node": "other", "storage": "storage", "compute": "gpu"}
+HOLDS = {"network": "network", "other": "head nodes", "storage": "storage", "gpu": "servers"}
+
+
+@dataclass(frozen=True)
+class RackKind:
+    """Racks that hold the same at the same units; ``racks[0]`` speaks for all."""
+
+    racks: tuple[PlacedRack, ...]
+
+    @property
+    def first(self) -> PlacedRack:
+        """The rack that is drawn."""
+        return self.racks[0]
+
+    @property
+    def names(self) -> str:
+        """'R01', 'R02 to R04'; names that the customer gave need not follow one another and are all said."""
+        if self.first.is_existing or len(self.racks) < 3:
+            return ", ".join(rack.name for rack in self.racks)
+        return f"{self.first.name} to {self.racks[-1].name}"
+
+
+def rack_kinds(racks: Sequence[PlacedRack]) -> tuple[RackKind, ...]:
+    """Neighbours in the order of the plan that are equal apart from the numbers of their devices."""
+    return tuple(RackKind(tuple(group)) for _, group in groupby(racks, key=_contents))
+
+
+def _contents(rack: PlacedRack) -> object:
+    devices = tuple((one.unit, one.height_u, one.item, one.role, one.status) for one in rack.devices)
+    return rack.item, rack.is_existing, rack.height_u, rack.empty_units, devices
+
+
+def main_role(rack: PlacedRack) -> str:
+    """Role of what takes most of the rack's units: 'network', 'storage', 'gpu' or 'other'."""
+    units = Counter[str]()
+    for device in rack.devices:
+        units[ROLES[device.category]] += device.height_u
+    return max(units, key=lambda role: units[role], default="other")
+
+
+def at_least(is_lower_bound: bool, text: str) -> str:
+    """Text with 'at least' before it where something unknown is left out."""
+    return f"at least {text}" if is_lower_bound else text
+
+
+def watts(power_w: float, is_lower_bound: bool) -> str:
+    """Power in words: 'at least' where a draw is unknown, and 'power unknown' where all are."""
+    return POWER_UNKNOWN if is_lower_bound and not power_w else at_least(is_lower_bound, si(power_w, "W"))
+
+
+def added_weight_kg(rack: PlacedRack) -> float:
+    """Kilograms that the design brings: in a rack that is there, its devices only. [kg]"""
+    return rack.weight_kg - (rack.own_weight_kg or 0.0) if rack.is_existing else rack.weight_kg
+
+
+def kilograms(weight_kg: float) -> str:
+    """Weight rounded to whole kilograms."""
+    return f"{grouped(weight_kg)}{NARROW_SPACE}kg"
+
+
+def weight(rack: PlacedRack) -> str:
+    """Weight that the design brings, 'at least' where a part has none."""
+    return at_least(rack.has_unknown_weight, kilograms(added_weight_kg(rack)))
+
+
+def tile_kg(rack: PlacedRack, kind: Rack) -> float | None:
+    """Weight of a rack on each floor tile's worth of its footprint; None where the footprint is not known. [kg]"""
+    if kind.width_m is None or kind.depth_m is None:
+        return None
+    return rack.weight_kg * TILE_M**2 / (kind.width_m.value * kind.depth_m.value)
+
+
+def feed_capacity_w(rack: PlacedRack) -> float:
+    """What the PDUs of one side can carry; 0 where the design brings none. [W]"""
+    return sum(feed.capacity_w for feed in rack.feeds if feed.side == "A")
+
+
+def up_to(power_w: float, is_lower_bound: bool) -> str:
+    """Maximum draw of a device or a rack: 'up to 3.50 kW', 'at least 300 W'."""
+    return watts(power_w, is_lower_bound) if is_lower_bound else f"up to {si(power_w, 'W')}"

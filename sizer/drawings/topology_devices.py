@@ -1,0 +1,317 @@
+"""A small cluster on one page: every device its own box, and the cables between any two of them one line.
+
+Spines stand on top, leaves below, then gateways, servers with the storage on their right, its back end, and management
+at the bottom. What a row holds is said beside it.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sizer.catalog.links import kind_name
+from sizer.drawings import links
+from sizer.drawings.cluster import GROUPS, Cluster
+from sizer.drawings.device_lines import Lines, Place, Router
+from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
+from sizer.drawings.parts import LINE_SIZE, small_room
+from sizer.drawings.shapes import Box, Drawing, Label, text_width, wrapped
+from sizer.physical.plan import PlacedDevice
+
+_MAX_SERVERS = 16
+# Lines of data networks that can still be told apart.
+_MAX_LINES = 56
+# Groups of each row from the top; a cluster that has others is drawn in groups.
+_ROWS = (
+    ("spine",),
+    ("leaf",),
+    ("gateway", "storage-leaf"),
+    ("head", "servers", "storage", links.CUSTOMER_LAN),
+    ("back-end",),
+    ("management",),
+    ("management-aggregation",),
+)
+_DEVICES = _ROWS[3]
+_MANAGEMENT = ("management", "management-aggregation")
+_ON_RIGHT = ("gateway", "storage-leaf", "storage", links.CUSTOMER_LAN, "back-end")
+_ROLES = {"servers": "gpu", "storage": "storage", links.CUSTOMER_LAN: "storage", "head": "other", "back-end": "storage"}
+# Way from each row up to the one above it.
+_GAPS = (0.0, 66.0, 84.0, 72.0, 60.0, 54.0, 42.0)
+_SWITCH_H, _DEVICE_H = 30.0, 36.0
+# Dash and gap of the management lines. Lines that share a way are drawn over each other, so the places where they
+# join it are whole dashes apart.
+_DASH = 6.0
+_SIDE_W, _LANE = 92.0, 12.0
+_BOX_GAP, _SWITCH_GAP, _ZONE_GAP = 4.0, 12.0, 24.0
+_MAX_DEVICE_W, _MAX_SWITCH_W = 84.0, 120.0
+_TEXT, _LEADING = 9.0, 12.0
+# The outline of a box is half outside of it.
+_EDGE = 1.0
+# Least room between two texts of a margin, for what the lines between the rows are.
+_SIDE_GAP = 36.0
+
+
+@dataclass(frozen=True)
+class _Format:
+    """How dense a drawing is."""
+
+    width: int
+    is_split: bool  # names of servers and storage on two lines
+    is_stacked: bool  # storage as one stack
+
+
+_FORMATS = (
+    _Format(COLUMN_PX, False, False),
+    _Format(COLUMN_PX, True, False),
+    _Format(LANDSCAPE_PX, False, False),
+    _Format(LANDSCAPE_PX, True, False),
+    _Format(LANDSCAPE_PX, True, True),
+)
+
+
+def device_topology(cluster: Cluster) -> Drawing | None:
+    """Drawing of every device of a cluster; None where that would not be readable."""
+    known = {group for row in _ROWS for group in row}
+    has_switches = cluster.count("leaf") or cluster.count("spine")
+    if cluster.count("servers") > _MAX_SERVERS or not has_switches or not set(cluster.groups) <= known:
+        return None
+    return next((found for form in _FORMATS if (found := _Layout(cluster, form).drawing()) is not None), None)
+
+
+class _Layout:
+    """Places the boxes of one format; they are kept by their id, which is the name of the device."""
+
+    def __init__(self, cluster: Cluster, form: _Format) -> None:
+        self.cluster, self.form = cluster, form
+        self.bundles = cluster.bundles(self._end)
+        self.ids = {group: tuple(dict.fromkeys(map(self._end, found))) for group, found in cluster.groups.items()}
+        if cluster.design.platform.attachment == "lan":
+            self.ids[links.CUSTOMER_LAN] = (links.CUSTOMER_LAN,)
+        self.group_of = {id_: group for group, ids in self.ids.items() for id_ in ids}
+        # Ends, lanes and texts stand on a grid of dashes.
+        has_right = any(group in self.ids for group in _ON_RIGHT)
+        self.left = _SIDE_W + _LANE + 4
+        self.right = _DASH * ((form.width - 2 - has_right * (_SIDE_W + _LANE)) // _DASH)
+        self.zone = self.right - self._zone_w() if has_right else self.right  # left edge of the storage's part
+        self.places: dict[str, Place] = {}
+        self.labels: list[Label] = []
+        self.bottom = 0.0  # of the boxes of the row above
+        self.said_to = [0.0, 0.0]  # lower end of the text beside the rows, left and right
+
+    def _end(self, device: PlacedDevice) -> str:
+        group = GROUPS[device.role]
+        return group if group == "storage" and self.form.is_stacked else device.name
+
+    def drawing(self) -> Drawing | None:
+        """The drawing, or None where something does not fit."""
+        if sum(self.group_of[bundle.z] not in _MANAGEMENT for bundle in self.bundles) > _MAX_LINES:
+            return None
+        for number, row in enumerate(_ROWS):
+            groups = [group for group in row if group in self.ids]
+            if groups and not self._row(number, groups, self._top(number, groups)):
+                return None
+        found = Router(self.places, self.bundles, (self.left - _LANE + 6, self.right + 6)).lines()
+        if found is None:
+            return None
+        self._between_rows(found)
+        self._management_text()
+        y = max(self.bottom, *self.said_to)
+        boxes = tuple(place.box for place in self.places.values())
+        return Drawing(self.form.width, y + 4, self.cluster.title(), boxes, found.links, (), tuple(self.labels))
+
+    # --- boxes
+
+    def _top(self, number: int, groups: Sequence[str]) -> float:
+        """Where a row begins: far enough below the boxes above it, and below what is said beside them."""
+        if not self.places:
+            return _EDGE
+        said = max(self.said_to[group in _ON_RIGHT] for group in groups)
+        least = max(self.bottom + _GAPS[number], said + (_SIDE_GAP if number < 5 else _LEADING))
+        return _EDGE + _DASH * math.ceil((least - _EDGE) / _DASH)
+
+    def _row(self, number: int, groups: Sequence[str], y: float) -> bool:
+        """Place the boxes of one row and what is said beside it; False where they do not fit."""
+        self.bottom = y + (_DEVICE_H if groups[0] in _DEVICES else _SWITCH_H)
+        self._say_beside(groups, y)
+        if groups[0] in _MANAGEMENT:
+            return self._spread(number, groups, self.left, self.right, y, math.inf)
+        if number < 2:
+            # Storage that joins the spine reaches it beside the leaves.
+            passes = any(
+                self.group_of[bundle.a] in _ON_RIGHT and self.group_of[bundle.z] == "spine" for bundle in self.bundles
+            )
+            right = self.zone - _ZONE_GAP if passes else self.right
+            return self._spread(number, groups, self.left, right, y, _MAX_SWITCH_W)
+        left = [group for group in groups if group not in _ON_RIGHT]
+        right_groups = [group for group in groups if group in _ON_RIGHT]
+        end = self.zone - _ZONE_GAP if self.zone < self.right else self.right
+        return (not left or self._spread(number, left, self.left, end, y, _MAX_DEVICE_W)) and (
+            not right_groups or self._spread(number, right_groups, self.zone, self.right, y, _MAX_DEVICE_W)
+        )
+
+    def _spread(self, row: int, groups: Sequence[str], left: float, right: float, y: float, widest: float) -> bool:
+        """Boxes of some groups evenly from left to right, as wide as there is room."""
+        ids = [id_ for group in groups for id_ in self.ids[group]]
+        gap = _BOX_GAP if groups[0] in _DEVICES else _SWITCH_GAP
+        needed = [self._needed_w(id_) for id_ in ids]
+        spare = (right - left + gap - sum(needed) - gap * len(ids)) / len(ids)
+        if spare < 0:
+            return False
+        x = left
+        for id_, least in zip(ids, needed, strict=True):
+            width = min(least + spare, widest)
+            self._put(id_, row, x + (least + spare - width) / 2, y, width)
+            x += least + spare + gap
+        return True
+
+    def _put(self, id_: str, row: int, x: float, y: float, width: float) -> None:
+        group = self.group_of[id_]
+        is_right, is_management = group in _ON_RIGHT, group in _MANAGEMENT
+        takes_margin = group in ("spine", "leaf", "gateway", "storage-leaf")
+        takes_margin |= group in ("storage", links.CUSTOMER_LAN) and "back-end" in self.ids
+        if takes_margin and is_right:
+            width = _DASH * ((x + width) // _DASH) - x
+        elif takes_margin:
+            x = _DASH * (x // _DASH)
+        title, *lines = self._texts(id_, width)
+        stacked = group == "storage" and self.form.is_stacked
+        box = Box(
+            id=id_,
+            x=x,
+            y=y,
+            width=width,
+            height=_DEVICE_H if group in _DEVICES else _SWITCH_H,
+            title=title,
+            lines=tuple(lines),
+            role="other" if is_management else _ROLES.get(group, "network"),
+            copies=self.cluster.count(group) if stacked else 1,
+            quiet=is_management or group == "back-end",
+            small=True,
+        )
+        is_storage = group in ("storage", links.CUSTOMER_LAN, "storage-leaf")
+        self.places[id_] = Place(box, row, is_right, takes_margin, is_management, is_storage)
+
+    def _texts(self, id_: str, width: float) -> list[str]:
+        """Lines inside a box: the name, and what there is room for."""
+        group = self.group_of[id_]
+        if group in _MANAGEMENT:
+            return [f"{id_} · {self._ports(id_)}"]
+        if id_ == links.CUSTOMER_LAN:
+            return ["customer", "LAN"]
+        if id_ == "storage":
+            return [f"{self.cluster.count('storage')} units"]
+        if group in _DEVICES or (group == "back-end" and self.form.is_split):
+            return _split(id_) if self.form.is_split else [id_]
+        texts = [id_, self._ports(id_)]
+        return texts if max(_width(text) for text in texts) <= width else texts[:1]
+
+    def _ports(self, id_: str) -> str:
+        ends = sum(b.count for b in self.bundles if b.z == id_)
+        ends += sum(b.count for b in self.bundles if b.a == id_ and self.group_of[b.z] != "management")
+        return f"{ends} ports used"
+
+    def _needed_w(self, id_: str) -> float:
+        return max(_width(text) for text in self._texts(id_, 0.0))
+
+    def _zone_w(self) -> float:
+        """Width of the part on the right: its widest row."""
+        rows = [[id_ for group in row if group in _ON_RIGHT for id_ in self.ids.get(group, ())] for row in _ROWS]
+        needed = [sum(_DASH * math.ceil(self._needed_w(id_) / _DASH) + _SWITCH_GAP for id_ in ids) for ids in rows]
+        return max(needed) - _SWITCH_GAP
+
+    # --- texts beside the rows
+
+    def _say_beside(self, groups: Sequence[str], y: float) -> None:
+        """Write what a row holds on both sides of it."""
+        for group in groups:
+            is_right, lines = group in _ON_RIGHT, self._beside(group)
+            x = self.form.width - _SIDE_W if is_right else 0.0
+            for number, line in enumerate(lines):
+                role, semibold = ("muted", False) if number else ("ink", True)
+                self.labels.append(Label(x, y + 9 + number * _LEADING, line, _TEXT, role, semibold))
+            self.said_to[is_right] = max(self.said_to[is_right], y + len(lines) * _LEADING)
+
+    def _beside(self, group: str) -> list[str]:
+        """What a group is, in lines as narrow as the margin."""
+        if group == "head":
+            return []
+        if group == links.CUSTOMER_LAN:
+            texts = [self.cluster.model("storage"), *self.cluster.storage_lines()]
+            if all(bundle.a != links.CUSTOMER_LAN for bundle in self.bundles):
+                texts.append("through ports of the servers, cables by others")
+        elif group == "storage":
+            texts = [self.cluster.storage_title(), *self.cluster.storage_lines()]
+        else:
+            texts = [links.many(self.cluster.count(group), self.cluster.model(group)), *self._what(group)]
+        title, *rest = texts
+        lines = list(wrapped(title, _TEXT, _SIDE_W, semibold=True, max_lines=1))
+        return lines + [line for text in rest for line in wrapped(text, _TEXT, _SIDE_W, max_lines=3)]
+
+    def _what(self, group: str) -> list[str]:
+        if group == "servers":
+            served = ["head node serves the files"] if self.cluster.head_serves_files else []
+            return [*self.cluster.server_facts(), *served]
+        if group == "back-end":
+            return ["back end a and b,", "storage only"]
+        if group == "management":
+            return ["management, 1 GbE"]
+        texts = [self.cluster.words(group)]
+        if group in ("leaf", "spine") and self.cluster.rails > 1:
+            texts.append(f"{self.cluster.rails} rails kept apart")
+        elif group == "leaf":
+            texts.append(kind_name(self.cluster.design.platform.fabric))
+        return texts
+
+    def _between_rows(self, found: Lines) -> None:
+        """What the lines between two rows are, in the margin above the lower row."""
+        tops = {place.row: place.box.y for place in self.places.values()}
+        used: dict[tuple[int, bool], int] = {}
+        for level, text in sorted(found.said.items(), key=lambda pair: -pair[0].upper):
+            lines = wrapped(text, _TEXT, _SIDE_W, max_lines=3)
+            place = (level.lower, level.is_right)
+            x = self.form.width - _SIDE_W if level.is_right else 0.0
+            bottom = tops[level.lower] - 9 - used.get(place, 0) * _LEADING
+            for number, line in enumerate(reversed(lines)):
+                self.labels.append(Label(x, bottom - number * _LEADING, line, _TEXT, level.role))
+            used[place] = used.get(place, 0) + len(lines)
+
+    def _management_text(self) -> None:
+        """How many management cables lead to each device."""
+        if "management" not in self.ids:
+            return
+        text = f"Management cables: {', '.join(self._management_cables())}"
+        for line in wrapped(text, _TEXT, self.right - self.left, max_lines=2):
+            self.bottom += _LEADING + 2
+            self.labels.append(Label(self.left, self.bottom, line, _TEXT, "muted"))
+
+    def _management_cables(self) -> Iterator[str]:
+        counts: dict[str, dict[str, int]] = {}
+        groups = {device.name: group for group, devices in self.cluster.groups.items() for device in devices}
+        for bundle in self.cluster.bundles(lambda device: device.name):
+            if groups[bundle.z] == "management":
+                ends = counts.setdefault(_noun(groups[bundle.a], self.cluster), {})
+                ends[bundle.a] = ends.get(bundle.a, 0) + bundle.count
+        for noun, ends in counts.items():
+            low, high = min(ends.values()), max(ends.values())
+            number = f"{low}" if low == high else f"{low} to {high}"
+            yield f"{number} to {'each' if len(ends) > 1 else 'the'} {noun}"
+
+
+def _split(name: str) -> list[str]:
+    """A name in two halves: 'gpu-' and '001', 'back-end-' and 'a-01'."""
+    places = [place for place, letter in enumerate(name, 1) if letter == "-"]
+    middle = min(places, key=lambda place: abs(place - len(name) / 2), default=0)
+    return [name[:middle], name[middle:]] if middle else [name]
+
+
+def _noun(group: str, cluster: Cluster) -> str:
+    """What a device of a group is called in a sentence."""
+    if group == "servers":
+        return "server"
+    if group == "head":
+        return "head node"
+    return cluster.groups[group][0].role if group == "storage" else "switch"
+
+
+def _width(text: str) -> float:
+    """Width of the smallest box that holds a line."""
+    return text_width(text, LINE_SIZE) - small_room(0.0)

@@ -1,0 +1,98 @@
+"""Columns of the bill, the same in the workbook and in the CSV files (their order is what vendors' imports expect)."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from sizer.base.money import percent
+from sizer.bom.bill import Bill, BillLine
+from sizer.export.text import TO_BE_QUOTED
+
+Kind = Literal["text", "wrap", "integer", "money", "percent", "number"]
+Value = str | int | float | Decimal | None
+
+
+@dataclass(frozen=True)
+class BillColumn:
+    """One column: its head, its width in the workbook in characters, and what its cells hold."""
+
+    title: str
+    width: float
+    kind: Kind
+    # Letter of the column in the workbook, for formulas.
+    letter: str
+
+
+def _columns(*given: tuple[str, float, Kind]) -> tuple[BillColumn, ...]:
+    return tuple(
+        BillColumn(title, width, kind, chr(ord("A") + place)) for place, (title, width, kind) in enumerate(given)
+    )
+
+
+COLUMNS = _columns(
+    ("Line", 6, "text"),
+    ("Group", 8, "text"),
+    ("Category", 15, "text"),
+    ("Manufacturer", 14, "wrap"),
+    ("SKU", 21, "wrap"),
+    ("Description", 44, "wrap"),
+    ("Qty", 8, "integer"),
+    ("UoM", 7, "text"),
+    ("Unit list price", 15, "money"),
+    ("Discount %", 9, "percent"),
+    ("Unit net price", 15, "money"),
+    ("Extended list", 17, "money"),
+    ("Extended net", 17, "money"),
+    ("Currency", 8, "text"),
+    ("Term (months)", 9, "integer"),
+    ("Lead time (weeks)", 9, "integer"),
+    ("Power max, each (W)", 9, "number"),
+    ("Power typical, each (W)", 9, "number"),
+    ("Rack units, each", 8, "number"),
+    ("Weight, each (kg)", 9, "number"),
+    ("Price source", 22, "wrap"),
+    ("Price date", 11, "text"),
+    ("Status", 12, "text"),
+    ("Notes", 38, "wrap"),
+)
+PLACE = {column.title: place for place, column in enumerate(COLUMNS)}
+LETTER = {column.title: column.letter for column in COLUMNS}
+
+
+def instead_of_price(line: BillLine) -> str:
+    """What a line without a price reads."""
+    return {"existing": "at hand", "by others": "by others"}.get(line.status, TO_BE_QUOTED)
+
+
+def values(line: BillLine, bill: Bill) -> tuple[Value, ...]:
+    """Cells of one line in the order of ``COLUMNS``; None where nothing is known."""
+
+    def money(amount: Decimal | None) -> Value:
+        return instead_of_price(line) if amount is None else amount
+
+    return (
+        line.line,
+        line.group,
+        line.category,
+        line.manufacturer,
+        line.sku,
+        line.description,
+        line.quantity,
+        line.unit,
+        money(line.unit_price),
+        Decimal(percent(line.discount_percent)),
+        money(line.unit_net_price),
+        money(line.extended_list),
+        money(line.extended_net),
+        bill.currency,
+        line.term_months,
+        line.lead_time_weeks,
+        line.power_max_w,
+        line.power_typical_w,
+        line.rack_units,
+        line.weight_kg,
+        line.price_source,
+        line.price_date,
+        line.status,
+        line.note,
+    )

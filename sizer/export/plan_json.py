@@ -1,0 +1,52 @@
+"""The building plan inside the design document: places and counts. Cable by cable it stands in the cable list."""
+
+from collections import Counter
+from typing import Any
+
+from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """Racks with what stands in them, links of each network and cables by item, as plain data.
+
+    Devices of a rack that are alike share their role, item and status; ``units`` gives each its lowest rack unit,
+    counted from 1 at the bottom.
+    """
+    links: Counter[str] = Counter()
+    items: Counter[str] = Counter()
+    for link in plan.connections:
+        links[link.network] += 1
+        for item, pieces in link.cable.items:
+            items[item] += pieces
+    return {
+        "racks": [_rack(rack) for rack in plan.racks],
+        "links": dict(links),
+        "cable_items": dict(items),
+        "questions": list(plan.questions),
+        "warnings": list(plan.warnings),
+    }
+
+
+def _rack(rack: PlacedRack) -> dict[str, Any]:
+    return {
+        "name": rack.name,
+        "item": rack.item,
+        "is_existing": rack.is_existing,
+        "row": rack.row + 1,
+        "column": rack.column + 1,
+        "weight_kg": round(rack.weight_kg, 3),
+        "weight_is_complete": not rack.has_unknown_weight,
+        "power_typical_w": round(rack.typical_w, 3),
+        "power_max_w": round(rack.max_w, 3),
+        "power_is_complete": not rack.has_unknown_power,
+        "devices": _devices(rack.devices),
+    }
+
+
+def _devices(devices: tuple[PlacedDevice, ...]) -> list[dict[str, Any]]:
+    alike: dict[tuple[str, str, str], dict[str, int]] = {}
+    for device in devices:
+        alike.setdefault((device.role, device.item, device.status), {})[device.name] = device.unit
+    return [
+        {"role": role, "item": item, "status": status, "units": units} for (role, item, status), units in alike.items()
+    ]

@@ -1,0 +1,182 @@
+"""The compute fabric: gradients, and the files of storage that joins it."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sizer.catalog.links import GBIT_PER_S, is_infiniband
+from sizer.catalog.schema import LinkKind, Switch
+from sizer.physical.capacity import counts_nodes
+from sizer.physical.fabric import Fabric, fat_tree, leaf_split, uplinked_leaves
+from sizer.physical.joined import (
+    GATEWAY,
+    HEAD,
+    NO_NUMBERS,
+    SERVERS,
+    Ends,
+    Joined,
+    Plane,
+    Shape,
+    count_links,
+    network_counts,
+    uplink_kind,
+)
+from sizer.physical.platform import Platform
+from sizer.physical.platforms import leaf_ports
+from sizer.physical.ports import (
+    fabric_numbers,
+    switch_numbers,
+)
+from sizer.physical.storage_networks import front_end_kind, front_end_ports, gateway_uplink_count, storage_end
+from sizer.workload.request import Fabric as FabricAsked
+
+# Ports of an Ethernet fabric that lead to the customer's LAN where the storage is there: two, so that one may fail.
+# An assumption of this program; the far ends are by others.
+LAN_UPLINKS = 2
+
+_ON_FABRIC = ("fabric", "gateway", "spine")
+
+
+def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joined:
+    """The compute fabric with its rails, and everything that joins it."""
+    kind, switch = platform.fabric, platform.fabric_switch
+    assert switch is not None
+    on = rows.has_fabric
+    numbers = fabric_numbers(platform.server, kind)
+    rails = numbers.size if asked.rails_apart else 1
+    others = _others_on_fabric(platform, rows)
+    on_spine = platform.attachment == "spine"
+    storage = [_fabric_storage(platform, rows)] if platform.attachment in ("fabric", "spine") else []
+    planes = []
+    for rail in range(rails):
+        mine = numbers if rails == 1 else numbers[rail : rail + 1]
+        there, to_come = np.where(on, rows.n_servers, 0), np.where(on, rows.room - rows.n_servers, 0)
+        servers = Ends(
+            "compute cable", kind, there * mine.size, SERVERS, mine, kept=to_come * mine.size, is_dealt=False
+        )
+        # Everything else joins the first rail: head node, storage and gateways have ports for one.
+        first = rail == 0
+        ends = (servers, *(others if first else ()), *(storage if first and not on_spine else ()))
+        ends = tuple(one for one in ends if one.quantity.any())
+        spine_ends = tuple(one for one in storage if first and on_spine and one.quantity.any())
+        label = f"rail {rail + 1}" if rails > 1 else ""
+        planes.append(Plane(label, _tree(platform, switch, ends, spine_ends, rows, asked), ends, spine_ends))
+    uplinked = platform.spine_switch
+    spine = uplinked or platform.director or switch
+    fast = uplink_kind(switch, kind) if uplinked is not None else _own_kind(switch, kind)
+    uplink_numbers = switch_numbers(switch, fast, ("fabric",)) if uplinked is not None else numbers[:0]
+    leaf_numbers = switch_numbers(switch, kind)
+    down = leaf_split(leaf_numbers.size, asked.oversubscription, _uplink_ratio(platform, switch))[0]
+    if uplinked is not None:
+        down = _uplinked_down(switch, kind, fast, asked.oversubscription)
+    purpose = "gradient exchange" + (" and storage traffic" if platform.attachment in _ON_FABRIC else "")
+    notes = []
+    if rails > 1:
+        notes.append(f"{rails} rails kept apart, one for each port of a server; all else joins rail 1")
+    if asked.spare_servers:
+        notes.append(f"ports for {asked.spare_servers} more servers are kept free")
+    return Joined(
+        network=replace(
+            network_counts("compute fabric", purpose, kind, switch, planes, note="; ".join(notes)),
+            rails=rails,
+            subnet_manager=_subnet_manager(platform, switch),
+        ),
+        planes=tuple(planes),
+        leaf=switch,
+        leaf_numbers=leaf_numbers,
+        spine=spine,
+        spine_numbers=switch_numbers(spine, fast),
+        uplink_kind=fast,
+        roles=("compute leaf switch", "compute spine switch", "compute core switch"),
+        uplink_role="inter-switch cable",
+        uplink_numbers=uplink_numbers,
+        leaf_down=down,
+    )
+
+
+def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
+    """Head node, gateways and the way to the customer's LAN."""
+    kind, on = platform.fabric, rows.has_fabric
+    found = []
+    if platform.head_node is not None:
+        numbers = fabric_numbers(platform.head_node, kind)[:1]
+        found.append(Ends("head node cable", kind, np.where(on, rows.heads * numbers.size, 0), HEAD, numbers))
+    if platform.attachment == "gateway" and platform.gateway is not None:
+        # From the highest port of a gateway; its front end takes the lowest.
+        numbers = switch_numbers(platform.gateway, platform.gateway.uplink_kind.value)[::-1]
+        count, uplink = gateway_uplink_count(platform, rows), platform.gateway.uplink_kind.value
+        found.append(Ends("gateway uplink cable", uplink, count, GATEWAY, numbers, stays_in_rack=True))
+    if platform.attachment == "lan" and not is_infiniband(kind):
+        found.append(Ends("LAN uplink cable", kind, np.where(on, LAN_UPLINKS, 0), "", NO_NUMBERS))
+    return found
+
+
+def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
+    """Storage that joins the fabric; the head node's own port serves its files."""
+    storage, kind = platform.storage, front_end_kind(platform)
+    if not counts_nodes(storage):
+        return Ends("storage cable", kind, np.zeros_like(rows.nodes), "", NO_NUMBERS)
+    return Ends("storage cable", kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
+
+
+def _subnet_manager(platform: Platform, switch: Switch) -> str:
+    if not is_infiniband(platform.fabric):
+        return ""
+    for device, where in ((switch, "the first leaf"), (platform.director, "a director")):
+        if device is not None and device.subnet_manager is not None and device.subnet_manager.value:
+            return f"runs in {where}, {device.name}, with the next one as standby"
+    has_port = platform.head_node is not None and fabric_numbers(platform.head_node, platform.fabric).size > 0
+    return "runs on the head node: the switches have none" if has_port else ""
+
+
+def _tree(
+    platform: Platform,
+    switch: Switch,
+    ends: tuple[Ends, ...],
+    spine_ends: tuple[Ends, ...],
+    rows: Shape,
+    asked: FabricAsked,
+) -> Fabric:
+    kind, ratio = platform.fabric, asked.oversubscription
+    at_leaf, at_spine = count_links(ends, rows), count_links(spine_ends, rows)
+    kept = sum((one.kept for one in ends), np.zeros_like(rows.nodes))
+    if platform.spine_switch is None:
+        director = None if platform.director is None else leaf_ports(platform.director, kind)
+        tree = fat_tree(
+            at_leaf + kept,
+            leaf_ports(switch, kind),
+            ratio,
+            director_ports=director,
+            uplink_ratio=_uplink_ratio(platform, switch),
+        )
+    else:
+        fast = uplink_kind(switch, kind)
+        tree = uplinked_leaves(
+            at_leaf + kept,
+            leaf_ports(switch, kind),
+            switch_numbers(switch, fast, ("fabric",)).size,
+            GBIT_PER_S[fast] / GBIT_PER_S[kind],
+            leaf_ports(platform.spine_switch, fast),
+            at_spine,
+            ratio,
+        )
+    return replace(tree, ports_used=tree.ports_used - kept, ports_free=tree.ports_free + kept)
+
+
+def _own_kind(switch: Switch, kind: LinkKind) -> LinkKind:
+    """Kind that the ports of a switch are made for; links between switches run it, whatever the end points run."""
+    group = max((p for p in switch.ports if p.use == "any" and kind in (p.kind, *p.also)), key=lambda p: p.count)
+    return group.kind
+
+
+def _uplink_ratio(platform: Platform, switch: Switch) -> float:
+    """Speed of a link between switches over that of the fastest end point of the compute fabric."""
+    ends = [platform.fabric, *([front_end_kind(platform)] if platform.attachment in ("fabric", "spine") else [])]
+    return max(GBIT_PER_S[_own_kind(switch, platform.fabric)] / max(GBIT_PER_S[kind] for kind in ends), 1.0)
+
+
+def _uplinked_down(switch: Switch, kind: LinkKind, fast: LinkKind, oversubscription: float) -> int:
+    """End points of a leaf with faster uplinks of its own; the rule of ``uplinked_leaves``."""
+    uplinks = switch_numbers(switch, fast, ("fabric",)).size
+    rate = GBIT_PER_S[fast] / GBIT_PER_S[kind]
+    return min(leaf_ports(switch, kind), int(np.floor(oversubscription * uplinks * rate + 1e-9)))

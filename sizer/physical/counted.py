@@ -1,0 +1,80 @@
+"""Quantities of a design: what is bought, where the ports go, what it weighs and draws. Arrays, one row a design."""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.workload.quote import Category
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# Order of the categories in every bill.
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+
+
+@dataclass(frozen=True)
+class Component:
+    """One line of the design: so many of one catalogue item in one role."""
+
+    role: str  # "GPU server", "storage chassis", "compute leaf switch", "gateway uplink cable" ...
+    category: str  # one of CATEGORIES
+    item: str  # catalogue id
+    quantity: Ints  # (rows,)
+    note: str = ""
+    # "existing": the customer has it; "optional": offered, not in the total.
+    status: Literal["computed", "existing", "optional"] = "computed"
+
+
+@dataclass(frozen=True)
+class Network:
+    """One of the networks of a design."""
+
+    name: str  # "compute fabric", "storage front end", "storage back end", "management"
+    purpose: str
+    kind: str  # LinkKind of the end points
+    switch: str | None  # catalogue id; None: direct or no network
+    end_points: Ints  # ports of servers, storage, head node on this network
+    leaves: Ints
+    spines: Ints
+    cores: Ints
+    leaf_spine_cables: Ints
+    spine_core_cables: Ints
+    ports_used: Ints
+    ports_free: Ints  # those kept for servers to come included
+    oversubscription: Floats  # down : up of a leaf; 1 for a single switch
+    gateways: Ints
+    gateway_uplinks: Ints
+    note: str = ""
+    rails: int = 1  # networks of this kind that are kept apart
+    subnet_manager: str = ""  # where it runs; "" on Ethernet
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """Everything counted, for all rows at once. Watts and kilograms leave out items whose value is unknown."""
+
+    components: tuple[Component, ...]
+    networks: tuple[Network, ...]
+    rack_units: Floats
+    racks: Ints
+    power_typical_w: Floats  # middle of brackets; energy is computed with it
+    power_max_w: Floats  # upper end of brackets; feeds and cooling are sized with it
+    weight_kg: Floats
+    raw_bytes: Floats
+    usable_bytes: Floats
+    unknown_power: tuple[str, ...]  # item ids without even a bracket: the totals read "at least"
+    unknown_weight: tuple[str, ...]
+    front_end_bytes_per_s: Floats  # line rate of the storage front end (all nodes)
+    gateway_bytes_per_s: Floats  # inf where there is no gateway
+    notes: tuple[str, ...] = ()
+    power_low_w: Floats = field(default_factory=lambda: np.zeros(1))  # lower end of brackets
+    rack_power_max_w: Floats = field(default_factory=lambda: np.zeros(1))  # upper end, of the heaviest rack
+    # Notes that hold for some rows only; ``slice_row`` turns them into notes.
+    row_notes: dict[str, Bools] = field(default_factory=dict)
+    existing_racks: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # of these, so many are used
+    # Limit in words -> rows that break it: no such design can be built or planned.
+    violations: dict[str, Bools] = field(default_factory=dict)

@@ -1,0 +1,73 @@
+"""What stands in racks, and what racks take besides: racks, PDUs, blanking panels, cords."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Device
+from sizer.physical.counted import Component
+from sizer.physical.joined import SERVERS
+from sizer.physical.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
+from sizer.physical.platform import Platform
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def rack_classes(devices: Iterable[Component], catalog: Catalog, spare_servers: Ints | int = 0) -> list[RackClass]:
+    """Classes of identical devices in placing order; servers to come stand last and take room only."""
+    order = {category: i for i, category in enumerate(RACK_ORDER)}
+    found = [
+        RackClass(part.role, part.item, part.quantity, device_needs(catalog.device(part.item)))
+        for part in sorted(devices, key=lambda part: order[part.category])
+    ]
+    spare = np.asarray(spare_servers)
+    if spare.any():
+        last = found[-1]
+        assert last.role == SERVERS
+        found.append(RackClass(last.role, last.item, np.broadcast_to(spare, last.quantity.shape), last.needs, True))
+    return found
+
+
+def rack_parts(
+    platform: Platform, catalog: Catalog, placed: RackCount, limits: RackLimits, components: Sequence[Component]
+) -> list[Component]:
+    """Racks, PDUs, blanking panels and power cords. A panel closes each rack unit that stays empty in a new rack."""
+    pdus = placed.racks * FEEDS * placed.pdus_per_feed
+    # Whole units: heights in the catalogue step by halves, devices take whole ones.
+    empty = placed.racks * limits.holds[0] - placed.units_used
+    found = [
+        Component("rack", "rack and power", platform.rack.id, placed.racks),
+        Component("rack", "rack and power", platform.rack.id, placed.existing, "existing", "existing"),
+        Component("rack PDU", "rack and power", platform.pdu.id, pdus, "feeds A and B; each carries the rack"),
+    ]
+    counts: dict[str, Ints] = {"blanking-panel": empty.astype(np.int64)}
+    for part in components:
+        device = catalog.item(part.item)
+        if isinstance(device, Device) and part.status == "computed" and device.power_inlets is not None:
+            kind = "cord-c19" if device.inlet_kind is not None and device.inlet_kind.value == "c20" else "cord-c13"
+            counts[kind] = counts.get(kind, np.zeros_like(empty, dtype=np.int64)) + (
+                part.quantity * device.power_inlets.value
+            )
+    parts = {item.use: item for item in catalog.accessories.values() if item.orderable}
+    roles = {"blanking-panel": "blanking panel", "cord-c13": "power cord", "cord-c19": "power cord"}
+    for use, quantity in counts.items():
+        if use in parts:
+            found.append(Component(roles[use], "rack and power", parts[use].id, quantity))
+    return found
+
+
+def depth_violations(platform: Platform, catalog: Catalog, devices: Sequence[Component]) -> dict[str, Bools]:
+    """Devices that are deeper than the rack; an unknown depth is a question, not a fault."""
+    usable = platform.rack.usable_depth_m
+    found = {}
+    for part in devices:
+        item = catalog.item(part.item)
+        depth = item.depth_m if isinstance(item, Device) else None
+        if usable is not None and depth is not None and depth.value > usable.value and part.quantity.any():
+            found[f"{item.name} is {depth.value:g} m deep; {platform.rack.name} takes {usable.value:g} m"] = (
+                part.quantity > 0
+            )
+    return found

@@ -1,0 +1,98 @@
+"""The quote that a bill is written for: its heading, discounts, changed lines and lines of its own."""
+
+from collections import Counter
+from decimal import Decimal
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from sizer.base.money import Amount, Percent
+
+# Categories of a bill in their order (guide outline, chapter 11).
+Category = Literal[
+    "compute",
+    "head node",
+    "storage",
+    "network",
+    "cable and optic",
+    "rack and power",
+    "software",
+    "support",
+    "service",
+]
+ShortText = Annotated[str, Field(max_length=120)]
+Note = Annotated[str, Field(max_length=300)]
+Pieces = Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class QuoteOverride(_Part):
+    """What the quote says otherwise about one item of the computed bill. The search never sees it."""
+
+    item: Annotated[str, Field(min_length=1, max_length=60)]  # catalogue id of a line
+    category: Category | None = None  # where the item stands in two categories
+    quantity: Pieces | None = None
+    unit_price: Amount | None = None  # list price, in the request's currency
+    discount_percent: Percent | None = None
+    optional: Annotated[bool, Field(strict=True)] | None = None  # False takes an option into the total
+    by_others: Annotated[bool, Field(strict=True)] = False
+    note: Note = ""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        changed = (self.quantity, self.unit_price, self.discount_percent, self.optional)
+        if all(value is None for value in changed) and not self.by_others:
+            raise ValueError("changes nothing; give quantity, unit_price, discount_percent, optional or by_others")
+        if self.by_others and self.optional:
+            raise ValueError("is either optional or by_others, not both")
+        if self.by_others and (self.unit_price is not None or self.discount_percent is not None):
+            raise ValueError("what is by_others has no unit_price and no discount_percent in this quote")
+        return self
+
+
+class QuoteLine(_Part):
+    """A line that no catalogue item stands for."""
+
+    description: Annotated[str, Field(min_length=1, max_length=200)]
+    category: Category
+    quantity: Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
+    unit: Annotated[str, Field(min_length=1, max_length=12)] = "EA"
+    manufacturer: ShortText = ""
+    sku: ShortText = ""
+    unit_price: Amount | None = None  # list price of one unit, for the whole term where there is one
+    discount_percent: Percent = Decimal(0)
+    term_months: Annotated[int, Field(ge=1, le=240, strict=True)] | None = None
+    lead_time_weeks: Annotated[int, Field(ge=0, le=260, strict=True)] | None = None
+    status: Literal["added", "optional", "by others"] = "added"
+    note: Note = ""
+
+    @model_validator(mode="after")
+    def _others_have_no_price(self) -> Self:
+        if self.status == "by others" and self.unit_price is not None:
+            raise ValueError("a line by others has no unit_price in this quote")
+        return self
+
+
+class Quote(_Part):
+    """Heading and terms of the quote."""
+
+    number: ShortText = ""
+    revision: ShortText = ""
+    prepared_for: ShortText = ""  # absent: the customer
+    prepared_by: ShortText = ""
+    # 30 days is the usual term; 14 where memory or GPUs drive the prices.
+    valid_days: Annotated[int, Field(ge=1, le=365, strict=True)] = 30
+    discount_percent: Percent = Decimal(0)  # of the deal, on top of the discounts of the lines
+    override: Annotated[tuple[QuoteOverride, ...], Field(max_length=500)] = ()
+    line: Annotated[tuple[QuoteLine, ...], Field(max_length=500)] = ()
+
+    @model_validator(mode="after")
+    def _one_override_an_item(self) -> Self:
+        times = Counter((one.item, one.category) for one in self.override)
+        twice = [item for (item, _), count in times.items() if count > 1]
+        if twice:
+            raise ValueError(f"more than one override of {', '.join(twice)}; put what changes into one")
+        return self

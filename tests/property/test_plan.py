@@ -1,0 +1,239 @@
+"""Laws of the building plan, over random designs: platforms of the whole catalogue, 1 to 1,000 servers."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from sizer.catalog.links import GBIT_PER_S
+from sizer.catalog.loader import load_catalog
+from sizer.catalog.schema import Switch
+from sizer.physical.connect import OUTSIDE
+from sizer.physical.lay_out import lay_out
+from sizer.physical.platforms import platforms
+from sizer.physical.ports import device_ports
+from sizer.physical.quantities import quantities, slice_row
+from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, SizingRequest
+
+CATALOG = load_catalog()
+ASKED = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]}
+PLATFORMS = platforms(CATALOG, SizingRequest.from_dict(ASKED))
+WITH_DIRECTORS = platforms(CATALOG, SizingRequest.from_dict({**ASKED, "fabric": {"directors": True}}))
+# One of each way to join server, storage and fabric would do for the ports; drawing from all finds the odd ones.
+numbers = st.integers(0, len(PLATFORMS) - 1)
+# Mostly small, some around the limits of one switch, two levels and beyond.
+servers = st.one_of(st.integers(1, 40), st.integers(30, 170), st.sampled_from([324, 648, 649, 1000]))
+nodes = st.one_of(st.integers(1, 12), st.integers(1, 36)).map(lambda units: 4 * units)
+fabrics = st.builds(
+    Fabric,
+    oversubscription=st.sampled_from([1.0, 1.0, 2.0, 3.0]),
+    rails_apart=st.booleans(),
+    spare_servers=st.sampled_from([0, 0, 1, 7]),
+)
+rack_powers = st.sampled_from([None, 12e3, 20e3, 35e3])
+rooms = st.lists(
+    st.builds(
+        ExistingRack,
+        name=st.uuids().map(lambda u: f"A{u.hex[:8]}"),
+        free_u=st.integers(1, 20),
+        first_free_u=st.integers(1, 20),
+        power_w=st.sampled_from(["2 kW", "9 kW", "16 kW"]),
+    ),
+    max_size=3,
+)
+
+
+def plan_of(number, n, m, fabric=Fabric(), power=None, racks=(), directors=False):  # noqa: B008 (frozen)
+    platform = (WITH_DIRECTORS if directors else PLATFORMS)[number]
+    more = {
+        "catalog": CATALOG,
+        "fabric": fabric,
+        "limits": Limits(rack_power_w=power),
+        "existing": Existing(racks=tuple(racks)),
+    }
+    counted = quantities(platform, [n], [m], **more)
+    assume(not counted.violations)
+    row = slice_row(counted, 0)
+    return platform, row, lay_out(platform, row, n, m, **more)
+
+
+def ends_of(run):
+    """``(device, port)`` of both ends of every link; outside ends are left out."""
+    pairs = [*zip(run.a_device, run.a_port, strict=True), *zip(run.b_device, run.b_port, strict=True)]
+    return [pair for pair in pairs if pair[0] != OUTSIDE]
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(number=numbers, n=servers, m=nodes, fabric=fabrics, power=rack_powers, racks=rooms, directors=st.booleans())
+def test_every_plan_keeps_the_laws(number, n, m, fabric, power, racks, directors):
+    platform, row, plan = plan_of(number, n, m, fabric, power, racks, directors)
+    every_link_has_two_ends_of_the_right_kind_and_no_port_two_links(row, plan)
+    everything_stands_once_and_no_rack_or_feed_is_over_its_rating(platform, row, plan, fabric, racks)
+    every_end_reaches_every_other_and_leaves_keep_their_ratio(row, plan, fabric)
+    the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan)
+
+
+def every_link_has_two_ends_of_the_right_kind_and_no_port_two_links(row, plan):
+    ports = {item: device_ports(CATALOG.item(item)) for item in {device.item for device in plan.devices}}
+    used = Counter()
+    for cable in plan.cables:
+        for device, port in ends_of(cable.run):
+            used[device, port] += 1
+            assert plan.devices[device].status != "reserved"
+            assert cable.run.kind in ports[plan.devices[device].item][port].kinds
+        # Two devices, not one with itself.
+        assert (cable.run.a_device != cable.run.b_device).all()
+    assert max(used.values(), default=1) == 1
+    # Cable ends equal the ports that the networks count as used, on switches and on what hangs on them.
+    at_switches = sum(
+        count
+        for (device, port), count in used.items()
+        if is_switch(plan, device) and ports[plan.devices[device].item][port].use != "management"
+    )
+    assert at_switches == sum(int(net.ports_used[0]) for net in row.networks)
+    outside = sum(int((cable.run.a_device == OUTSIDE).sum()) for cable in plan.cables)
+    assert 2 * plan.n_links == sum(used.values()) + outside
+    for net in row.networks:
+        assert int(net.ports_free[0]) >= 0
+
+
+def is_switch(plan, device):
+    return isinstance(CATALOG.item(plan.devices[device].item), Switch)
+
+
+def everything_stands_once_and_no_rack_or_feed_is_over_its_rating(platform, row, plan, fabric, racks):
+    counted = sum(
+        int(part.quantity[0]) for part in row.components if part.category in ("compute", "head node", "storage")
+    )
+    there = [device for device in plan.devices if device.status != "reserved"]
+    assert sum(device.category != "network" for device in there) == counted
+    assert len(plan.devices) - len(there) == fabric.spare_servers
+    assert len({device.name for device in plan.devices}) == len(plan.devices)
+    assert sum(len(rack.devices) for rack in plan.racks) == len(plan.devices)
+    assert sum(not rack.is_existing for rack in plan.racks) == int(row.racks[0])
+    assert sum(rack.is_existing for rack in plan.racks) == int(row.existing_racks[0])
+    assert len({rack.name for rack in plan.racks}) == len(plan.racks)
+    assert len({(rack.row, rack.column) for rack in plan.racks}) == len(plan.racks)
+    rooms_by_name = {room.name: room for room in racks}
+    for rack in plan.racks:
+        units = [unit for device in rack.devices for unit in range(device.unit, device.unit + device.height_u)]
+        assert len(units) == len(set(units))
+        taken = {u for d in rack.present for u in range(d.unit, d.unit + d.height_u)}
+        if rack.is_existing:
+            room = rooms_by_name[rack.name]
+            assert min(units) >= room.first_free_u
+            assert max(units) < room.first_free_u + room.free_u
+            assert rack.max_w <= float(room.power_w) + 1e-6
+            continue
+        assert min(units) >= 1
+        assert max(units) <= rack.height_u
+        assert len(taken) + len(rack.empty_units) == rack.height_u
+        assert sum(device.weight_kg or 0 for device in rack.devices) <= platform.rack.load_kg.value + 1e-6
+        # Either side alone carries everything that has an inlet on it, no PDU more than it may.
+        for side in ("A", "B"):
+            pdus = [pdu for pdu in rack.feeds if pdu.side == side]
+            for pdu in pdus:
+                assert pdu.alone_w <= pdu.capacity_w + 1e-6
+                assert pdu.used("c13") <= pdu.outlets_c13
+                assert pdu.used("c19") <= pdu.outlets_c19
+            hung = {inlet.device for pdu in pdus for inlet in pdu.inlets}
+            for device in rack.present:
+                inlets = CATALOG.item(device.item).power_inlets.value
+                assert (device.number in hung) == (inlets > 1 or (inlets == 1 and side == "A"))
+            draw = sum(device.power.max_w for device in rack.present if device.number in hung)
+            assert abs(sum(pdu.alone_w for pdu in pdus) - draw) < 1e-6
+    if not fabric.spare_servers and int(row.racks[0]):
+        heaviest = max(rack.max_w for rack in plan.racks if not rack.is_existing)
+        assert abs(heaviest - float(row.rack_power_max_w[0])) < 1e-6
+    panels = sum(int(part.quantity[0]) for part in row.components if part.role == "blanking panel")
+    assert panels == sum(len(rack.empty_units) for rack in plan.racks if not rack.is_existing)
+
+
+def every_end_reaches_every_other_and_leaves_keep_their_ratio(row, plan, fabric):
+    networks = defaultdict(list)
+    for cable in plan.cables:
+        # Storage behind a gateway is one network with the fabric that the gateway joins.
+        network, plane = cable.run.network, cable.run.plane
+        behind = network == "storage front end" and any(int(net.gateways[0]) for net in row.networks)
+        networks[("compute fabric", "rail 1" if fabric_has_rails(row) else "") if behind else (network, plane)].append(
+            cable.run
+        )
+    for runs in networks.values():
+        group = list(range(len(plan.devices)))
+
+        def root(device, group=group):
+            while group[device] != device:
+                group[device] = group[group[device]]
+                device = group[device]
+            return device
+
+        members = set()
+        for run in runs:
+            for a, b in zip(run.a_device, run.b_device, strict=True):
+                members.add(int(b))
+                if a != OUTSIDE:
+                    members.add(int(a))
+                    group[root(int(a))] = root(int(b))
+        assert len({root(device) for device in members}) == 1
+    for net in row.networks:
+        if net.name == "management":
+            continue
+        asked = fabric.oversubscription if net.name == "compute fabric" else 1.0
+        down, up = np.zeros((2, len(plan.devices)))
+        for cable in plan.cables:
+            run = cable.run
+            if run.network != net.name:
+                continue
+            rate = GBIT_PER_S[run.kind]
+            lower = np.array([a != OUTSIDE and is_switch(plan, a) for a in run.a_device], dtype=bool)
+            is_uplink = run.role.endswith("inter-switch cable")
+            assert (lower == is_uplink).all() or run.role == "gateway uplink cable"
+            np.add.at(down, run.b_device, rate)
+            if is_uplink:
+                np.add.at(up, run.a_device, rate)
+        has_uplinks = up > 0
+        assert (down[has_uplinks] <= asked * up[has_uplinks] + 1e-6).all()
+        assert float(net.oversubscription[0]) <= max(asked, 1.0) + 1e-9
+
+
+def fabric_has_rails(row):
+    return next(net for net in row.networks if net.name == "compute fabric").rails > 1
+
+
+def the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan):
+    def others(components):
+        return [(p.role, p.item, int(p.quantity[0]), p.note) for p in components if p.category != "cable and optic"]
+
+    def links(components):
+        weight = {"transceiver": 0.5, "fibre": 0.0}
+        found = Counter()
+        for part in components:
+            if part.category == "cable and optic":
+                found[part.role] += int(part.quantity[0]) * weight.get(CATALOG.cables[part.item].media, 1.0)
+        return found
+
+    assert others(row.components) == others(plan.components)
+    assert links(row.components) == links(plan.components)
+    for cable in plan.cables:
+        for number_, choice in enumerate(cable.choices):
+            longest = cable.length_m[cable.choice == number_].max()
+            lengths = [f.value for item, _ in choice.items if (f := CATALOG.cables[item].length_m) is not None]
+            assert not lengths or longest <= max(lengths) + 1e-6 or plan.warnings
+
+
+@settings(max_examples=100, deadline=None)
+@given(number=numbers, n=servers, m=nodes, more=st.integers(1, 40), fabric=fabrics)
+def test_more_servers_never_take_fewer_switches_racks_or_cables(number, n, m, more, fabric):
+    platform = PLATFORMS[number]
+    counted = quantities(platform, [n, n + more], [m, m], catalog=CATALOG, fabric=fabric)
+    assume(not counted.violations)
+    assert counted.racks[0] <= counted.racks[1]
+    switches = sum(p.quantity for p in counted.components if "switch" in p.role and p.category == "network")
+    assert np.ndim(switches) == 0 or switches[0] <= switches[1]
+    small, large = (slice_row(counted, row) for row in (0, 1))
+    plans = [
+        lay_out(platform, one, size, m, catalog=CATALOG, fabric=fabric) for one, size in ((small, n), (large, n + more))
+    ]
+    assert plans[0].n_links <= plans[1].n_links
+    assert len(plans[0].racks) <= len(plans[1].racks)

@@ -1,0 +1,405 @@
+"""Import and export of NetBox device types.
+
+What the files say is restated from the community library (CC0 1.0), the sources nbx and nbx-fork of the catalogue; the
+schema is the library's own.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sizer.base.errors import CatalogError, RequestError
+from sizer.base.yaml_text import read_yaml
+from sizer.catalog.checks import check_catalog
+from sizer.catalog.loader import load_catalog
+from sizer.catalog.model import Catalog
+from sizer.catalog.netbox import Folder, Imported, import_device_type
+from sizer.catalog.netbox_export import device_type_yaml
+from sizer.catalog.schema import Device, Gateway, LinkKind, PortUse, Server, Storage, Switch
+
+HEAD = "---\nmanufacturer: {maker}\nmodel: {model}\nslug: a-slug\nu_height: {height}\nis_full_depth: true\n"
+
+
+def interfaces(prefix: str, count: int, type_: str, *, mgmt_only: bool = False) -> str:
+    """Interface entries ``prefix1`` and so on; one alone is called as the prefix."""
+    names = [prefix] if count == 1 else [f"{prefix}{number}" for number in range(1, count + 1)]
+    more = "    mgmt_only: true\n" if mgmt_only else ""
+    return "".join(f"  - name: {name}\n    type: {type_}\n{more}" for name in names)
+
+
+def device(maker: str, model: str, *ports: str, height: str = "1", **more: str) -> str:
+    """Text of a device-type file."""
+    lines = "".join(f"{key}: {value}\n" for key, value in more.items())
+    listed = "interfaces:\n" + "".join(ports) if ports else ""
+    return HEAD.format(maker=maker, model=model, height=height) + lines + listed
+
+
+def power(count: int, type_: str = "iec-60320-c14", **draws: int) -> str:
+    """Value of the key power-ports."""
+    said = "".join(f"\n    {key}: {value}" for key, value in draws.items())
+    return "".join(f"\n  - name: PSU{number}\n    type: {type_}{said}" for number in range(1, count + 1))
+
+
+MGMT = interfaces("mgmt0", 1, "1000base-t", mgmt_only=True)
+SB7890 = device(
+    "Mellanox", "SB7890", interfaces("IB1/", 36, "infiniband-edr"), weight="11.0", weight_unit="kg",
+    airflow="rear-to-front", **{"power-ports": power(2, maximum_draw=332)},
+)  # fmt: skip
+SB7800 = device(
+    "Mellanox", "SB7800", interfaces("IB1/", 36, "100gbase-x-qsfp28"), MGMT,
+    **{"power-ports": power(2, maximum_draw=460)},
+)  # fmt: skip
+SX6036 = device(
+    "Mellanox", "SX6036", interfaces("mgmt", 2, "1000base-t", mgmt_only=True),
+    interfaces("IB1/", 36, "40gbase-x-qsfpp"), **{"power-ports": power(2, maximum_draw=500)},
+)  # fmt: skip
+QM8700 = device("Mellanox", "QM8700", interfaces("IB1/", 40, "200gbase-x-qsfp56"), MGMT)
+S5232F = device(
+    "Dell", "PowerSwitch S5232F-ON", interfaces("eth", 32, "100gbase-x-qsfp28"), interfaces("sfp", 2, "10gbase-x-sfpp"),
+    MGMT, **{"power-ports": power(2, maximum_draw=635, allocated_draw=360)},
+)  # fmt: skip
+ARISTA = device(
+    "Arista", "DCS-7050CX3-32S-F", interfaces("Ethernet", 32, "100gbase-x-qsfp28"),
+    interfaces("Ethernet3", 2, "10gbase-x-sfpp"), interfaces("Management1", 1, "1000base-t", mgmt_only=True),
+    weight="20", weight_unit="lb", part_number="DCS-7050CX3-32S-F",
+    **{"module-bays": "\n  - name: PSU 0\n    position: '0'\n  - name: PSU 1\n    position: '1'"},
+)  # fmt: skip
+R740XD = device(
+    "Dell", "PowerEdge R740xd", interfaces("Gig-E ", 4, "1000base-t"),
+    interfaces("iDRAC", 1, "1000base-t", mgmt_only=True), height="2",
+    **{"power-ports": power(2), "module-bays": "\n  - name: NUMA 0 - PCIe slot 1 - FH\n    position: PCIe-1"},
+)  # fmt: skip
+DL360 = device(
+    "HPE", "ProLiant DL360 Gen10", interfaces("iLO", 1, "1000base-t", mgmt_only=True), weight="13.04", weight_unit="kg",
+    part_number="P19766-B21", **{"module-bays": "\n  - name: PSU Bay 1\n  - name: PSU Bay 2\n  - name: Embedded LOM"},
+)  # fmt: skip
+
+
+def table(text: str, folder: Folder = "switches") -> dict[str, Any]:
+    return tomllib.loads(import_device_type(text, "some/file.yaml", folder).toml)
+
+
+def ports(data: dict[str, Any]) -> list[tuple[str, int, str]]:
+    return [(port["kind"], port["count"], port["use"]) for port in data.get("ports", ())]
+
+
+def asked(result: Imported) -> set[str]:
+    """Fields of the questions."""
+    return {name for question in result.questions for name in question.partition(":")[0].split(", ")}
+
+
+def overlaid(tmp_path: Path, result: Imported, folder: str) -> Catalog:
+    file = tmp_path / "mine" / folder / f"{result.item_id}.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(result.toml, encoding="utf-8")
+    return load_catalog(overlay=tmp_path / "mine")
+
+
+# --- import
+
+
+def test_facts_of_a_switch_carry_their_source_and_place():
+    data = table(SB7890)
+    assert (data["id"], data["name"], data["vendor"]) == ("sb7890", "SB7890", "Mellanox")
+    for field, value in (("height_u", 1), ("weight_kg", 11.0), ("power_inlets", 2), ("inlet_kind", "c14")):
+        assert data[field]["value"] == value
+        assert data[field]["basis"] == "published"
+        assert data[field]["source"] == "nbx"
+        assert data[field]["where"].startswith("file.yaml, ")
+    assert ports(data) == [("edr", 36, "any")]
+    assert data["ports"][0]["where"] == "file.yaml, interfaces IB1/1 to IB1/36"
+    assert data["features"]["airflow"]["value"] == "rear to front"
+    assert "[features]" not in import_device_type(SB7890, "f").toml  # as in the files of the catalogue
+
+
+@pytest.mark.parametrize("form", ["\ufeff{}", "{}\n...\n", "# note\n{}"])
+def test_a_file_of_any_editor_is_read(form):
+    assert table(form.format(GOOD).replace("\n", "\r\n")) == table(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("text", "high", "typical"),
+    [
+        # RULES 17.4: maximum_draw is per inlet; with 1+1 supplies do not add both.
+        (SB7890, 332, None),
+        (SB7800, 460, None),
+        (S5232F, 635, 360),
+        (device("A", "B", MGMT, **{"power-ports": power(1, maximum_draw=200)}), 200, None),
+        (device("A", "B", MGMT, **{"power-ports": power(4, "iec-60320-c20", maximum_draw=1000)}), 3000, None),
+    ],
+)
+def test_draw_is_that_of_the_inlets_that_remain(text, high, typical):
+    data = table(text)
+    assert data["power_high_w"]["value"] == high
+    assert data["power_high_w"]["basis"] == "derived"
+    assert "maximum_draw" in data["power_high_w"]["note"]
+    assert data.get("power_typical_w", {}).get("value") == typical
+    assert ("power_low_w" in asked(import_device_type(text, "f"))) == (typical is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # RULES 16: these are typed as Ethernet there and go by their model.
+        (SB7800, [("edr", 36, "any"), ("1gbe", 1, "management")]),
+        (QM8700, [("hdr", 40, "any"), ("1gbe", 1, "management")]),
+        (SX6036, [("1gbe", 2, "management"), ("fdr", 36, "any")]),
+        (S5232F, [("100gbe", 32, "any"), ("10gbe", 2, "any"), ("1gbe", 1, "management")]),
+        (R740XD, [("1gbe", 4, "any"), ("1gbe", 1, "bmc")]),
+        (DL360, [("1gbe", 1, "bmc")]),
+    ],
+)
+def test_ports_are_counted_by_kind_and_use(text, found):
+    data = table(text)
+    assert ports(data) == found
+    for port in data["ports"]:
+        if port["kind"] in ("edr", "hdr", "fdr"):
+            assert (port["basis"], "InfiniBand switch" in port["note"]) == ("derived", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("BMC", "bmc"), ("iDRAC", "bmc"), ("iDRAC9", "bmc"), ("iLO 5", "bmc"), ("IPMI", "bmc"), ("XCC", "bmc"),
+        ("mgmt0", "management"), ("Bilo", "management"), ("BMCA", "management"),
+    ],
+)  # fmt: skip
+def test_controllers_are_known_by_name(name, use):
+    assert ports(table(device("A", "B", interfaces(name, 1, "1000base-t", mgmt_only=True)))) == [("1gbe", 1, use)]
+
+
+@pytest.mark.parametrize(
+    ("weight", "unit", "kg"),
+    # 20 lb x 0.45359237 kg/lb; 16 oz are a pound.
+    [("20", "lb", 9.072), ("16", "oz", 0.454), ("850", "g", 0.85), ("13.04", "kg", 13.04)],
+)
+def test_weights_are_kilograms(weight, unit, kg):
+    assert table(device("A", "B", MGMT, weight=weight, weight_unit=unit))["weight_kg"]["value"] == kg
+
+
+def test_what_a_file_does_not_say_is_absent_and_asked_for():
+    result = import_device_type(ARISTA, "a.yaml")
+    data = tomllib.loads(result.toml)
+    for field in ("depth_m", "power_inlets", "inlet_kind", "power_max_w"):
+        assert field not in data
+        assert field in asked(result)
+    assert "PSU 0, PSU 1" in result.toml  # also beside the facts, as a comment
+    assert data["skus"] == [{"value": "DCS-7050CX3-32S-F", "source": "nbx", "where": "a.yaml, part_number"}]
+    odd = import_device_type(
+        device("A", "B", interfaces("x", 4, "400gbase-x-osfp"), interfaces("v", 1, "virtual")), "f"
+    )
+    assert ports(tomllib.loads(odd.toml)) == []
+    assert any("4 × 400gbase-x-osfp (x1 to x4)" in question for question in odd.questions)
+    mixed = device("A", "B", MGMT, **{"power-ports": power(1) + power(1, "iec-60320-c13")})
+    assert "inlet_kind" in asked(import_device_type(mixed, "f"))
+
+
+def test_an_unknown_key_is_named_with_its_place():
+    text = device("A", "B", MGMT, **{"weights": "3", "power-ports": power(2, maximum_drow=3)})
+    remarks = [question for question in import_device_type(text, "f.yaml").questions if "left out" in question]
+    assert remarks == [
+        "f.yaml:7:10: key 'weights' is not of a device type and was left out; did you mean 'weight'?",
+        "f.yaml:11:19: key 'maximum_drow' is not of a device type and was left out; did you mean 'maximum_draw'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [(SB7800, "switches"), (QM8700, "switches"), (S5232F, "switches"), (ARISTA, "switches"), (SX6036, "gateways"),
+     (R740XD, "servers"), (DL360, "servers")],
+)  # fmt: skip
+def test_an_import_loads_as_an_overlay_and_passes_the_check(tmp_path, text, folder):
+    shipped = load_catalog()
+    result = import_device_type(text, "file.yaml", folder, catalog=shipped)
+    catalog = overlaid(tmp_path, result, folder)
+    assert check_catalog(catalog) == []
+    item = catalog.folder(folder)[result.item_id]
+    assert isinstance(item, Device)
+    assert item.height_u is not None
+    # A new item waits for its open facts; one of the catalogue stays what it was.
+    assert item.orderable == (result.item_id in shipped.folder(folder))
+
+
+def test_of_an_item_of_the_catalogue_only_gaps_are_filled(tmp_path):
+    shipped = load_catalog()
+    # 231 W measured with active cables stands in the catalogue; the supplies are rated 500 W.
+    result = import_device_type(SX6036, "f.yaml", "gateways", catalog=shipped)
+    assert result.questions == ("power_max_w: 231 W in the catalogue, at most 500 W in the file; the first stays",)
+    assert tomllib.loads(result.toml) == {"id": "sx6036"}
+    # Ports, inlets and weight of the SB7700 are assumed there, and its draw is unknown.
+    text = SB7890.replace("SB7890", "SB7700").replace("u_height: 1", "u_height: 2").replace("11.0", "12.0")
+    result = import_device_type(text, "f.yaml", catalog=shipped)
+    assert set(tomllib.loads(result.toml)) == {
+        "id", "height_u", "weight_kg", "power_inlets", "inlet_kind", "features", "ports",
+    }  # fmt: skip
+    assert asked(result) == {"power_high_w"}
+    changed = overlaid(tmp_path, result, "switches").switches["sb7700"]
+    assert changed.weight_kg is not None
+    assert (changed.name, changed.weight_kg.value) == (shipped.switches["sb7700"].name, 12.0)
+    # A published height stays; the other one is told.
+    sn2700 = device("Mellanox", "SN2700", MGMT, height="2")
+    assert "height_u: 1 in the catalogue, 2 in the file; the catalogue's stays" in (
+        import_device_type(sn2700, "f.yaml", catalog=shipped).questions
+    )
+
+
+def test_a_source_that_the_catalogue_lacks_is_told():
+    asked_for = asked(import_device_type(GOOD, "f.yaml", source="our-library", catalog=load_catalog()))
+    assert "source" in asked_for
+
+
+def test_the_check_names_what_is_missing_once_the_item_is_offered(tmp_path):
+    result = import_device_type(SB7890.replace("SB7890", "SB9999"), "file.yaml")
+    offered = Imported(result.toml.replace("orderable = false\n", ""), result.item_id, result.questions)
+    with pytest.raises(CatalogError) as caught:
+        overlaid(tmp_path, offered, "switches")
+    for field in ("depth_m", "power_low_w", "subnet_manager"):
+        assert any(field in fault for fault in caught.value.faults)
+        assert field in asked(result)
+
+
+def test_a_gateway_has_its_two_sides_from_its_ports():
+    data = table(SX6036, "gateways")
+    assert (data["uplink_kind"]["value"], data["front_end_kind"]["value"]) == ("fdr", "40gbe")
+    # 54.5 Gbit/s after coding, and 40 Gbit/s
+    assert data["uplink_bytes_per_s"]["value"] == 54.5e9 / 8
+    assert data["front_end_bytes_per_s"]["value"] == 5e9
+    with pytest.raises(RequestError, match="has InfiniBand and Ethernet ports"):
+        import_device_type(S5232F, "f", "gateways")
+
+
+@pytest.mark.parametrize(
+    ("model", "item_id"),
+    [("S5232F-ON", "s5232f-on"), ("../../etc/passwd", "etc-passwd"), ("Größe 9", "gr-e-9"), ("零", "a-slug")],
+)
+def test_ids_are_words_of_the_model(model, item_id):
+    assert import_device_type(device("A", model, MGMT), "f").item_id == item_id
+
+
+def test_texts_of_a_file_stay_texts():
+    name = '"a\\n[ports]\\u0007\\u001b\\""'
+    result = import_device_type(device("\"'''\"", '"x\\n# y"', interfaces(name, 1, "1000base-t")), 'd"q/f\n.yaml')
+    data = tomllib.loads(result.toml)
+    assert data["name"] == "x\n# y"
+    assert data["ports"][0]["where"].endswith('interfaces a\n[ports]\x07\x1b"')
+
+
+# --- what is refused
+
+GOOD = device("A", "B", MGMT)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "f.yaml: holds nothing"),
+        ("- 1\n- 2\n", r"f.yaml: holds \[1, 2\]"),
+        (GOOD.replace("u_height: 1", "u_height: .nan"), r"f.yaml:5:11: u_height = nan is outside"),
+        (GOOD.replace("u_height: 1", "u_height: -1"), r"f.yaml:5:11: u_height = -1 is outside 0..60"),
+        (GOOD.replace("u_height: 1", "u_height: 0.3"), r"f.yaml:5:11: u_height = 0.3"),
+        (GOOD.replace("u_height: 1", "u_height: one"), r"f.yaml:5:11: u_height = 'one'"),
+        (GOOD.replace("u_height: 1\n", ""), r"f.yaml:2:1: key 'u_height' is missing"),
+        (GOOD.replace("is_full_depth: true", "is_full_depth: yes"), r"f.yaml:6:16: is_full_depth = 'yes'"),
+        (GOOD.replace("model: B", "model: 1e3"), r"f.yaml:3:8: model = 1000.0"),
+        (GOOD + "weight: 3\n", "weight and weight_unit stand together"),
+        (GOOD + "weight: 3\nweight_unit: stone\n", r"f.yaml:12:14: weight_unit = 'stone' is not one of 'kg'"),
+        (GOOD + "weight: 9999999\nweight_unit: kg\n", r"weight_kg.value = 9999999.0 is outside"),
+        (GOOD.replace("type: 1000base-t", "type: [1]"), r"f.yaml:9:11: interfaces\[0\].type = \[1\]"),
+        (GOOD.replace("    type: 1000base-t\n", ""), r"f.yaml:8:5: key 'interfaces\[0\].type' is missing"),
+        (GOOD.replace("interfaces:", "interfaces: 7\nx:"), r"f.yaml:7:13: interfaces = 7"),
+        (
+            GOOD + "power-ports:\n  - {name: a, maximum_draw: -4}\n",
+            r"f.yaml:12:29: power-ports\[0\].maximum_draw = -4 is outside 1..100000",
+        ),
+        (GOOD + "model: C\n", r"f.yaml:11:1: key 'model' stands here a second time"),
+        (GOOD + "---\na: 1\n", r"f.yaml:11:1: a second document"),
+        ("a: !!python/object/apply:os.system [x]\n", r"f.yaml:1:4: tag 'tag:yaml.org,2002:python"),
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_refused_with_its_place(text, message):
+    with pytest.raises(RequestError, match=message):
+        import_device_type(text, "f.yaml")
+
+
+# --- export
+
+Named = tuple[str, LinkKind, PortUse]
+
+
+def named_ports(item: Server | Storage | Switch) -> list[Named]:
+    """Ports with names of their own, as a plan would give them."""
+    return [
+        ("BMC" if port.use == "bmc" else f"{port.kind} {group}/{number}", port.kind, port.use)
+        for group, port in enumerate(item.ports, 1)
+        for number in range(1, port.count + 1)
+    ]
+
+
+DEVICES = [
+    item
+    for _, item in load_catalog().items()
+    if isinstance(item, Server | Switch) and item.height_u is not None
+]  # fmt: skip
+REQUIRED = {"manufacturer", "model", "slug", "u_height", "is_full_depth"}
+OPTIONAL = {"part_number", "description", "airflow", "weight", "weight_unit", "power-ports", "interfaces"}
+
+
+@pytest.mark.parametrize("item", DEVICES, ids=lambda item: item.id)
+def test_a_device_of_the_catalogue_follows_the_schema_of_the_library(item):
+    data = read_yaml(device_type_yaml(item, named_ports(item)), "out").data
+    assert set(data) >= REQUIRED
+    assert set(data) <= REQUIRED | OPTIONAL
+    assert re.fullmatch(r"[-a-z0-9_]{1,100}", data["slug"])
+    assert data["u_height"] % 0.5 == 0
+    assert ("weight" in data) == ("weight_unit" in data)
+    assert len(data.get("part_number", "")) <= 50
+    assert len(data.get("description", "")) <= 200
+    for port in data.get("interfaces", ()):
+        assert set(port) <= {"name", "type", "mgmt_only"}
+        assert len(port["name"]) <= 64
+    for port in data.get("power-ports", ()):
+        assert set(port) <= {"name", "type", "maximum_draw", "allocated_draw"}
+        assert all(isinstance(port[key], int) and port[key] >= 1 for key in port if key.endswith("draw"))
+
+
+@pytest.mark.parametrize("item", DEVICES, ids=lambda item: item.id)
+def test_exported_and_imported_again_a_device_has_the_same_facts(item):
+    folder: Folder = "servers" if isinstance(item, Server) else "switches"
+    data = table(device_type_yaml(item, named_ports(item)), folder)
+    assert (data["name"], data["vendor"]) == (item.name, item.vendor)
+    assert data["height_u"]["value"] == item.height_u.value
+    if item.weight_kg is not None:
+        assert data["weight_kg"]["value"] == pytest.approx(
+            item.weight_kg.value, abs=0.005
+        )  # the library's step is 0.01
+    for field in ("power_inlets", "inlet_kind"):
+        assert data[field]["value"] == getattr(item, field).value
+    most = item.power_max_w or item.power_high_w
+    assert data.get("power_high_w", {}).get("value") == (None if most is None else most.value)
+    typical = item.power_typical_w
+    if most is not None:
+        assert data.get("power_typical_w", {}).get("value") == (None if typical is None else typical.value)
+    counts: dict[tuple[str, str], int] = {}
+    for port in item.ports:
+        use = port.use if port.use in ("management", "bmc") else "any"
+        counts[port.kind, use] = counts.get((port.kind, use), 0) + port.count
+    assert {(kind, use): count for kind, count, use in ports(data)} == counts
+
+
+def test_texts_that_look_like_numbers_are_quoted():
+    item = DEVICES[0].model_copy(update={"name": "1e3", "description": "012: x", "vendor": "no"})
+    text = device_type_yaml(item, [("1e3", "1gbe", "any"), ("null", "1gbe", "any"), ("0o7", "1gbe", "any")])
+    data = read_yaml(text, "out").data
+    assert (data["model"], data["description"], data["manufacturer"]) == ("1e3", "012: x", "no")
+    assert [port["name"] for port in data["interfaces"]] == ["1e3", "null", "0o7"]
+
+
+def test_a_device_of_unknown_height_has_no_device_type():
+    item = Switch(id="x", name="X", vendor="Y")
+    with pytest.raises(ValueError, match="height_u is unknown"):
+        device_type_yaml(item, [])
+    assert isinstance(item, Device)
+    assert not isinstance(item, Gateway)
