@@ -416,6 +416,7 @@ def network(name: str, kind: str, switch: str | None, end_points: int, **more: A
         purpose=more.get("purpose", ""),
         kind=kind,
         switch=switch,
+        spine=switch,
         end_points=np.array([end_points]),
         leaves=ints("leaves", 1),
         spines=ints("spines"),

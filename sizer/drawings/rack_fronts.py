@@ -5,7 +5,6 @@ Up to four racks stand on one drawing. In a large room each kind of rack is draw
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from sizer.base.quantities import NARROW_SPACE, si, significant
 from sizer.catalog.model import Catalog
@@ -16,6 +15,7 @@ from sizer.drawings.racks import RackKind
 from sizer.drawings.shapes import Bar, Box, Drawing, Label, text_width, wrapped
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.power import PowerFeed
+from sizer.physical.rack import unit_runs
 
 # More racks than these are drawn by kind.
 _MAX_SINGLE = 8
@@ -210,7 +210,7 @@ def _empty(kind: RackKind, x: float, floor: float, width: float) -> Iterator[Box
     reserved = {
         unit for one in rack.devices if one.status == "reserved" for unit in range(one.unit, one.unit + one.height_u)
     }
-    for lowest, height in _runs(unit for unit in rack.empty_units if unit not in reserved):
+    for lowest, height in unit_runs(unit for unit in rack.empty_units if unit not in reserved):
         panels = "blanking panel" if height == 1 else "blanking panels"
         yield Box(
             id=f"{rack.name} U{lowest}",
@@ -230,20 +230,13 @@ def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterato
     ours = set(rack.empty_units)
     for device in rack.devices:
         ours.update(range(device.unit, device.unit + device.height_u))
-    for lowest, height in _runs(unit for unit in range(1, rack.height_u + 1) if unit not in ours):
+    for lowest, height in unit_runs(unit for unit in range(1, rack.height_u + 1) if unit not in ours):
         top = _top(lowest, height, floor)
         middle = top + height * UNIT_PX / 2 + _SMALL / 3
         yield (
             Bar(x, top, width, height * UNIT_PX, "hairline"),
             Label(x + width / 2, middle, "not free", _SMALL, "muted", anchor="middle"),
         )
-
-
-def _runs(units: Iterator[int]) -> Iterator[tuple[int, int]]:
-    """Neighbouring units as (lowest, how many)."""
-    for _, run in groupby(enumerate(units), key=lambda pair: pair[1] - pair[0]):
-        found = [unit for _, unit in run]
-        yield found[0], len(found)
 
 
 def _foot(rack: PlacedRack, x: float, y: float, width: float) -> Iterator[Label]:

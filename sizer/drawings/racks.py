@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from sizer.base.quantities import NARROW_SPACE, grouped, si
-from sizer.catalog.schema import Rack
 from sizer.physical.plan import PlacedRack
 
-# Floor tiles of a raised floor are 600 mm wide and deep, as are most racks wide.
-TILE_M = 0.6
 POWER_UNKNOWN = "power unknown"
 # Colour and words for what a device is, by its category in the plan.
 ROLES = {"network": "network", "head node": "other", "storage": "storage", "compute": "gpu"}
@@ -64,11 +61,6 @@ def watts(power_w: float, is_lower_bound: bool) -> str:
     return POWER_UNKNOWN if is_lower_bound and not power_w else at_least(is_lower_bound, si(power_w, "W"))
 
 
-def added_weight_kg(rack: PlacedRack) -> float:
-    """Kilograms that the design brings: in a rack that is there, its devices only. [kg]"""
-    return rack.weight_kg - (rack.own_weight_kg or 0.0) if rack.is_existing else rack.weight_kg
-
-
 def kilograms(weight_kg: float) -> str:
     """Weight rounded to whole kilograms."""
     return f"{grouped(weight_kg)}{NARROW_SPACE}kg"
@@ -76,14 +68,7 @@ def kilograms(weight_kg: float) -> str:
 
 def weight(rack: PlacedRack) -> str:
     """Weight that the design brings, 'at least' where a part has none."""
-    return at_least(rack.has_unknown_weight, kilograms(added_weight_kg(rack)))
-
-
-def tile_kg(rack: PlacedRack, kind: Rack) -> float | None:
-    """Weight of a rack on each floor tile's worth of its footprint; None where the footprint is not known. [kg]"""
-    if kind.width_m is None or kind.depth_m is None:
-        return None
-    return rack.weight_kg * TILE_M**2 / (kind.width_m.value * kind.depth_m.value)
+    return at_least(rack.has_unknown_weight, kilograms(rack.weight_kg))
 
 
 def feed_capacity_w(rack: PlacedRack) -> float:

@@ -63,7 +63,7 @@ def _title(plan: Plan, rows: int) -> str:
     """Racks, watts and kilograms of all, and the heaviest load on the floor."""
     count = len(plan.racks)
     ordered = f"{count} racks in {'one row' if rows == 1 else f'{rows} rows'}" if count > 1 else "One rack"
-    kilograms = sum(racks.added_weight_kg(rack) for rack in plan.racks)
+    kilograms = sum(rack.weight_kg for rack in plan.racks)
     some_power, some_weight = (
         any(unknown) for unknown in zip(*((r.has_unknown_power, r.has_unknown_weight) for r in plan.racks), strict=True)
     )
@@ -71,7 +71,7 @@ def _title(plan: Plan, rows: int) -> str:
         f"{racks.watts(sum(rack.max_w for rack in plan.racks), some_power)} maximum",
         racks.at_least(some_weight, racks.kilograms(kilograms)),
     ]
-    loads = [(load, rack) for rack in plan.racks if (load := racks.tile_kg(rack, plan.rack)) is not None]
+    loads = [(load, rack) for rack in plan.racks if (load := plan.floor_tile_kg(rack)) is not None]
     if loads:
         load, rack = max(loads, key=lambda pair: pair[0])
         where = "" if count == 1 else f" under {rack.name}"
@@ -99,7 +99,7 @@ def _tile(plan: Plan, rows: int, columns: int, room_px: float) -> _Tile:
 
 def _texts(rack: PlacedRack) -> tuple[str, ...]:
     """Lines inside a rack, the most important first. A lower bound has its sign: there is no room for words."""
-    kilograms = racks.kilograms(racks.added_weight_kg(rack))
+    kilograms = racks.kilograms(rack.weight_kg)
     return (
         rack.name,
         _watts(rack),

@@ -1,16 +1,14 @@
 """Racks, their elevations and the totals of the room as tables."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from sizer.catalog.model import Catalog
 from sizer.export.plan_sheet import AT_LEAST, Row, Sheet
 from sizer.export.power_table import known_watts
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.power import PowerFeed, energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.rack import unit_runs
 from sizer.workload.request import Site
-
-# Floors are rated by the tile. [m2] 600 mm squares, the usual raised floor.
-TILE_M2 = 0.36
 
 
 def rack_sheet(plan: Plan) -> Sheet:
@@ -41,9 +39,7 @@ def rack_sheet(plan: Plan) -> Sheet:
 def _rack_row(rack: PlacedRack, plan: Plan) -> Row:
     used = sum(device.height_u for device in rack.present)
     reserved = sum(device.height_u for device in rack.devices) - used
-    area = None
-    if plan.rack.width_m is not None and plan.rack.depth_m is not None:
-        area = plan.rack.width_m.value * plan.rack.depth_m.value
+    tile_kg = plan.floor_tile_kg(rack)
     sides = {side: [feed for feed in rack.feeds if feed.side == side] for side in ("A", "B")}
     return (
         rack.name,
@@ -55,7 +51,7 @@ def _rack_row(rack: PlacedRack, plan: Plan) -> Row:
         reserved,
         len(rack.empty_units) - reserved,
         round(rack.weight_kg, 1),
-        None if area is None else round(rack.weight_kg * TILE_M2 / area, 1),
+        None if tile_kg is None else round(tile_kg, 1),
         AT_LEAST if rack.has_unknown_weight or rack.is_existing else "known",
         round(rack.typical_w, 1),
         round(rack.max_w, 1),
@@ -100,9 +96,9 @@ def _elevation_rows(rack: PlacedRack, catalog: Catalog) -> list[Row]:
         if device.status == "reserved"
         for unit in range(device.unit, device.unit + device.height_u)
     }
-    for low, high in _spans(unit for unit in rack.empty_units if unit not in reserved):
+    for low, count in unit_runs(unit for unit in rack.empty_units if unit not in reserved):
         what = "free" if rack.is_existing else "blanking panels"
-        rows.append((rack.name, low, high, "", what, "", high - low + 1, "empty", 0.0, None, ""))
+        rows.append((rack.name, low, low + count - 1, "", what, "", count, "empty", 0.0, None, ""))
     return sorted(rows, key=lambda row: -int(row[1] or 0))
 
 
@@ -125,18 +121,6 @@ def _device_row(rack: PlacedRack, device: PlacedDevice, catalog: Catalog) -> Row
         device.weight_kg,
         "; ".join(note for note in notes if note),
     )
-
-
-def _spans(units: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """First and last of each run of neighbouring units."""
-    run: list[int] = []
-    for unit in sorted(units):
-        if run and unit != run[-1] + 1:
-            yield run[0], run[-1]
-            run = []
-        run.append(unit)
-    if run:
-        yield run[0], run[-1]
 
 
 def facility_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:

@@ -13,23 +13,27 @@ from sizer.sizing.result import SizingResult
 
 def write_networks(sheets: Sheets, result: SizingResult) -> None:
     """Every network with its switches and ports, and the parts by role."""
-    sheet = sheets.add("Networks", (24, 12, 22, 12, 10, 10, 14, 12, 12, 12, 10, 40), "Networks and cables")
+    sheet = sheets.add("Networks", (24, 12, 22, 22, 12, 10, 10, 10, 14, 14, 12, 12, 12, 10, 40), "Networks and cables")
     heads = (
-        "Network", "Kind", "Switch", "End points", "Leaves", "Spines", "Leaf to spine", "Ports used", "Ports free",
-        "Down : up", "Gateways", "Note",
+        "Network", "Kind", "Switch", "Spine", "End points", "Leaves", "Spines", "Cores", "Leaf to spine",
+        "Spine to core", "Ports used", "Ports free", "Down : up", "Gateways", "Note",
     )  # fmt: skip
-    sheets.heads(sheet, heads, range(3, 11))
+    sheets.heads(sheet, heads, range(4, 14))
     row = HEAD_ROW
     counts = result.design.quantities
     for net in counts.networks:
         row += 1
-        sheets.texts(sheet, row, (net.name, net.kind, net.switch or "none"))
-        numbers = (net.end_points, net.leaves, net.spines, net.leaf_spine_cables, net.ports_used, net.ports_free)
-        for column, number in enumerate(numbers, 3):
+        spine = net.spine if int(net.spines[0]) and net.spine else "none"
+        sheets.texts(sheet, row, (net.name, net.kind, net.switch or "none", spine))
+        numbers = (
+            net.end_points, net.leaves, net.spines, net.cores, net.leaf_spine_cables, net.spine_core_cables,
+            net.ports_used, net.ports_free,
+        )  # fmt: skip
+        for column, number in enumerate(numbers, 4):
             sheets.number(sheet, row, column, int(number[0]), "integer")
-        sheets.number(sheet, row, 9, round(float(net.oversubscription[0]), 2), "ratio")
-        sheets.number(sheet, row, 10, int(net.gateways[0]), "integer")
-        sheets.text(sheet, row, 11, net.note, "wrap")
+        sheets.number(sheet, row, 12, round(float(net.oversubscription[0]), 2), "ratio")
+        sheets.number(sheet, row, 13, int(net.gateways[0]), "integer")
+        sheets.text(sheet, row, 14, net.note, "wrap")
     row += 2
     for column, head in enumerate(("Cables and parts by role", "Quantity", "Item", "Note")):
         sheets.text(sheet, row, column, head, "head-right" if column == 1 else "head")

@@ -77,7 +77,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joine
         notes.append(f"ports for {asked.spare_servers} more servers are kept free")
     return Joined(
         network=replace(
-            network_counts("compute fabric", purpose, kind, switch, planes, note="; ".join(notes)),
+            network_counts("compute fabric", purpose, kind, switch, planes, "; ".join(notes), spine),
             rails=rails,
             subnet_manager=_subnet_manager(platform, switch),
         ),

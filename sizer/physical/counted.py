@@ -36,7 +36,8 @@ class Network:
     name: str  # "compute fabric", "storage front end", "storage back end", "management"
     purpose: str
     kind: str  # LinkKind of the end points
-    switch: str | None  # catalogue id; None: direct or no network
+    switch: str | None  # catalogue id of the leaves; None: direct or no network
+    spine: str | None  # catalogue id of the spines, and of the cores above leaves with uplinks of their own
     end_points: Ints  # ports of servers, storage, head node on this network
     leaves: Ints
     spines: Ints

@@ -151,7 +151,13 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_server
 
 
 def network_counts(
-    name: str, purpose: str, kind: LinkKind, switch: Switch, planes: list[Plane], note: str = ""
+    name: str,
+    purpose: str,
+    kind: LinkKind,
+    switch: Switch,
+    planes: list[Plane],
+    note: str = "",
+    spine: Switch | None = None,
 ) -> Network:
     """Counts of a network, over its planes."""
     tree = total(planes)
@@ -162,6 +168,7 @@ def network_counts(
         purpose=purpose,
         kind=kind,
         switch=switch.id,
+        spine=(spine or switch).id,
         end_points=np.asarray(sum(links, zero)),
         leaves=tree.leaves,
         spines=tree.spines,

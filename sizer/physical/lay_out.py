@@ -251,7 +251,7 @@ def _racks(
                 devices=tuple(inside),
                 empty_units=tuple(unit for unit in usable if unit not in taken),
                 feeds=feeds(here, per_side, platform.pdu) if room is None and per_side else (),
-                own_weight_kg=own,
+                own_weight_kg=own if room is None else 0.0,
             )
         )
     return tuple(racks)

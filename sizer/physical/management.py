@@ -85,7 +85,9 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Jo
     )
     note = "BMC ports share this network by assumption; its way into the customer's LAN is by others"
     planes = [Plane("", tree, tuple(ends))]
-    network = network_counts("management", "deployment, monitoring and maintenance", "1gbe", switch, planes, note)
+    network = network_counts(
+        "management", "deployment, monitoring and maintenance", "1gbe", switch, planes, note, spine
+    )
     return Joined(
         network=network,
         planes=tuple(planes),

@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 Status = Literal["computed", "existing", "reserved"]
 
 CABLE_CATEGORY = "cable and optic"
+# Floor tiles of a raised floor are 600 mm wide and deep, as are most racks wide.
+FLOOR_TILE_M = 0.6
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class PlacedRack:
     devices: tuple[PlacedDevice, ...]
     empty_units: tuple[int, ...]  # closed by blanking panels, in a new rack
     feeds: tuple[PowerFeed, ...]  # PDUs and what hangs on each; none in a rack that is there
-    own_weight_kg: float | None
+    own_weight_kg: float | None  # 0 for a rack that is there
 
     @property
     def present(self) -> tuple[PlacedDevice, ...]:
@@ -68,7 +70,7 @@ class PlacedRack:
 
     @property
     def weight_kg(self) -> float:
-        """Known kilograms of the rack and what stands in it; PDUs and cables are not known. [kg]"""
+        """Known kilograms that the design brings, a new rack included; PDUs and cables are not known. [kg]"""
         return (self.own_weight_kg or 0.0) + sum(device.weight_kg or 0.0 for device in self.present)
 
     @property
@@ -159,6 +161,13 @@ class Plan:
     def rack(self) -> Rack:
         """Kind of the racks."""
         return self.asked.platform.rack
+
+    def floor_tile_kg(self, rack: PlacedRack) -> float | None:
+        """Weight of a rack on a floor tile's worth of its footprint; None where the footprint is not known. [kg]"""
+        width, depth = self.rack.width_m, self.rack.depth_m
+        if width is None or depth is None:
+            return None
+        return rack.weight_kg * FLOOR_TILE_M**2 / (width.value * depth.value)
 
     @property
     def n_links(self) -> int:

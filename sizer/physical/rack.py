@@ -5,8 +5,9 @@ below, where the cables are shortest. The first racks, which hold the switches, 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,3 +149,10 @@ def link_lengths_m(standing: Standing, rack: Rack, a_device: Ints, b_device: Int
     way = np.where(rack_a == rack_b, np.abs(a - b), (tray - a) + (tray - b) + along + across)
     length = (way + 2 * LEAD_M) * (1 + SLACK_FRACTION)
     return np.where((a_device < 0) | (b_device < 0), OUTSIDE_M, length)
+
+
+def unit_runs(units: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Neighbouring rack units as (lowest, how many)."""
+    for _, run in groupby(enumerate(sorted(units)), key=lambda pair: pair[1] - pair[0]):
+        found = [unit for _, unit in run]
+        yield found[0], len(found)

@@ -57,7 +57,7 @@ def racks_table(plan: Plan) -> Table:
 def _rack_row(kind: RackKind, plan: Plan) -> Row:
     rack, count = kind.first, len(kind.racks)
     used = sum(device.height_u for device in rack.present)
-    load = racks.tile_kg(rack, plan.rack)
+    load = plan.floor_tile_kg(rack)
     name = kind.names if count == 1 else f"{kind.names}: {count} equal racks"
     return row(
         f"{name}, existing" if rack.is_existing else name,
@@ -66,7 +66,7 @@ def _rack_row(kind: RackKind, plan: Plan) -> Row:
         _number(rack.typical_w, rack.has_unknown_power),
         _number(rack.max_w, rack.has_unknown_power),
         _number(heat_btu_per_h(rack.max_w), rack.has_unknown_power),
-        _number(racks.added_weight_kg(rack), rack.has_unknown_weight),
+        _number(rack.weight_kg, rack.has_unknown_weight),
         words.NOT_PUBLISHED if load is None else _number(load, rack.has_unknown_weight or rack.is_existing),
         _pdus(rack),
     )
@@ -102,7 +102,7 @@ def _all_racks(plan: Plan) -> Row:
         _number(sum(rack.typical_w for rack in plan.racks), some_power),
         _number(maximum, some_power),
         _number(heat_btu_per_h(maximum), some_power),
-        _number(sum(racks.added_weight_kg(rack) for rack in plan.racks), some_weight),
+        _number(sum(rack.weight_kg for rack in plan.racks), some_weight),
         "",
         grouped(sum(len(rack.feeds) for rack in plan.racks)),
         kind="total",
@@ -131,7 +131,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             f"{racks.watts(heaviest.max_w, heaviest.has_unknown_power)} in {heaviest.name}"
             + (f"; each feed alone carries {si(capacity, 'W')}" if capacity else ""),
         ),
-        row("Weight", racks.at_least(some_weight, racks.kilograms(sum(racks.added_weight_kg(r) for r in plan.racks)))),
+        row("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
         row("PDUs", _pdu_text(result)),
     ]
     if open_w:

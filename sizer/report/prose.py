@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from sizer.base.quantities import si, significant
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
-from sizer.catalog.wording import fact_value
+from sizer.catalog.model import Catalog
+from sizer.catalog.wording import fact_value, item_name
 from sizer.drawings.datapath import is_limit
 from sizer.physical.counted import Network
 from sizer.report import words
@@ -115,6 +116,21 @@ def racks(design: DesignAnswer) -> str:
     """Rack units and racks."""
     counts = design.quantities
     return f"{fact_value(float(counts.rack_units[0]), 'U')} in {words.plural(int(counts.racks[0]), 'rack')}"
+
+
+def network_switches(net: Network, catalog: Catalog) -> str:
+    """Switches of a network by kind: '3 × SB7800', '2 × S3048-ON leaf and 1 × S4048-ON spine'."""
+    counts = (("leaf", net.switch, net.leaves), ("spine", net.spine, net.spines), ("core", net.spine, net.cores))
+    parts = [(role, item_name(item, catalog), int(count[0])) for role, item, count in counts if item and int(count[0])]
+    if int(net.gateways[0]) and net.switch is not None:
+        parts.append(("gateway", item_name(net.switch, catalog), int(net.gateways[0])))
+    if not parts:
+        return "none"
+    if len({name for _, name, _ in parts}) > 1:
+        return words.listed([f"{count} × {name} ({role})" for role, name, count in parts])
+    total = f"{sum(count for _, _, count in parts)} × {parts[0][1]}"
+    split = ", ".join(f"{count} {role}" for role, _, count in parts)
+    return f"{total} ({split})" if len(parts) > 1 else total
 
 
 def port_arithmetic(net: Network) -> str:

@@ -191,27 +191,24 @@ def networks_table(result: SizingResult, catalog: Catalog) -> Table | None:
     for net in result.design.quantities.networks:
         if not int(net.ports_used[0]):
             continue
-        leaves, spines, gateways = (int(part[0]) for part in (net.leaves, net.spines, net.gateways))
-        count = leaves + spines + gateways
-        split = f" ({leaves} leaf, {spines} spine)" if spines else ""
-        switch = item_name(net.switch, catalog) if net.switch is not None else "none"
         ratio = float(net.oversubscription[0])
         order = "1 : 1" if ratio <= 1 else f"{ratio:.2g} : 1"
         rows.append(
             row(
                 Cell(words.sentence(net.name).rstrip(".")),
                 words.link_name(net.kind),
-                f"{count} × {switch}{split}",
+                prose.network_switches(net, catalog),
                 prose.port_arithmetic(net),
-                order if spines else "–",
+                order if int(net.spines[0]) else "–",
             )
         )
     if not rows:
         return None
     notes = [
-        words.sentence(f"{net.name}: {net.note}")
+        words.sentence(f"{net.name}: {note}")
         for net in result.design.quantities.networks
-        if net.note and int(net.ports_used[0])
+        for note in (net.note, f"subnet manager {net.subnet_manager}" if net.subnet_manager else "")
+        if note and int(net.ports_used[0])
     ]
     heads = columns(
         ("Network", "left", 17),

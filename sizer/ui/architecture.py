@@ -86,10 +86,10 @@ def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
         row(
             sentence(net.name).rstrip("."),
             link_name(net.kind),
-            _switches(net, catalog),
+            Cell("by others", is_muted=True) if net.switch is None else prose.network_switches(net, catalog),
             prose.port_arithmetic(net),
             _ratio(net),
-            sentence(f"{net.purpose}; {net.note}" if net.note else net.purpose),
+            sentence("; ".join(text for text in (net.purpose, net.note, _manager(net)) if text)),
         )
         for net in design.quantities.networks
     ]
@@ -104,12 +104,8 @@ def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
     return Table("networks", "Networks of the design", heads, tuple(rows))
 
 
-def _switches(net: Network, catalog: Catalog) -> str | Cell:
-    if net.switch is None:
-        return Cell("by others", is_muted=True)
-    leaves, spines, gateways = (int(part[0]) for part in (net.leaves, net.spines, net.gateways))
-    count = f"{leaves} leaf + {spines} spine" if spines else grouped(gateways or leaves)
-    return f"{count} × {item_name(net.switch, catalog)}"
+def _manager(net: Network) -> str:
+    return f"subnet manager {net.subnet_manager}" if net.subnet_manager else ""
 
 
 def _ratio(net: Network) -> str:
