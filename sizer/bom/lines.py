@@ -158,7 +158,9 @@ def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
 def _line(part: Component, catalog: Catalog, book: PriceBook, currency: str) -> BillLine:
     item = catalog.item(part.item)
     metric = item.metric.value if isinstance(item, Software | Support) else ""
-    role = "" if part.role in ("software", "support") else f"{part.role[:1].upper()}{part.role[1:]}: "
+    # "Blanking panel, 1U" says what it is for.
+    is_said = part.role in ("software", "support") or part.role.lower() in item.name.lower()
+    role = "" if is_said else f"{part.role[:1].upper()}{part.role[1:]}: "
     detail = f", {part.note}" if part.note.startswith("with ") else ""
     price = _price(item, part, book, currency)
     notes = ["" if detail else part.note, price.pop("note", ""), _end_of_sale_note(item)]

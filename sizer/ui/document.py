@@ -26,7 +26,7 @@ _FILES = {
     ),
     "csv": ("Bill, CSV", "The bill for a quoting tool.", "text/csv"),
     "csv-semicolon": (
-        "Bill, CSV with semicolons",
+        "Bill, CSV (;)",
         "The same for spreadsheets where the comma marks decimals.",
         "text/csv",
     ),
