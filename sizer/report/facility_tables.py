@@ -27,7 +27,7 @@ _MEDIA = {
 
 
 def racks_table(plan: Plan) -> Table:
-    """Rack by rack: place, units, draw, heat, weight and PDUs; equal racks in one row where there are many."""
+    """Rack by rack: place, units, draw, heat and weight; equal racks in one row where there are many."""
     if len(plan.racks) > _MAX_SINGLE:
         kinds: Sequence[RackKind] = racks.rack_kinds(plan.racks)
     else:
@@ -36,15 +36,14 @@ def racks_table(plan: Plan) -> Table:
     if len(plan.racks) > 1:
         rows.append(_all_racks(plan))
     heads = columns(
-        ("Rack", "left", 14),
-        ("Row, place", "left", 12),
-        ("Units used, free", "right", 10),
-        ("Typical, W", "right", 10),
-        ("Maximum, W", "right", 10),
-        ("Heat, BTU/h", "right", 11),
-        ("Weight, kg", "right", 11),
+        ("Rack", "left", 15),
+        ("Row, place", "left", 11),
+        ("Units used, free", "right", 14),
+        ("Typical, kW", "right", 12),
+        ("Maximum, kW", "right", 12),
+        ("Heat, BTU/h", "right", 16),
+        ("Weight, kg", "right", 10),
         ("On a tile, kg", "right", 10),
-        ("PDUs", "right", 12),
     )
     notes = ["Heat is that of the maximum draw. PDUs and cables have no published weight and are left out of it."]
     if plan.rack.width_m is not None and plan.rack.depth_m is not None:
@@ -63,12 +62,11 @@ def _rack_row(kind: RackKind, plan: Plan) -> Row:
         f"{name}, existing" if rack.is_existing else name,
         _place(kind.racks),
         f"{used}, {len(rack.empty_units)}",
-        _number(rack.typical_w, rack.has_unknown_power),
-        _number(rack.max_w, rack.has_unknown_power),
+        _number(rack.typical_w / 1e3, rack.has_unknown_power, 1),
+        _number(rack.max_w / 1e3, rack.has_unknown_power, 1),
         _number(heat_btu_per_h(rack.max_w), rack.has_unknown_power),
         _number(rack.weight_kg, rack.has_unknown_weight),
         words.NOT_PUBLISHED if load is None else _number(load, rack.has_unknown_weight or rack.is_existing),
-        _pdus(rack),
     )
 
 
@@ -79,15 +77,10 @@ def _place(equal: Sequence[PlacedRack]) -> str:
     return f"row {rows[0]}" if len(rows) == 1 else f"rows {rows[0]} to {rows[-1]}"
 
 
-def _number(value: float, is_lower_bound: bool) -> str:
-    return words.NOT_PUBLISHED if is_lower_bound and not value else racks.at_least(is_lower_bound, grouped(value))
-
-
-def _pdus(rack: PlacedRack) -> str | Cell:
-    if not rack.feeds:
-        return Cell("the rack's own", is_muted=True)
-    per_side = sum(feed.side == "A" for feed in rack.feeds)
-    return f"A and B, {per_side} each" if per_side > 1 else "A and B"
+def _number(value: float, is_lower_bound: bool, digits: int = 0) -> str:
+    if is_lower_bound and not value:
+        return words.NOT_PUBLISHED
+    return racks.at_least(is_lower_bound, grouped(value, digits))
 
 
 def _all_racks(plan: Plan) -> Row:
@@ -99,12 +92,11 @@ def _all_racks(plan: Plan) -> Row:
         words.plural(len(plan.racks), "rack"),
         "",
         f"{grouped(used)}, {grouped(sum(len(rack.empty_units) for rack in plan.racks))}",
-        _number(sum(rack.typical_w for rack in plan.racks), some_power),
-        _number(maximum, some_power),
+        _number(sum(rack.typical_w for rack in plan.racks) / 1e3, some_power, 1),
+        _number(maximum / 1e3, some_power, 1),
         _number(heat_btu_per_h(maximum), some_power),
         _number(sum(rack.weight_kg for rack in plan.racks), some_weight),
         "",
-        grouped(sum(len(rack.feeds) for rack in plan.racks)),
         kind="total",
     )
 
