@@ -9,30 +9,18 @@ from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Device
 from sizer.drawings.links import Bundle, bundles, many, memory, oversubscribed
 from sizer.physical.counted import Network
-from sizer.physical.plan import PlacedDevice
+from sizer.physical.plan import NAME_PREFIXES, PlacedDevice
 from sizer.sizing.result import DesignAnswer
 
-# Group of each role of the plan. Its name stands for its devices on a drawing that shows them as one.
-GROUPS = {
-    "GPU server": "servers",
-    "head node": "head",
-    "storage server": "storage",
-    "storage chassis": "storage",
-    "storage node": "storage",
-    "compute leaf switch": "leaf",
-    "compute spine switch": "spine",
-    "compute core switch": "core",
-    "storage leaf switch": "storage-leaf",
-    "storage spine switch": "storage-spine",
-    "storage core switch": "storage-core",
-    "gateway": "gateway",
-    "back-end switch": "back-end",
-    "back-end spine switch": "back-end-spine",
-    "back-end core switch": "back-end-core",
-    "management switch": "management",
-    "management aggregation switch": "management-aggregation",
-    "management core switch": "management-core",
+# Where a group is not called by the prefix of its devices' names.
+_OTHER_NAMES = {
+    "gpu": "servers",
+    "mgmt": "management",
+    "mgmt-agg": "management-aggregation",
+    "mgmt-core": "management-core",
 }
+# Group of each role of the plan. Its name stands for its devices on a drawing that shows them as one.
+GROUPS = {role: _OTHER_NAMES.get(prefix, prefix) for role, prefix in NAME_PREFIXES.items()}
 _WORDS = {
     "leaf": "leaf",
     "spine": "spine",

@@ -14,7 +14,17 @@ from sizer.physical.counted import Component, Quantities
 from sizer.physical.joined import SERVERS, Wiring, shape
 from sizer.physical.networks import AS_USUAL, wiring
 from sizer.physical.placement import FEEDS, RackClass, RackFill, place, rack_limits
-from sizer.physical.plan import CABLE_CATEGORY, Asked, CableRun, PlacedDevice, PlacedRack, Plan, Status, stock_length_m
+from sizer.physical.plan import (
+    CABLE_CATEGORY,
+    NAME_PREFIXES,
+    Asked,
+    CableRun,
+    PlacedDevice,
+    PlacedRack,
+    Plan,
+    Status,
+    stock_length_m,
+)
 from sizer.physical.platform import Platform
 from sizer.physical.power import device_power, feeds
 from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
@@ -23,27 +33,6 @@ from sizer.physical.rack_parts import rack_classes
 from sizer.workload.request import Existing, Fabric, Limits
 
 RACKS_PER_ROW = 10
-# Name of the devices of a role; the names of a plan never change when it grows.
-_PREFIXES = {
-    "GPU server": "gpu",
-    "head node": "head",
-    "storage server": "storage",
-    "storage chassis": "storage",
-    "storage node": "storage",
-    "compute leaf switch": "leaf",
-    "compute spine switch": "spine",
-    "compute core switch": "core",
-    "storage leaf switch": "storage-leaf",
-    "storage spine switch": "storage-spine",
-    "storage core switch": "storage-core",
-    "gateway": "gateway",
-    "back-end switch": "back-end",
-    "back-end spine switch": "back-end-spine",
-    "back-end core switch": "back-end-core",
-    "management switch": "mgmt",
-    "management aggregation switch": "mgmt-agg",
-    "management core switch": "mgmt-core",
-}
 
 
 def lay_out(
@@ -194,7 +183,7 @@ def _standing(plan: Plan, names: Sequence[str]) -> dict[tuple[int, int], tuple[i
 
 
 def _name(role: str, index: int) -> str:
-    return f"{_PREFIXES[role]}-{index + 1:03d}" if role == SERVERS else f"{_PREFIXES[role]}-{index + 1:02d}"
+    return f"{NAME_PREFIXES[role]}-{index + 1:03d}" if role == SERVERS else f"{NAME_PREFIXES[role]}-{index + 1:02d}"
 
 
 def _switch_names(wires: Wiring) -> dict[str, list[str]]:
@@ -207,7 +196,7 @@ def _switch_names(wires: Wiring) -> dict[str, list[str]]:
             short = plane.label.replace("rail ", "r")
             counts = (plane.tree.leaves, plane.tree.spines, plane.tree.cores)
             for role, switches in zip(part.roles, counts, strict=True):
-                names = [f"{_PREFIXES[role]}-{short}-{n + 1:02d}" for n in range(int(switches[0]))]
+                names = [f"{NAME_PREFIXES[role]}-{short}-{n + 1:02d}" for n in range(int(switches[0]))]
                 found.setdefault(role, []).extend(names)
     return found
 

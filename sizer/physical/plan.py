@@ -31,6 +31,29 @@ CABLE_CATEGORY = "cable and optic"
 FLOOR_TILE_M = 0.6
 
 
+# Name of the devices of a role; the names of a plan never change when it grows.
+NAME_PREFIXES = {
+    "GPU server": "gpu",
+    "head node": "head",
+    "storage server": "storage",
+    "storage chassis": "storage",
+    "storage node": "storage",
+    "compute leaf switch": "leaf",
+    "compute spine switch": "spine",
+    "compute core switch": "core",
+    "storage leaf switch": "storage-leaf",
+    "storage spine switch": "storage-spine",
+    "storage core switch": "storage-core",
+    "gateway": "gateway",
+    "back-end switch": "back-end",
+    "back-end spine switch": "back-end-spine",
+    "back-end core switch": "back-end-core",
+    "management switch": "mgmt",
+    "management aggregation switch": "mgmt-agg",
+    "management core switch": "mgmt-core",
+}
+
+
 @dataclass(frozen=True)
 class PlacedDevice:
     """One device."""
