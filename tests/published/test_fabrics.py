@@ -6,7 +6,7 @@ import pytest
 from sizer.catalog.loader import load_catalog
 from sizer.physical.capacity import onefs_overhead_fraction, usable_bytes, weka_usable_bytes
 from sizer.physical.fabric import fat_tree, gateway_uplinks, gateways
-from sizer.physical.placement import RackClass, device_needs, fit_per_rack, rack_limits
+from sizer.physical.placement import RackClass, device_needs, fit_per_rack, place, rack_limits
 from sizer.physical.platforms import platforms
 from sizer.physical.power import heat_btu_per_h
 from sizer.physical.quantities import quantities, slice_row
@@ -190,6 +190,32 @@ def test_nine_dgx1_in_a_35_kw_rack(catalog):
     needs = device_needs(catalog.servers["dgx-1"])
     assert fit_per_rack(needs, limits.holds) >= 9
     assert 9 * needs[0] + 12 + 3 == limits.holds[0]
+
+
+def test_a_dgx_pod_fits_one_rack_in_units_and_not_on_one_feed(catalog):
+    """ "xenon-pod", "delta-pod": nine DGX-1, twelve storage servers and three switches in one 42U rack of 35 kW.
+
+    The storage servers and switches are taken as 1U; nine DGX-1 alone draw 31.5 kW, four fit a feed of 17.3 kW.
+    """
+    dgx1 = device_needs(catalog.servers["dgx-1"])
+    small = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+    pod = [
+        RackClass("switch", "switch", np.array([3]), small),
+        RackClass("storage server", "storage", np.array([12]), small),
+        RackClass("GPU server", "dgx-1", np.array([9]), dgx1),
+    ]
+    rack, pdu = catalog.racks["ar3300"], catalog.pdus["ap8886-32a"]
+    (whole,) = place(pod, rack_limits(rack, pdu, 35e3, pod))
+    assert sum(count for _, _, count in whole.devices) == 3 + 12 + 9
+    spread = place(pod, rack_limits(rack, pdu, 17.3e3, pod))
+    assert [{role: count for role, _, count in fill.devices}["GPU server"] for fill in spread] == [4, 4, 1]
+
+
+def test_ten_dgx1_need_a_fat_tree():
+    """ "mlperf-v0.6": four EDR ports a server; nine fill a 36-port switch to the last port, ten do not fit."""
+    tree = fat_tree([9 * 4, 10 * 4], 36)
+    assert tree.levels.tolist() == [1, 2]
+    assert tree.ports_free[0] == 0
 
 
 def test_power_of_a_dgx_pod_rack(catalog):
