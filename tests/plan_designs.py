@@ -9,8 +9,11 @@ import pytest
 from sizer.catalog.loader import load_catalog
 from sizer.export.cable_table import cables_csv
 from sizer.export.plan_tables import plan_sheets
+from sizer.physical.lay_out import lay_out
+from sizer.physical.platforms import platforms
+from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.size import size
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import Fabric, SizingRequest
 
 CATALOG = load_catalog()
 
@@ -64,3 +67,17 @@ def sheets(name):
 
 def cables(name):
     return list(csv.DictReader(io.StringIO(cables_csv(answer(name), CATALOG).decode("utf-8-sig"), newline="")))
+
+
+def laid_out(server, storage, fabric_kind, n, m, **fabric):
+    """Plan of so many servers and storage nodes, by the words of a request's [fabric]."""
+    wanted = Fabric(**fabric)
+    request = SizingRequest.from_dict(
+        {
+            "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}],
+            "platforms": {"servers": [server], "storage": [storage], "fabrics": [fabric_kind]},
+        }
+    )
+    platform = platforms(CATALOG, request)[0]
+    counted = slice_row(quantities(platform, [n], [m], catalog=CATALOG, fabric=wanted), 0)
+    return lay_out(platform, counted, n, m, catalog=CATALOG, fabric=wanted)

@@ -1,5 +1,6 @@
 """What a drawing consists of: boxes, links between them and loose text, in pixels, y downwards."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,10 @@ _OTHER_WIDTH = 620
 _SEMIBOLD_FACTOR = 1.05
 
 
+# Where text may be broken: not at no-break spaces, which hold a number and its unit together.
+_BREAKS = re.compile(r"[ \t\r\n]+")
+
+
 def text_width(text: str, size: float, *, semibold: bool = False) -> float:
     """Width of a line of text in pixels."""
     units = sum(_WIDTHS[ord(c) - 32] if 32 <= ord(c) < 127 else _OTHER_WIDTHS.get(c, _OTHER_WIDTH) for c in text)
@@ -29,7 +34,7 @@ def text_width(text: str, size: float, *, semibold: bool = False) -> float:
 def wrapped(text: str, size: float, width: float, *, semibold: bool = False, max_lines: int = 3) -> tuple[str, ...]:
     """Text broken at spaces into lines that fit ``width``; what does not fit ends in an ellipsis."""
     lines: list[str] = []
-    for word in text.split():
+    for word in filter(None, _BREAKS.split(text)):
         candidate = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(candidate, size, semibold=semibold) <= width:
             lines[-1] = candidate

@@ -2,6 +2,7 @@
 
 from sizer.catalog.model import Catalog
 from sizer.export.cable_table import cable_sheet
+from sizer.export.growth_sheet import growth_sheet
 from sizer.export.plan_sheet import Sheet
 from sizer.export.power_table import power_sheet
 from sizer.export.rack_tables import elevation_sheet, facility_sheet, rack_sheet
@@ -9,7 +10,7 @@ from sizer.sizing.result import SizingResult
 
 
 def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
-    """Every table of the documented design's plan: cables, power, racks, elevations, facility.
+    """Every table of the documented design's plan: cables, power, racks, elevations, facility, growth.
 
     Parameters
     ----------
@@ -25,4 +26,5 @@ def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
         rack_sheet(plan),
         elevation_sheet(plan, catalog),
         facility_sheet(plan, catalog, site),
+        growth_sheet(plan, catalog),
     )

@@ -18,9 +18,9 @@ _UNDATED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 (Excel knows no time zo
 def workbook(result: SizingResult, catalog: Catalog) -> bytes:
     """Workbook of the documented design.
 
-    Sheets: Summary, BOM, Networks, Cables, Power, Racks, Elevations, Facility, Assumptions, To ask the vendor, Change
-    log, Sources, Data. Formulas carry the value that they had when the file was written, so that viewers that do not
-    calculate show it. Equal results give equal bytes.
+    Sheets: Summary, BOM, Networks, Cables, Power, Racks, Elevations, Facility, Growth, Assumptions, To ask the
+    vendor, Change log, Sources, Data. Formulas carry the value that they had when the file was written, so that
+    viewers that do not calculate show it. Equal results give equal bytes.
     """
     import xlsxwriter  # type: ignore[import-untyped]
 

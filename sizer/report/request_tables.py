@@ -10,10 +10,15 @@ from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
 
 def control_table(result: SizingResult) -> Table:
     """What identifies this document."""
-    request = result.request
+    request, quote, valid = result.request, result.request.quote, result.design.bill.valid_until
+    number = ", ".join(text for text in (quote.number, f"revision {quote.revision}" if quote.revision else "") if text)
+    # What the request does not say about the quote is no row: most guides are printed before there is one.
+    said = (("Quote", number), ("Prepared by", quote.prepared_by), ("Valid until", words.date(valid) if valid else ""))
+    prepared_for = quote.prepared_for or request.customer
     rows = [
-        row("Prepared for", request.customer or Cell("not named", is_muted=True)),
+        row("Prepared for", prepared_for or Cell("not named", is_muted=True)),
         row("Date", words.date(request.date)),
+        *(row(label, text) for label, text in said if text),
         row("Status", "budgetary and not binding; performance is projected, not guaranteed"),
         row("Catalogue", Cell(result.catalog_digest[:16])),
         row("Calibration", Cell(result.calibration_digest[:16])),

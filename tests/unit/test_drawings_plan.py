@@ -14,7 +14,7 @@ from sizer.drawings.parts import box_labels, text_area
 from sizer.drawings.rack_fronts import UNIT_PX, rack_fronts
 from sizer.drawings.racks import main_role, rack_kinds
 from sizer.drawings.room import room
-from sizer.drawings.shapes import Box, Drawing
+from sizer.drawings.shapes import Box, Drawing, wrapped
 from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.drawings.topology_groups import grouped_topology
@@ -360,3 +360,7 @@ def test_power_and_cooling_by_hand():
 def facility_rows(result: Any) -> Sequence[Any]:
     """Rows of the table on power, cooling and weight."""
     return facility_table(result, real_catalog()).rows
+
+
+def test_text_breaks_at_spaces_and_not_between_a_number_and_its_unit():
+    assert wrapped("about 90\u202f% of it", 10, 40) == ("about", "90\u202f% of", "it")

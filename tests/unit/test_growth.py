@@ -2,33 +2,14 @@
 
 import pytest
 
-from sizer.catalog.loader import load_catalog
 from sizer.physical.growth import growth
-from sizer.physical.lay_out import lay_out
-from sizer.physical.platforms import platforms
-from sizer.physical.quantities import quantities, slice_row
-from sizer.workload.request import Fabric, SizingRequest
-
-CATALOG = load_catalog()
-
-
-def designed(server, storage, fabric_kind, n, m, **fabric):
-    asked = Fabric(**fabric)
-    request = SizingRequest.from_dict(
-        {
-            "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}],
-            "platforms": {"servers": [server], "storage": [storage], "fabrics": [fabric_kind]},
-        }
-    )
-    platform = platforms(CATALOG, request)[0]
-    counted = slice_row(quantities(platform, [n], [m], catalog=CATALOG, fabric=asked), 0)
-    plan = lay_out(platform, counted, n, m, catalog=CATALOG, fabric=asked)
-    return plan, growth(plan)
+from tests.plan_designs import laid_out
 
 
 def test_a_switch_with_free_ports_takes_the_next_sizes_without_a_move():
     """Dell guide: one SB7800 joins up to 32 C4140 beside head node and three gateway links (facts 3.4)."""
-    _, steps = designed("c4140", "isilon-f800", "edr", 8, 4)
+    plan = laid_out("c4140", "isilon-f800", "edr", 8, 4)
+    steps = growth(plan)
     assert [(step.n_servers, step.storage_nodes) for step in steps] == [(12, 8), (16, 8)]
     for step in steps:
         assert step.moved == ()
@@ -39,8 +20,9 @@ def test_a_switch_with_free_ports_takes_the_next_sizes_without_a_move():
 
 
 def test_leaving_one_switch_moves_what_hangs_on_its_uplink_ports():
-    """36 ports, 18 of them uplinks in a tree: of 24 + 2 links those beyond the first 18 ports move, and no other."""
-    plan, steps = designed("c4140", "nfs-generic", "edr", 30, 0)
+    """36 ports, 18 of them uplinks in a tree: of 30 + 1 links those beyond the first 18 ports move, and no other."""
+    plan = laid_out("c4140", "nfs-generic", "edr", 30, 0)
+    steps = growth(plan)
     step = steps[0]
     assert step.n_servers == 45
     used = [link for link in plan.connections if link.network == "compute fabric"]
@@ -54,7 +36,8 @@ def test_leaving_one_switch_moves_what_hangs_on_its_uplink_ports():
 
 
 def test_room_kept_for_servers_is_used_without_a_new_switch_rack_or_move():
-    plan, steps = designed("dgx-1", "dgx1-ssd", "edr", 8, 0, spare_servers=4)
+    plan = laid_out("dgx-1", "dgx1-ssd", "edr", 8, 0, spare_servers=4)
+    steps = growth(plan)
     assert sum(device.status == "reserved" for device in plan.devices) == 4
     step = steps[0]
     assert step.n_servers == 12
@@ -64,13 +47,15 @@ def test_room_kept_for_servers_is_used_without_a_new_switch_rack_or_move():
 
 
 def test_a_size_beyond_the_platform_is_said():
-    _, steps = designed("c4140", "isilon-f800", "edr", 2, 144)
+    plan = laid_out("c4140", "isilon-f800", "edr", 2, 144)
+    steps = growth(plan)
     assert all("144 nodes" in step.limit and not step.added for step in steps)
 
 
 @pytest.mark.parametrize("n", [1, 5, 20, 60])
 def test_added_links_and_moves_add_up(n):
-    plan, steps = designed("dgx-1", "isilon-f800", "100gbe", n, 4)
+    plan = laid_out("dgx-1", "isilon-f800", "100gbe", n, 4)
+    steps = growth(plan)
     before = {(link.a.device, link.a.port) for link in plan.connections}
     for step in steps:
         gone = sum(not move.becomes for move in step.moved)

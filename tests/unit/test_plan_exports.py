@@ -13,12 +13,13 @@ from sizer.export.cable_colours import cable_colour
 from sizer.export.cable_table import cables_csv
 from sizer.export.csv_bill import bill_csv
 from sizer.export.design_json import design_document, to_json
+from sizer.export.growth_sheet import growth_sheet
 from sizer.export.netbox import netbox_files, netbox_zip
 from sizer.export.plan_tables import plan_sheets
 from sizer.export.text import FORMULA_STARTS
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.plan_designs import CATALOG, DESIGNS, answer, cables, every_design, sheets
+from tests.plan_designs import CATALOG, DESIGNS, answer, cables, every_design, laid_out, sheets
 
 # --- cable list
 
@@ -220,6 +221,18 @@ def test_numeric_columns_hold_numbers_and_the_others_text(name):
 
 
 # --- documents
+
+
+def test_growth_lists_what_is_added_and_every_link_that_moves():
+    """Leaving one 36-port switch (30 servers to 45): 13 of 31 links hang on ports that become uplinks."""
+    plan = laid_out("c4140", "nfs-generic", "edr", 30, 0)
+    sheet = growth_sheet(plan, CATALOG)
+    rows = [dict(zip(sheet.heads, row, strict=True)) for row in sheet.rows if row[0] == 45]
+    moved = [row for row in rows if row["What"] == "link moves" and row["Network"] == "compute fabric"]
+    assert len(moved) == 30 + 1 - 18
+    assert all(int(row["Was at"].split()[-1]) > 18 for row in moved)
+    added = {row["Device"]: row["Number"] for row in rows if row["What"] == "added"}
+    assert added["GPU server: C4140"] == 15
 
 
 def test_both_lists_are_among_the_documents(tmp_path):

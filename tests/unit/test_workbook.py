@@ -63,7 +63,7 @@ def values_at(sheet: Any, label: str) -> list[Any]:
 def test_workbook_has_its_sheets_and_stored_values() -> None:
     book = opened(factories.nine_dgx1(), values=True)
     assert book.sheetnames == [
-        "Summary", "BOM", "Networks", "Cables", "Power", "Racks", "Elevations", "Facility", "Assumptions",
+        "Summary", "BOM", "Networks", "Cables", "Power", "Racks", "Elevations", "Facility", "Growth", "Assumptions",
         "To ask the vendor", "Change log", "Sources", "Data",
     ]  # fmt: skip
     first, second = bill_rows(book)[:2]
