@@ -25,6 +25,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.ports import (
     fabric_numbers,
+    largest_group,
     switch_numbers,
 )
 from sizer.physical.storage_networks import front_end_kind, front_end_ports, gateway_uplink_count, storage_end
@@ -165,8 +166,8 @@ def _tree(
 
 def _own_kind(switch: Switch, kind: LinkKind) -> LinkKind:
     """Kind that the ports of a switch are made for; links between switches run it, whatever the end points run."""
-    group = max((p for p in switch.ports if p.use == "any" and kind in (p.kind, *p.also)), key=lambda p: p.count)
-    return group.kind
+    group = largest_group(switch, kind)
+    return kind if group is None else group.kind
 
 
 def _uplink_ratio(platform: Platform, switch: Switch) -> float:

@@ -9,7 +9,7 @@ from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.platform import Attachment, Platform
-from sizer.physical.ports import storage_network_numbers, switch_numbers
+from sizer.physical.ports import largest_group, storage_network_numbers
 from sizer.workload.request import FabricKind, SizingRequest
 
 T = TypeVar("T", bound=Item)
@@ -119,7 +119,8 @@ def choose_switch(switches: Iterable[Switch], kind: LinkKind, also: LinkKind | N
 
 def leaf_ports(switch: Switch, kind: LinkKind) -> int:
     """Ports of a switch that take end points of a kind; management, uplink-only and back-end ports stay out."""
-    return switch_numbers(switch, kind).size
+    group = largest_group(switch, kind)
+    return 0 if group is None else group.count
 
 
 def lan_ports(server: Server) -> int:

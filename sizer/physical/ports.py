@@ -82,12 +82,14 @@ def management_numbers(device: Device) -> Ints:
 
 def switch_numbers(switch: Switch, kind: LinkKind, uses: tuple[PortUse, ...] = ("any",)) -> Ints:
     """Numbers of the largest group of a switch's ports that take a kind; empty where there is none."""
-    best = max(
-        (group for group in switch.ports if group.use in uses and kind in (group.kind, *group.also)),
-        key=lambda group: group.count,
-        default=None,
-    )
+    best = largest_group(switch, kind, uses)
     return _numbers(switch, lambda p: p is best)
+
+
+def largest_group(switch: Switch, kind: LinkKind, uses: tuple[PortUse, ...] = ("any",)) -> Port | None:
+    """The largest group of a switch's ports that take a kind; None where there is none."""
+    fitting = (p for p in switch.ports if p.use in uses and (p.kind == kind or kind in p.also))
+    return max(fitting, key=lambda group: group.count, default=None)
 
 
 def unit_numbers(storage: Storage, use: PortUse, per_node: int) -> Ints:
