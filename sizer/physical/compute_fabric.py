@@ -80,7 +80,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joine
         network=replace(
             network_counts("compute fabric", purpose, kind, switch, planes, "; ".join(notes), spine),
             rails=rails,
-            subnet_manager=_subnet_manager(platform, switch),
+            subnet_manager=_subnet_manager(platform, switch, rails),
         ),
         planes=tuple(planes),
         leaf=switch,
@@ -120,14 +120,15 @@ def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
     return Ends("storage cable", kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
 
 
-def _subnet_manager(platform: Platform, switch: Switch) -> str:
+def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> str:
     if not is_infiniband(platform.fabric):
         return ""
+    each = " of each rail" if rails > 1 else ""
     for device, where in ((switch, "the first leaf"), (platform.director, "a director")):
         if device is not None and device.subnet_manager is not None and device.subnet_manager.value:
-            return f"runs in {where}, {device.name}, with the next one as standby"
+            return f"runs in {where}, {device.name}{each}"
     has_port = platform.head_node is not None and fabric_numbers(platform.head_node, platform.fabric).size > 0
-    return "runs on the head node: the switches have none" if has_port else ""
+    return "runs on the head node: the switches have none" if has_port and rails == 1 else ""
 
 
 def _tree(
