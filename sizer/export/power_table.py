@@ -82,10 +82,9 @@ def power_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
 
 
 def _power_row(link: PowerLink) -> Row:
-    power = link.device.power
     notes = (
         "" if link.pdu else "outlet of the rack's own feed, by others",
-        "" if power.is_known else ("draw is at least this" if link.inlet.share_w else "draw not known"),
+        draw_note(link.device),
     )
     return (
         link.rack.name,
@@ -100,6 +99,13 @@ def _power_row(link: PowerLink) -> Row:
         _CORDS[link.inlet.kind],
         "; ".join(note for note in notes if note),
     )
+
+
+def draw_note(device: PlacedDevice) -> str:
+    """What a reader must know of a device's watts; "" where they are known."""
+    if device.power.is_known:
+        return ""
+    return "draw is at least this" if device.power.max_w else "draw not known"
 
 
 def known_watts(value: float) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from sizer.catalog.model import Catalog
 from sizer.export.plan_sheet import AT_LEAST, Row, Sheet
-from sizer.export.power_table import known_watts
+from sizer.export.power_table import draw_note, known_watts
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.power import PowerFeed, energy_kwh_per_year, heat_btu_per_h
 from sizer.physical.rack import unit_runs
@@ -103,9 +103,8 @@ def _elevation_rows(rack: PlacedRack, catalog: Catalog) -> list[Row]:
 
 
 def _device_row(rack: PlacedRack, device: PlacedDevice, catalog: Catalog) -> Row:
-    power = device.power
     notes = (
-        "" if power.is_known else ("draw is at least this" if power.max_w else "draw not known"),
+        draw_note(device),
         "" if device.weight_kg is not None else "weight not known",
     )
     return (
@@ -117,7 +116,7 @@ def _device_row(rack: PlacedRack, device: PlacedDevice, catalog: Catalog) -> Row
         device.role,
         device.height_u,
         "new" if device.status == "computed" else device.status,
-        known_watts(power.max_w),
+        known_watts(device.power.max_w),
         device.weight_kg,
         "; ".join(note for note in notes if note),
     )

@@ -7,7 +7,7 @@ import numpy as np
 from sizer.catalog.links import GBIT_PER_S, is_infiniband
 from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes
-from sizer.physical.fabric import Fabric, fat_tree, leaf_split, uplinked_leaves
+from sizer.physical.fabric import Fabric, fat_tree, leaf_split, uplinked_down, uplinked_leaves
 from sizer.physical.joined import (
     GATEWAY,
     HEAD,
@@ -69,7 +69,8 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joine
     leaf_numbers = switch_numbers(switch, kind)
     down = leaf_split(leaf_numbers.size, asked.oversubscription, _uplink_ratio(platform, switch))[0]
     if uplinked is not None:
-        down = _uplinked_down(switch, kind, fast, asked.oversubscription)
+        rate = GBIT_PER_S[fast] / GBIT_PER_S[kind]
+        down = uplinked_down(leaf_numbers.size, uplink_numbers.size, rate, asked.oversubscription)
     purpose = "gradient exchange" + (" and storage traffic" if platform.attachment in _ON_FABRIC else "")
     notes = []
     if rails > 1:
@@ -162,7 +163,7 @@ def _tree(
             at_spine,
             ratio,
         )
-    return replace(tree, ports_used=tree.ports_used - kept, ports_free=tree.ports_free + kept)
+    return tree.keeping_free(kept)
 
 
 def _own_kind(switch: Switch, kind: LinkKind) -> LinkKind:
@@ -175,10 +176,3 @@ def _uplink_ratio(platform: Platform, switch: Switch) -> float:
     """Speed of a link between switches over that of the fastest end point of the compute fabric."""
     ends = [platform.fabric, *([front_end_kind(platform)] if platform.attachment in ("fabric", "spine") else [])]
     return max(GBIT_PER_S[_own_kind(switch, platform.fabric)] / max(GBIT_PER_S[kind] for kind in ends), 1.0)
-
-
-def _uplinked_down(switch: Switch, kind: LinkKind, fast: LinkKind, oversubscription: float) -> int:
-    """End points of a leaf with faster uplinks of its own; the rule of ``uplinked_leaves``."""
-    uplinks = switch_numbers(switch, fast, ("fabric",)).size
-    rate = GBIT_PER_S[fast] / GBIT_PER_S[kind]
-    return min(leaf_ports(switch, kind), int(np.floor(oversubscription * uplinks * rate + 1e-9)))

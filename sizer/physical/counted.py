@@ -6,6 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.catalog.schema import LinkKind
 from sizer.workload.quote import Category
 
 Ints = NDArray[np.int64]
@@ -35,7 +36,7 @@ class Network:
 
     name: str  # "compute fabric", "storage front end", "storage back end", "management"
     purpose: str
-    kind: str  # LinkKind of the end points
+    kind: LinkKind  # of the end points
     switch: str | None  # catalogue id of the leaves; None: direct or no network
     spine: str | None  # catalogue id of the spines, and of the cores above leaves with uplinks of their own
     end_points: Ints  # ports of servers, storage, head node on this network

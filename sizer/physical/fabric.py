@@ -1,6 +1,6 @@
 """Switches of a network: how many leaves, spines and cables join so many ports. Pure array functions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,10 @@ class Fabric:
     ports_free: Ints
     oversubscription: Floats  # down : up of a leaf with every down port used; 1 for a single switch
     fits: Bools  # False beyond the largest tree; the counts are then those of that tree
+
+    def keeping_free(self, ports: Ints | int) -> "Fabric":
+        """The same switches with some of the end points not there yet."""
+        return replace(self, ports_used=self.ports_used - ports, ports_free=self.ports_free + ports)
 
     def beside(self, other: "Fabric") -> "Fabric":
         """Counts of two networks that are kept apart."""
@@ -161,6 +165,11 @@ def fat_tree(
     )
 
 
+def uplinked_down(leaf_ports: int, leaf_uplinks: int, uplink_ratio: float, oversubscription: float = 1.0) -> int:
+    """End points of a leaf with uplink ports of its own, so that down : up is at most ``oversubscription``."""
+    return min(leaf_ports, int(np.floor(oversubscription * leaf_uplinks * uplink_ratio + 1e-9)))
+
+
 def uplinked_leaves(
     end_points: ArrayLike,
     leaf_ports: int,
@@ -200,7 +209,7 @@ def uplinked_leaves(
     ``leaves u / s + ceil(storage / s) <= spine_ports``.
     """
     n, storage = np.broadcast_arrays(_counts("end_points", end_points), _counts("spine_end_points", spine_end_points))
-    down = min(leaf_ports, int(np.floor(oversubscription * leaf_uplinks * uplink_ratio + 1e-9)))
+    down = uplinked_down(leaf_ports, leaf_uplinks, uplink_ratio, oversubscription)
     leaves = np.where((n > leaf_ports) | (storage > 0), _ceil_div(n, down), np.minimum(n, 1))
     has_spines = (leaves > 1) | (storage > 0)
     spines = np.zeros_like(leaves)

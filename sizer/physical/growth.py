@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ class GrowthStep:
     limit: str = ""  # why the platform does not reach this size; the rest is then empty
 
 
+@lru_cache(maxsize=4)  # guide, workbook and app ask for the same plan
 def growth(plan: Plan) -> tuple[GrowthStep, ...]:
     """Next two sizes of a laid-out design, each told from the standing one.
 

@@ -6,11 +6,11 @@ every link of one row its two ports.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.counted import Network
@@ -188,7 +188,6 @@ def one_kind(
     network: Network, planes: list[Plane], switch: Switch, numbers: Ints, roles: tuple[str, str, str]
 ) -> Joined:
     """A network of one kind of switch."""
-    kind: LinkKind = next(kind for kind in GBIT_PER_S if kind == network.kind)
     return Joined(
         network=network,
         planes=tuple(planes),
@@ -196,7 +195,7 @@ def one_kind(
         leaf_numbers=numbers,
         spine=switch,
         spine_numbers=numbers,
-        uplink_kind=kind,
+        uplink_kind=network.kind,
         roles=roles,
         uplink_role=f"{roles[0].removesuffix(' leaf switch').removesuffix(' switch')} inter-switch cable",
         uplink_numbers=NO_NUMBERS,
@@ -211,10 +210,7 @@ def count_links(ends: tuple[Ends, ...], rows: Shape) -> Ints:
 
 def total(planes: Sequence[Plane]) -> Fabric:
     """Switches and cables of all planes of a network."""
-    total = planes[0].tree
-    for plane in planes[1:]:
-        total = total.beside(plane.tree)
-    return total
+    return reduce(Fabric.beside, (plane.tree for plane in planes))
 
 
 def uplink_kind(switch: Switch, kind: LinkKind) -> LinkKind:

@@ -81,7 +81,8 @@ def lay_out(
     for run in runs:
         links += np.bincount(run.a_device[run.a_device >= 0], minlength=first)
         links += np.bincount(run.b_device, minlength=first)
-    n_network = sum(int(group.quantity[0]) for group in classes if group.role in _switch_roles(wires))
+    switches = {count.role for count in wires.switches}
+    n_network = sum(int(group.quantity[0]) for group in classes if group.role in switches)
     fills = place(classes, rule)
     places = stand(fills, classes, links, n_network, existing.racks, racks_per_row)
     placed = _placed(devices, classes, names, places, counted, catalog)
@@ -109,10 +110,6 @@ def _device_parts(counted: Quantities, catalog: Catalog) -> list[Component]:
             quantity = part.quantity if same is None else part.quantity + same.quantity
             whole[part.role, part.item] = replace(part, quantity=quantity)
     return list(whole.values())
-
-
-def _switch_roles(wires: Wiring) -> set[str]:
-    return {count.role for count in wires.switches}
 
 
 def _placed(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.catalog.schema import Device, Pdu, Rack
-from sizer.physical.power import device_power
+from sizer.physical.power import device_power, outlet_kind
 from sizer.workload.request import ExistingRack
 
 Ints = NDArray[np.int64]
@@ -94,10 +94,9 @@ def device_needs(device: Device) -> Floats:
     """
     inlets = device.power_inlets.value if device.power_inlets is not None else 0
     per_feed = -(-inlets // FEEDS)
-    is_c20 = device.inlet_kind is not None and device.inlet_kind.value == "c20"
     height = math.ceil(device.height_u.value) if device.height_u is not None else 0
     weight = device.weight_kg.value if device.weight_kg is not None else 0.0
-    c13, c19 = (0, per_feed) if is_c20 else (per_feed, 0)
+    c13, c19 = (per_feed, 0) if outlet_kind(device) == "c13" else (0, per_feed)
     return np.array([height, weight, device_power(device).max_w, c13, c19], dtype=float)
 
 
@@ -146,8 +145,14 @@ def _left(room: ExistingRack, rack: Rack, pdu: Pdu) -> Floats:
 
 def fit_per_rack(needs: Floats, holds: Floats) -> int:
     """Devices of one kind that an empty rack holds: the least that units, weight, watts and outlets allow."""
-    taken = needs > 0
-    return int(np.floor((holds[taken] + _SLACK) / needs[taken]).min()) if taken.any() else _UNLIMITED
+    return int(_fits(needs, holds)) if (needs > 0).any() else _UNLIMITED
+
+
+def _fits(needs: Floats, left: Floats) -> Floats:
+    """Devices that fit into what is left of a rack, or of one rack a row: shape (5,) or (5, rows)."""
+    taken = np.flatnonzero(needs > 0)
+    each = needs[taken].reshape(-1, *[1] * (left.ndim - 1))
+    return np.asarray(np.floor((left[taken] + _SLACK) / each).min(axis=0))
 
 
 def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -> RackCount:
@@ -205,9 +210,7 @@ def _count_block(classes: Sequence[RackClass], limits: RackLimits, rows: slice, 
             total.holds_all[rows] &= rest == 0
             per_rack = 1
         needs = group.needs[:, None]
-        taken = np.flatnonzero(group.needs > 0)
-        fits = np.floor((left[taken] + _SLACK) / needs[taken]).min(axis=0)
-        here = np.maximum(np.minimum(fits, rest), 0.0)
+        here = np.maximum(np.minimum(_fits(group.needs, left), rest), 0.0)
         left -= here * needs
         rest = rest - here
         opened = rest > 0
@@ -235,12 +238,11 @@ class _Existing:
 
     def take(self, group: RackClass, quantity: Floats) -> Floats:
         """Place what fits of a class; returns what goes on to new racks."""
-        needs, taken = group.needs[:, None], np.flatnonzero(group.needs > 0)
+        needs = group.needs[:, None]
         rest = quantity
         for number in range(len(self._racks)):
             here = self._open == number
-            fits = np.floor((self._left[taken] + _SLACK) / needs[taken]).min(axis=0)
-            put = np.where(here, np.maximum(np.minimum(fits, rest), 0.0), 0.0)
+            put = np.where(here, np.maximum(np.minimum(_fits(group.needs, self._left), rest), 0.0), 0.0)
             self._left -= put * needs
             self.used += (put > 0) & ~self._has_any
             self._has_any |= put > 0

@@ -166,9 +166,9 @@ class Asked:
     fabric: Fabric
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """A laid-out design."""
+    """A laid-out design. Compared by identity, so that what is derived from it can be kept."""
 
     devices: tuple[PlacedDevice, ...]
     racks: tuple[PlacedRack, ...]

@@ -52,6 +52,11 @@ def _value(fact: object) -> float | None:
     return None if value is None else float(value)
 
 
+def outlet_kind(device: Device) -> Literal["c13", "c19"]:
+    """Outlet that a device's inlets take; C13 where nothing is known, the usual one of small supplies."""
+    return "c19" if device.inlet_kind is not None and device.inlet_kind.value == "c20" else "c13"
+
+
 @dataclass(frozen=True)
 class Inlet:
     """One power inlet of a device."""
@@ -125,9 +130,8 @@ def _inlets(number: int, device: Device, side: str) -> Iterator[Inlet]:
     count = device.power_inlets.value if device.power_inlets is not None else 0
     on_a = -(-count // 2)
     chosen = range(on_a) if side == "A" else range(on_a, count)
-    kind: Literal["c13", "c19"] = "c19" if device.inlet_kind is not None and device.inlet_kind.value == "c20" else "c13"
     for inlet in chosen:
-        yield Inlet(number, inlet + 1, kind, device_power(device).max_w / len(chosen))
+        yield Inlet(number, inlet + 1, outlet_kind(device), device_power(device).max_w / len(chosen))
 
 
 # 1 W is 3.412 142 BTU/h: 3,600 J an hour over 1,055.056 J a BTU (international table).

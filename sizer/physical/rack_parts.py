@@ -11,6 +11,7 @@ from sizer.physical.counted import Component
 from sizer.physical.joined import SERVERS
 from sizer.physical.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
 from sizer.physical.platform import Platform
+from sizer.physical.power import outlet_kind
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -47,7 +48,7 @@ def rack_parts(
     for part in components:
         device = catalog.item(part.item)
         if isinstance(device, Device) and part.status == "computed" and device.power_inlets is not None:
-            kind = "cord-c19" if device.inlet_kind is not None and device.inlet_kind.value == "c20" else "cord-c13"
+            kind = f"cord-{outlet_kind(device)}"
             counts[kind] = counts.get(kind, np.zeros_like(empty, dtype=np.int64)) + (
                 part.quantity * device.power_inlets.value
             )

@@ -83,7 +83,7 @@ def own_front_end(platform: Platform, rows: Shape) -> Joined:
     )
     storage = Ends("storage cable", kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
     tree = fat_tree(servers.quantity + servers.kept + storage.quantity, leaf_ports(switch, kind))
-    tree = replace(tree, ports_used=tree.ports_used - servers.kept, ports_free=tree.ports_free + servers.kept)
+    tree = tree.keeping_free(servers.kept)
     planes = [Plane("", tree, (servers, storage))]
     network = network_counts("storage front end", "files, apart from the compute fabric", kind, switch, planes)
     roles = ("storage leaf switch", "storage spine switch", "storage core switch")
