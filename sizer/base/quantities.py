@@ -4,11 +4,13 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
 from sizer.base import units
+from sizer.base.language import spoken
 
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _BINARY = {"Ki": units.KIB, "Mi": units.MIB, "Gi": units.GIB, "Ti": units.TIB, "Pi": 2.0**50}
@@ -164,9 +166,25 @@ Flop = Annotated[float, BeforeValidator(validator(FLOP))]
 NARROW_SPACE = "\u202f"
 
 
-def grouped(value: float, digits: int = 0) -> str:
+def with_decimal_sign(number: str) -> str:
+    """Number printed with a point, with the decimal sign of the document's language."""
+    sign = spoken().decimal
+    return number if sign == "." else number.replace(".", sign)
+
+
+def grouped(value: float | Decimal, digits: int = 0) -> str:
     """Number with narrow no-break spaces between thousands: 52 300."""
-    return f"{value:,.{digits}f}".replace(",", NARROW_SPACE)
+    return with_decimal_sign(f"{value:,.{digits}f}".replace(",", NARROW_SPACE))
+
+
+def with_commas(value: float, digits: int = 0) -> str:
+    """Amount of money inside a sentence: 52,300; grouped as other numbers where the comma is the decimal sign."""
+    return f"{value:,.{digits}f}" if spoken().decimal == "." else grouped(value, digits)
+
+
+def plain(value: float, digits: int = 6) -> str:
+    """Number to so many significant digits without needless zeros: 2.5, 12."""
+    return with_decimal_sign(f"{value:.{digits}g}")
 
 
 def significant(value: float, digits: int = 3) -> str:

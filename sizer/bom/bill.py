@@ -61,7 +61,11 @@ class BillLine:
     power_typical_w: float | None = None
     rack_units: float | None = None
     weight_kg: float | None = None
-    change: str = ""  # what the quote changed, in words
+    change: str = ""  # what the quote changed, in words; "" where it says nothing of the line
+    # For a customer's copy (``sizer.bom.customer``).
+    part_note: str = ""  # of the note, what plan and catalogue say of the part: no word of prices, nor of the quote
+    has_own_price: bool = False  # the price comes from the user's own price book, not from a published document
+    fixed_extended: Decimal | None = None  # price of the whole line, where no unit price in whole cents makes it up
 
     @property
     def is_bought(self) -> bool:
@@ -85,7 +89,10 @@ class BillLine:
 
     @property
     def extended_list(self) -> Decimal | None:
-        """Quantity x list price; None where it is to be quoted. No piece costs nothing, whatever its price."""
+        """Quantity x list price; None where it is to be quoted. No piece costs nothing, whatever its price.
+
+        In a customer's copy, which tells no list price, it is the net price.
+        """
         return self._extended(self.unit_price)
 
     @property
@@ -103,6 +110,8 @@ class BillLine:
     def _extended(self, price: Decimal | None) -> Decimal | None:
         if self.quantity == 0:
             return Decimal("0.00")
+        if self.fixed_extended is not None:
+            return self.fixed_extended
         return None if price is None else round_money(price * self.quantity)
 
 
@@ -115,6 +124,8 @@ class Bill:
     warnings: tuple[str, ...] = ()  # end of sale, old prices, lead times
     deal_discount_percent: Decimal = Decimal(0)  # on the sum of the lines' net prices
     valid_until: datetime.date | None = None  # last day of the quote; None without a date of the request
+    price_warnings: tuple[tuple[str, str], ...] = ()  # of the warnings, those about a line's price, by number of line
+    is_customer_copy: bool = False  # prices are what the customer pays; list prices and discounts are not told
 
     @property
     def bought(self) -> tuple[BillLine, ...]:
@@ -184,7 +195,7 @@ class Bill:
     def part(self, category: str) -> "Bill":
         """The lines of one category as a bill of their own, before the discount of the deal."""
         lines = tuple(line for line in self.lines if line.category == category)
-        return replace(self, lines=lines, warnings=(), deal_discount_percent=Decimal(0))
+        return replace(self, lines=lines, warnings=(), price_warnings=(), deal_discount_percent=Decimal(0))
 
     def _open(self) -> list[BillLine]:
         return [line for line in self.bought if line.extended_net is None]

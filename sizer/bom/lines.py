@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.language import tr, translated
 from sizer.base.money import round_money
 from sizer.bom.bill import Bill, BillLine
 from sizer.bom.overrides import added, overridden, whole_items
 from sizer.bom.prices import PriceBook
-from sizer.bom.remarks import warnings
+from sizer.bom.remarks import price_warnings, warnings
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Support
+from sizer.catalog.wording import capital
 from sizer.physical.counted import CATEGORIES, Component
 from sizer.physical.power import device_power
 from sizer.workload.quote import Quote
@@ -77,7 +79,11 @@ def bill(
         deal_discount_percent=quote.discount_percent,
         valid_until=None if quote_date is None else quote_date + datetime.timedelta(days=quote.valid_days),
     )
-    return replace(made, warnings=warnings(made, catalog, quote_date))
+    return replace(
+        made,
+        warnings=warnings(made, catalog, quote_date),
+        price_warnings=price_warnings(made, catalog, quote_date),
+    )
 
 
 def row_cost(
@@ -135,7 +141,9 @@ def _merged(components: Iterable[Component], whole: Collection[str]) -> list[Com
         if same is not None:
             roles = _listed(same.role, part.role, ", ")
             note = _listed(same.note, part.note, "; ")
-            part = replace(part, role=roles, quantity=same.quantity + part.quantity, note=note)
+            names = same.note_names_item if same.note else part.note_names_item
+            quantity = same.quantity + part.quantity
+            part = replace(part, role=roles, quantity=quantity, note=note, note_names_item=names)
         found[key] = part
     return list(found.values())
 
@@ -160,10 +168,10 @@ def _line(part: Component, catalog: Catalog, book: PriceBook, currency: str) -> 
     metric = item.metric.value if isinstance(item, Software | Support) else ""
     # "Blanking panel, 1U" says what it is for.
     is_said = part.role in ("software", "support") or part.role.lower() in item.name.lower()
-    role = "" if is_said else f"{part.role[:1].upper()}{part.role[1:]}: "
-    detail = f", {part.note}" if part.note.startswith("with ") else ""
+    role = "" if is_said else f"{capital(', '.join(map(translated, part.role.split(', '))))}: "
+    detail = f", {part.note}" if part.note_names_item else ""
     price = _price(item, part, book, currency)
-    notes = ["" if detail else part.note, price.pop("note", ""), _end_of_sale_note(item)]
+    of_part, of_price, of_sale = "" if detail else part.note, price.pop("note", ""), _end_of_sale_note(item)
     fields: dict[str, Any] = {"unit_price": None, "price_source": "", "price_date": "", **price, **_physical(item)}
     return BillLine(
         line="",
@@ -175,7 +183,9 @@ def _line(part: Component, catalog: Catalog, book: PriceBook, currency: str) -> 
         quantity=int(part.quantity[0]),
         unit=_UNITS.get(metric, "EA"),
         status=part.status,
-        note="; ".join(note for note in notes if note),
+        note="; ".join(filter(None, (of_part, of_price, of_sale))),
+        part_note="; ".join(filter(None, (of_part, of_sale))),
+        has_own_price=part.item in catalog.own_prices,
         **fields,
     )
 
@@ -186,7 +196,7 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
         return {}
     if isinstance(item, Software) and _is_free(item):
         # Zero by its source, not for want of a price.
-        how = "free of charge" if item.metric.value == "free" else "included with another line"
+        how = tr("free of charge") if item.metric.value == "free" else tr("included with another line")
         return {"unit_price": Decimal("0.00"), "price_source": item.metric.source, "note": how}
     row = book.price(item.id, currency)
     if row is None:
@@ -224,4 +234,4 @@ def _is_free(item: Item) -> bool:
 
 
 def _end_of_sale_note(item: Item) -> str:
-    return f"end of sale {item.end_of_sale.value}" if item.end_of_sale is not None else ""
+    return tr("end of sale {date}", date=item.end_of_sale.value) if item.end_of_sale is not None else ""

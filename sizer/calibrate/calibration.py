@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
+from sizer.base.language import tr, trn
+from sizer.base.quantities import plain
 from sizer.calibrate.cases import Levels, generation, link_level
 from sizer.calibrate.hosts import DecodeFit, host_rows, stack_scatter
 from sizer.calibrate.observations import (
@@ -271,15 +273,28 @@ class Calibration:
         most = self.most_gpus.get(stack.id)
         if task == "training" and most is not None and n_gpus > most:
             notes.append(
-                f"{stack.name} was published on {most} {'GPU' if most == 1 else 'GPUs'} at most, not {n_gpus}: "
-                "how it scales is extrapolated"
+                trn(
+                    "{stack} was published on {most} GPU at most, not {n}: how it scales is extrapolated",
+                    "{stack} was published on {most} GPUs at most, not {n}: how it scales is extrapolated",
+                    most,
+                    stack=stack.name,
+                    most=most,
+                    n=n_gpus,
+                )
             )
         dnn_id = _known_as(dnn)
         batches = self.batches.get(f"{dnn_id}/{precision}/{task}")
         if batches is not None and not batches[0] <= batch_per_gpu <= batches[1]:
             notes.append(
-                f"{dnn.name} was published with {batches[0]:g} to {batches[1]:g} samples per GPU in {precision} "
-                f"precision, not {batch_per_gpu:g}: the rate is extrapolated"
+                tr(
+                    "{dnn} was published with {least} to {most} samples per GPU in {precision} precision, not {batch}: "
+                    "the rate is extrapolated",
+                    dnn=dnn.name,
+                    least=plain(batches[0]),
+                    most=plain(batches[1]),
+                    precision=precision,
+                    batch=plain(batch_per_gpu),
+                )
             )
         return tuple(notes)
 
@@ -287,19 +302,38 @@ class Calibration:
         e, notes = levels, []
         if f"stack-precision:{e.stack}/{e.precision}" not in self._index:
             notes.append(
-                f"{stack.name} was not measured in {e.precision} precision: rates are those of its framework's pool"
+                tr(
+                    "{stack} was not measured in {precision} precision: rates are those of its framework's pool",
+                    stack=stack.name,
+                    precision=e.precision,
+                )
             )
-        if is_custom:
-            base = f"the efficiency of {e.dnn}" if e.dnn else "the efficiency of the pool of all neural networks"
-            notes.append(f"{dnn.name} was not measured: it borrows {base}")
+        if is_custom and e.dnn:
+            notes.append(tr("{dnn} was not measured: it borrows the efficiency of {like}", dnn=dnn.name, like=e.dnn))
+        elif is_custom:
+            notes.append(
+                tr("{dnn} was not measured: it borrows the efficiency of the pool of all neural networks", dnn=dnn.name)
+            )
         elif f"dnn:{e.dnn}/{e.precision}" not in self._index:
             notes.append(
-                f"{dnn.name} was not measured in {e.precision} precision: rates are those of its family's pool"
+                tr(
+                    "{dnn} was not measured in {precision} precision: rates are those of its family's pool",
+                    dnn=dnn.name,
+                    precision=e.precision,
+                )
             )
         elif f"pair:{e.stack}/{e.dnn}/{e.precision}/{e.task}" not in self._index:
-            notes.append(f"{dnn.name} was not measured with {stack.name} in {e.precision} precision ({e.task})")
+            notes.append(
+                tr(
+                    "{dnn} was not measured with {stack} in {precision} precision ({task})",
+                    dnn=dnn.name,
+                    stack=stack.name,
+                    precision=e.precision,
+                    task=e.task,
+                )
+            )
         if f"gpu:{e.gpu}" not in self._index and f"gpu:{gpu.id}" not in self._index:
-            notes.append(f"{gpu.name} was not measured: it takes the efficiency of its generation")
+            notes.append(tr("{gpu} was not measured: it takes the efficiency of its generation", gpu=gpu.name))
         is_known = f"stack:{e.stack}" in self._index
         if (
             is_known
@@ -307,7 +341,12 @@ class Calibration:
             and f"inter-stack:{e.stack}/{e.precision}" not in self._index
             and e.task == "training"
         ):
-            notes.append(f"{stack.name} was measured on one server only: its exchange between servers is the pool's")
+            notes.append(
+                tr(
+                    "{stack} was measured on one server only: its exchange between servers is the pool's",
+                    stack=stack.name,
+                )
+            )
         return tuple(notes)
 
     def decode_terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float, str]:

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
+from sizer.base.language import tr
+from sizer.base.quantities import plain
 from sizer.calibrate.hosts import matching_rate
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import left_out_reason
@@ -82,7 +84,14 @@ class EpochsCurve:
         beyond = np.maximum(0.0, np.log2(batch / high)) + 0.2 * np.maximum(0.0, np.log2(low / batch))
         warnings: tuple[str, ...] = ()
         if (batch > high).any() or (batch < low / 4).any():
-            warnings = (f"epochs of {name} are published for global batches {low:g} to {high:g}; this extrapolates",)
+            warnings = (
+                tr(
+                    "epochs of {name} are published for global batches {least} to {most}; this extrapolates",
+                    name=name,
+                    least=plain(low),
+                    most=plain(high),
+                ),
+            )
         return Estimate.log_normal(median, np.hypot(self.log_sd, _ONE_POINT_LOG_SD * beyond), warnings)
 
 

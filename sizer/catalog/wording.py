@@ -1,108 +1,148 @@
 """Facts of the catalogue in words: names of fields, values with their units, items with their vendors."""
 
-from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+from sizer.base.language import Texts, mark, tr, trc
+from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Item
 
 # Raw keys of catalogue and request as people say them.
-NAMES = {
-    "page-cache": "page cache",
-    "pinned": "pinned cache",
-    "none": "no cache",
-    "random": "random order in every epoch",
-    "sharded": "a fixed shard for each server",
-    "training": "training",
-    "validation-inference": "validation inference",
-    "mixed": "mixed precision",
-    "fp32": "single precision (fp32)",
-    "cost": "cost",
-    "time": "time",
-    "gpus": "GPUs",
-    "rack-units": "rack units",
-    "watts": "watts",
-    "scale-out-nas": "scale-out NAS",
-    "parallel-file-system": "parallel file system",
-    "nfs-server": "NFS server",
-    "local": "local drives",
-    "sxm2": "SXM2",
-    "sxm3": "SXM3",
-    "pcie": "PCIe",
-    "nvlink1": "NVLink",
-    "nvlink2": "NVLink 2",
-    "nvswitch": "NVSwitch",
-    "pcie3": "PCIe 3.0",
-    "datasheet": "data sheet",
-    "measured": "measured",
-    "published": "published",
-    "derived": "derived",
-    "assumed": "assumed",
-    "framework": "framework loader on the CPU",
-    "dali": "DALI with GPU decode",
-    "dali-cpu": "DALI on the CPU",
-    "request": "the request",
-}
-# Facts with a better name than their field, and those that a component table leaves to other places.
-_LABELS = {
-    "n_gpus": "GPUs",
-    "n_cpus": "Processors",
-    "cpu": "Processor",
-    "intra_link": "GPU interconnect",
-    "height_u": "Height",
-    "depth_m": "Depth",
-    "weight_kg": "Weight",
-    "power_typical_w": "Power, typical",
-    "power_max_w": "Power, maximum",
-    "power_low_w": "Power, lower end of the bracket",
-    "power_high_w": "Power, upper end of the bracket",
-    "power_inlets": "Power inlets",
-    "inlet_kind": "Inlet kind",
-    "memory_bytes": "Memory",
-    "memory_max_bytes": "Memory, largest",
-    "peak_mixed_flop_per_s": "Peak, mixed precision",
-    "peak_fp32_flop_per_s": "Peak, single precision",
-    "memory_bytes_per_s": "Memory bandwidth",
-    "nvlink_bytes_per_s": "NVLink, one direction",
-    "tdp_w": "Power limit (TDP)",
-    "form_factor": "Form",
-    "nodes_per_unit": "Nodes a chassis",
-    "min_nodes": "Fewest nodes",
-    "max_nodes": "Most nodes",
-    "node_read_low_bytes_per_s": "Read rate of a node, demonstrated",
-    "node_read_high_bytes_per_s": "Read rate of a node, upper end",
-    "mount_low_bytes_per_s": "Read rate of a mount, lower end",
-    "mount_high_bytes_per_s": "Read rate of a mount, upper end",
-    "mounts_per_server": "Mounts a server",
-    "front_end_kind": "Front end",
-    "front_end_ports_per_node": "Front-end ports a node",
-    "back_end_ports_per_node": "Back-end ports a node",
-    "back_end_switch": "Back-end switch",
-    "back_end_flat_nodes": "Nodes on a flat back end, most",
-    "cache_bytes_per_node": "Cache a node",
-    "usable_bytes": "Usable capacity",
-    "protection": "Protection",
-    "stripe_data": "Stripe, data blocks",
-    "stripe_data_max": "Stripe, most data blocks",
-    "stripe_parity": "Stripe, parity blocks",
-    "hot_spare_nodes": "Hot-spare servers",
-    "hot_spare_nodes_above_min": "Hot-spare servers, larger clusters",
-    "usable_share": "Share left after metadata and reserve",
-    "subnet_manager": "Subnet manager on board",
-    "latency_s": "Latency",
-    "uplink_kind": "Uplinks",
-    "front_end_bytes_per_s": "Front-end port, data rate",
-    "uplink_bytes_per_s": "Uplink, data rate",
-    "introduced": "Introduced",
-    "end_of_sale": "End of sale",
-    "end_of_service": "End of service",
-    "capacity_w": "Capacity",
-    "load_kg": "Load",
-    "metric": "What a licence counts",
-    "purpose": "Scope",
-    "power_end_w": "Power of an end",
-    "outlets_c13": "C13 outlets",
-    "outlets_c19": "C19 outlets",
-}
+NAMES = Texts(
+    {
+        "page-cache": mark("page cache"),
+        "pinned": mark("pinned cache"),
+        "none": mark("no cache"),
+        "random": mark("random order in every epoch"),
+        "sharded": mark("a fixed shard for each server"),
+        "training": mark("training"),
+        "validation-inference": mark("validation inference"),
+        "mixed": mark("mixed precision"),
+        "fp32": mark("single precision (fp32)"),
+        "cost": mark("cost"),
+        "time": mark("time"),
+        "gpus": mark("GPUs"),
+        "rack-units": mark("rack units"),
+        "watts": mark("watts"),
+        "scale-out-nas": mark("scale-out NAS"),
+        "parallel-file-system": mark("parallel file system"),
+        "nfs-server": mark("NFS server"),
+        "local": mark("local drives"),
+        "sxm2": mark("SXM2"),
+        "sxm3": mark("SXM3"),
+        "pcie": mark("PCIe"),
+        "nvlink1": mark("NVLink"),
+        "nvlink2": mark("NVLink 2"),
+        "nvswitch": mark("NVSwitch"),
+        "pcie3": mark("PCIe 3.0"),
+        "datasheet": mark("data sheet"),
+        "measured": mark("measured"),
+        "published": mark("published"),
+        "derived": mark("derived"),
+        "assumed": mark("assumed"),
+        "framework": mark("framework loader on the CPU"),
+        "dali": mark("DALI with GPU decode"),
+        "dali-cpu": mark("DALI on the CPU"),
+        "request": mark("the request"),
+        "cluster": mark("cluster"),
+        "free": mark("free"),
+        "included": mark("included"),
+        "node": mark("node"),
+        "gpu": mark("gpu"),
+        "raw-terabyte": mark("raw-terabyte"),
+        "raw files": mark("raw files"),
+        "records": mark("records"),
+        "decoded tensors": mark("decoded tensors"),
+    }
+)
+# Names of facts. Those of a request or a neural network that tables of parts leave out are here for translation.
+_LABELS = Texts(
+    {
+        "n_gpus": mark("GPUs"),
+        "n_cpus": mark("Processors"),
+        "cpu": mark("Processor"),
+        "intra_link": mark("GPU interconnect"),
+        "height_u": mark("Height"),
+        "depth_m": mark("Depth"),
+        "weight_kg": mark("Weight"),
+        "power_typical_w": mark("Power, typical"),
+        "power_max_w": mark("Power, maximum"),
+        "power_low_w": mark("Power, lower end of the bracket"),
+        "power_high_w": mark("Power, upper end of the bracket"),
+        "power_inlets": mark("Power inlets"),
+        "inlet_kind": mark("Inlet kind"),
+        "memory_bytes": mark("Memory"),
+        "memory_max_bytes": mark("Memory, largest"),
+        "peak_mixed_flop_per_s": mark("Peak, mixed precision"),
+        "peak_fp32_flop_per_s": mark("Peak, single precision"),
+        "memory_bytes_per_s": mark("Memory bandwidth"),
+        "nvlink_bytes_per_s": mark("NVLink, one direction"),
+        "tdp_w": mark("Power limit (TDP)"),
+        "form_factor": mark("Form"),
+        "nodes_per_unit": mark("Nodes a chassis"),
+        "min_nodes": mark("Fewest nodes"),
+        "max_nodes": mark("Most nodes"),
+        "node_read_low_bytes_per_s": mark("Read rate of a node, demonstrated"),
+        "node_read_high_bytes_per_s": mark("Read rate of a node, upper end"),
+        "mount_low_bytes_per_s": mark("Read rate of a mount, lower end"),
+        "mount_high_bytes_per_s": mark("Read rate of a mount, upper end"),
+        "mounts_per_server": mark("Mounts a server"),
+        "front_end_kind": mark("Front end"),
+        "front_end_ports_per_node": mark("Front-end ports a node"),
+        "back_end_ports_per_node": mark("Back-end ports a node"),
+        "back_end_switch": mark("Back-end switch"),
+        "back_end_flat_nodes": mark("Nodes on a flat back end, most"),
+        "cache_bytes_per_node": mark("Cache a node"),
+        "usable_bytes": mark("Usable capacity"),
+        "protection": mark("Protection"),
+        "stripe_data": mark("Stripe, data blocks"),
+        "stripe_data_max": mark("Stripe, most data blocks"),
+        "stripe_parity": mark("Stripe, parity blocks"),
+        "hot_spare_nodes": mark("Hot-spare servers"),
+        "hot_spare_nodes_above_min": mark("Hot-spare servers, larger clusters"),
+        "usable_share": mark("Share left after metadata and reserve"),
+        "subnet_manager": mark("Subnet manager on board"),
+        "latency_s": mark("Latency"),
+        "uplink_kind": mark("Uplinks"),
+        "front_end_bytes_per_s": mark("Front-end port, data rate"),
+        "uplink_bytes_per_s": mark("Uplink, data rate"),
+        "introduced": mark("Introduced"),
+        "end_of_sale": mark("End of sale"),
+        "end_of_service": mark("End of service"),
+        "capacity_w": mark("Capacity"),
+        "load_kg": mark("Load"),
+        "metric": mark("What a licence counts"),
+        "purpose": mark("Scope"),
+        "power_end_w": mark("Power of an end"),
+        "outlets_c13": mark("C13 outlets"),
+        "outlets_c19": mark("C19 outlets"),
+        "base_clock_hz": mark("Base clock"),
+        "cores": mark("Cores"),
+        "evaluate_every_epochs": mark("Evaluate every epochs"),
+        "features": mark("Features"),
+        "forward_flop": mark("Forward"),
+        "gateway_ports_per_node": mark("Gateway ports per node"),
+        "host_interface": mark("Host interface"),
+        "inlet": mark("Inlet"),
+        "input_bytes": mark("Input"),
+        "length_m": mark("Length"),
+        "n_ports": mark("N ports"),
+        "n_samples": mark("N samples"),
+        "n_validation_samples": mark("N validation samples"),
+        "parameters": mark("Parameters"),
+        "pcie_lanes": mark("Pcie lanes"),
+        "ports": mark("Ports"),
+        "raw_bytes": mark("Raw"),
+        "released": mark("Released"),
+        "role": mark("Role"),
+        "sample_bytes": mark("Sample"),
+        "server": mark("Server"),
+        "target": mark("Target"),
+        "threads": mark("Threads"),
+        "usable_bytes_per_s": mark("Usable"),
+        "usable_depth_m": mark("Usable depth"),
+        "width_m": mark("Width"),
+    }
+)
 _KINDS = {"front_end_kind", "uplink_kind"}
 _ITEMS = {"cpu", "server", "back_end_switch"}
 
@@ -130,7 +170,7 @@ _UNIT_OF_SUFFIX = (
 
 def sample_unit(dnn: Dnn) -> str:
     """Unit of throughput of a DNN."""
-    return "images/s" if dnn.sample == "image" else "samples/s"
+    return tr("images/s") if dnn.sample == "image" else tr("samples/s")
 
 
 def sentence(text: str) -> str:
@@ -157,7 +197,7 @@ def unit_of_field(field: str) -> tuple[str, str]:
 def fact_value(value: object, unit: str) -> str:
     """A catalogue fact in words."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return trc("answer", "yes") if value else trc("answer", "no")
     if isinstance(value, str):
         return name(value)
     number = float(value)  # type: ignore[arg-type]
@@ -180,8 +220,8 @@ def fact_value(value: object, unit: str) -> str:
 
 def fact_label(field: str) -> str:
     """Name of a fact: 'power_max_w' reads 'Power, maximum'."""
-    plain, _ = unit_of_field(field)
-    return _LABELS.get(field, plain[:1].upper() + plain[1:])
+    label = _LABELS.get(field)
+    return label if label is not None else capital(unit_of_field(field)[0])
 
 
 def fact_text(field: str, value: object, catalog: Catalog) -> str:
@@ -191,7 +231,7 @@ def fact_text(field: str, value: object, catalog: Catalog) -> str:
     if field in _ITEMS:
         return item_name(str(value), catalog)
     if field == "usable_share" and isinstance(value, (int, float)):
-        return f"{100 * float(value):g}{NARROW_SPACE}%"
+        return f"{plain(100 * float(value))}{NARROW_SPACE}%"
     if field == "inlet_kind":
         return str(value).upper()
     return fact_value(value, unit_of_field(field)[1])

@@ -2,6 +2,7 @@
 
 import math
 
+from sizer.base.language import tr, trn
 from sizer.base.quantities import si, significant
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import Bar, Box, Drawing, Label, Link
@@ -38,20 +39,23 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
             arrows.append(Link(f"{stages[place - 1].key}--{stage.key}", stages[place - 1].key, stage.key,
                                ((x - _GAP + 1, y), (x - 1, y)), 1.4, "muted", arrow=True))  # fmt: skip
     rate = si(float(answer.throughput.value), sample_unit)
-    title = f"Data path of {answer.dnn.name}: {STAGES[answer.bottleneck]} limits at {rate}"
+    title = tr(
+        "Data path of {dnn}: {stage} limits at {rate}", dnn=answer.dnn.name, stage=STAGES[answer.bottleneck], rate=rate
+    )
     height = _TOP + _HEIGHT + 15 + 12 * 3
     return Drawing(COLUMN_PX, height, title, tuple(boxes), tuple(arrows), tuple(bars), tuple(labels))
 
 
 def _inside(stage: Stage, answer: WorkloadAnswer, x: float, sample_unit: str) -> list[Label]:
     value, used = float(stage.capacity.value), is_limit(stage, answer)
-    number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("no limit", "", "")
+    number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else (tr("no limit"), "", "")
     labels = [
         Label(x + 11, _TOP + 23, number, 13, "ink" if used else "muted", semibold=used),
-        Label(x + 11, _TOP + 36, f"{unit} possible" if used else "", 8.5, "muted"),
+        Label(x + 11, _TOP + 36, tr("{unit} possible", unit=unit) if used else "", 8.5, "muted"),
     ]
     if used:
-        word = "limits" if stage.is_limiting else f"{significant(100 * stage.load_fraction, 2)} % busy"
+        busy = significant(100 * stage.load_fraction, 2)
+        word = tr("limits") if stage.is_limiting else tr("{share} % busy", share=busy)
         labels.append(Label(x + 11, _TOP + 53, word, 9, stage.key if stage.is_limiting else "ink", stage.is_limiting))
     return [label for label in labels if label.text]
 
@@ -69,18 +73,20 @@ def _load_bar(stage: Stage, x: float, width: float) -> list[Bar]:
 def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[str, ...]:
     """Two or three short lines: what a stage does with a sample here."""
     if key == "storage":
-        return (f"{si(answer.sample_bytes, 'B')} each", f"{si(float(answer.storage_bytes_per_s.value), 'B/s')} read")
+        read = si(float(answer.storage_bytes_per_s.value), "B/s")
+        return tr("{size} each", size=si(answer.sample_bytes, "B")), tr("{rate} read", rate=read)
     if key == "network":
         per_server = float(answer.storage_bytes_per_s.value) / max(design.n_servers, 1)
-        return (f"{si(per_server, 'B/s')}", "into each server")
+        return si(per_server, "B/s"), tr("into each server")
     if key == "decode":
-        return (f"to {si(answer.dnn.input_bytes.value, 'B')} each", _per_server(answer, design))
+        return tr("to {size} each", size=si(answer.dnn.input_bytes.value, "B")), _per_server(answer, design)
     if key == "gpu":
-        return (f"batch {answer.batch_per_gpu} per GPU", f"on {design.n_gpus} GPU{'s' if design.n_gpus > 1 else ''}")
+        gpus = trn("on {n} GPU", "on {n} GPUs", design.n_gpus, n=design.n_gpus)
+        return tr("batch {n} per GPU", n=answer.batch_per_gpu), gpus
     gradient = answer.dnn.parameters.value * _FLOAT_BYTES[answer.workload.precision]
-    return (f"{si(gradient, 'B')} of gradient", "a step")
+    return tr("{size} of gradient", size=si(gradient, "B")), tr("a step")
 
 
 def _per_server(answer: WorkloadAnswer, design: DesignAnswer) -> str:
     rate = float(answer.throughput.value) / max(design.n_servers, 1)
-    return f"{significant(rate)}/s per server"
+    return tr("{rate}/s per server", rate=significant(rate))

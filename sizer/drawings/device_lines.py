@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sizer.base.language import tr
 from sizer.catalog.schema import LinkKind
 from sizer.drawings import links
 from sizer.drawings.links import Bundle
@@ -109,10 +110,10 @@ class Router:
             counts = {self.bundles[number].count for number in members}
             if len(counts) > 1:
                 numbered.update(members)
-                said[level] = f"{links.speed(level.kind)}, as many as numbered"
+                said[level] = tr("{link}, as many as numbered", link=links.speed(level.kind))
             else:
-                each = " each" if len(members) > 1 else ""
-                said[level] = links.link_text(counts.pop(), level.kind) + each
+                text = links.link_text(counts.pop(), level.kind)
+                said[level] = tr("{links} each", links=text) if len(members) > 1 else text
         if any(self._is_crowded(key, numbered) for key, side in self.slots if side == "top"):
             return None
         # One short number makes all of them short.

@@ -1,5 +1,6 @@
 """The drawings of a design in the order in which draw.io files and slides show them."""
 
+from sizer.base.language import tr
 from sizer.catalog.model import Catalog
 from sizer.drawings.rack_fronts import rack_fronts
 from sizer.drawings.room import room
@@ -11,9 +12,10 @@ from sizer.sizing.result import DesignAnswer
 def design_pages(design: DesignAnswer, catalog: Catalog) -> tuple[tuple[str, Drawing], ...]:
     """Name and drawing of each page: topology, rack row, rack fronts."""
     fronts = rack_fronts(design.plan, catalog)
-    names = [f"Rack fronts {n}" if len(fronts) > 1 else "Rack fronts" for n in range(1, len(fronts) + 1)]
+    numbers = range(1, len(fronts) + 1)
+    names = [tr("Rack fronts {n}", n=n) for n in numbers] if len(fronts) > 1 else [tr("Rack fronts")]
     return (
-        ("Topology", topology(design)),
-        ("Rack row", room(design.plan)),
+        (tr("Topology"), topology(design)),
+        (tr("Rack row"), room(design.plan)),
         *zip(names, fronts, strict=True),
     )

@@ -6,6 +6,7 @@ Up to four racks stand on one drawing. In a large room each kind of rack is draw
 import math
 from collections.abc import Iterator, Sequence
 
+from sizer.base.language import tr, trn
 from sizer.base.quantities import NARROW_SPACE, si, significant
 from sizer.catalog.model import Catalog
 from sizer.drawings import racks
@@ -104,37 +105,46 @@ def _title(kinds: Sequence[RackKind], plan: Plan) -> str:
     """What the drawing shows: how near the heaviest rack comes to what feeds it."""
     drawn = [rack for kind in kinds for rack in kind.racks]
     most = max(drawn, key=lambda rack: rack.max_w)
-    name = "one rack" if len(drawn) == 1 else f"{len(drawn)} racks"
-    if len(drawn) < len(plan.racks):
-        name = f"{'rack' if len(drawn) == 1 else 'racks'} {drawn[0].name}"
-        name += f" to {drawn[-1].name}" if len(drawn) > 1 else ""
-    subject = "it draws" if len(drawn) == 1 else f"{most.name} draws most,"
-    watts = racks.up_to(most.max_w, most.has_unknown_power)
-    capacity = racks.feed_capacity_w(most)
-    fed = f" of {si(capacity, 'W')} on either feed" if capacity else ""
-    said = watts if watts == racks.POWER_UNKNOWN else f"{subject} {watts}{fed}"
-    return f"{name[0].upper()}{name[1:]}: {said}"
+    first, last, count = drawn[0].name, drawn[-1].name, len(drawn)
+    if count == len(plan.racks):
+        name = trn("One rack", "{n} racks", count, n=count)
+    elif count == 1:
+        name = tr("Rack {name}", name=first)
+    else:
+        name = tr("Racks {first} to {last}", first=first, last=last)
+    draw = racks.up_to(most.max_w, most.has_unknown_power)
+    if not racks.is_unknown(most.max_w, most.has_unknown_power):
+        capacity = racks.feed_capacity_w(most)
+        if capacity:
+            draw = tr("{draw} of {capacity} on either feed", draw=draw, capacity=si(capacity, "W"))
+        draw = (
+            tr("it draws {draw}", draw=draw)
+            if count == 1
+            else tr("{rack} draws most, {draw}", rack=most.name, draw=draw)
+        )
+    return f"{name}: {draw}"
 
 
 def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
     rack, count = kind.first, len(kind.racks)
     title = kind.names
     if count > 1:
-        title += f": {count} equal racks"
+        title = tr("{names}: {n} equal racks", names=title, n=count)
     elif rack.is_existing:
-        title += " (existing)"
+        title = tr("{names} (existing)", names=title)
     power = racks.watts(rack.typical_w, rack.has_unknown_power)
     if not rack.present:
-        power = "no draw yet, all of it reserved"
-    elif power != racks.POWER_UNKNOWN:
-        power += f" typical, {si(rack.max_w, 'W')} maximum"
-    added = " added" if rack.is_existing else ""
-    last = racks.weight(rack) + added
+        power = tr("no draw yet, all of it reserved")
+    elif not racks.is_unknown(rack.typical_w, rack.has_unknown_power):
+        power = tr("{typical} typical, {most} maximum", typical=power, most=si(rack.max_w, "W"))
+    last = racks.weight(rack)
+    if rack.is_existing:
+        power, last = tr("{amount} added", amount=power), tr("{amount} added", amount=last)
     if count > 1:
-        last += f" each; names of {rack.name}"
+        last = tr("{weight} each; names of {rack}", weight=last, rack=rack.name)
     (title,) = wrapped(title, _TITLE, width, semibold=True, max_lines=1)
     yield Label(x, y + 12, title, _TITLE, "ink", semibold=True)
-    yield Label(x, y + 26, power + added, _SMALL, "muted")
+    yield Label(x, y + 26, power, _SMALL, "muted")
     yield Label(x, y + 26 + _LEADING, last, _SMALL, "muted")
 
 
@@ -166,14 +176,14 @@ class _Wording:
     def text(self, device: PlacedDevice) -> str:
         """Name, model, height and watts; a shorter wording leaves out what can be seen."""
         model = self.catalog.item(device.item).name
-        watts, height = racks.up_to(device.power.max_w, not device.power.is_known), f"{device.height_u}U"
+        power, height = device.power, f"{device.height_u}U"
+        is_short = self.length > 0 and power.is_known
+        watts = si(power.max_w, "W") if is_short else racks.up_to(power.max_w, not power.is_known)
         if device.status == "existing":
-            model = f"{model}, at hand"
-        if self.length > 0:
-            watts = watts.removeprefix("up to ")
+            model = tr("{model}, at hand", model=model)
         parts = [device.name, model, height, watts] if self.length < 2 else [device.name, model, watts]
         if device.status == "reserved":
-            parts[0] = f"reserved: {device.name}"
+            parts[0] = tr("reserved: {device}", device=device.name)
         return " · ".join(parts)
 
 
@@ -211,14 +221,17 @@ def _empty(kind: RackKind, x: float, floor: float, width: float) -> Iterator[Box
         unit for one in rack.devices if one.status == "reserved" for unit in range(one.unit, one.unit + one.height_u)
     }
     for lowest, height in unit_runs(unit for unit in rack.empty_units if unit not in reserved):
-        panels = "blanking panel" if height == 1 else "blanking panels"
+        if rack.is_existing:
+            title = tr("{n}U free", n=height)
+        else:
+            title = trn("{n}U of blanking panel", "{n}U of blanking panels", height, n=height)
         yield Box(
             id=f"{rack.name} U{lowest}",
             x=x,
             y=_top(lowest, height, floor),
             width=width,
             height=height * UNIT_PX,
-            title=f"{height}U free" if rack.is_existing else f"{height}U of {panels}",
+            title=title,
             role="hairline",
             hatched=not rack.is_existing,
             small=True,
@@ -235,18 +248,18 @@ def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterato
         middle = top + height * UNIT_PX / 2 + _SMALL / 3
         yield (
             Bar(x, top, width, height * UNIT_PX, "hairline"),
-            Label(x + width / 2, middle, "not free", _SMALL, "muted", anchor="middle"),
+            Label(x + width / 2, middle, tr("not free"), _SMALL, "muted", anchor="middle"),
         )
 
 
 def _foot(rack: PlacedRack, x: float, y: float, width: float) -> Iterator[Label]:
     """What each PDU carries while the other side is lost, and its outlets in use."""
     if not rack.feeds:
-        yield Label(x, y + _LEADING, "on the PDUs of the rack", _SMALL, "muted")
+        yield Label(x, y + _LEADING, tr("on the PDUs of the rack"), _SMALL, "muted")
         return
-    for share, text in zip(_PDU_COLUMNS, ("kW alone", "C13", "C19"), strict=True):
+    for share, text in zip(_PDU_COLUMNS, (tr("kW alone"), "C13", "C19"), strict=True):
         yield Label(x + share * width, y + _LEADING, text, _SMALL, "muted", anchor="end")
-    yield Label(x, y + _LEADING, "PDU", _SMALL, "muted")
+    yield Label(x, y + _LEADING, tr("PDU"), _SMALL, "muted")
     for row, feed in enumerate(rack.feeds, 2):
         yield Label(x, y + row * _LEADING, feed.name, _SMALL, "ink", semibold=True)
         for share, text in zip(_PDU_COLUMNS, _feed_texts(feed, rack), strict=True):
@@ -256,7 +269,7 @@ def _foot(rack: PlacedRack, x: float, y: float, width: float) -> Iterator[Label]
 def _feed_texts(feed: PowerFeed, rack: PlacedRack) -> tuple[str, str, str]:
     load = racks.at_least(rack.has_unknown_power, significant(feed.alone_w / 1e3))
     return (
-        f"{load} of {significant(feed.capacity_w / 1e3)}",
+        tr("{load} of {capacity}", load=load, capacity=significant(feed.capacity_w / 1e3)),
         f"{feed.used('c13')}{NARROW_SPACE}/{NARROW_SPACE}{feed.outlets_c13}",
         f"{feed.used('c19')}{NARROW_SPACE}/{NARROW_SPACE}{feed.outlets_c19}",
     )

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sizer.base.language import tr, trn
 from sizer.base.quantities import NARROW_SPACE, si, significant
 from sizer.drawings import racks
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
@@ -48,9 +49,9 @@ def room(plan: Plan) -> Drawing:
         bottom = _EDGE + row * (tile.height + tile.aisle) + tile.height
         if rows > 1:
             middle = bottom - tile.height / 2 + _SMALL / 3
-            labels.append(Label(0, middle, f"row{NARROW_SPACE}{row + 1}", _SMALL, "muted"))
+            labels.append(Label(0, middle, tr("row\u202f{n}", n=row + 1), _SMALL, "muted"))
         if tile.lines > 2:
-            text = f"aisle of {significant(AISLE_M, 2)}{NARROW_SPACE}m"
+            text = tr("aisle of {width}", width=f"{significant(AISLE_M, 2)}{NARROW_SPACE}m")
             middle = bottom + tile.aisle / 2 + _SMALL / 3
             labels.append(Label((left + right) / 2, middle, text, _SMALL, "muted", anchor="middle"))
     bottom = _EDGE + rows * (tile.height + tile.aisle)
@@ -62,21 +63,25 @@ def room(plan: Plan) -> Drawing:
 def _title(plan: Plan, rows: int) -> str:
     """Racks, watts and kilograms of all, and the heaviest load on the floor."""
     count = len(plan.racks)
-    ordered = f"{count} racks in {'one row' if rows == 1 else f'{rows} rows'}" if count > 1 else "One rack"
+    ordered = tr("One rack")
+    if count > 1:
+        ordered = trn("{n} racks in one row", "{n} racks in {rows} rows", rows, n=count, rows=rows)
     kilograms = sum(rack.weight_kg for rack in plan.racks)
     some_power, some_weight = (
         any(unknown) for unknown in zip(*((r.has_unknown_power, r.has_unknown_weight) for r in plan.racks), strict=True)
     )
     parts = [
-        f"{racks.watts(sum(rack.max_w for rack in plan.racks), some_power)} maximum",
+        tr("{power} maximum", power=racks.watts(sum(rack.max_w for rack in plan.racks), some_power)),
         racks.at_least(some_weight, racks.kilograms(kilograms)),
     ]
     loads = [(load, rack) for rack in plan.racks if (load := plan.floor_tile_kg(rack)) is not None]
     if loads:
         load, rack = max(loads, key=lambda pair: pair[0])
-        where = "" if count == 1 else f" under {rack.name}"
         most = racks.at_least(rack.has_unknown_weight, racks.kilograms(load))
-        parts.append(f"{most} on a floor tile{where}")
+        if count == 1:
+            parts.append(tr("{weight} on a floor tile", weight=most))
+        else:
+            parts.append(tr("{weight} on a floor tile under {rack}", weight=most, rack=rack.name))
     return f"{ordered}: {', '.join(parts)}"
 
 
@@ -110,7 +115,7 @@ def _texts(rack: PlacedRack) -> tuple[str, ...]:
 
 def _watts(rack: PlacedRack) -> str:
     unknown = rack.has_unknown_power
-    return "unknown" if unknown and not rack.max_w else _bound(unknown) + si(rack.max_w, "W")
+    return tr("unknown") if unknown and not rack.max_w else _bound(unknown) + si(rack.max_w, "W")
 
 
 def _bound(is_lower_bound: bool) -> str:
@@ -137,7 +142,7 @@ def _legend(plan: Plan, x: float, y: float) -> tuple[Sequence[Bar], Sequence[Lab
     """What the colours of the edges mean, where the racks are too small to say it."""
     bars, labels = [], []
     for role in dict.fromkeys(racks.main_role(rack) for rack in plan.racks):
-        text = f"mainly {racks.HOLDS[role]}"
+        text = tr("mainly {what}", what=racks.HOLDS[role])
         bars.append(Bar(x, y + 3, 3, 12, role))
         labels.append(Label(x + 8, y + 12, text, _SMALL, "muted"))
         x += 8 + math.ceil(text_width(text, _SMALL)) + 20

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sizer.base.language import tr, translated
 from sizer.catalog.links import kind_name
 from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, Cluster
@@ -196,9 +197,9 @@ class _Layout:
         if group in _MANAGEMENT:
             return [f"{id_} · {self._ports(id_)}"]
         if id_ == links.CUSTOMER_LAN:
-            return ["customer", "LAN"]
+            return tr("customer LAN").split(" ", 1)
         if id_ == "storage":
-            return [f"{self.cluster.count('storage')} units"]
+            return [tr("{n} units", n=self.cluster.count("storage"))]
         if group in _DEVICES or (group == "back-end" and self.form.is_split):
             return _split(id_) if self.form.is_split else [id_]
         texts = [id_, self._ports(id_)]
@@ -207,7 +208,7 @@ class _Layout:
     def _ports(self, id_: str) -> str:
         ends = sum(b.count for b in self.bundles if b.z == id_)
         ends += sum(b.count for b in self.bundles if b.a == id_ and self.group_of[b.z] != "management")
-        return f"{ends} ports used"
+        return tr("{n} ports used", n=ends)
 
     def _needed_w(self, id_: str) -> float:
         return max(_width(text) for text in self._texts(id_, 0.0))
@@ -237,7 +238,7 @@ class _Layout:
         if group == links.CUSTOMER_LAN:
             texts = [self.cluster.model("storage"), *self.cluster.storage_lines()]
             if all(bundle.a != links.CUSTOMER_LAN for bundle in self.bundles):
-                texts.append("through ports of the servers, cables by others")
+                texts.append(tr("through ports of the servers, cables by others"))
         elif group == "storage":
             texts = [self.cluster.storage_title(), *self.cluster.storage_lines()]
         else:
@@ -248,15 +249,15 @@ class _Layout:
 
     def _what(self, group: str) -> list[str]:
         if group == "servers":
-            served = ["head node serves the files"] if self.cluster.head_serves_files else []
+            served = [tr("head node serves the files")] if self.cluster.head_serves_files else []
             return [*self.cluster.server_facts(), *served]
         if group == "back-end":
-            return ["back end a and b,", "storage only"]
+            return [tr("back end a and b,"), tr("storage only")]
         if group == "management":
-            return ["management, 1 GbE"]
+            return [tr("management, 1 GbE")]
         texts = [self.cluster.words(group)]
         if group in ("leaf", "spine") and self.cluster.rails > 1:
-            texts.append(f"{self.cluster.rails} rails kept apart")
+            texts.append(tr("{n} rails kept apart", n=self.cluster.rails))
         elif group == "leaf":
             texts.append(kind_name(self.cluster.design.platform.fabric))
         return texts
@@ -278,7 +279,7 @@ class _Layout:
         """How many management cables lead to each device."""
         if "management" not in self.ids:
             return
-        text = f"Management cables: {', '.join(self._management_cables())}"
+        text = tr("Management cables: {list}", list=", ".join(self._management_cables()))
         for line in wrapped(text, _TEXT, self.right - self.left, max_lines=2):
             self.bottom += _LEADING + 2
             self.labels.append(Label(self.left, self.bottom, line, _TEXT, "muted"))
@@ -292,8 +293,11 @@ class _Layout:
                 ends[bundle.a] = ends.get(bundle.a, 0) + bundle.count
         for noun, ends in counts.items():
             low, high = min(ends.values()), max(ends.values())
-            number = f"{low}" if low == high else f"{low} to {high}"
-            yield f"{number} to {'each' if len(ends) > 1 else 'the'} {noun}"
+            number = f"{low}" if low == high else tr("{low} to {high}", low=low, high=high)
+            if len(ends) > 1:
+                yield tr("{n} to each {what}", n=number, what=noun)
+            else:
+                yield tr("{n} to the {what}", n=number, what=noun)
 
 
 def _split(name: str) -> list[str]:
@@ -306,10 +310,10 @@ def _split(name: str) -> list[str]:
 def _noun(group: str, cluster: Cluster) -> str:
     """What a device of a group is called in a sentence."""
     if group == "servers":
-        return "server"
+        return tr("server")
     if group == "head":
-        return "head node"
-    return cluster.groups[group][0].role if group == "storage" else "switch"
+        return tr("head node")
+    return translated(cluster.groups[group][0].role) if group == "storage" else tr("switch")
 
 
 def _width(text: str) -> float:

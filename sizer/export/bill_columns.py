@@ -1,9 +1,13 @@
-"""Columns of the bill, the same in the workbook and in the CSV files (their order is what vendors' imports expect)."""
+"""Columns of the bill, the same in the workbook and in the CSV files (their order is what vendors' imports expect).
 
-from dataclasses import dataclass
+A customer's copy has one unit price and one amount a line instead of list prices, discounts and net prices.
+"""
+
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
+from sizer.base.language import tr
 from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine
 from sizer.export.text import TO_BE_QUOTED
@@ -16,20 +20,22 @@ Value = str | int | float | Decimal | None
 class BillColumn:
     """One column: its head, its width in the workbook in characters, and what its cells hold."""
 
-    title: str
+    key: str  # head in the full bill; program text finds the column by it
     width: float
     kind: Kind
-    # Letter of the column in the workbook, for formulas.
-    letter: str
+    title: str = ""  # head where it is another one
+
+    @property
+    def head(self) -> str:
+        """What stands above the column."""
+        return self.title or self.key
 
 
 def _columns(*given: tuple[str, float, Kind]) -> tuple[BillColumn, ...]:
-    return tuple(
-        BillColumn(title, width, kind, chr(ord("A") + place)) for place, (title, width, kind) in enumerate(given)
-    )
+    return tuple(BillColumn(key, width, kind) for key, width, kind in given)
 
 
-COLUMNS = _columns(
+_FULL = _columns(
     ("Line", 6, "text"),
     ("Group", 8, "text"),
     ("Category", 15, "text"),
@@ -55,22 +61,31 @@ COLUMNS = _columns(
     ("Status", 12, "text"),
     ("Notes", 38, "wrap"),
 )
-PLACE = {column.title: place for place, column in enumerate(COLUMNS)}
-LETTER = {column.title: column.letter for column in COLUMNS}
+_NOT_TOLD = ("Discount %", "Unit net price", "Extended list")
+
+
+def columns(bill: Bill) -> tuple[BillColumn, ...]:
+    """Columns of a bill in their order."""
+    if not bill.is_customer_copy:
+        return _FULL
+    titles = {"Unit list price": tr("Unit price"), "Extended net": tr("Extended price")}
+    return tuple(replace(one, title=titles.get(one.key, "")) for one in _FULL if one.key not in _NOT_TOLD)
 
 
 def instead_of_price(line: BillLine) -> str:
-    """What a line without a price reads."""
+    """What a line without a price, or without a unit price, reads."""
+    if line.fixed_extended is not None:
+        return tr("in the sum")
     return {"existing": "at hand", "by others": "by others"}.get(line.status, TO_BE_QUOTED)
 
 
 def values(line: BillLine, bill: Bill) -> tuple[Value, ...]:
-    """Cells of one line in the order of ``COLUMNS``; None where nothing is known."""
+    """Cells of one line in the order of ``columns``; None where nothing is known."""
 
     def money(amount: Decimal | None) -> Value:
         return instead_of_price(line) if amount is None else amount
 
-    return (
+    cells: tuple[Value, ...] = (
         line.line,
         line.group,
         line.category,
@@ -96,3 +111,5 @@ def values(line: BillLine, bill: Bill) -> tuple[Value, ...]:
         line.status,
         line.note,
     )
+    shown = {column.key for column in columns(bill)}
+    return tuple(cell for column, cell in zip(_FULL, cells, strict=True) if column.key in shown)

@@ -1,6 +1,6 @@
 """The bill as CSV for quoting tools and spreadsheets."""
 
-from sizer.export.bill_columns import COLUMNS, values
+from sizer.export.bill_columns import columns, values
 from sizer.export.csv_text import Delimiter, csv_bytes
 from sizer.sizing.result import SizingResult
 
@@ -17,8 +17,9 @@ def bill_csv(result: SizingResult, delimiter: Delimiter = ",") -> bytes:
     Returns
     -------
     bytes
-        UTF-8 with a byte-order mark. Unknown prices read "to be quoted".
+        UTF-8 with a byte-order mark. Unknown prices read "to be quoted", in a customer's copy a unit price that no
+        whole cents make up "in the sum".
     """
     bill = result.design.bill
-    heads = [column.title for column in COLUMNS]
+    heads = [column.head for column in columns(bill)]
     return csv_bytes(heads, [values(line, bill) for line in bill.lines], delimiter=delimiter)

@@ -14,6 +14,8 @@ from sizer.export.plan_json import plan_document
 from sizer.sizing.result import SCHEMA_VERSION, DesignAnswer, ParetoPoint, SizingResult, WorkloadAnswer
 
 KIND = "design"
+# What a customer's copy does not say of the quote: that it is nothing would be no answer either.
+_NOT_TOLD = {"quote": {"discount_percent", "override", "line"}}
 
 
 def design_document(result: SizingResult) -> dict[str, Any]:
@@ -27,7 +29,9 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         "tool_version": __version__,
         "catalog_digest": result.catalog_digest,
         "calibration_digest": result.calibration_digest,
-        "request": result.request.model_dump(mode="json", exclude_none=True),
+        "request": result.request.model_dump(
+            mode="json", exclude_none=True, exclude=_NOT_TOLD if result.design.bill.is_customer_copy else None
+        ),
         "verdict": result.verdict,
         "needs_cluster": result.needs_cluster,
         "advice": list(result.advice),
@@ -233,9 +237,9 @@ def _point(point: ParetoPoint) -> dict[str, Any]:
 def _bill(bill: Bill) -> dict[str, Any]:
     return {
         "currency": bill.currency,
-        "list_total": _sum(bill.list_total),
+        "list_total": None if bill.is_customer_copy else _sum(bill.list_total),
         "net_total": _sum(bill.net_total),
-        "deal_discount_percent": percent(bill.deal_discount_percent),
+        "deal_discount_percent": None if bill.is_customer_copy else percent(bill.deal_discount_percent),
         "total": _total(bill),
         "total_is_complete": bill.is_complete,
         "one_off": _sum(bill.one_off),
@@ -245,11 +249,12 @@ def _bill(bill: Bill) -> dict[str, Any]:
         "longest_lead_weeks": bill.longest_lead_weeks,
         "unpriced": list(bill.unpriced),
         "warnings": list(bill.warnings),
-        "lines": [_line(line) for line in bill.lines],
+        "lines": [_line(line, bill.is_customer_copy) for line in bill.lines],
     }
 
 
-def _line(line: BillLine) -> dict[str, Any]:
+def _line(line: BillLine, is_customer_copy: bool) -> dict[str, Any]:
+    """One line of a bill; a customer's copy knows neither list price nor discount."""
     return {
         "line": line.line,
         "group": line.group,
@@ -260,10 +265,10 @@ def _line(line: BillLine) -> dict[str, Any]:
         "description": line.description,
         "quantity": line.quantity,
         "unit": line.unit,
-        "unit_list_price": _money(line.unit_price),
-        "discount_percent": percent(line.discount_percent),
+        "unit_list_price": None if is_customer_copy else _money(line.unit_price),
+        "discount_percent": None if is_customer_copy else percent(line.discount_percent),
         "unit_net_price": _money(line.unit_net_price),
-        "extended_list": _money(line.extended_list),
+        "extended_list": None if is_customer_copy else _money(line.extended_list),
         "extended_net": _money(line.extended_net),
         "term_months": line.term_months,
         "lead_time_weeks": line.lead_time_weeks,

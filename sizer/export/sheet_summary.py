@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from sizer import __version__
+from sizer.base.language import tr
 from sizer.base.quantities import duration, si, significant
 from sizer.bom.bill import Bill
 from sizer.catalog.wording import sample_unit, sentence
@@ -14,11 +15,12 @@ from sizer.physical.counted import CATEGORIES
 from sizer.sizing.result import STAGES, SizingResult
 
 WIDTHS = (34, 24, 24, 62)
+_ON_PRICES = "Prices and availability may change without notice; each price has its source and date on the sheet BOM."
 _DISCLAIMERS = (
     "Budgetary and not binding: an offer needs the word of the vendors.",
     "Taxes, freight, duties, installation on site and electricity are not included.",
     "Performance is projected from published measurements, with an interval, and not guaranteed.",
-    "Prices and availability may change without notice; each price has its source and date on the sheet BOM.",
+    _ON_PRICES,
     "Part numbers are those of the sources at their dates; check them in the vendor's configurator before an order.",
     "Names of products are trademarks of their owners.",
 )
@@ -35,7 +37,13 @@ def write_summary(sheets: Sheets, sheet: Any, result: SizingResult, cells: BillC
     bill = result.design.bill
     row = _categories(sheets, sheet, row + 1, bill, cells)
     row = _terms(sheets, sheet, row + 1, bill, cells)
-    for head, texts in (("Warnings", [sentence(text) for text in bill.warnings]), ("Conditions", _DISCLAIMERS)):
+    conditions = tuple(
+        tr("Prices and availability may change without notice.")
+        if bill.is_customer_copy and text == _ON_PRICES
+        else text
+        for text in _DISCLAIMERS
+    )
+    for head, texts in (("Warnings", [sentence(text) for text in bill.warnings]), ("Conditions", conditions)):
         if texts:
             row += 1
             sheets.texts(sheet, row, (head, "", "", ""), "head")
@@ -51,7 +59,8 @@ def _heading(result: SizingResult) -> Iterator[tuple[str, str, str]]:
     if quote.number:
         yield "Quote", quote.number, ""
     if quote.revision:
-        yield "Revision", quote.revision, "changes on the sheet Change log"
+        is_told = not result.design.bill.is_customer_copy
+        yield "Revision", quote.revision, "changes on the sheet Change log" if is_told else ""
     yield "Date", request.date.isoformat() if request.date is not None else "not dated", ""
     yield (
         "Valid until",
@@ -114,8 +123,11 @@ def _inside(label: str) -> str:
 
 def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:
     """Totals by category, the discount of the deal and the total; returns the last row."""
-    heads = ("Price by category", f"List, {bill.currency}", f"Net, {bill.currency}", "")
-    for column, head in enumerate(heads):
+    is_told = not bill.is_customer_copy
+    heads = (f"List, {bill.currency}", f"Net, {bill.currency}")
+    if not is_told:
+        heads = ("", tr("Price, {currency}", currency=bill.currency))
+    for column, head in enumerate(("Price by category", *heads, "")):
         sheets.text(sheet, row, column, head, "head-right" if column in (1, 2) else "head")
     money, muted, total = (sheets.formats[name] for name in ("money", "muted", "total"))
     names = cells.column("Category")
@@ -126,46 +138,63 @@ def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
         row += 1
         sheets.text(sheet, row, 0, f"{category[:1].upper()}{category[1:]}")
         rule, condition = f'*({names}="{category}")', f',{names},"{category}"'
-        for column, title, amount in ((1, "Extended list", part.list_total), (2, "Extended net", part.net_total)):
-            sheet.write_formula(row, column, cells.sum_or_open(title, rule, condition), money, shown(amount))
+        for column, key, amount in ((1, "Extended list", part.list_total), (2, "Extended net", part.net_total)):
+            if cells.has(key):
+                sheet.write_formula(row, column, cells.sum_or_open(key, rule, condition), money, shown(amount))
         open_ = cells.is_open(cells.column("Extended net"), rule)
         n_open = part.net_total.n_open
         formula = f'=IF({open_}=0,"",{open_}&" of the lines to be quoted")'
         sheet.write_formula(row, 3, formula, muted, f"{n_open} of the lines to be quoted" if n_open else "")
-    row += 1
-    sheets.text(sheet, row, 0, "Sum of the lines")
-    for column, letter, amount in ((1, "L", bill.list_total), (2, "M", bill.net_total)):
-        sheet.write_formula(row, column, f"=BOM!${letter}${cells.sum_row}", money, shown(amount))
-    row += 1
-    sheets.text(sheet, row, 0, "Discount of the deal")
-    sheet.write_formula(row, 1, "=DealDiscount", sheets.formats["percent"], float(bill.deal_discount_percent / 100))
-    less = shown(bill.net_total) if bill.net_total.is_unknown else -float(bill.deal_reduction)
-    sheet.write_formula(row, 2, f"=BOM!$M${cells.deal_row}", money, less)
+    if is_told:
+        row = _discounted(sheets, sheet, row, bill, cells)
     row += 1
     label = "Total, at least" if bill.net_total.n_open else "Total"
-    sheet.write_formula(row, 0, f"=BOM!$F${cells.total_row}", total, label)
+    sheet.write_formula(row, 0, f"={cells.cell('Description', cells.total_row)}", total, label)
     sheet.write_blank(row, 1, None, total)
     amount = bill.net_total if bill.net_total.is_unknown else replace(bill.net_total, amount=bill.total, n_open=0)
-    sheet.write_formula(row, 2, f"=BOM!$M${cells.total_row}", sheets.formats["total-money"], shown(amount))
+    place = cells.cell("Extended net", cells.total_row)
+    sheet.write_formula(row, 2, f"={place}", sheets.formats["total-money"], shown(amount))
     sheet.write_blank(row, 3, None, total)
     return row + 1
 
 
+def _discounted(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:
+    """Sums at list and net prices, and the discount of the deal; returns the last row."""
+    money = sheets.formats["money"]
+    row += 1
+    sheets.text(sheet, row, 0, "Sum of the lines")
+    for column, key, amount in ((1, "Extended list", bill.list_total), (2, "Extended net", bill.net_total)):
+        sheet.write_formula(row, column, f"={cells.cell(key, cells.sum_row)}", money, shown(amount))
+    row += 1
+    sheets.text(sheet, row, 0, "Discount of the deal")
+    sheet.write_formula(row, 1, "=DealDiscount", sheets.formats["percent"], float(bill.deal_discount_percent / 100))
+    less = shown(bill.net_total) if bill.net_total.is_unknown else -float(bill.deal_reduction)
+    sheet.write_formula(row, 2, f"={cells.cell('Extended net', cells.deal_row)}", money, less)
+    return row
+
+
 def _terms(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:
     """What is bought once, what again, and the longest lead time; returns the last row."""
-    for column, head in enumerate(("Once and every year", "", f"Net, {bill.currency}", "")):
+    is_told = not bill.is_customer_copy
+    price = f"Net, {bill.currency}" if is_told else tr("Price, {currency}", currency=bill.currency)
+    for column, head in enumerate(("Once and every year", "", price, "")):
         sheets.text(sheet, row, column, head, "head-right" if column == 2 else "head")
     money = sheets.formats["money"]
     rows = (
         ("Bought once (CapEx)", cells.recurring(False), bill.one_off, "lines without a term, except support"),
         ("Support and subscriptions", cells.recurring(True), bill.recurring, "for the terms that the lines name"),
-        ("Of that a year (OpEx)", cells.yearly, bill.yearly, "net price x 12 / months of the term"),
+        (
+            "Of that a year (OpEx)",
+            cells.yearly,
+            bill.yearly,
+            "net price x 12 / months of the term" if is_told else tr("price x 12 / months of the term"),
+        ),
     )
     for label, formula, amount, note in rows:
         row += 1
         sheets.text(sheet, row, 0, label)
         sheet.write_formula(row, 2, formula, money, shown(amount))
-        sheets.text(sheet, row, 3, f"{note}; before the discount of the deal", "muted")
+        sheets.text(sheet, row, 3, f"{note}; before the discount of the deal" if is_told else note, "muted")
     row += 1
     sheets.text(sheet, row, 0, "Longest lead time known")
     weeks = bill.longest_lead_weeks

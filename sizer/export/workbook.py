@@ -19,8 +19,9 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
     """Workbook of the documented design.
 
     Sheets: Summary, BOM, Networks, Cables, Power, Racks, Elevations, Facility, Growth, Assumptions, To ask the
-    vendor, Change log, Sources, Data. Formulas carry the value that they had when the file was written, so that
-    viewers that do not calculate show it. Equal results give equal bytes.
+    vendor, Change log, Sources, Data; a customer's copy has neither the questions to vendors nor the log. Formulas
+    carry the value that they had when the file was written, so that viewers that do not calculate show it. Equal
+    results give equal bytes.
     """
     import xlsxwriter  # type: ignore[import-untyped]
 
@@ -37,8 +38,9 @@ def workbook(result: SizingResult, catalog: Catalog) -> bytes:
         sheet_lists.write_networks(sheets, result)
         write_plan(sheets, result, catalog)
         sheet_lists.write_assumptions(sheets, result)
-        sheet_lists.write_questions(sheets, result)
-        sheet_lists.write_changes(sheets, result)
+        if not result.design.bill.is_customer_copy:
+            sheet_lists.write_questions(sheets, result)
+            sheet_lists.write_changes(sheets, result)
         sheet_lists.write_sources(sheets, result, catalog)
         sheet_lists.write_data(sheets, result)
         summary.activate()

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.language import tr
+from sizer.base.quantities import plain
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Cable, LinkKind
 
@@ -55,14 +57,19 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
     choice = _choose(known, kind, length_m)
     if choice is not None:
         return choice
+    question = tr("part number of a {kind} cable of {length} m", kind=kind_name(kind), length=plain(length_m))
     stand_in = _STAND_INS.get(kind)
     if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
         return CableChoice(
             choice.items,
-            f"no {kind_name(kind)} cable in the catalogue, counted as {kind_name(stand_in)}",
-            f"part number of a {kind_name(kind)} cable of {length_m:g} m",
+            tr(
+                "no {kind} cable in the catalogue, counted as {stand_in}",
+                kind=kind_name(kind),
+                stand_in=kind_name(stand_in),
+            ),
+            question,
         )
-    return CableChoice((), "", f"part number of a {kind_name(kind)} cable of {length_m:g} m")
+    return CableChoice((), "", question)
 
 
 def choose_cables(
@@ -99,7 +106,7 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
     # Patch cable that is cut to any length: no length in the catalogue.
     cut = [c for c in whole if c.length_m is None]
     if cut:
-        return CableChoice(((min(cut, key=lambda c: c.id).id, 1),), f"planned {length_m:g} m")
+        return CableChoice(((min(cut, key=lambda c: c.id).id, 1),), tr("planned {length} m", length=plain(length_m)))
     optics = [c for c in of_kind if c.media == "transceiver"]
     if optics:
         pair = ((min(optics, key=lambda c: c.id).id, 2),)
@@ -108,12 +115,14 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
         ]
         if fibres:
             fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
-            return CableChoice((*pair, (fibre.id, 1)), "a transceiver at each end and a fibre")
-        return CableChoice(pair, f"a transceiver at each end; {length_m:g} m of fibre by others")
+            return CableChoice((*pair, (fibre.id, 1)), tr("a transceiver at each end and a fibre"))
+        note = tr("a transceiver at each end; {length} m of fibre by others", length=plain(length_m))
+        return CableChoice(pair, note)
     if whole:
         best = max(whole, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.id))
         reach = best.length_m.value if best.length_m else 0.0
-        return CableChoice(((best.id, 1),), f"longest in the catalogue, {reach:g} m: place the racks side by side")
+        note = tr("longest in the catalogue, {length} m: place the racks side by side", length=plain(reach))
+        return CableChoice(((best.id, 1),), note)
     return None
 
 

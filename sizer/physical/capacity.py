@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sizer.base.language import mark, tr
+from sizer.base.quantities import with_decimal_sign
 from sizer.catalog.schema import Storage
 
 Ints = NDArray[np.int64]
@@ -245,7 +247,7 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
         option = storage.capacity_options[capacity_option]
         units = int(_units(storage, np.asarray(n_nodes))) if counts_nodes(storage) else 1
         fact = option.raw_bytes
-        steps.append(CapacityStep("raw", raw, f"{units} × {option.name}", fact.basis, fact.source))
+        steps.append(CapacityStep(mark("raw"), raw, f"{units} × {option.name}", fact.basis, fact.source))
     if counts_nodes(storage) and storage.stripe_parity is not None:
         steps += _striped_steps(storage, raw, n_nodes)
     elif counts_nodes(storage) and storage.protection_overheads:
@@ -254,9 +256,10 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
         return tuple(steps)
     fixed = storage.usable_bytes
     if fixed is not None and not counts_nodes(storage):
-        steps.append(CapacityStep("usable", usable, fixed.note or "as stated by the source", fixed.basis, fixed.source))
+        how = fixed.note or tr("as stated by the source")
+        steps.append(CapacityStep(mark("usable"), usable, how, fixed.basis, fixed.source))
     else:
-        steps.append(CapacityStep("usable", usable, "what is left for files", "derived", ""))
+        steps.append(CapacityStep(mark("usable"), usable, tr("what is left for files"), "derived", ""))
     return tuple(steps)
 
 
@@ -283,10 +286,13 @@ def _striped_steps(storage: Storage, raw: float, n_nodes: int) -> list[CapacityS
     data_array, parity, spare_array, share = _stripe(storage, np.asarray(n_nodes))
     data, spare = int(data_array), int(spare_array)
     left = raw * max(n_nodes - spare, 0) / max(n_nodes, 1)
-    steps = [_step("hot spare", left, f"{spare} of {n_nodes} nodes kept free for a rebuild", storage.hot_spare_nodes)]
+    how = tr("{n} of {all} nodes kept free for a rebuild", n=spare, all=n_nodes)
+    steps = [_step(mark("hot spare"), left, how, storage.hot_spare_nodes)]
     left *= data / max(data + parity, 1)
-    steps.append(_step("protection", left, f"stripes of {data} data and {parity} parity blocks", storage.stripe_parity))
-    steps.append(_step("reserve", left * share, f"{share:.0%} stays after metadata and reserve", storage.usable_share))
+    how = tr("stripes of {data} data and {parity} parity blocks", data=data, parity=parity)
+    steps.append(_step(mark("protection"), left, how, storage.stripe_parity))
+    how = tr("{share} stays after metadata and reserve", share=f"{share:.0%}")
+    steps.append(_step(mark("reserve"), left * share, how, storage.usable_share))
     return steps
 
 
@@ -300,10 +306,17 @@ def _onefs_step(storage: Storage, usable: float, n_nodes: int) -> CapacityStep:
     level = storage.protection.value if storage.protection is not None else "+2d:1n"
     if is_extrapolated(storage, nodes):
         last = max(_published(storage), default=0)
-        how = f"{level} takes {overhead:.1%} at {nodes} nodes (extrapolated: the published table stops at {last})"
-        return CapacityStep("protection", usable, how, "derived", storage.protection_overheads[-1].source)
+        how = tr(
+            "{level} takes {share} at {n} nodes (extrapolated: the published table stops at {last})",
+            level=level,
+            share=with_decimal_sign(f"{overhead:.1%}"),
+            n=nodes,
+            last=last,
+        )
+        return CapacityStep(mark("protection"), usable, how, "derived", storage.protection_overheads[-1].source)
     row = next(row for row in storage.protection_overheads if row.nodes == nodes)
-    return CapacityStep("protection", usable, f"{level} takes {overhead:.0%} at {nodes} nodes", row.basis, row.source)
+    how = tr("{level} takes {share} at {n} nodes", level=level, share=f"{overhead:.0%}", n=nodes)
+    return CapacityStep(mark("protection"), usable, how, row.basis, row.source)
 
 
 def _published(storage: Storage) -> dict[int, float]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sizer.base.language import tr
 from sizer.catalog.links import GBIT_PER_S, is_infiniband
 from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes
@@ -71,12 +72,13 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joine
     if uplinked is not None:
         rate = GBIT_PER_S[fast] / GBIT_PER_S[kind]
         down = uplinked_down(leaf_numbers.size, uplink_numbers.size, rate, asked.oversubscription)
-    purpose = "gradient exchange" + (" and storage traffic" if platform.attachment in _ON_FABRIC else "")
+    carries_files = platform.attachment in _ON_FABRIC
+    purpose = tr("gradient exchange and storage traffic") if carries_files else tr("gradient exchange")
     notes = []
     if rails > 1:
-        notes.append(f"{rails} rails kept apart, one for each port of a server; all else joins rail 1")
+        notes.append(tr("{n} rails kept apart, one for each port of a server; all else joins rail 1", n=rails))
     if asked.spare_servers:
-        notes.append(f"ports for {asked.spare_servers} more servers are kept free")
+        notes.append(tr("ports for {n} more servers are kept free", n=asked.spare_servers))
     return Joined(
         network=replace(
             network_counts("compute fabric", purpose, kind, switch, planes, "; ".join(notes), spine),
@@ -124,12 +126,21 @@ def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
 def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> str:
     if not is_infiniband(platform.fabric):
         return ""
-    each = " of each rail" if rails > 1 else ""
-    for device, where in ((switch, "the first leaf"), (platform.director, "a director")):
-        if device is not None and device.subnet_manager is not None and device.subnet_manager.value:
-            return f"runs in {where}, {device.name}{each}"
+    if _runs_manager(switch):
+        if rails > 1:
+            return tr("runs in the first leaf, {device} of each rail", device=switch.name)
+        return tr("runs in the first leaf, {device}", device=switch.name)
+    director = platform.director
+    if director is not None and _runs_manager(director):
+        if rails > 1:
+            return tr("runs in a director, {device} of each rail", device=director.name)
+        return tr("runs in a director, {device}", device=director.name)
     has_port = platform.head_node is not None and fabric_numbers(platform.head_node, platform.fabric).size > 0
-    return "runs on the head node: the switches have none" if has_port and rails == 1 else ""
+    return tr("runs on the head node: the switches have none") if has_port and rails == 1 else ""
+
+
+def _runs_manager(switch: Switch) -> bool:
+    return switch.subnet_manager is not None and switch.subnet_manager.value
 
 
 def _tree(

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.language import spoken
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.lay_out import lay_out
 from sizer.physical.placement import RackClass, RackLimits, device_needs, place
@@ -44,7 +45,6 @@ class GrowthStep:
     limit: str = ""  # why the platform does not reach this size; the rest is then empty
 
 
-@lru_cache(maxsize=4)  # guide, workbook and app ask for the same plan
 def growth(plan: Plan) -> tuple[GrowthStep, ...]:
     """Next two sizes of a laid-out design, each told from the standing one.
 
@@ -55,6 +55,11 @@ def growth(plan: Plan) -> tuple[GrowthStep, ...]:
     Standing devices stay in their rack units; new ones go into the room above them and then into new racks. A link
     stays where its switch port is one for end points in the larger fabric too; all others are listed.
     """
+    return _steps(plan, spoken().locale)
+
+
+@lru_cache(maxsize=4)  # guide, workbook and app ask for the same plan
+def _steps(plan: Plan, _locale: str) -> tuple[GrowthStep, ...]:
     return tuple(_step(plan, *size) for size in _sizes(plan.asked))
 
 

@@ -6,6 +6,8 @@ from itertools import count
 
 import numpy as np
 
+from sizer.base.language import tr, translated
+from sizer.base.quantities import grouped, plain
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Rack
 from sizer.physical.cables import choose_cables
@@ -273,13 +275,18 @@ def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalo
         if (inlets := catalog.device(device.item).power_inlets) is not None and inlets.value == 1
     )
     for item in single:
-        yield (
-            f"{catalog.device(item).name} has a single power inlet and hangs on feed A: "
-            "a transfer switch keeps it up when A is lost"
+        yield tr(
+            "{device} has a single power inlet and hangs on feed A: a transfer switch keeps it up when A is lost",
+            device=catalog.device(item).name,
         )
     for cable in cables:
         for number, choice in enumerate(cable.choices):
             stock = stock_length_m(choice, catalog.cables)
             longest = float(cable.length_m[cable.choice == number].max(initial=0.0))
             if stock is not None and longest > stock + 1e-9:
-                yield f"{cable.run.role}: the way is {longest:.1f} m, the longest cable of its kind {stock:g} m"
+                yield tr(
+                    "{role}: the way is {way} m, the longest cable of its kind {stock} m",
+                    role=translated(cable.run.role),
+                    way=grouped(longest, 1),
+                    stock=plain(stock),
+                )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.language import tr
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.schema import Server, Storage, Switch
 from sizer.physical.fabric import Fabric, fat_tree
@@ -83,11 +84,10 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Jo
         oversubscription=np.where(needed > 1, numbers.size * GBIT_PER_S["1gbe"] / GBIT_PER_S[fast], 1.0),
         fits=(joint.cores == 0) & ((uplinks == 0) | (spine is not None)),
     )
-    note = "BMC ports share this network by assumption; its way into the customer's LAN is by others"
+    note = tr("BMC ports share this network by assumption; its way into the customer's LAN is by others")
     planes = [Plane("", tree, tuple(ends))]
-    network = network_counts(
-        "management", "deployment, monitoring and maintenance", "1gbe", switch, planes, note, spine
-    )
+    purpose = tr("deployment, monitoring and maintenance")
+    network = network_counts("management", purpose, "1gbe", switch, planes, note, spine)
     return Joined(
         network=network,
         planes=tuple(planes),

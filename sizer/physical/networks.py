@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.language import tr, translated
 from sizer.catalog.links import is_infiniband, kind_name
 from sizer.physical.compute_fabric import compute_fabric
 from sizer.physical.joined import Joined, Link, Shape, SwitchCount, Wiring, shape, total
@@ -103,9 +104,15 @@ def _violations(platform: Platform, rows: Shape, parts: list[Joined]) -> dict[st
     for part in parts:
         fits = total(part.planes).fits
         if not fits.all():
-            found[f"the {part.network.name} is larger than a tree of {part.leaf.name} can be"] = ~fits
+            limit = tr(
+                "the {network} is larger than a tree of {switch} can be",
+                network=translated(part.network.name),
+                switch=part.leaf.name,
+            )
+            found[limit] = ~fits
     if is_infiniband(platform.fabric) and parts and parts[0].network.subnet_manager == "":
-        found[f"no switch of the {kind_name(platform.fabric)} fabric and no head node can run a subnet manager"] = (
-            rows.has_fabric
+        limit = tr(
+            "no switch of the {kind} fabric and no head node can run a subnet manager", kind=kind_name(platform.fabric)
         )
+        found[limit] = rows.has_fabric
     return found

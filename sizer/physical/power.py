@@ -1,5 +1,6 @@
 """Watts of a device as the catalogue knows them (exactly, in a bracket, or not at all), and the feeds for them."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -124,6 +125,13 @@ def feeds(devices: Sequence[tuple[int, Device]], pdus_per_side: int, pdu: Pdu) -
             ordered = tuple(sorted(group, key=lambda inlet: (inlet.device, inlet.inlet)))
             found.append(PowerFeed(f"{side}{number}", side, pdu.capacity_w.value, room["c13"], room["c19"], ordered))
     return tuple(found)
+
+
+def both_live_w(feed: PowerFeed, of_rack: Sequence[PowerFeed]) -> float:
+    """Draw of one PDU in normal service, when each device spreads evenly over all its inlets. [W]"""
+    inlets = Counter(inlet.device for one in of_rack for inlet in one.inlets)
+    on_side = Counter(inlet.device for one in of_rack if one.side == feed.side for inlet in one.inlets)
+    return sum(inlet.share_w * on_side[inlet.device] / inlets[inlet.device] for inlet in feed.inlets)
 
 
 def _inlets(number: int, device: Device, side: str) -> Iterator[Inlet]:

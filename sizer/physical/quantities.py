@@ -8,6 +8,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sizer.base.language import spoken, tr
+from sizer.base.quantities import plain
+from sizer.catalog import wording
 from sizer.catalog.links import fabric_ports
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Server, Software, Support
@@ -97,7 +100,7 @@ def quantities(
     violations |= _storage_violations(platform, rows, nodes)
     violations |= depth_violations(platform, catalog, devices)
     if not placed.holds_all.all():
-        violations["a device exceeds what one rack holds"] = ~placed.holds_all
+        violations[tr("a device exceeds what one rack holds")] = ~placed.holds_all
     return Quantities(
         components=tuple(c for c in components if c.quantity.any()),
         networks=net.networks,
@@ -116,7 +119,7 @@ def quantities(
         notes=_notes(platform),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
-        row_notes={_ALONE: ~rows.has_management} if not rows.has_management.all() else {},
+        row_notes={_alone(): ~rows.has_management} if not rows.has_management.all() else {},
         violations=violations,
     )
 
@@ -155,18 +158,20 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
     """Servers, head node and storage. GPUs and local drives come inside the server's line."""
     storage = platform.storage
     option = storage.capacity_options[platform.capacity_option].name if storage.capacity_options else ""
-    gpus = f"with {platform.gpus_per_server} × {platform.gpu.name}"
-    found = [Component(SERVERS, "compute", platform.server.id, rows.n_servers, gpus)]
+    gpus = tr("with {parts}", parts=f"{platform.gpus_per_server} × {platform.gpu.name}")
+    found = [Component(SERVERS, "compute", platform.server.id, rows.n_servers, gpus, note_names_item=True)]
+    drives = tr("with {parts}", parts=option) if option else ""
     if platform.head_node is not None:
         serves_files = storage.kind == "nfs-server" and storage.server is not None
-        note = _join(f"with {option}" if option else "", "serves the files") if serves_files else ""
-        found.append(Component(HEAD, "head node", platform.head_node.id, rows.heads, note))
+        note = _join(drives, tr("serves the files")) if serves_files else ""
+        has_drives = serves_files and bool(drives)
+        found.append(Component(HEAD, "head node", platform.head_node.id, rows.heads, note, note_names_item=has_drives))
     if counts_nodes(storage) and platform.storage_server is not None:
-        note = f"with {option}" if option else ""
-        found.append(Component(STORAGE_SERVER, "storage", platform.storage_server.id, rows.units, note))
+        server = platform.storage_server.id
+        found.append(Component(STORAGE_SERVER, "storage", server, rows.units, drives, note_names_item=bool(drives)))
     elif counts_nodes(storage):
         per_unit = nodes_per_unit(storage)
-        nodes = f"{per_unit} nodes" if per_unit > 1 else ""
+        nodes = tr("{n} nodes", n=per_unit) if per_unit > 1 else ""
         found.append(Component(storage_role(storage), "storage", storage.id, rows.units, _join(nodes, option)))
     return found
 
@@ -210,8 +215,8 @@ def _split_existing(platform: Platform, devices: Sequence[Component], existing: 
         there = np.minimum(part.quantity, left.get(part.item, 0))
         if there.any():
             left[part.item] = left[part.item] - there
-            note = _join("existing", part.note)
-            components.append(replace(part, quantity=there, note=note, status="existing"))
+            note = _join(tr("existing"), part.note)
+            components.append(replace(part, quantity=there, note=note, status="existing", note_names_item=False))
         components.append(replace(part, quantity=part.quantity - there))
     return components
 
@@ -238,7 +243,7 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
 def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Component]:
     """Cables of the search, at two lengths."""
     components: list[Component] = []
-    in_one_rack = racks <= 1
+    in_one_rack, locale = racks <= 1, spoken().locale
     for link in links:
         if not link.quantity.any():
             continue
@@ -249,15 +254,15 @@ def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Compon
             quantity = np.where(here, link.quantity, 0)
             if not quantity.any():
                 continue
-            choice = _cable(catalog, link.kind, length_m)
-            note = _join(f"planned {length_m:g} m", choice.note)
+            choice = _cable(catalog, link.kind, length_m, locale)
+            note = _join(tr("planned {length} m", length=plain(length_m)), choice.note)
             for item, pieces in choice.items:
                 components.append(Component(link.role, "cable and optic", item, quantity * pieces, note))
     return components
 
 
 @lru_cache(maxsize=256)
-def _cable(catalog: Catalog, kind: LinkKind, length_m: float) -> CableChoice:
+def _cable(catalog: Catalog, kind: LinkKind, length_m: float, _locale: str) -> CableChoice:
     return choose_cable(catalog.cables.values(), kind, length_m)
 
 
@@ -270,7 +275,7 @@ def _software(platform: Platform, catalog: Catalog, rows: Shape) -> list[Compone
     found = []
     for category, items in lines:
         for item in items.values():
-            nodes = _nodes_covered(platform, rows, item.applies_to)
+            nodes, metric = _nodes_covered(platform, rows, item.applies_to), item.metric.value
             if nodes is None or not item.orderable:
                 continue
             found.append(
@@ -278,8 +283,8 @@ def _software(platform: Platform, catalog: Catalog, rows: Shape) -> list[Compone
                     category,
                     category,
                     item.id,
-                    _metric_quantity(platform, rows, item.metric.value, nodes),
-                    "" if item.metric.value in ("free", "included") else f"per {item.metric.value}",
+                    _metric_quantity(platform, rows, metric, nodes),
+                    "" if metric in ("free", "included") else tr("per {metric}", metric=wording.name(metric)),
                     "optional" if item.optional else "computed",
                 )
             )
@@ -318,24 +323,30 @@ def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[st
         return {}
     low, high = node_limits(platform.storage)
     mask = (asked < low) | (rows.nodes > high)
-    return {f"{platform.storage.name} has {low} to {high} nodes": mask} if mask.any() else {}
+    if not mask.any():
+        return {}
+    return {tr("{storage} has {low} to {high} nodes", storage=platform.storage.name, low=low, high=high): mask}
 
 
-# Said of the rows where one server reads local drives or an NFS server that is there.
-_ALONE = (
-    "one server on its own needs no head node, fabric or management switch: its ports join the existing LAN, by others"
-)
+def _alone() -> str:
+    """Said of the rows where one server reads local drives or an NFS server that is there."""
+    return tr(
+        "one server on its own needs no head node, fabric or management switch: its ports join the existing LAN, by "
+        "others"
+    )
 
 
 def _notes(platform: Platform) -> tuple[str, ...]:
     storage = platform.storage
     notes = []
     if platform.attachment == "lan":
-        notes.append(f"{storage.name} and the way to it over the LAN are there already, by others")
+        notes.append(tr("{storage} and the way to it over the LAN are there already, by others", storage=storage.name))
     if platform.attachment == "local":
-        notes.append("each server reads a copy of the data on its own drives")
+        notes.append(tr("each server reads a copy of the data on its own drives"))
     if np.isnan(usable_bytes(storage, platform.capacity_option, node_limits(storage)[0])):
-        notes.append(f"no source gives the usable capacity of {storage.name}: confirm that the data fit")
+        notes.append(
+            tr("no source gives the usable capacity of {storage}: confirm that the data fit", storage=storage.name)
+        )
     return tuple(notes)
 
 

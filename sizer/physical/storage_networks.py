@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.language import tr
 from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.schema import LinkKind, Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
@@ -53,11 +54,11 @@ def gateway_front_end(platform: Platform, rows: Shape) -> Joined:
     network = replace(
         network_counts(
             "storage front end",
-            "files, from the storage through the gateway to the compute fabric",
+            tr("files, from the storage through the gateway to the compute fabric"),
             kind,
             gateway,
             [Plane("", tree, (ends,))],
-            f"{front_end_ports(platform)} port(s) of each storage node in use behind the gateway",
+            tr("{n} port(s) of each storage node in use behind the gateway", n=front_end_ports(platform)),
         ),
         leaves=zero,
         gateways=held.gateways,
@@ -85,7 +86,8 @@ def own_front_end(platform: Platform, rows: Shape) -> Joined:
     tree = fat_tree(servers.quantity + servers.kept + storage.quantity, leaf_ports(switch, kind))
     tree = tree.keeping_free(servers.kept)
     planes = [Plane("", tree, (servers, storage))]
-    network = network_counts("storage front end", "files, apart from the compute fabric", kind, switch, planes)
+    purpose = tr("files, apart from the compute fabric")
+    network = network_counts("storage front end", purpose, kind, switch, planes)
     roles = ("storage leaf switch", "storage spine switch", "storage core switch")
     return one_kind(network, planes, switch, switch_numbers(switch, kind), roles)
 
@@ -107,8 +109,9 @@ def back_end(platform: Platform, switch: Switch, rows: Shape) -> Joined:
         )
         for place, side in enumerate(BACK_END_SIDES)
     ]
-    note = "two separate networks, int-a and int-b, on dedicated switches; nothing else may be attached"
-    network = network_counts("storage back end", "traffic among the storage nodes", kind, switch, planes, note)
+    purpose = tr("traffic among the storage nodes")
+    note = tr("two separate networks, int-a and int-b, on dedicated switches; nothing else may be attached")
+    network = network_counts("storage back end", purpose, kind, switch, planes, note)
     roles = ("back-end switch", "back-end spine switch", "back-end core switch")
     return replace(one_kind(network, planes, switch, numbers, roles), uplinks_stay_in_rack=True)
 

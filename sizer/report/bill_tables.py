@@ -4,47 +4,54 @@ from collections.abc import Container
 from dataclasses import replace
 from decimal import Decimal
 
+from sizer.base.language import Texts, mark, tr, translated
 from sizer.base.money import percent
-from sizer.base.quantities import grouped
+from sizer.base.quantities import grouped, plain, si
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.bom.overrides import REQUEST
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import item_name, joined
+from sizer.drawings.racks import at_least
 from sizer.physical.counted import CATEGORIES
+from sizer.physical.power import energy_kwh_per_year
 from sizer.report import words
 from sizer.report.tables import Cell, Row, Table, columns, row
-from sizer.sizing.result import DesignAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult
 
-_TITLES = {
-    "compute": "Compute",
-    "head node": "Head node",
-    "storage": "Storage",
-    "network": "Network",
-    "cable and optic": "Cables and optics",
-    "rack and power": "Racks and power",
-    "software": "Software",
-    "support": "Support",
-    "service": "Services",
-}
+_TITLES = Texts(
+    {
+        "compute": mark("Compute"),
+        "head node": mark("Head node"),
+        "storage": mark("Storage"),
+        "network": mark("Network"),
+        "cable and optic": mark("Cables and optics"),
+        "rack and power": mark("Racks and power"),
+        "software": mark("Software"),
+        "support": mark("Support"),
+        "service": mark("Services"),
+    }
+)
 # What a status other than "computed" means to a reader.
-STATUS_WORDS = {
-    "overridden": "changed by the quote",
-    "added": "added by the quote",
-    "existing": "at hand, not bought",
-    "optional": "optional, not in the total",
-    "by others": "by others, not in the total",
-}
+STATUS_WORDS = Texts(
+    {
+        "overridden": mark("changed by the quote"),
+        "added": mark("added by the quote"),
+        "existing": mark("at hand, not bought"),
+        "optional": mark("optional, not in the total"),
+        "by others": mark("by others, not in the total"),
+    }
+)
 
 
 def component_table(design: DesignAnswer, catalog: Catalog) -> Table:
     """Every device of the design with its role and number; cables, software and services stand in the bill."""
     rows = [
-        row(words.sentence(part.role).rstrip("."), item_name(part.item, catalog), grouped(int(part.quantity[0])))
+        row(words.capital(translated(part.role)), item_name(part.item, catalog), grouped(int(part.quantity[0])))
         for part in design.quantities.components
         if int(part.quantity[0]) and part.category in ("compute", "head node", "storage", "network", "rack and power")
     ]
-    heads = columns(("Role", "left", 35), ("Device", "left", 50), ("Number", "right", 15))
-    return Table("devices", "Devices of the design", heads, tuple(rows))
+    heads = columns((tr("Role"), "left", 35), (tr("Device"), "left", 50), (tr("Number"), "right", 15))
+    return Table("devices", tr("Devices of the design"), heads, tuple(rows))
 
 
 def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
@@ -56,31 +63,40 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
     for category in CATEGORIES:
         lines = bill.part(category).lines
         if lines:
-            rows.append(row(_TITLES.get(category, words.sentence(category).rstrip(".")), kind="group"))
+            rows.append(row(_TITLES[category], kind="group"))
             rows += [_line(line, bill.has_discount, documents) for line in lines]
     n_blank = 5 if bill.has_discount else 4
     rows += [row("", label, *[""] * (n_blank - 1), amount, kind="total") for label, amount in total_rows(bill)]
+    unit_price = tr("Unit price") if bill.is_customer_copy else tr("Unit list price")
     heads = columns(
-        ("Line", "left", 6), ("Description", "left", 38), ("Part number", "left", 18), ("Qty", "right", 10),
-        ("Unit list price", "right", 14), ("Extended", "right", 14),
+        (tr("Line"), "left", 6), (tr("Description"), "left", 35), (tr("Part number"), "left", 18),
+        (tr("Qty"), "right", 13),
+        (unit_price, "right", 14), (tr("Extended"), "right", 14),
     )  # fmt: skip
     if bill.has_discount:
         heads = columns(
-            ("Line", "left", 6), ("Description", "left", 28), ("Part number", "left", 18), ("Qty", "right", 10),
-            ("Unit list price", "right", 13), ("Discount", "right", 10), ("Extended net", "right", 15),
+            (tr("Line"), "left", 6), (tr("Description"), "left", 26), (tr("Part number"), "left", 17),
+            (tr("Qty"), "right", 13),
+            (tr("Unit list price"), "right", 13), (tr("Discount"), "right", 10), (tr("Extended net"), "right", 15),
         )  # fmt: skip
-    return Table("bill", "Bill of materials", heads, tuple(rows), price_note(bill), "bill")
+    return Table("bill", tr("Bill of materials"), heads, tuple(rows), price_note(bill), "bill")
 
 
 def price_note(bill: Bill) -> str:
     """What the amounts of a bill are, and what is not in them."""
-    kind = "Net prices after the discounts shown" if bill.has_discount else "List prices"
-    until = f", valid until {bill.valid_until}" if bill.valid_until is not None else ""
-    without = "taxes, freight and duties" if bill.has_discount else "taxes, freight, duties and discounts"
-    return (
-        f"{kind} without {without}; budgetary and not binding{until}. Part numbers are to be confirmed in the vendor's "
-        "configurator before ordering."
-    )
+    if bill.is_customer_copy:
+        kind = tr("Prices without taxes, freight and duties")
+    elif bill.has_discount:
+        kind = tr("Net prices after the discounts shown without taxes, freight and duties")
+    else:
+        kind = tr("List prices without taxes, freight, duties and discounts")
+    if bill.valid_until is None:
+        told = tr("{prices}; budgetary and not binding.", prices=kind)
+    else:
+        told = tr(
+            "{prices}; budgetary and not binding, valid until {date}.", prices=kind, date=words.date(bill.valid_until)
+        )
+    return told + " " + tr("Part numbers are to be confirmed in the vendor's configurator before ordering.")
 
 
 def total_rows(bill: Bill) -> list[tuple[str, str]]:
@@ -88,20 +104,20 @@ def total_rows(bill: Bill) -> list[tuple[str, str]]:
     rows = []
     net = bill.net_total
     if bill.has_discount:
-        rows.append((f"List prices, {bill.currency}", sum_text(bill.list_total)))
+        rows.append((tr("List prices, {currency}", currency=bill.currency), sum_text(bill.list_total)))
     if bill.deal_discount_percent:
-        rows.append((f"Net prices, {bill.currency}", sum_text(net)))
-        taken = words.TO_BE_QUOTED if net.is_unknown else f"\u2212{amount_text(bill.deal_reduction)}"
+        rows.append((tr("Net prices, {currency}", currency=bill.currency), sum_text(net)))
+        taken = translated(words.TO_BE_QUOTED) if net.is_unknown else f"\u2212{amount_text(bill.deal_reduction)}"
         share = f"{percent(bill.deal_discount_percent)}{words.NO_BREAK}%"
-        rows.append((f"Discount of the deal, {share}", taken))
-    return [*rows, (f"Total, {bill.currency}", sum_text(replace(net, amount=bill.total)))]
+        rows.append((tr("Discount of the deal, {share}", share=share), taken))
+    return [*rows, (tr("Total, {currency}", currency=bill.currency), sum_text(replace(net, amount=bill.total)))]
 
 
 def sum_text(amount: Sum) -> str:
     """Sum as a bill prints it: 'to be quoted' where nothing is known of it, 'at least' while something is missing."""
     if amount.is_unknown:
-        return words.TO_BE_QUOTED
-    return f"{'at least ' if amount.n_open else ''}{amount_text(amount.amount)}"
+        return translated(words.TO_BE_QUOTED)
+    return at_least(amount.n_open > 0, amount_text(amount.amount))
 
 
 def amount_text(amount: Decimal | None) -> str:
@@ -110,19 +126,23 @@ def amount_text(amount: Decimal | None) -> str:
 
 
 def price_texts(line: BillLine) -> tuple[str, str, str]:
-    """Unit list price, discount and extended net price of a line; what is not bought here says why instead."""
+    """Unit list price, discount and extended net price of a line; what is not bought here says why instead.
+
+    In a customer's copy the unit price is what is paid, or "in the sum" where no whole cents make up the line.
+    """
     if line.status in ("existing", "by others"):
-        text = "at hand" if line.status == "existing" else "by others"
+        text = tr("at hand") if line.status == "existing" else tr("by others")
         return text, "", text
     discount = f"{percent(line.discount_percent)}{words.NO_BREAK}%" if line.discount_percent else ""
     if line.unit_price == 0:
-        return "no charge", discount, "no charge"
-    return amount_text(line.unit_price), discount, amount_text(line.extended_net)
+        return tr("no charge"), discount, tr("no charge")
+    unit_price = amount_text(line.unit_price) if line.fixed_extended is None else tr("in the sum")
+    return unit_price, discount, amount_text(line.extended_net)
 
 
 def part_number(line: BillLine) -> Cell:
     """Part number of a line; a line that the quote adds may well have none."""
-    return Cell(line.sku) if line.sku or not line.item else Cell("to be confirmed", is_muted=True)
+    return Cell(line.sku) if line.sku or not line.item else Cell(tr("to be confirmed"), is_muted=True)
 
 
 def _line(line: BillLine, has_discount: bool, documents: Container[str]) -> Row:
@@ -130,7 +150,7 @@ def _line(line: BillLine, has_discount: bool, documents: Container[str]) -> Row:
     if line.status in STATUS_WORDS:
         notes.append(STATUS_WORDS[line.status])
     cites: tuple[str, ...] = ()
-    where = f"price of {line.price_date}" if line.price_date else ""
+    where = tr("price of {date}", date=line.price_date) if line.price_date else ""
     if line.unit_price is None or not line.price_source:
         where = ""
     elif line.price_source in documents:
@@ -154,3 +174,38 @@ def _line(line: BillLine, has_discount: bool, documents: Container[str]) -> Row:
         *([discount] if has_discount else []),
         extended,
     )
+
+
+def cost_table(result: SizingResult) -> Table:
+    """What is bought once, what comes back every year, and the energy that runs it."""
+    bill, plan = result.design.bill, result.design.plan
+    rows = []
+    for category in CATEGORIES:
+        part = bill.part(category)
+        if part.bought:
+            known = tr("{n} of {all} lines", n=len(part.bought) - part.net_total.n_open, all=len(part.bought))
+            rows.append(row(_TITLES[category], _part_text(part.net_total), known))
+    rows.append(row(tr("Bought once"), sum_text(bill.one_off), "", kind="total"))
+    rows.append(row(tr("Support and subscriptions, a year"), _yearly_text(bill), ""))
+    typical = sum(rack.typical_w for rack in plan.racks)
+    pue = result.request.site.pue_ratio
+    energy = si(1e3 * energy_kwh_per_year(typical, pue or 1.0), "Wh")
+    is_lower = any(rack.has_unknown_power for rack in plan.racks)
+    how = tr("PUE {ratio}", ratio=plain(pue)) if pue is not None else tr("without cooling: no PUE was given")
+    rows.append(row(tr("Energy, a year"), at_least(is_lower, energy), how))
+    heads = columns(
+        (tr("Part"), "left", 40),
+        (tr("Amount, {currency}", currency=bill.currency), "right", 30),
+        (tr("Known"), "left", 30),
+    )
+    note = tr("Energy is that of the typical draw, all year round. A tariff turns it into money; none was given.")
+    return Table("cost", tr("What it costs to buy and to run"), heads, tuple(rows), note)
+
+
+def _part_text(amount: Sum) -> str:
+    return tr("no charge") if not amount.n_open and not amount.amount else sum_text(amount)
+
+
+def _yearly_text(bill: Bill) -> str:
+    yearly = bill.yearly
+    return tr("none") if not yearly.n_open and not yearly.amount else sum_text(yearly)

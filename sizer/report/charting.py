@@ -8,9 +8,10 @@ from xml.sax.saxutils import escape
 
 import altair as alt
 
+from sizer.base.language import tr
 from sizer.base.resources import data_dir
 from sizer.drawings.shapes import text_width, wrapped
-from sizer.report.theme import CHART_LABEL_PX, CHART_TITLE_PX, Palette, altair_config
+from sizer.report.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, Palette, altair_config
 
 Chart = alt.LayerChart
 Rows = list[dict[str, Any]]
@@ -19,6 +20,9 @@ _VEGA_LITE = "6.4"
 # Numbers on an axis with narrow spaces between thousands, as everywhere else in the documents.
 _GROUPED = "replace(format(datum.value, ',~r'), /,/g, '\u202f')"
 _TITLE_WIDTH = 600.0
+# Names left of horizontal bars: most pixels of a line, and how lines of a longer one are told apart.
+NAME_PX = 170
+_LINE_END = "\n"
 
 
 def chart_of(rows: Rows) -> alt.Chart:
@@ -31,6 +35,48 @@ def axis(**more: Any) -> alt.Axis:
     return alt.Axis(**{"labelExpr": _GROUPED, "tickCount": 6, **more})
 
 
+def names_axis(palette: Palette, limit: int = NAME_PX, **more: Any) -> alt.Axis:
+    """Axis of the names left of horizontal bars; those that :func:`broken` broke stand on several lines."""
+    lines = f"split(datum.label, {_LINE_END!r})"
+    return alt.Axis(
+        **{"labelColor": palette.ink, "labelLimit": limit, "labelExpr": lines, "domain": False, "ticks": False, **more}
+    )
+
+
+def broken(name: str, limit: int = NAME_PX, max_lines: int = 2) -> str:
+    """A name as :func:`names_axis` takes it, broken into lines that fit it."""
+    return _LINE_END.join(wrapped(name, CHART_LABEL_PX, limit, max_lines=max_lines))
+
+
+def time_unit(longest_s: float) -> tuple[float, str]:
+    """Seconds of the unit in which an axis up to ``longest_s`` reads best, and its name."""
+    units = ((86_400.0, tr("days")), (3600.0, tr("hours")), (60.0, tr("minutes")))
+    return next((unit for unit in units if longest_s >= 2 * unit[0]), (1.0, tr("seconds")))
+
+
+def upright_mark(value: float, text: str, scale: alt.Scale, palette: Palette) -> list[Any]:
+    """Thin dashed line across horizontal bars, with its text above it: a target, a data set."""
+    mark, at = chart_of([{"at": value, "text": text}]), alt.X("at:Q", scale=scale)
+    return [
+        mark.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(x=at),
+        mark.mark_text(align="left", baseline="bottom", dx=-1, dy=-2).encode(x=at, y=alt.value(0), text="text:N"),
+    ]
+
+
+def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, at_end: bool = False) -> list[Any]:
+    """The same across a chart with upright values, with its text above the left end; ``at_end`` below the right one.
+
+    A rising curve leaves room below the right end, a falling one above the left end.
+    """
+    mark, at = chart_of([{"value": value, "text": text}]), alt.Y("value:Q", scale=scale)
+    rule = mark.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(y=at)
+    if at_end:
+        words = mark.mark_text(align="right", baseline="top", dx=-4, dy=4).encode(x=alt.value("width"))
+    else:
+        words = mark.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(x=alt.value(0))
+    return [rule, words.encode(y=at, text="text:N")]
+
+
 def label_room(texts: list[str], plot_width: float) -> float:
     """Factor by which an axis must be longer than its longest bar, so that the labels behind the bars fit."""
     widest = max((text_width(text, CHART_LABEL_PX) for text in texts), default=0.0) + 14
@@ -41,7 +87,9 @@ def finish(layers: list[Any], title: str, palette: Palette, width: int | str, he
     """Layers as one chart with its finding as the title."""
     room = min(_TITLE_WIDTH, width) if isinstance(width, int) else _TITLE_WIDTH
     lines = list(wrapped(title, CHART_TITLE_PX, room, semibold=True, max_lines=2))
-    words = alt.TitleParams(text=lines, subtitle=subtitle) if subtitle else alt.TitleParams(text=lines)
+    below = list(wrapped(subtitle, CHART_PX, room, max_lines=3))
+    said = below if len(below) > 1 else subtitle
+    words = alt.TitleParams(text=lines, subtitle=said) if said else alt.TitleParams(text=lines)
     chart = cast(Chart, alt.layer(*layers)).properties(
         title=words,
         width=cast(Any, width),

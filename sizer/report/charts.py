@@ -8,12 +8,26 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from sizer.base.language import tr, trn
 from sizer.base.quantities import duration, si, significant
 from sizer.drawings.datapath import is_limit
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
-from sizer.report.charting import Chart, Rows, axis, chart_of, chart_svg, finish, label_room, placed_labels
+from sizer.report.charting import (
+    Chart,
+    Rows,
+    axis,
+    chart_of,
+    chart_svg,
+    finish,
+    label_room,
+    level_mark,
+    names_axis,
+    placed_labels,
+    time_unit,
+    upright_mark,
+)
 from sizer.report.theme import LIGHT, Palette
-from sizer.report.words import percent, plural, sample_unit
+from sizer.report.words import capital, percent, plural, sample_unit
 from sizer.report.words import stage as stage_word
 from sizer.sizing.result import STAGES, ParetoPoint, SizingResult, WorkloadAnswer
 
@@ -39,7 +53,7 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
         if not is_limit(stage, answer):
             continue
         cut = value > longest
-        note = "limits" if stage.is_limiting else f"{percent(stage.load_fraction)} busy"
+        note = tr("limits") if stage.is_limiting else tr("{share} busy", share=percent(stage.load_fraction))
         rows.append(
             {
                 "stage": STAGES[stage.key],
@@ -55,21 +69,21 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
         )
     top = max((row["end"] for row in rows), default=1.0) * label_room([row["text"] for row in rows], _BAR_PLOT)
     scale = alt.Scale(domain=[0, top], nice=False)
-    y = alt.Y(
-        "stage:N", sort=[str(row["stage"]) for row in rows], title=None,
-        axis=alt.Axis(labelColor=palette.ink, labelLimit=170, domain=False, ticks=False),
-    )  # fmt: skip
+    y = alt.Y("stage:N", sort=[str(row["stage"]) for row in rows], title=None, axis=names_axis(palette))
     base = chart_of(rows).encode(y=y)
     colour, outline = alt.Color("colour:N", scale=None), alt.Stroke("colour:N", scale=None)
     layers: list[Any] = [
         base.mark_bar(height=alt.RelativeBandSize(0.6), strokeWidth=1).encode(
             x=alt.X(
-                "shown:Q", scale=scale, axis=axis(grid=False), title=f"throughput that each stage could pass, {unit}"
+                "shown:Q",
+                scale=scale,
+                axis=axis(grid=False),
+                title=tr("throughput that each stage could pass, {unit}", unit=unit),
             ),
             color=colour,
             stroke=outline,
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=[alt.Tooltip("stage:N", title="stage"), alt.Tooltip("text:N", title=unit)],
+            tooltip=[alt.Tooltip("stage:N", title=tr("stage")), alt.Tooltip("text:N", title=unit)],
         ),
         base.transform_filter("datum.has_interval")
         .mark_rule(strokeWidth=1.2, color=palette.ink)
@@ -77,23 +91,22 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
         base.mark_text(align="left", dx=6).encode(x=alt.X("end:Q", scale=scale), text="text:N"),
     ]
     if target is not None:
-        mark, at = chart_of([{"at": target, "text": f"target {significant(target)}"}]), alt.X("at:Q", scale=scale)
-        layers += [
-            mark.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(x=at),
-            mark.mark_text(align="left", baseline="bottom", dx=-1, dy=-2).encode(x=at, y=alt.value(0), text="text:N"),
-        ]
+        layers += upright_mark(target, tr("target {rate}", rate=significant(target)), scale, palette)
     return finish(layers, stage_finding(answer), palette, width, 28 * len(rows))
 
 
 def stage_finding(answer: WorkloadAnswer) -> str:
     """Title of the stage chart."""
     rate = float(answer.throughput.value)
-    limit = f"{STAGES[answer.bottleneck]} limits at {si(rate, sample_unit(answer.dnn))}"
+    stage, text = STAGES[answer.bottleneck], si(rate, sample_unit(answer.dnn))
     following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
     if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
-        return limit
-    distance = significant(float(following.capacity.value) / rate, 2)
-    return f"{limit}; {stage_word(following.key, inside=True)} would follow at {distance} times that"
+        return tr("{stage} limits at {rate}", stage=stage, rate=text)
+    distance, after = significant(float(following.capacity.value) / rate, 2), stage_word(following.key, inside=True)
+    return tr(
+        "{stage} limits at {rate}; {next} would follow at {ratio} times that",
+        stage=stage, rate=text, next=after, ratio=distance,
+    )  # fmt: skip
 
 
 def scaling_chart(
@@ -112,14 +125,17 @@ def scaling_chart(
         for g, v, lo, hi in zip(gpus, middle, low, high, strict=True)
     ]
     top, most = float(high.max()) * 1.04, float(gpus.max())
-    x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
+    x = alt.X(
+        "gpus:Q", title=tr("GPUs"), scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1)
+    )
     scale = alt.Scale(domain=[0, top], nice=True)
-    word = "training throughput" if answer.workload.task == "training" else "throughput"
-    y, quiet_y = alt.Y("value:Q", title=f"{word}, {unit}", scale=scale, axis=axis()), alt.Y("value:Q", scale=scale)
+    is_training = answer.workload.task == "training"
+    title = tr("training throughput, {unit}", unit=unit) if is_training else tr("throughput, {unit}", unit=unit)
+    y, quiet_y = alt.Y("value:Q", title=title, scale=scale, axis=axis()), alt.Y("value:Q", scale=scale)
     base = chart_of(rows)
     layers: list[Any] = [
         base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(
-            x=x, y=alt.Y("low:Q", scale=scale, title=f"{word}, {unit}", axis=axis()), y2="high:Q"
+            x=x, y=alt.Y("low:Q", scale=scale, title=title, axis=axis()), y2="high:Q"
         ),
         base.mark_line(color=palette.accent, strokeWidth=2).encode(x=x, y=y),
     ]
@@ -130,27 +146,25 @@ def scaling_chart(
         if one.is_same_stack and one.n_gpus <= most and one.published <= top
     ]
     if published:
-        tips = [alt.Tooltip("what:N", title="measured"), alt.Tooltip("value:Q", title=unit), alt.Tooltip("source:N")]
+        tips = [
+            alt.Tooltip("what:N", title=tr("measured")),
+            alt.Tooltip("value:Q", title=unit),
+            alt.Tooltip("source:N"),
+        ]
         points = chart_of(published).mark_point(filled=False, size=62, strokeWidth=1.5, color=palette.ink, opacity=1)
         layers.append(points.encode(x=x, y=quiet_y, tooltip=tips))
     target = answer.workload.target.samples_per_s
     if target is not None and target < top:
-        rule = chart_of([{"value": target, "text": f"target {significant(target)}"}])
-        layers += [
-            rule.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(y=quiet_y),
-            rule.mark_text(align="left", baseline="bottom", dx=4, dy=-3).encode(
-                y=quiet_y, x=alt.value(0), text="text:N"
-            ),
-        ]
+        layers += level_mark(target, tr("target {rate}", rate=significant(target)), scale, palette, at_end=True)
     layers += _chosen_point(n_gpus, float(answer.throughput.value), most, palette, x, quiet_y)
-    shown = ["line and band: prediction with its 90 % interval"]
+    shown = [tr("line and band: prediction with its 90 % interval")]
     if published:
-        shown.append("circles: published measurements of this software")
-    return finish(layers, scaling_finding(answer, n_gpus), palette, width, height, "; ".join(shown).capitalize())
+        shown.append(tr("circles: published measurements of this software"))
+    return finish(layers, scaling_finding(answer, n_gpus), palette, width, height, capital("; ".join(shown)))
 
 
 def _chosen_point(n_gpus: int, rate: float, most: float, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
-    point = chart_of([{"gpus": n_gpus, "value": rate, "text": f"this design: {significant(rate)}"}])
+    point = chart_of([{"gpus": n_gpus, "value": rate, "text": tr("this design: {rate}", rate=significant(rate))}])
     # Above and left of the rising line there is room, except near the origin.
     near_origin = n_gpus < 0.3 * most
     text = point.mark_text(
@@ -174,7 +188,7 @@ def _stage_line(
             continue
         rows: Rows = [{"gpus": float(g), "value": float(v)} for g, v in zip(gpus[inside], line[inside], strict=True)]
         at_right = rows[-1]["gpus"] > 0.8 * float(gpus.max())
-        end = chart_of([{**rows[-1], "text": f"{stage_word(key, inside=True)} could pass"}])
+        end = chart_of([{**rows[-1], "text": tr("{stage} could pass", stage=stage_word(key, inside=True))}])
         side: dict[str, Any] = {"align": "right", "dy": -9} if at_right else {"align": "left", "dx": 6}
         colour = palette.stages[key]
         layers += [
@@ -187,8 +201,11 @@ def _stage_line(
 def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
     """Title of the scaling chart."""
     if n_gpus == 1:
-        return f"One GPU passes {si(float(answer.throughput.value), sample_unit(answer.dnn))}"
-    return f"{n_gpus} GPUs keep {percent(answer.scaling_efficiency)} of what each would pass alone"
+        return tr("One GPU passes {rate}", rate=si(float(answer.throughput.value), sample_unit(answer.dnn)))
+    return trn(
+        "{n} GPU keeps {share} of what it would pass alone", "{n} GPUs keep {share} of what each would pass alone",
+        n_gpus, n=n_gpus, share=percent(answer.scaling_efficiency),
+    )  # fmt: skip
 
 
 def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
@@ -200,33 +217,32 @@ def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     total = float(time.total_s.value)
     later = max(total - time.start_up_s - first - evaluations, 0.0)
     parts = [
-        ("Start-up", time.start_up_s, palette.other),
-        ("First epoch, cold", first, palette.stages["storage"]),
-        ("Later epochs", later, palette.stages[answer.bottleneck]),
-        ("Evaluations", evaluations, palette.other),
+        (tr("Start-up"), time.start_up_s, palette.other),
+        (tr("First epoch, cold"), first, palette.stages["storage"]),
+        (tr("Later epochs"), later, palette.stages[answer.bottleneck]),
+        (tr("Evaluations"), evaluations, palette.other),
     ]
-    units = ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes"))
-    factor, unit = next(((f, name) for f, name in units if total >= 2 * f), (1.0, "seconds"))
+    factor, unit = time_unit(total)
     rows: Rows = []
     start = 0.0
     for label, length, colour in parts:
-        text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
+        text = f"{duration(length)} · {percent(length / total)}" if length > 0 else tr("none")
         rows.append(
             {"part": label, "from": start / factor, "to": (start + length) / factor, "colour": colour, "text": text}
         )
         start += length
-    y = alt.Y(
-        "part:N", sort=[str(row["part"]) for row in rows], title=None,
-        axis=alt.Axis(labelColor=palette.ink, labelLimit=170, domain=False, ticks=False),
-    )  # fmt: skip
+    y = alt.Y("part:N", sort=[str(row["part"]) for row in rows], title=None, axis=names_axis(palette))
     base = chart_of(rows).encode(y=y)
     scale = alt.Scale(domain=[0, start / factor * label_room([row["text"] for row in rows], _BAR_PLOT)], nice=False)
     colour_of = alt.Color("colour:N", scale=None)
     band = alt.RelativeBandSize(0.55)
     layers = [
         base.mark_bar(height=band).encode(
-            x=alt.X("from:Q", scale=scale, axis=axis(tickCount=8), title=f"time since the training began, {unit}"),
-            x2="to:Q", color=colour_of, tooltip=[alt.Tooltip("part:N"), alt.Tooltip("text:N", title="length")],
+            x=alt.X(
+                "from:Q", scale=scale, axis=axis(tickCount=8),
+                title=tr("time since the training began, {unit}", unit=unit),
+            ),
+            x2="to:Q", color=colour_of, tooltip=[alt.Tooltip("part:N"), alt.Tooltip("text:N", title=tr("length"))],
         ),
         base.mark_tick(thickness=1.5).encode(x=alt.X("from:Q", scale=scale), color=colour_of),
         base.mark_text(align="left", dx=6).encode(x=alt.X("to:Q", scale=scale), text="text:N"),
@@ -239,8 +255,14 @@ def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
     assert answer.time is not None
     total = duration(float(answer.time.total_s.value))
     if later_share >= 0.9:
-        return f"Warm epochs take {percent(later_share)} of the {total}; start-up and cold reads hardly count"
-    return f"Start-up, the cold first epoch and evaluations take {percent(1 - later_share)} of the {total}"
+        return tr(
+            "Warm epochs take {share} of the {total}; start-up and cold reads hardly count",
+            share=percent(later_share), total=total,
+        )  # fmt: skip
+    return tr(
+        "Start-up, the cold first epoch and evaluations take {share} of the {total}",
+        share=percent(1 - later_share), total=total,
+    )  # fmt: skip
 
 
 def pareto_chart(
@@ -252,32 +274,35 @@ def pareto_chart(
         return None
     priced = all(point.cost is not None for point in points)
     slowest = max(point.time_s for point in points)
-    factor, unit = next(
-        ((f, u) for f, u in ((3600.0, "hours"), (60.0, "minutes")) if slowest >= 2 * f), (1.0, "seconds")
-    )
+    units = ((3600.0, tr("hours")), (60.0, tr("minutes")))
+    factor, unit = next((one for one in units if slowest >= 2 * one[0]), (1.0, tr("seconds")))
     rows: Rows = [
         {
             "x": _effort(point, priced) / (1e6 if priced else 1.0),
             "y": point.time_s / factor,
             "name": point.name,
             "server": point.server,
-            "text": short_name(point),
+            "text": short_name(point, result),
             "chosen": point.is_documented,
         }
         for point in sorted(points, key=lambda point: (not point.is_documented, point.time_s))
     ]
     x_title = (
-        f"list price, million {result.request.currency}" if priced else "GPUs, which stand in for the missing prices"
+        tr("list price, million {currency}", currency=result.request.currency)
+        if priced
+        else tr("GPUs, which stand in for the missing prices")
     )
     is_training = result.design.workloads[0].time is not None
-    y_title = f"time to train, {unit}" if is_training else f"time for a million samples, {unit}"
+    y_title = (
+        tr("time to train, {unit}", unit=unit) if is_training else tr("time for a million samples, {unit}", unit=unit)
+    )
     x_domain, y_domain = _padded([row["x"] for row in rows]), _padded([row["y"] for row in rows])
     x_scale, y_scale = (alt.Scale(domain=domain, nice=False, zero=False) for domain in (x_domain, y_domain))
     x, y = (
         alt.X("x:Q", title=x_title, scale=x_scale, axis=axis()),
         alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis()),
     )
-    base, tips = chart_of(rows), [alt.Tooltip("name:N", title="design")]
+    base, tips = chart_of(rows), [alt.Tooltip("name:N", title=tr("design"))]
     others, chosen = base.transform_filter("!datum.chosen"), base.transform_filter("datum.chosen")
     shape = alt.Shape("server:N", legend=None)
     # Points that others beat in both axes are on the front for their power or rack space; they stay without label.
@@ -313,9 +338,11 @@ def _effort(point: ParetoPoint, priced: bool) -> float:
     return float(point.cost) if priced and point.cost is not None else float(point.n_gpus)
 
 
-def short_name(point: ParetoPoint) -> str:
+def short_name(point: ParetoPoint, result: SizingResult) -> str:
     """Servers of a point without its storage: '9 × DGX-1'."""
-    return point.name.partition(" + ")[0]
+    servers = (design.platform.server for design in (result.design, *result.platforms))
+    name = next((server.name for server in servers if server.id == point.server), None)
+    return point.name if name is None else f"{point.n_servers} × {name}"
 
 
 def _padded(values: list[float]) -> list[float]:
@@ -329,12 +356,17 @@ def pareto_finding(result: SizingResult, priced: bool) -> str:
     points = _near(result)
     chosen = next((point for point in points if point.is_documented), None)
     if chosen is None:
-        return f"{plural(len(points), 'design')} that no other one beats"
-    name = short_name(chosen)
+        return tr("{designs} that no other one beats", designs=plural(len(points), "design"))
+    name = short_name(chosen, result)
     if all(_effort(point, priced) >= _effort(chosen, priced) for point in points):
-        return f"No other design on the front {'is cheaper' if priced else 'needs fewer GPUs'} than {name}"
+        if priced:
+            return tr("No other design on the front is cheaper than {name}", name=name)
+        return tr("No other design on the front needs fewer GPUs than {name}", name=name)
     faster = sum(point.time_s < chosen.time_s for point in points)
     if not faster:
-        return f"No other design on the front is faster than {name}"
-    verb = "is" if faster == 1 else "are"
-    return f"{faster} of {len(points)} designs on the front {verb} faster than {name}"
+        return tr("No other design on the front is faster than {name}", name=name)
+    return trn(
+        "{n} of {all} designs on the front is faster than {name}",
+        "{n} of {all} designs on the front are faster than {name}",
+        faster, n=faster, all=len(points), name=name,
+    )  # fmt: skip

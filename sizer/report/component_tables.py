@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sizer.base.language import tr, trn
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.catalog.wording import with_vendor
@@ -23,46 +24,50 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
     """Parts of the design in the order of the data path, each once."""
     platform = design.platform
     bought = {part.item: int(part.quantity[0]) for part in design.quantities.components}
-    servers, many = design.n_servers, design.n_servers > 1
+    servers = design.n_servers
     gpus = words.plural(platform.gpus_per_server, "GPU")
     parts: list[tuple[str, Item | None, str]] = [
         (
-            "Compute node",
+            tr("Compute node"),
             platform.server,
-            f"{words.spelled(servers).capitalize()} of these train the network; each holds {gpus}."
-            if many
-            else f"It trains the network with {gpus}.",
+            trn(
+                "It trains the network with {gpus}.",
+                "{servers} of these train the network; each holds {gpus}.",
+                servers,
+                servers=words.capital(words.spelled(servers)),
+                gpus=gpus,
+            ),
         ),
-        ("GPU", platform.gpu, f"{words.plural(design.n_gpus, 'GPU')} in all."),
+        (tr("GPU"), platform.gpu, tr("{gpus} in all.", gpus=words.plural(design.n_gpus, "GPU"))),
         (
-            "Head node",
+            tr("Head node"),
             platform.head_node,
-            "Deployment, log-in, scheduling and monitoring run here, apart from the training.",
+            tr("Deployment, log-in, scheduling and monitoring run here, apart from the training."),
         ),
-        ("Storage", platform.storage, _storage_role(design)),
+        (tr("Storage"), platform.storage, storage_role(design)),
         (
-            "Storage server",
+            tr("Storage server"),
             platform.storage_server,
-            f"The storage software runs on {words.plural(design.storage_nodes, 'server')}.",
+            tr("The storage software runs on {servers}.", servers=words.plural(design.storage_nodes, "server")),
         ),
         (
-            "Fabric switch",
+            tr("Fabric switch"),
             platform.fabric_switch,
-            "Carries the gradients between the servers and the reads from storage.",
+            tr("Carries the gradients between the servers and the reads from storage."),
         ),
-        ("Spine switch", platform.spine_switch, "Joins the leaf switches."),
-        ("Storage switch", platform.storage_switch, "Joins the front end of the storage to the servers."),
+        (tr("Spine switch"), platform.spine_switch, tr("Joins the leaf switches.")),
+        (tr("Storage switch"), platform.storage_switch, tr("Joins the front end of the storage to the servers.")),
         (
-            "Gateway",
+            tr("Gateway"),
             platform.gateway,
-            "Passes the files between the Ethernet of the storage and the InfiniBand of the servers.",
+            tr("Passes the files between the Ethernet of the storage and the InfiniBand of the servers."),
         ),
         (
-            "Back-end switch",
+            tr("Back-end switch"),
             platform.back_end_switch,
-            "Carries the traffic among storage nodes; nothing else may be attached.",
+            tr("Carries the traffic among storage nodes; nothing else may be attached."),
         ),
-        ("Management switch", platform.management_switch, "Reaches every device out of band."),
+        (tr("Management switch"), platform.management_switch, tr("Reaches every device out of band.")),
     ]
     # A platform names all its devices; a small design may do without some. Server, GPU and storage always count.
     always = {platform.server.id, platform.gpu.id, platform.storage.id}
@@ -73,10 +78,10 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
             continue
         seen.add(item.id)
         rows = component_rows(item, catalog, platform.capacity_option)
-        heads = columns(("Fact", "left", 30), ("Value", "left", 42), ("Source", "left", 28))
+        heads = columns((tr("Fact"), "left", 30), (tr("Value"), "left", 42), (tr("Source"), "left", 28))
         table = Table(
             f"component-{item.id}",
-            f"What the sources state about the {with_vendor(item)}",
+            tr("What the sources state about the {item}", item=with_vendor(item)),
             heads,
             rows,
             style="component",
@@ -85,13 +90,22 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
     return found
 
 
-def _storage_role(design: DesignAnswer) -> str:
+def storage_role(design: DesignAnswer) -> str:
+    """What the storage is for, in a sentence."""
     kind = design.platform.storage.kind
-    servers, verb = ("servers", "read") if design.n_servers > 1 else ("server", "reads")
+    n_servers = design.n_servers
     if kind == "local":
-        return f"The drives sit in the {servers}; the data set is copied to them before the training."
+        return trn(
+            "The drives sit in the server; the data set is copied to them before the training.",
+            "The drives sit in the servers; the data set is copied to them before the training.",
+            n_servers,
+        )
     if design.platform.attachment == "lan":
-        return f"Already at hand; the {servers} {verb} it over the local network."
+        return trn(
+            "Already at hand; the server reads it over the local network.",
+            "Already at hand; the servers read it over the local network.",
+            n_servers,
+        )
     if kind == "nfs-server":
-        return "Serves the data set and the home directories."
-    return f"Serves the data set to {'all servers at once' if design.n_servers > 1 else 'the server'}."
+        return tr("Serves the data set and the home directories.")
+    return trn("Serves the data set to the server.", "Serves the data set to all servers at once.", n_servers)

@@ -1,5 +1,7 @@
 """The measurements that carry one answer, as rows of the charts of evidence."""
 
+from sizer.base.language import mark, tr, trn
+from sizer.base.quantities import NARROW_SPACE
 from sizer.calibrate.predict import CALIBRATED, PREDICTED
 from sizer.calibrate.validate import ValidatedRow
 from sizer.drawings.palette import COLUMN_PX
@@ -9,7 +11,8 @@ from sizer.report.theme import LIGHT, Palette
 from sizer.report.words import plural
 from sizer.sizing.result import WorkloadAnswer
 
-SEEN, TESTS = "helped to fit the model", "predicted without it"
+# Keys of their marks; the legend shows them translated.
+SEEN, TESTS = mark("helped to fit the model"), mark("predicted without it")
 
 
 def answer_rows(answer: WorkloadAnswer) -> tuple[ValidatedRow, ...]:
@@ -51,10 +54,19 @@ def answer_finding(answer: WorkloadAnswer) -> str:
     """Title of the chart: how many of the published runs lie inside their intervals."""
     count = len(answer.evidence)
     inside = sum(bool(row.is_covered) for row in answer_rows(answer))
+    share = f"90{NARROW_SPACE}%"
     if count == 1:
-        return f"The one published run nearby lies {'inside' if inside else 'outside'} its 90\u202f% interval"
+        if inside:
+            return tr("The one published run nearby lies inside its {share} interval", share=share)
+        return tr("The one published run nearby lies outside its {share} interval", share=share)
+    runs = plural(count, "published run")
     if inside == count == 2:
-        return "Both published runs nearby lie inside the 90\u202f% interval"
-    which = "All" if inside == count else f"{inside} of" if inside else "None of"
-    verb = "lies" if inside < 2 else "lie"
-    return f"{which} {plural(count, 'published run')} nearby {verb} inside the 90\u202f% interval"
+        return tr("Both published runs nearby lie inside the {share} interval", share=share)
+    if inside == count:
+        return tr("All {runs} nearby lie inside the {share} interval", runs=runs, share=share)
+    if not inside:
+        return tr("None of {runs} nearby lies inside the {share} interval", runs=runs, share=share)
+    return trn(
+        "{n} of {runs} nearby lies inside the {share} interval", "{n} of {runs} nearby lie inside the {share} interval",
+        inside, n=inside, runs=runs, share=share,
+    )  # fmt: skip

@@ -1,20 +1,24 @@
 """What every page shares: templates with their filters, numbers of tables and figures, style and fonts inside."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.exceptions import TemplateError
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from sizer.base.errors import ReportError
-from sizer.base.quantities import NARROW_SPACE, duration, si
+from sizer.base.language import tr
+from sizer.base.quantities import NARROW_SPACE
 from sizer.base.resources import data_dir
-from sizer.report import words
 from sizer.report.citations import Citations
 from sizer.report.fonts import web_faces
+from sizer.report.glyphs import readable
 from sizer.report.theme import css_variables
+from sizer.report.translations import install_translations
 
 # Place in the page where the rules of the fonts go; they differ between web page and PDF.
 FONTS_GO_HERE = "/*fonts*/"
@@ -22,8 +26,14 @@ FONTS_GO_HERE = "/*fonts*/"
 _UNIT = re.compile(rf"(?<=[\d)]){NARROW_SPACE}([A-Za-zµ%][A-Za-zµ%/]*)")
 
 
-def rendered(template: str, names: Mapping[str, Any], citations: Citations, styles: tuple[str, ...]) -> str:
-    """A page with a mark where the fonts go.
+def rendered(
+    template: str,
+    names: Mapping[str, Any],
+    citations: Citations,
+    styles: tuple[str, ...],
+    variables: str | None = None,
+) -> str:
+    """A page with a mark where the fonts go. What a user wrote can neither leave its place nor turn its line.
 
     Parameters
     ----------
@@ -35,6 +45,8 @@ def rendered(template: str, names: Mapping[str, Any], citations: Citations, styl
         Numbers of its documents; grows as the page is made.
     styles : tuple of str
         Style sheets under ``reports/``, in their order.
+    variables : str, optional
+        CSS with the colours and sizes that the sheets use, instead of the program's own.
 
     Raises
     ------
@@ -43,21 +55,25 @@ def rendered(template: str, names: Mapping[str, Any], citations: Citations, styl
     """
     captions = Captions()
     shared = {
+        "citations": citations,
         "sources": citations.table,
         "caption": captions.caption,
         "ref": captions.ref,
+        "refs": captions.refs,
+        "captioned": captions.captioned,
         # Our own style sheets; nothing of a user is in them.
-        "style": Markup(css_variables() + "".join(_style_sheet(file) for file in styles)),
+        "style": Markup(
+            (css_variables() if variables is None else variables) + "".join(_style_sheet(file) for file in styles)
+        ),
     }
-    environment = _environment(citations)
     try:
-        page = environment.get_template(template)
+        page = _environment().get_template(template)
         for _ in range(2):
             captions.restart()
             text = page.render(**shared, **names)
     except TemplateError as error:
         raise ReportError(f"{getattr(error, 'name', None) or 'reports/' + template}: {error.message}") from error
-    return text
+    return readable(text)
 
 
 def with_fonts_inside(page: str) -> str:
@@ -75,24 +91,48 @@ class Captions:
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
         self._known: dict[tuple[str, str], int] = {}
+        self._texts: dict[tuple[str, str], str] = {}
 
     def restart(self) -> None:
         """Keep what a pass found, and count anew."""
         self._known, self._numbers = self._numbers, {}
 
-    def caption(self, kind: str, id_: str) -> str:
-        """'Table 3', counted up."""
+    def caption(self, kind: str, id_: str, text: str = "") -> str:
+        """'Table 3', counted up. ``text`` is what the list of tables or figures says about it."""
         count = 1 + sum(one == kind for one, _ in self._numbers)
         number = self._numbers.setdefault((kind, id_), count)
-        return f"{kind}{NARROW_SPACE}{number}"
+        self._texts[kind, id_] = text
+        return _label(kind, number)
 
     def ref(self, kind: str, id_: str) -> Markup:
         """Link to a table or figure by its number."""
         number = self._known.get((kind, id_), 0)
-        return Markup('<a class="ref" href="#{}">{}</a>').format(id_, f"{kind}{NARROW_SPACE}{number}")
+        return Markup('<a class="ref" href="#{}">{}</a>').format(id_, _label(kind, number))
+
+    def refs(self, kind: str, figures: Sequence[Any]) -> Markup:
+        """Links to the first and the last of several figures that follow one another."""
+        first = self.ref(kind, figures[0].id)
+        if len(figures) == 1:
+            return first
+        return Markup("{} {} {}").format(first, tr("to"), self.ref(kind, figures[-1].id))
+
+    def captioned(self, kind: str) -> list[tuple[str, str, str]]:
+        """Id, label and caption of every table or figure that the first pass found, in their order."""
+        return [
+            (id_, _label(one, number), self._texts[one, id_])
+            for (one, id_), number in self._known.items()
+            if one == kind
+        ]
 
 
-def _environment(citations: Citations) -> Environment:
+def _label(kind: str, number: int) -> str:
+    # The templates say which of the two; extraction finds the words here.
+    return f"{tr('Table') if kind == 'Table' else tr('Figure')}{NARROW_SPACE}{number}"
+
+
+@cache
+def _environment() -> Environment:
+    """Templates are compiled once; what belongs to one page comes with its names."""
     environment = Environment(
         loader=FileSystemLoader(data_dir("reports")),
         autoescape=True,
@@ -100,27 +140,26 @@ def _environment(citations: Citations) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-    def cite(key: str, where: str = "") -> Markup:
-        number = citations.number(key)
-        place = f", {where}" if where else ""
-        if number is None:
-            return _text(f"{citations.name(key)}{place}")
-        return Markup('<a class="cite" href="#source-{0}">[{0}]</a>{1}').format(number, place)
-
+    install_translations(environment)
     environment.filters.update(
         {
             "text": _text,
-            "cite": cite,
-            "si": lambda value, unit: _text(si(float(value), unit)),
-            "duration": lambda value: _text(duration(float(value))),
-            "estimate": lambda value, unit: _text(words.estimate(value, unit)),
-            "percent": lambda value: _text(words.percent(float(value))),
+            "cite": _cite,
             # Drawings are made by our own writers, which escape every name.
             "drawing": Markup,
         }
     )
     return environment
+
+
+@pass_context
+def _cite(context: Context, key: str, where: str = "") -> Markup:
+    citations: Citations = context["citations"]
+    number = citations.number(key)
+    place = f", {where}" if where else ""
+    if number is None:
+        return _text(f"{citations.name(key)}{place}")
+    return Markup('<a class="cite" href="#source-{0}">[{0}]</a>{1}').format(number, place)
 
 
 def _text(value: object) -> Markup:

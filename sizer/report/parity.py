@@ -10,12 +10,13 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from sizer.base.language import mark, tr, translated, trn
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.schema import Source
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX
 from sizer.report import evidence_rows as facts
 from sizer.report.charting import Chart, Rows, axis, chart_of, finish, placed_labels
-from sizer.report.evidence_rows import Key
+from sizer.report.evidence_rows import Key, Measure
 from sizer.report.theme import LIGHT, Palette
 from sizer.report.words import plural
 
@@ -30,6 +31,9 @@ _MARKS = {
     "helped to fit the model": ("other", "square"),
     "predicted without it": ("accent", "circle"),
 }
+# Names of measures and their unit, as their axes show them.
+_AXES = (mark("rate"), mark("time"), mark("data rate"), mark("ratio or number of epochs"), mark("share"),
+         mark("samples/s"))  # fmt: skip
 _OTHER_MARK = ("other", "triangle-right")
 # More points than that make a file of many megabytes and show nothing more.
 _MOST_POINTS = 2000
@@ -86,11 +90,11 @@ def parity_chart(
     marks = _marks(drawn, kind)
     data = [_parity_row(row, kind(row), marks, palette, ends, sources or {}) for row in drawn]
     measures = {facts.measure(row.quantity) for row in drawn}
-    name = measures.pop().axis if len(measures) == 1 else "number, in the unit of its row"
+    name = _axis_name(measures.pop()) if len(measures) == 1 else tr("number, in the unit of its row")
     scale = alt.Scale(type="log", domain=list(ends), nice=False)
     ticks = axis(grid=False, values=_decades(*ends), labelExpr=_SHORT, labelOverlap=True)
-    x = alt.X("x:Q", scale=scale, axis=ticks, title=f"published {name}, log scale")
-    y = alt.Y("y:Q", scale=scale, axis=ticks, title=f"predicted {name}, log scale")
+    x = alt.X("x:Q", scale=scale, axis=ticks, title=tr("published {number}, log scale", number=name))
+    y = alt.Y("y:Q", scale=scale, axis=ticks, title=tr("predicted {number}, log scale", number=name))
     layers = _guides(*ends, palette, x, y)
     if len(drawn) <= _MOST_INTERVALS:
         bars = chart_of(data).transform_filter("datum.low !== null").mark_rule(strokeWidth=1, opacity=0.6, aria=False)
@@ -101,23 +105,36 @@ def parity_chart(
         plot = (0.86 * width if isinstance(width, int) else 600.0, float(height))
         layers += _point_labels(data, labels, ends, plot, scale, palette)
     hidden = len(able) - len(drawn)
-    remark = f"{plural(hidden, 'row')} between others are not drawn" if hidden else ""
+    remark = (
+        trn("{rows} between others are not drawn", "{rows} between others are not drawn", hidden,
+            rows=plural(hidden, "row"))
+        if hidden
+        else ""
+    )  # fmt: skip
     return finish(layers, title or parity_finding(rows), palette, width, height, remark)
+
+
+def _axis_name(measure: Measure) -> str:
+    name, unit = translated(measure.name), translated(measure.unit)
+    return f"{name}, {unit}" if unit else name
 
 
 def parity_finding(rows: Sequence[ValidatedRow]) -> str:
     """Title of a parity chart: how far half of the numbers are off."""
     found = facts.accuracy("", rows)
     if found.median is None:
-        return "Nothing is predicted here"
+        return tr("Nothing is predicted here")
     if found.predicted == 1:
-        return f"The one prediction is {facts.size_text(found.median)} off"
-    return f"Half of {plural(found.predicted, 'prediction')} lie within {facts.size_text(found.median)}"
+        return tr("The one prediction is {share} off", share=facts.size_text(found.median))
+    return tr(
+        "Half of {predictions} lie within {share}",
+        predictions=plural(found.predicted, "prediction"), share=facts.size_text(found.median),
+    )  # fmt: skip
 
 
 def source_title(key: str, sources: Mapping[str, Source]) -> str:
     """Title of a document, or what a file calls its source."""
-    return facts.shortened(sources[key].title if key in sources else key) or "source not stated"
+    return facts.shortened(sources[key].title if key in sources else key) or tr("source not stated")
 
 
 def thinned(rows: list[ValidatedRow], most: int = _MOST_POINTS) -> list[ValidatedRow]:
@@ -143,8 +160,8 @@ def said(row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, str]:
 
 def tips() -> list[alt.Tooltip]:
     """What stands under the pointer of a mark."""
-    titles = {"name": "published run", "source": "source", "published": "published", "predicted": "predicted",
-              "off": "error"}  # fmt: skip
+    titles = {"name": tr("published run"), "source": tr("source"), "published": tr("published"),
+              "predicted": tr("predicted"), "off": tr("error")}  # fmt: skip
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
 
 
@@ -153,8 +170,11 @@ def _marks(rows: Sequence[ValidatedRow], kind: Key) -> dict[str, tuple[str, str,
     found = dict.fromkeys(kind(row) for row in rows)
     known = [(one, *_MARKS[one]) for one in _MARKS if one in found]
     return {
-        **{one: (facts.task_name(one) if one in facts.TASKS else one, role, shape) for one, role, shape in known},
-        **{one: ("Other", *_OTHER_MARK) for one in found if one not in _MARKS},
+        **{
+            one: (translated(facts.task_name(one) if one in facts.TASKS else one), role, shape)
+            for one, role, shape in known
+        },
+        **{one: (tr("Other"), *_OTHER_MARK) for one in found if one not in _MARKS},
     }
 
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
-from sizer.base.quantities import si, significant
+from sizer.base.language import tr, translated, trn
+from sizer.base.quantities import grouped, si, significant
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import fact_value, item_name
 from sizer.drawings.datapath import is_limit
+from sizer.drawings.racks import at_least
 from sizer.physical.counted import Network
 from sizer.report import words
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
@@ -25,82 +27,113 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
     subject = (
         f"{answer.workload.name}: {words.stage(answer.bottleneck, inside=True)}" if named else STAGES[answer.bottleneck]
     )
-    text = f"{subject} sets the pace at {words.estimate(answer.throughput, unit)}"
+    rate = words.estimate(answer.throughput, unit)
     following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
     if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
-        return text + "."
-    ratio = float(following.capacity.value) / float(answer.throughput.value)
-    if ratio < 1.05:
-        return f"{text}; {words.stage(following.key, inside=True)} stands at almost the same rate."
-    return (
-        f"{text}; the next limit, {words.stage(following.key, inside=True)}, lies {significant(ratio, 2)} times higher."
+        return tr("{stage} sets the pace at {rate}.", stage=subject, rate=rate)
+    ratio, after = (
+        float(following.capacity.value) / float(answer.throughput.value),
+        words.stage(following.key, inside=True),
     )
+    if ratio < 1.05:
+        return tr(
+            "{stage} sets the pace at {rate}; {next} stands at almost the same rate.",
+            stage=subject, rate=rate, next=after,
+        )  # fmt: skip
+    return tr(
+        "{stage} sets the pace at {rate}; the next limit, {next}, lies {ratio} times higher.",
+        stage=subject, rate=rate, next=after, ratio=significant(ratio, 2),
+    )  # fmt: skip
 
 
 def doubt(result: SizingResult) -> list[str]:
     """How sure the answer is, and what it rests on."""
     design = result.design
-    many = len(design.workloads) > 1
-    met = all(answer.meets_target for answer in design.workloads)
+    n_targets = len(design.workloads)
     chance, asked = words.percent(design.probability), words.percent(result.request.confidence)
-    subject = "All targets are" if many else "The target is"
-    sentences = [
-        f"{subject} met with a probability of {chance}; {asked} was asked."
-        if met
-        else f"{subject} not met with the certainty asked: the probability is {chance}, {asked} was asked."
-    ]
+    if all(answer.meets_target for answer in design.workloads):
+        text = trn(
+            "The target is met with a probability of {chance}; {asked} was asked.",
+            "All targets are met with a probability of {chance}; {asked} was asked.",
+            n_targets, chance=chance, asked=asked,
+        )  # fmt: skip
+    else:
+        text = trn(
+            "The target is not met with the certainty asked: the probability is {chance}, {asked} was asked.",
+            "All targets are not met with the certainty asked: the probability is {chance}, {asked} was asked.",
+            n_targets, chance=chance, asked=asked,
+        )  # fmt: skip
+    sentences = [text]
     assumed = sum(one.basis == "assumed" for one in result.assumptions)
     if assumed:
-        verb = "is" if assumed == 1 else "are"
         sentences.append(
-            f"{words.spelled(assumed).capitalize()} of the facts behind it {verb} assumed, because no source gives "
-            f"{'it' if assumed == 1 else 'them'}."
-        )
+            trn(
+                "{n} of the facts behind it is assumed, because no source gives it.",
+                "{n} of the facts behind it are assumed, because no source gives them.",
+                assumed, n=words.capital(words.spelled(assumed)),
+            )
+        )  # fmt: skip
     return sentences
 
 
 def price(bill: Bill) -> str:
     """The total in words; 'at least' while prices are missing."""
     if not bill.lines:
-        return words.NOT_PUBLISHED
-    if bill.is_complete:
-        return words.money(bill.total, bill.currency)
-    return words.TO_BE_QUOTED if bill.net_total.is_unknown else f"at least {words.money(bill.total, bill.currency)}"
+        return translated(words.NOT_PUBLISHED)
+    if bill.net_total.is_unknown and not bill.is_complete:
+        return translated(words.TO_BE_QUOTED)
+    return at_least(not bill.is_complete, words.money(bill.total, bill.currency))
+
+
+def price_label(bill: Bill) -> str:
+    """What the total of a bill is: a sum of list prices, or what the customer pays."""
+    return tr("Price") if bill.has_discount or bill.is_customer_copy else tr("List price")
 
 
 def open_prices(bill: Bill) -> str:
     """How much of the bill has a price."""
     missing = bill.net_total.n_open
     if not missing:
-        return "Every line has a price."
+        return tr("Every line has a price.")
     if missing == len(bill.bought):
-        return "No line has a published price; the vendors must quote all of them."
-    so = "and those that have one are free of charge" if bill.net_total.is_unknown else "so the total is a lower bound"
-    return (
-        f"{words.plural(missing, 'line').capitalize()} of {len(bill.bought)} "
-        f"{'has' if missing == 1 else 'have'} no published price, {so}."
-    )
+        return tr("No line has a published price; the vendors must quote all of them.")
+    lines, of = words.plural(missing, "line"), len(bill.bought)
+    if bill.net_total.is_unknown:
+        return trn(
+            "{lines} of {all} has no published price, and those that have one are free of charge.",
+            "{lines} of {all} have no published price, and those that have one are free of charge.",
+            missing, lines=lines, all=of,
+        )  # fmt: skip
+    return trn(
+        "{lines} of {all} has no published price, so the total is a lower bound.",
+        "{lines} of {all} have no published price, so the total is a lower bound.",
+        missing, lines=lines, all=of,
+    )  # fmt: skip
 
 
 def power(design: DesignAnswer, which: str = "maximum") -> str:
     """Power of the whole design; 'at least' where a device has no published draw."""
     counts = design.quantities
     watts = float((counts.power_max_w if which == "maximum" else counts.power_typical_w)[0])
-    return ("at least " if counts.unknown_power else "") + si(watts, "W")
+    return at_least(bool(counts.unknown_power), si(watts, "W"))
 
 
 def storage(design: DesignAnswer) -> str:
     """Storage in a few words: nodes, chassis and usable capacity."""
     parts = design.platform
     usable = float(design.quantities.usable_bytes[0])
-    room = f", {si(usable, 'B')} usable" if usable > 0 else ""
+    room = ", " + tr("{size} usable", size=si(usable, "B")) if usable > 0 else ""
     nodes, per_unit = design.storage_nodes, parts.storage.nodes_per_unit
     if not nodes:
         return parts.storage.name + room
     if per_unit is not None and per_unit.value > 1:
         chassis = -(-nodes // per_unit.value)
-        return f"{words.plural(nodes, 'node')} in {words.plural(chassis, 'chassis')}{room}"
+        return _inside(words.plural(nodes, "node"), words.plural(chassis, "chassis")) + room
     return f"{words.plural(nodes, 'node')}{room}"
+
+
+def _inside(things: str, places: str) -> str:
+    return tr("{things} in {places}", things=things, places=places)
 
 
 def switches(design: DesignAnswer) -> int:
@@ -115,17 +148,19 @@ def switches(design: DesignAnswer) -> int:
 def racks(design: DesignAnswer) -> str:
     """Rack units and racks."""
     counts = design.quantities
-    return f"{fact_value(float(counts.rack_units[0]), 'U')} in {words.plural(int(counts.racks[0]), 'rack')}"
+    return _inside(fact_value(float(counts.rack_units[0]), "U"), words.plural(int(counts.racks[0]), "rack"))
 
 
 def network_switches(net: Network, catalog: Catalog) -> str:
     """Switches of a network by kind: '3 × SB7800', '2 × S3048-ON leaf and 1 × S4048-ON spine'."""
-    counts = (("leaf", net.switch, net.leaves), ("spine", net.spine, net.spines), ("core", net.spine, net.cores))
+    counts = (
+        (tr("leaf"), net.switch, net.leaves), (tr("spine"), net.spine, net.spines), (tr("core"), net.spine, net.cores)
+    )  # fmt: skip
     parts = [(role, item_name(item, catalog), int(count[0])) for role, item, count in counts if item and int(count[0])]
     if int(net.gateways[0]) and net.switch is not None:
-        parts.append(("gateway", item_name(net.switch, catalog), int(net.gateways[0])))
+        parts.append((tr("gateway"), item_name(net.switch, catalog), int(net.gateways[0])))
     if not parts:
-        return "none"
+        return tr("none")
     if len({name for _, name, _ in parts}) > 1:
         return words.listed([f"{count} × {name} ({role})" for role, name, count in parts])
     total = f"{sum(count for _, _, count in parts)} × {parts[0][1]}"
@@ -139,12 +174,18 @@ def port_arithmetic(net: Network) -> str:
         int(part[0]) for part in (net.end_points, net.leaf_spine_cables, net.ports_used, net.ports_free)
     )
     uplinks = int(net.gateway_uplinks[0])
-    left = f"{words.plural(free, 'port')} {'stays' if free == 1 else 'stay'} free"
+    left = trn("{ports} stays free", "{ports} stay free", free, ports=words.plural(free, "port"))
     if cables and ends + 2 * cables == used:
-        return f"{ends} end points + 2 × {cables} ends of inter-switch cables = {used} ports; {left}"
+        return tr(
+            "{ends} end points + 2 × {cables} ends of inter-switch cables = {used} ports; {left}",
+            ends=ends, cables=cables, used=used, left=left,
+        )  # fmt: skip
     if uplinks and ends + uplinks == used:
-        return f"{words.plural(ends, 'end point')} + {words.plural(uplinks, 'gateway uplink')} = {used} ports; {left}"
-    return f"{words.plural(used, 'port')} in use; {left}"
+        return tr(
+            "{ends} + {uplinks} = {used} ports; {left}",
+            ends=words.plural(ends, "end point"), uplinks=words.plural(uplinks, "gateway uplink"), used=used, left=left,
+        )  # fmt: skip
+    return tr("{ports} in use; {left}", ports=words.plural(used, "port"), left=left)
 
 
 def gateway_arithmetic(design: DesignAnswer) -> str:
@@ -158,11 +199,12 @@ def gateway_arithmetic(design: DesignAnswer) -> str:
     link_gbit = gbit_per_s_from_bytes_per_s(gateway.uplink_bytes_per_s.value)
     uplinks = int(net.gateway_uplinks[0])
     need = ports * port_gbit
-    return (
-        f"{words.plural(ports, 'front-end port')} × {significant(port_gbit)} Gbit/s = {significant(need)} Gbit/s. One "
-        f"uplink carries {significant(link_gbit)} Gbit/s; {significant(need)} / {significant(link_gbit)} = "
-        f"{significant(need / link_gbit)}, rounded up to {words.plural(uplinks, 'uplink')}."
-    )
+    return tr(
+        "{ports} × {port} Gbit/s = {need} Gbit/s. One uplink carries {link} Gbit/s; {need} / {link} = {ratio}, rounded "
+        "up to {uplinks}.",
+        ports=words.plural(ports, "front-end port"), port=significant(port_gbit), need=significant(need),
+        link=significant(link_gbit), ratio=significant(need / link_gbit), uplinks=words.plural(uplinks, "uplink"),
+    )  # fmt: skip
 
 
 def cold_epoch(answer: WorkloadAnswer) -> str:
@@ -170,46 +212,60 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
     assert answer.time is not None
     first, later = answer.time.first_epoch_s, answer.time.epoch_s
     cold, each = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), words.rounded(later, "s")
-    text = f"The first epoch reads every sample from storage: {cold} for {words.rounded(first, 's')}."
+    text = tr(
+        "The first epoch reads every sample from storage: {rate} for {time}.", rate=cold, time=words.rounded(first, "s")
+    )
     hits = answer.cache_hit_fraction
     if hits >= 0.995:
-        return f"{text} From then on the data set sits in memory; an epoch takes {each} and storage idles."
-    if hits >= 0.005:
-        return f"{text} Later epochs take {each} each; caches serve {words.percent(hits)} of their reads."
-    return f"{text} Later epochs take {each} each and read everything again: the caches hold too little."
+        after = tr("From then on the data set sits in memory; an epoch takes {each} and storage idles.", each=each)
+    elif hits >= 0.005:
+        after = tr(
+            "Later epochs take {each} each; caches serve {share} of their reads.", each=each, share=words.percent(hits)
+        )
+    else:
+        after = tr("Later epochs take {each} each and read everything again: the caches hold too little.", each=each)
+    return f"{text} {after}"
 
 
 def measured(answer: WorkloadAnswer) -> str:
     """How many published measurements carry the projection of a workload."""
     count = len(answer.evidence)
     if not count:
-        return "No published measurement is near this workload; the interval is as wide as that makes it."
+        return tr("No published measurement is near this workload; the interval is as wide as that makes it.")
     fitted = sum(one.calibrates for one in answer.evidence)
     if count == 1:
-        role = "it helped to fit the model" if fitted else "it had no part in fitting the model"
-        return f"One published measurement lies near this workload; {role}."
+        if fitted:
+            return tr("One published measurement lies near this workload; it helped to fit the model.")
+        return tr("One published measurement lies near this workload; it had no part in fitting the model.")
     if fitted == count:
-        role = "all of them helped to fit the model"
+        role = tr("all of them helped to fit the model")
     elif not fitted:
-        role = "none of them had a part in fitting the model"
+        role = tr("none of them had a part in fitting the model")
     else:
-        role = f"{words.spelled(fitted)} helped to fit the model, {words.spelled(count - fitted)} had no part in it"
-    return f"{words.spelled(count).capitalize()} published measurements lie near this workload; {role}."
+        role = tr(
+            "{fitted} helped to fit the model, {others} had no part in it",
+            fitted=words.spelled(fitted), others=words.spelled(count - fitted),
+        )  # fmt: skip
+    return tr(
+        "{n} published measurements lie near this workload; {role}.", n=words.capital(words.spelled(count)), role=role
+    )
 
 
 def width(answer: WorkloadAnswer) -> str:
     """What the interval of the GPUs' rate consists of, and whether it interpolates."""
     parts = answer.gpu_spread
     reach = (
-        "It lies beyond what was measured: " + "; ".join(answer.extrapolations) + "."
+        tr("It lies beyond what was measured: {what}.", what="; ".join(answer.extrapolations))
         if answer.extrapolations
-        else "It lies among batches and numbers of GPUs that were measured."
+        else tr("It lies among batches and numbers of GPUs that were measured.")
     )
-    return (
-        f"The rate of the GPUs spreads by {words.percent(parts.parameters)} (standard deviation) because no more was "
-        f"measured of this combination, by {words.percent(parts.within)} because runs of one source scatter, and by "
-        f"{words.percent(parts.between)} because sources differ. {reach}"
-    )
+    spread = tr(
+        "The rate of the GPUs spreads by {parameters} (standard deviation) because no more was measured of this "
+        "combination, by {within} because runs of one source scatter, and by {between} because sources differ.",
+        parameters=words.percent(parts.parameters), within=words.percent(parts.within),
+        between=words.percent(parts.between),
+    )  # fmt: skip
+    return f"{spread} {reach}"
 
 
 def gap(published: float, predicted: float) -> str:
@@ -225,39 +281,66 @@ def neighbours(result: SizingResult) -> str:
     if other is None:
         return ""
     because = result.runner_up_reason.rstrip(".")
-    return f"The runner-up is {other.name}{': ' + because if because else ''}."
+    if not because:
+        return tr("The runner-up is {name}.", name=other.name)
+    return tr("The runner-up is {name}: {reason}.", name=other.name, reason=because)
 
 
 def judged(result: SizingResult) -> str:
     """How many designs were looked at."""
-    return (
-        f"The tool evaluated every one of {words.plural(result.n_designs, 'design')} that the catalogue and the "
-        "request allow; none was sampled or left out."
+    return tr(
+        "The tool evaluated every one of {designs} that the catalogue and the request allow; none was sampled or left "
+        "out.",
+        designs=words.plural(result.n_designs, "design"),
     )
 
 
 def epochs_text(answer: WorkloadAnswer) -> str:
     """Length of a training."""
     if answer.time is None:
-        return "not asked"
-    count = words.estimate(answer.time.epochs, "epochs")
+        return tr("not asked")
+    count = words.estimate(answer.time.epochs, tr("epochs"))
     return f"{count} ({answer.recipe.name})" if answer.recipe is not None else count
+
+
+def storage_name(design: DesignAnswer) -> str:
+    """'8 Isilon F800 nodes in two chassis', or the name of storage that is not counted by the node."""
+    name = design.platform.storage.name
+    nodes, per_unit = design.storage_nodes, design.platform.storage.nodes_per_unit
+    if not nodes:
+        return name
+    text = tr("{n} {name} nodes", n=grouped(nodes), name=name)
+    if per_unit is not None and per_unit.value > 1:
+        text += tr(" in {n} chassis", n=words.spelled(-(-nodes // per_unit.value)))
+    return text
+
+
+def dataset_phrase(answer: WorkloadAnswer) -> str:
+    """A data set inside a sentence: 'ImageNet, 145 GB in 1 280 000 images of 113 kB'."""
+    samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
+    return tr(
+        "{name}, {size} in {n} {samples} of {each}",
+        name=answer.dataset.name, size=si(answer.dataset_bytes, "B"), n=significant(samples),
+        samples=words.plural_noun(answer.dnn.sample), each=si(answer.sample_bytes, "B"),
+    )  # fmt: skip
 
 
 def dataset_text(answer: WorkloadAnswer) -> str:
     """Name, size and samples of a data set."""
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
-    noun = words.plural_noun(answer.dnn.sample)
-    count, size = significant(samples), si(answer.sample_bytes, "B")
-    return f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {count} {noun} of {size}"
+    return tr(
+        "{name}: {size}, {n} {samples} of {each}",
+        name=answer.dataset.name, size=si(answer.dataset_bytes, "B"), n=significant(samples),
+        samples=words.plural_noun(answer.dnn.sample), each=si(answer.sample_bytes, "B"),
+    )  # fmt: skip
 
 
-def fits(size_bytes: float, room_bytes: float, what: str) -> str:
+def fits(size_bytes: float, room_bytes: float) -> str:
     """Whether a data set fits somewhere."""
     share = size_bytes / room_bytes
     if share <= 1:
-        return f"fits {what} ({words.percent(share)} of it)"
-    return f"does not fit {what} ({significant(share, 2)} times as large)"
+        return tr("fits it ({share} of it)", share=words.percent(share))
+    return tr("does not fit it ({ratio} times as large)", ratio=significant(share, 2))
 
 
 def warnings(result: SizingResult) -> Sequence[str]:

@@ -1,83 +1,144 @@
-"""The guide as one HTML page and as a PDF. The only module that imports WeasyPrint, and only when a PDF is asked."""
+"""The guide as one HTML page and as a PDF. WeasyPrint is imported only when a PDF is asked."""
 
+import contextlib
 import logging
+import warnings
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sizer.base.errors import ReportError
+from sizer.base.language import language_of, speaking, tr
 from sizer.catalog.model import Catalog
+from sizer.report.attachments import attached
 from sizer.report.citations import Citations
-from sizer.report.context import guide
-from sizer.report.fonts import ASSETS, FONTS, print_faces
+from sizer.report.edition import FULL, SHORT, Edition, named
+from sizer.report.fonts import ASSETS, print_faces
+from sizer.report.glyphs import drawable
+from sizer.report.guide import guide
 from sizer.report.page import FONTS_GO_HERE, rendered, with_fonts_inside
 from sizer.report.pango import load_pango, weasyprint_state
+from sizer.report.progress import Progress, steps_told
+from sizer.report.theme import css_variables
 from sizer.sizing.result import SizingResult
 
+NO_FILES: Mapping[str, bytes] = {}
 
-def guide_html(result: SizingResult, catalog: Catalog) -> str:
-    """The guide as one HTML file that needs no other: fonts and drawings are inside.
+
+def guide_html(result: SizingResult, catalog: Catalog, edition: Edition = FULL) -> str:
+    """The guide as one HTML file that needs no other: fonts, logo and drawings are inside.
 
     Raises
     ------
     ReportError
         If a template names something that does not exist.
     """
-    return with_fonts_inside(_page(result, catalog))
+    return with_fonts_inside(_page(result, catalog, edition))
 
 
-def guide_pdf(result: SizingResult, catalog: Catalog) -> bytes:
-    """The guide as PDF/UA-1. The same result gives the same bytes with the same libraries.
+def guide_pdf(
+    result: SizingResult,
+    catalog: Catalog,
+    edition: Edition = SHORT,
+    attachments: Mapping[str, bytes] = NO_FILES,
+    progress: Progress | None = None,
+) -> bytes:
+    """The guide as PDF/UA-1, or as PDF/A-3b for an archive.
+
+    The same arguments give the same bytes with the same libraries, and the same text and number of pages with others.
+
+    Parameters
+    ----------
+    result, catalog
+        The answer, and what it was made from.
+    edition : Edition, default the short form
+        Form and looks.
+    attachments : mapping of str to bytes
+        Files to put into an archive, by their names.
+    progress : callable, optional
+        Called with a word whenever another part of the work begins.
 
     Raises
     ------
     ReportError
-        In one sentence, if WeasyPrint or Pango is missing or a template is damaged.
+        In one sentence, if WeasyPrint or Pango is missing, a template is damaged, or a page asks for a file or address
+        that is not shipped.
+    ValueError
+        If there are attachments but no archive to hold them.
     """
-    return _pdf(_page(result, catalog))
-
-
-def _pdf(page: str) -> bytes:
+    if attachments and not edition.is_archive:
+        raise ValueError("only an archive holds attachments: PDF/UA-1 says nothing about them")
     missing = weasyprint_state()
     if missing is not None:
         raise ReportError(missing)
+    with speaking(language_of(edition.profile.locale)):
+        if progress is not None:
+            progress(tr("writing"))
+        page = _page(result, catalog, edition)
+        with steps_told(progress):
+            if not edition.is_archive:
+                return _pdf(page)
+            # Tags are no part of level B, but cost little and serve readers of archives, too.
+            files = attached(attachments, result.request.date)
+            with _quiet_about_files():
+                return _pdf(page, pdf_variant="pdf/a-3b", pdf_tags=True, attachments=files)
+
+
+def _pdf(page: str, **options: object) -> bytes:
     load_pango()
     import weasyprint
+    from weasyprint.urls import FatalURLFetchingError
 
-    page = page.replace(FONTS_GO_HERE, print_faces(), 1)
+    page = drawable(page).replace(FONTS_GO_HERE, print_faces(), 1)
     # Font sub-setting logs what it drops; that is no news for the user.
-    for name in ("fontTools", "fontTools.subset", "weasyprint", "weasyprint.progress"):
+    for name in ("fontTools", "fontTools.subset", "weasyprint"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    document = weasyprint.HTML(string=page, base_url=ASSETS, url_fetcher=_fetcher())
-    pdf: bytes = document.write_pdf(pdf_variant="pdf/ua-1")
-    return pdf
+    fetcher = _fetcher()
+    # Fonts and parsed style are not kept for the next document: that would save 0.01 of 4 s.
+    with contextlib.suppress(FatalURLFetchingError):
+        document = weasyprint.HTML(string=page, base_url=ASSETS, url_fetcher=fetcher)
+        pdf: bytes = document.write_pdf(**{"pdf_variant": "pdf/ua-1", **options})
+        if not fetcher.refused:
+            return pdf
+    raise ReportError(f"a template of the guide is damaged: {fetcher.refused[0]}")
+
+
+@contextlib.contextmanager
+def _quiet_about_files() -> Iterator[None]:
+    """Say nothing of the colour profile that WeasyPrint 70 leaves open when it has read it for an archive."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
 
 
 def _fetcher() -> Any:
-    """Fetcher that gives the shipped fonts and data URIs, and nothing from the disk or the net."""
-    from weasyprint.urls import URLFetcher, URLFetcherResponse
-
-    class PackagedOnly(URLFetcher):  # type: ignore[misc]
-        def fetch(self, url: str, headers: dict[str, str] | None = None) -> Any:
-            if url.startswith("data:"):
-                return super().fetch(url, headers)
-            font = next((one for one in FONTS if url == ASSETS + one.file), None)
-            if font is None:
-                raise ValueError(f"the guide may not load {url[:80]}")
-            return URLFetcherResponse(url, font.path.read_bytes(), {"Content-Type": "font/ttf"})
+    """What the pages may load from; known only once WeasyPrint is there."""
+    from sizer.report.packaged import PackagedOnly
 
     return PackagedOnly()
 
 
-# The page made last, with what it was made from: web page and PDF of one answer are asked one after the other.
-_last_page: tuple[SizingResult, Catalog, str] | None = None
+# Pages of the answer asked last, by edition: web page and PDFs of one answer are asked one after the other.
+_last: tuple[SizingResult, Catalog, dict[Edition, str]] | None = None
 
 
-def _page(result: SizingResult, catalog: Catalog) -> str:
+def _page(result: SizingResult, catalog: Catalog, edition: Edition) -> str:
     """HTML of the guide with a mark where the fonts go."""
-    global _last_page
-    last = _last_page
+    global _last
+    last = _last
     if last is None or last[0] is not result or last[1] is not catalog:
-        names = {"guide": guide(result, catalog)}
-        page = rendered("guide.html", names, Citations(catalog.sources, result.sources), ("guide.css",))
-        last = (result, catalog, page)
-        _last_page = last
-    return last[2]
+        last = _last = (result, catalog, {})
+    pages = last[2]
+    if edition not in pages:
+        pages[edition] = _made(named(result, edition.profile), catalog, edition)
+    return pages[edition]
+
+
+def _made(result: SizingResult, catalog: Catalog, edition: Edition) -> str:
+    profile = edition.profile
+    template = "summary.html" if edition.form == "summary" else "guide.html"
+    variables = css_variables(profile.palette, profile.banner, profile.paper)
+    # The full guide lists every document behind a number, the others those that they cite.
+    keys = result.sources if edition.form == "full" else ()
+    with speaking(language_of(profile.locale)):
+        names = {"guide": guide(result, catalog, edition)}
+        return rendered(template, names, Citations(catalog.sources, keys), ("guide.css",), variables)

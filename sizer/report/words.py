@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from sizer.base.estimate import Estimate
+from sizer.base.language import date_text, form, is_english, mark, mark_forms, tr, translated, trc
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
 from sizer.catalog.links import GBIT_PER_S, kind_name
 from sizer.catalog.wording import capital as capital
@@ -15,54 +16,106 @@ from sizer.catalog.wording import sample_unit as sample_unit
 from sizer.catalog.wording import sentence as sentence
 from sizer.sizing.result import STAGES
 
-TO_BE_QUOTED = "to be quoted"
+# As tables compare them; ``translated`` shows them.
+TO_BE_QUOTED = mark("to be quoted")
 # Between a number and a noun; the narrow one stands before units.
 NO_BREAK = "\u00a0"
-NOT_PUBLISHED = "not published"
+NOT_PUBLISHED = mark("not published")
 # Beyond this relative half-width "plus or minus" misleads about a log-normal quantity; the range is printed.
 _WIDE = 0.2
 # Below it a number counts as exact.
 _EXACT = 5e-4
 
-_PLURALS = {"batch": "batches", "switch": "switches", "box": "boxes", "chassis": "chassis", "GPU": "GPUs", "TB": "TB"}
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+# Nouns behind a number. One that stands elsewhere, as a unit of a bill may, takes the regular plural of English.
+_NOUNS = dict(
+    (
+        mark_forms("GPU", "GPUs"),
+        mark_forms("GPU server", "GPU servers"),
+        mark_forms("TB", "TB"),
+        mark_forms("batch", "batches"),
+        mark_forms("box", "boxes"),
+        mark_forms("chassis", "chassis"),
+        mark_forms("design", "designs"),
+        mark_forms("device type", "device types"),
+        mark_forms("document", "documents"),
+        mark_forms("end point", "end points"),
+        mark_forms("fact", "facts"),
+        mark_forms("figure", "figures"),
+        mark_forms("front-end port", "front-end ports"),
+        mark_forms("gateway uplink", "gateway uplinks"),
+        mark_forms("group", "groups"),
+        mark_forms("image", "images"),
+        mark_forms("item", "items"),
+        mark_forms("line", "lines"),
+        mark_forms("node", "nodes"),
+        mark_forms("other reason", "other reasons"),
+        mark_forms("part", "parts"),
+        mark_forms("port", "ports"),
+        mark_forms("prediction", "predictions"),
+        mark_forms("published number", "published numbers"),
+        mark_forms("published run", "published runs"),
+        mark_forms("question", "questions"),
+        mark_forms("rack", "racks"),
+        mark_forms("row", "rows"),
+        mark_forms("sample", "samples"),
+        mark_forms("sentence pair", "sentence pairs"),
+        mark_forms("sequence", "sequences"),
+        mark_forms("server", "servers"),
+        mark_forms("source", "sources"),
+        mark_forms("storage node", "storage nodes"),
+        mark_forms("switch", "switches"),
+        mark_forms("unit", "units"),
+        mark_forms("uplink", "uplinks"),
+        mark_forms("user-item pair", "user-item pairs"),
+        mark_forms("volume", "volumes"),
+        mark_forms("workload", "workloads"),
+    )
+)
 
 
 def plural(count: int, noun: str) -> str:
     """Count and noun: '1 server', '9 servers', '2 switches'."""
-    return f"{grouped(count)}{NO_BREAK}{noun if count == 1 else plural_noun(noun)}"
+    return f"{grouped(count)}{NO_BREAK}{plural_of(count, noun)}"
+
+
+def plural_of(count: int, noun: str) -> str:
+    """The noun alone, in the number that fits the count."""
+    head, space, last = noun.rpartition(" ")
+    return form(noun, _NOUNS.get(noun) or f"{head}{space}{_NOUNS.get(last, last + 's')}", count)
 
 
 def plural_noun(noun: str) -> str:
-    """Plural of the last word of ``noun``."""
-    head, space, last = noun.rpartition(" ")
-    return head + space + _PLURALS.get(last, last + "s")
+    """Plural of a noun, of no count."""
+    return plural_of(2, noun)
 
 
 def spelled(count: int) -> str:
     """Small numbers as words inside a sentence: nine, 13."""
-    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else grouped(count)
+    numbers = (
+        trc("how many", "no"), tr("one"), tr("two"), tr("three"), tr("four"), tr("five"), tr("six"), tr("seven"),
+        tr("eight"), tr("nine"), tr("ten"), tr("eleven"), tr("twelve"),
+    )  # fmt: skip
+    return numbers[count] if 0 <= count < len(numbers) else grouped(count)
 
 
-def listed(items: Iterable[str], last: str = "and") -> str:
-    """'a', 'a and b', 'a, b and c'."""
+def listed(items: Iterable[str], last: str = "") -> str:
+    """'a', 'a and b', 'a, b and c'; ``last`` stands before the last one instead of 'and'."""
     parts = list(items)
     if len(parts) < 2:
         return "".join(parts)
-    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+    return f"{', '.join(parts[:-1])} {last or tr('and')} {parts[-1]}"
 
 
 def stage(key: str, *, inside: bool = False) -> str:
-    """Name of a stage; ``inside`` a sentence it starts small, but GPU stays GPU."""
-    label = STAGES[key]
-    return label if not inside or label[:2].isupper() else label[0].lower() + label[1:]
+    """Name of a stage; ``inside`` a sentence it starts small in English, but GPU stays GPU."""
+    return inside_sentence(STAGES[key]) if inside else STAGES[key]
 
 
 def percent(fraction: float) -> str:
     """A share in percent: 97 %, 7.5 %, 0.4 %; close to certainty it never rounds to 100 %."""
     share = 100 * fraction
     if 99.5 <= share < 100:
-        return f"over 99{NARROW_SPACE}%"
+        return tr("over {share}", share=f"99{NARROW_SPACE}%")
     return f"{grouped(share, 1 if 0 < share < 10 and round(share, 1) % 1 else 0)}{NARROW_SPACE}%"
 
 
@@ -84,9 +137,9 @@ def estimate(interval: Estimate, unit: str, *, bare: bool = False) -> str:
     """
     value, low, high = interval
     if math.isinf(value):
-        return "not limited"
+        return tr("not limited")
     if not all(map(math.isfinite, (value, low, high))):
-        return "not known"
+        return tr("not known")
     if unit == "%":
         value, low, high = 100 * value, 100 * low, 100 * high
     half = (high - low) / 2
@@ -99,7 +152,8 @@ def estimate(interval: Estimate, unit: str, *, bare: bool = False) -> str:
     value, low, high, half = value / factor, low / factor, high / factor, half / factor
     unit_text = "" if bare else NARROW_SPACE + printed
     if half > _WIDE * value:
-        return f"{significant(value, 2)}{unit_text} ({significant(low, 2)} to {significant(high, 2)})"
+        span = tr("{low} to {high}", low=significant(low, 2), high=significant(high, 2))
+        return f"{significant(value, 2)}{unit_text} ({span})"
     decimals = 1 - math.floor(math.log10(half))
     half = round(half, decimals)
     shown = max(0, 1 - math.floor(math.log10(half)))
@@ -118,9 +172,9 @@ def rounded(interval: Estimate, unit: str) -> str:
 def money(amount: Decimal | None, currency: str) -> str:
     """Amount with its currency, or 'to be quoted'."""
     if amount is None:
-        return TO_BE_QUOTED
+        return translated(TO_BE_QUOTED)
     is_whole = amount == amount.to_integral_value()
-    return f"{currency} {amount:,.{0 if is_whole else 2}f}".replace(",", NARROW_SPACE)
+    return f"{currency} {grouped(amount, 0 if is_whole else 2)}"
 
 
 def slug(text: str) -> str:
@@ -128,20 +182,9 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-
-
 def date(day: datetime.date | None) -> str:
     """A day as '1 March 2019'."""
-    return "not dated" if day is None else f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
-
-
-def plural_of(count: int, noun: str) -> str:
-    """The noun alone, in the number that fits the count."""
-    return noun if count == 1 else plural_noun(noun)
+    return tr("not dated") if day is None else date_text(day)
 
 
 def link_name(kind: str) -> str:
@@ -157,10 +200,12 @@ def whole(amount: float) -> Decimal:
 def question(text: str) -> str:
     """A question to a vendor, with its mark."""
     text = text.strip().rstrip(".")
-    return (
-        text
-        if text.endswith("?")
-        else text + "?"
-        if text.lower().startswith(("what", "which", "how", "is ", "does"))
-        else text + "."
-    )
+    if text.endswith("?"):
+        return text
+    asks = is_english() and text.lower().startswith(("what", "which", "how", "is ", "does"))
+    return text + ("?" if asks else ".")
+
+
+def inside_sentence(label: str) -> str:
+    """A label as it stands inside a sentence: small in English, unless an abbreviation begins it."""
+    return label[:1].lower() + label[1:] if is_english() and not label[:2].isupper() else label

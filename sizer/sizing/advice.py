@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sizer.base import units
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
+from sizer.base.language import tr, translated, trn
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind
 from sizer.catalog.wording import sample_unit
@@ -13,7 +14,7 @@ from sizer.design.search import nearest_row
 from sizer.physical.platform import Platform
 from sizer.sizing.answer import target_text
 from sizer.sizing.evaluate import least_chance
-from sizer.sizing.judge import STAGE_LIMITS, Judged
+from sizer.sizing.judge import JOINT_LIMITS, Judged
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -36,53 +37,65 @@ def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[st
     """
     single = design if design.n_servers == 1 else next((other for other in platforms if other.n_servers == 1), None)
     if single is None:
-        rates = "; ".join(f"{_rate(answer)} against {answer.target}" for answer in design.workloads)
-        return (
-            f"{design.name}: {rates}. It meets the target with {_percent(design.probability)} confidence.",
-            True,
-            tuple(_cluster_reasons(design)),
+        rates = "; ".join(
+            tr("{rate} against {target}", rate=_rate(answer), target=answer.target) for answer in design.workloads
         )
-    name = f"one {single.platform.server.name}"
+        text = tr(
+            "{design}: {rates}. It meets the target with {chance} confidence.",
+            design=design.name, rates=rates, chance=_percent(design.probability),
+        )  # fmt: skip
+        return text, True, tuple(_cluster_reasons(design))
+    server, chance = single.platform.server.name, _percent(single.probability)
     reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
     if single is not design:
-        text = (
-            f"You do not need a cluster: {name} meets the target, too; "
-            f"{design.name} is described because the ranking puts it first."
-        )
+        text = tr(
+            "You do not need a cluster: one {server} meets the target, too; {design} is described because the ranking "
+            "puts it first.",
+            server=server, design=design.name,
+        )  # fmt: skip
     elif reads and single.platform.storage.kind != "local":
         most = max(float(answer.storage_bytes_per_s.value) for answer in reads)
-        text = (
-            f"You do not need a cluster of servers: {name} meets the target with {_percent(single.probability)} "
-            f"confidence. Not every read ends in its memory, so it needs storage that sustains {si(most, 'B/s')}: "
-            f"{_storage_text(single)}."
-        )
+        text = tr(
+            "You do not need a cluster of servers: one {server} meets the target with {chance} confidence. Not every "
+            "read ends in its memory, so it needs storage that sustains {rate}: {storage}.",
+            server=server, chance=chance, rate=si(most, "B/s"), storage=_storage_text(single),
+        )  # fmt: skip
     else:
-        text = (
-            f"You do not need a cluster: {name} with {single.platform.storage.name} meets the target with "
-            f"{_percent(single.probability)} confidence."
-        )
+        text = tr(
+            "You do not need a cluster: one {server} with {storage} meets the target with {chance} confidence.",
+            server=server, storage=single.platform.storage.name, chance=chance,
+        )  # fmt: skip
     return text, False, tuple(_simple_reasons(single))
 
 
 def _percent(probability: float) -> str:
     """Confidence in words; a model never makes anything certain."""
     if probability > 0.99:
-        return f"over 99{NARROW_SPACE}%"
-    return f"under 1{NARROW_SPACE}%" if probability < 0.01 else f"{100 * probability:.0f}{NARROW_SPACE}%"
+        return tr("over {share}", share=f"99{NARROW_SPACE}%")
+    if probability < 0.01:
+        return tr("under {share}", share=f"1{NARROW_SPACE}%")
+    return f"{100 * probability:.0f}{NARROW_SPACE}%"
 
 
 def _storage_text(design: DesignAnswer) -> str:
     storage = design.platform.storage.name
-    return f"{design.storage_nodes} {storage} nodes" if design.storage_nodes else storage
+    if not design.storage_nodes:
+        return storage
+    return tr("{n} {storage} nodes", n=design.storage_nodes, storage=storage)
 
 
 def _rate(answer: WorkloadAnswer) -> str:
     if answer.time is not None:
         value, low, high = answer.time.total_s
-        return f"{duration(value)} to train (90\u202f% interval {duration(low)} to {duration(high)})"
-    unit = sample_unit(answer.dnn)
+        return tr(
+            "{time} to train (90\u202f% interval {low} to {high})",
+            time=duration(value), low=duration(low), high=duration(high),
+        )  # fmt: skip
     value, low, high = answer.throughput
-    return f"{significant(value)} {unit} (90\u202f% interval {significant(low)} to {significant(high)})"
+    return tr(
+        "{rate} {unit} (90\u202f% interval {low} to {high})",
+        rate=significant(value), unit=sample_unit(answer.dnn), low=significant(low), high=significant(high),
+    )  # fmt: skip
 
 
 def _simple_reasons(design: DesignAnswer) -> list[str]:
@@ -92,51 +105,86 @@ def _simple_reasons(design: DesignAnswer) -> list[str]:
         memory = design.platform.server.memory_bytes
         link = link_bytes_per_s(design.platform.fabric)
         if answer.cache_hit_fraction >= 1 and memory is not None:
-            read_s = answer.dataset_bytes / link
-            cold = answer.time.first_epoch_s.value if answer.time is not None else None
-            reasons.append(
-                f"{answer.workload.name}: the data set of {si(answer.dataset_bytes, 'B')} fits in the memory of one "
-                f"server ({memory.value / units.GIB:.0f} GiB). It is read once, {duration(read_s)} at the rate of one "
-                f"{kind_name(design.platform.fabric)} link, and then comes from memory"
-                + (f"; the first epoch takes {duration(float(cold))}." if cold is not None else ".")
-            )
+            reasons.append(_read_once(design, answer, memory.value, answer.dataset_bytes / link))
         read = max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))
         enough: tuple[LinkKind, ...] = ("10gbe", "25gbe")
         for kind in enough:
             if read <= link_bytes_per_s(kind):
-                rates = f"{si(read, 'B/s')} of {si(link_bytes_per_s(kind), 'B/s')}"
-                verb = "carries" if kind == design.platform.fabric else "would carry"
-                reasons.append(f"{answer.workload.name}: {kind_name(kind)} {verb} the reads, {rates}.")
+                values = {
+                    "workload": answer.workload.name,
+                    "link": kind_name(kind),
+                    "reads": si(read, "B/s"),
+                    "most": si(link_bytes_per_s(kind), "B/s"),
+                }
+                if kind == design.platform.fabric:
+                    reasons.append(tr("{workload}: {link} carries the reads, {reads} of {most}.", **values))
+                else:
+                    reasons.append(tr("{workload}: {link} would carry the reads, {reads} of {most}.", **values))
                 break
     is_cached = all(answer.cache_hit_fraction >= 1 for answer in design.workloads)
     if is_cached and design.platform.storage.kind != "parallel-file-system":
         reasons.append(
-            "No cluster file system is needed: one server reads, nothing is written by many at once, "
-            f"and {design.platform.storage.name} holds the data."
+            tr(
+                "No cluster file system is needed: one server reads, nothing is written by many at once, and {storage} "
+                "holds the data.",
+                storage=design.platform.storage.name,
+            )
         )
     reasons.append(
-        f"One {server} needs no fabric between servers, no head node and no code for several servers. "
-        "Rates gained across servers do not all become time to accuracy; inside one server they mostly do."
+        tr(
+            "One {server} needs no fabric between servers, no head node and no code for several servers. Rates gained "
+            "across servers do not all become time to accuracy; inside one server they mostly do.",
+            server=server,
+        )
     )
     return reasons
+
+
+def _read_once(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: float, read_s: float) -> str:
+    """Why a data set in memory asks little of storage."""
+    values = {
+        "workload": answer.workload.name,
+        "data": si(answer.dataset_bytes, "B"),
+        "memory": f"{memory_bytes / units.GIB:.0f} GiB",
+        "time": duration(read_s),
+        "link": kind_name(design.platform.fabric),
+    }
+    if answer.time is None:
+        return tr(
+            "{workload}: the data set of {data} fits in the memory of one server ({memory}). It is read once, {time} "
+            "at the rate of one {link} link, and then comes from memory.",
+            **values,
+        )
+    return tr(
+        "{workload}: the data set of {data} fits in the memory of one server ({memory}). It is read once, {time} at "
+        "the rate of one {link} link, and then comes from memory; the first epoch takes {cold}.",
+        cold=duration(float(answer.time.first_epoch_s.value)),
+        **values,
+    )
 
 
 def _cluster_reasons(design: DesignAnswer) -> list[str]:
     reasons = []
     for answer in design.workloads:
-        scaling = answer.scaling
-        alone = float(scaling.throughput.value[0])
-        unit = sample_unit(answer.dnn)
+        alone = float(answer.scaling.throughput.value[0])
         reasons.append(
-            f"{answer.workload.name}: one {design.platform.server.name} reaches {significant(alone)} {unit}; "
-            f"the target is {answer.target}. {design.n_servers} servers keep "
-            f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}% of the rate of {grouped(design.n_gpus)} single GPUs."
-        )
+            tr(
+                "{workload}: one {server} reaches {rate} {unit}; the target is {target}. {n} servers keep {share} of "
+                "the rate of {gpus} single GPUs.",
+                workload=answer.workload.name, server=design.platform.server.name, rate=significant(alone),
+                unit=sample_unit(answer.dnn), target=answer.target, n=design.n_servers,
+                share=f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}%", gpus=grouped(design.n_gpus),
+            )
+        )  # fmt: skip
         if answer.time is not None and answer.recipe is not None:
             reasons.append(
-                f"{answer.workload.name}: the global batch of {grouped(answer.batch_per_gpu * design.n_gpus)} needs "
-                f"{significant(float(answer.time.epochs.value))} epochs; twice the rate is not half the time."
-            )
+                tr(
+                    "{workload}: the global batch of {batch} needs {epochs} epochs; twice the rate is not half the "
+                    "time.",
+                    workload=answer.workload.name, batch=grouped(answer.batch_per_gpu * design.n_gpus),
+                    epochs=significant(float(answer.time.epochs.value)),
+                )
+            )  # fmt: skip
     return reasons
 
 
@@ -155,26 +203,35 @@ def why_infeasible(
     row = int(rows[index])
     platform = platforms[int(judged.space.platform[row])]
     servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
-    name = f"{servers} × {platform.server.name} with " + (f"{nodes} " if nodes else "") + platform.storage.name
-    limits = " and ".join(broken)
-    return (
-        f"no design meets the request ({target} at {_percent(confidence)} confidence): "
-        f"{limits} {'rule' if len(broken) > 1 else 'rules'} out every design that keeps the other limits. "
-        f"The nearest, {name}, {_falls_short(works[0], judged, row, broken)}."
-    )
+    storage = (f"{nodes} " if nodes else "") + platform.storage.name
+    return trn(
+        "no design meets the request ({target} at {chance} confidence): {limits} rules out every design that keeps the "
+        "other limits. The nearest, {servers} × {server} with {storage}, {reached}.",
+        "no design meets the request ({target} at {chance} confidence): {limits} rule out every design that keeps the "
+        "other limits. The nearest, {servers} × {server} with {storage}, {reached}.",
+        len(broken),
+        target=target, chance=_percent(confidence), limits=f" {tr('and')} ".join(map(translated, broken)),
+        servers=servers, server=platform.server.name, storage=storage,
+        reached=_falls_short(works[0], judged, row, broken),
+    )  # fmt: skip
 
 
 def _falls_short(work: ResolvedWorkload, judged: Judged, row: int, broken: Sequence[str]) -> str:
     """What the nearest design reaches or takes, so that the reader sees what would be enough."""
-    if any(limit in STAGE_LIMITS or limit.startswith("confidence") for limit in broken):
+    if any(limit in JOINT_LIMITS for limit in broken):
+        chance = _percent(float(judged.probability[row]))
         if work.request.target.time_to_train_s is not None:
-            reached = f"takes {duration(float(judged.time_s[row]))} at the median"
-        else:
-            unit = sample_unit(work.dnn)
-            reached = f"reaches {significant(float(judged.throughput[row]))} {unit} at the median"
-        return f"{reached} and meets the target with {_percent(float(judged.probability[row]))} confidence"
+            return tr(
+                "takes {time} at the median and meets the target with {chance} confidence",
+                time=duration(float(judged.time_s[row])), chance=chance,
+            )  # fmt: skip
+        return tr(
+            "reaches {rate} {unit} at the median and meets the target with {chance} confidence",
+            rate=significant(float(judged.throughput[row])), unit=sample_unit(work.dnn), chance=chance,
+        )  # fmt: skip
     racks, servers = int(judged.racks[row]), int(judged.space.n_servers[row])
-    return (
-        f"takes {racks} rack{'s' if racks != 1 else ''}, {judged.rack_units[row]:g} rack units, "
-        f"{si(float(judged.power_w[row]), 'W')} and {servers} server{'s' if servers != 1 else ''}"
-    )
+    return tr(
+        "takes {racks}, {units} rack units, {power} and {servers}",
+        racks=trn("{n} rack", "{n} racks", racks, n=racks), units=plain(float(judged.rack_units[row])),
+        power=si(float(judged.power_w[row]), "W"), servers=trn("{n} server", "{n} servers", servers, n=servers),
+    )  # fmt: skip

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from sizer.base.estimate import Estimate, Spread
-from sizer.base.quantities import duration, si
+from sizer.base.language import tr
+from sizer.base.quantities import duration, plain, si, with_commas
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
@@ -120,13 +121,26 @@ def _cable_note(
         amount, unpriced = row_cost(cables, catalog, prices, currency)
         cost.append(0.0 if amount is None else float(amount[0]))
         open_items |= set(unpriced)
-    how = f"the search counts cables at {IN_RACK_M:g} m in a rack and {BETWEEN_RACKS_M:g} m between racks; measured, "
+    counted_as = tr(
+        "the search counts cables at {inside} m in a rack and {between} m between racks; ",
+        inside=plain(IN_RACK_M),
+        between=plain(BETWEEN_RACKS_M),
+    )
     difference = cost[1] - cost[0]
+    amount_text = f"{with_commas(abs(difference), 2)} {currency}"
     if not any(cost):
-        return how + "the bill holds other lengths, all of them to be quoted"
-    amount_text = f"{abs(difference):,.2f} {currency} {'more' if difference > 0 else 'less'}"
-    priced = "those with a price cost" if open_items else "they cost"
-    return how + (f"{priced} {amount_text}" if round(difference, 2) else f"{priced} the same")
+        how = tr("measured, the bill holds other lengths, all of them to be quoted")
+    elif not round(difference, 2):
+        how = tr("measured, those with a price cost the same") if open_items else tr("measured, they cost the same")
+    elif difference > 0 and open_items:
+        how = tr("measured, those with a price cost {amount} more", amount=amount_text)
+    elif difference > 0:
+        how = tr("measured, they cost {amount} more", amount=amount_text)
+    elif open_items:
+        how = tr("measured, those with a price cost {amount} less", amount=amount_text)
+    else:
+        how = tr("measured, they cost {amount} less", amount=amount_text)
+    return counted_as + how
 
 
 def _workload_answer(
@@ -290,12 +304,14 @@ def target_text(work: ResolvedWorkload) -> str:
     target = work.request.target
     unit = sample_unit(work.dnn)
     if target.samples_per_s is not None:
-        return f"at least {si(target.samples_per_s, unit)}"
+        return tr("at least {rate}", rate=si(target.samples_per_s, unit))
     if target.gpus_busy is not None:
-        return f"{target.gpus_busy} GPUs kept busy"
+        return tr("{n} GPUs kept busy", n=target.gpus_busy)
     assert target.time_to_train_s is not None
-    length = f"{work.request.epochs:g} epochs" if work.request.epochs is not None else "the target accuracy"
-    return f"{length} within {duration(target.time_to_train_s)}"
+    time = duration(target.time_to_train_s)
+    if work.request.epochs is None:
+        return tr("the target accuracy within {time}", time=time)
+    return tr("{n} epochs within {time}", n=plain(work.request.epochs), time=time)
 
 
 def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, ...]:
@@ -303,12 +319,15 @@ def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, .
     storage = platform.storage
     if rate_is_unknown(storage):
         warnings.append(
-            f"No source gives a read rate of {storage.name}: the line rate of its ports is used as an upper bound. "
-            "Measure it, or ask the vendor, before relying on the storage figures."
+            tr(
+                "No source gives a read rate of {storage}: the line rate of its ports is used as an upper bound. "
+                "Measure it, or ask the vendor, before relying on the storage figures.",
+                storage=storage.name,
+            )
         )
     used = request.platforms.gpus_per_server
     if used is not None and used < platform.gpus_per_server:
-        warnings.append(f"The job uses {used} of the {platform.gpus_per_server} GPUs of each server.")
+        warnings.append(tr("The job uses {n} of the {all} GPUs of each server.", n=used, all=platform.gpus_per_server))
     if request.limits.budget is not None:
-        warnings.append("The budget is compared with the priced lines only; lines to be quoted come on top.")
+        warnings.append(tr("The budget is compared with the priced lines only; lines to be quoted come on top."))
     return tuple(warnings)

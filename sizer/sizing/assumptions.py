@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from sizer.base.language import in_sentence, mark, tr, translated
+from sizer.base.quantities import plain
 from sizer.catalog.checks import unknown_facts
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog, Statement, statements
@@ -17,7 +19,7 @@ from sizer.workload.resolve import CUSTOM, ResolvedWorkload
 # Folders of the catalogue whose assumed facts are choices of the plan.
 _NOTHING_TO_ASK = ("cables", "accessories", "software", "support", "racks", "dnns", "datasets", "stacks", "recipes")
 # Begins the question about everything that has no price.
-PRICES = "Price, lead time and availability"
+PRICES = mark("Price, lead time and availability")
 
 
 def items_of(design: DesignAnswer, catalog: Catalog) -> list[Item]:
@@ -42,21 +44,26 @@ def collect(works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Ca
     ]
     found.append(
         Assumption(
-            "Memory kept from the page cache",
-            f"a copy of the GPU memory and {OS_RESERVE_BYTES / 2**30:.0f} GiB",
+            tr("Memory kept from the page cache"),
+            tr("a copy of the GPU memory and {size} GiB", size=f"{OS_RESERVE_BYTES / 2**30:.0f}"),
             "assumed",
             "dell-ready-ai-nvidia-2018",
-            "the guide asks for at least the GPU memory in RAM; the rest of the reserve is ours",
+            tr("the guide asks for at least the GPU memory in RAM; the rest of the reserve is ours"),
         )
     )
     found.append(
         Assumption(
-            "Way of a cable",
-            f"{LEAD_M:g} m at each end, tray {TRAY_M:g} m above the racks, aisles of {AISLE_M:g} m, "
-            f"{SLACK_FRACTION:.0%} slack",
+            tr("Way of a cable"),
+            tr(
+                "{lead} m at each end, tray {tray} m above the racks, aisles of {aisle} m, {slack} slack",
+                lead=plain(LEAD_M),
+                tray=plain(TRAY_M),
+                aisle=plain(AISLE_M),
+                slack=f"{SLACK_FRACTION:.0%}",
+            ),
             "assumed",
             "",
-            "measured on the drawing of the room; confirm it on the site before cables are ordered",
+            tr("measured on the drawing of the room; confirm it on the site before cables are ordered"),
         )
     )
     found += [
@@ -70,7 +77,7 @@ def collect(works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Ca
 
 def _what(said: Statement) -> str:
     if isinstance(said.value, Port):
-        return f"{kind_name(said.value.kind)} ports"
+        return tr("{kind} ports", kind=kind_name(said.value.kind))
     return fact_label(_field(said.field))
 
 
@@ -87,10 +94,10 @@ def _value(said: Statement, catalog: Catalog) -> str:
 
 @lru_cache(maxsize=4)
 def _unknown_by_item(catalog: Catalog) -> dict[str, tuple[str, ...]]:
-    """Names of the unknown facts of every item; the same for every answer from one catalogue."""
+    """Fields of the unknown facts of every item; the same for every answer from one catalogue."""
     unknown: dict[str, tuple[str, ...]] = {}
     for item_id, field in unknown_facts(catalog):
-        unknown[item_id] = (*unknown.get(item_id, ()), fact_label(_field(field)).lower())
+        unknown[item_id] = (*unknown.get(item_id, ()), _field(field))
     return unknown
 
 
@@ -101,14 +108,16 @@ def questions(design: DesignAnswer, catalog: Catalog) -> tuple[str, ...]:
     for item in items_of(design, catalog):
         # A cable of a stock length or free software holds nothing that a vendor must be asked.
         if item.id in unknown and catalog.category_of(item.id) not in _NOTHING_TO_ASK:
-            asked[f"{with_vendor(item)}: {'; '.join(dict.fromkeys(unknown[item.id]))}"] = None
+            facts = dict.fromkeys(in_sentence(fact_label(field)) for field in unknown[item.id])
+            asked[f"{with_vendor(item)}: {'; '.join(facts)}"] = None
     storage = design.platform.storage
     if rate_is_unknown(storage):
-        asked[f"{with_vendor(storage)}: sustained read rate of one node, large sequential and small random"] = None
+        rate = tr("sustained read rate of one node, large sequential and small random")
+        asked[f"{with_vendor(storage)}: {rate}"] = None
     asked.update(dict.fromkeys(sentence(question).rstrip(".") for question in design.plan.questions))
     if design.bill.unpriced:
         names = ", ".join(with_vendor(catalog.item(item_id)) for item_id in design.bill.unpriced)
-        asked[f"{PRICES}: {names}"] = None
+        asked[f"{translated(PRICES)}: {names}"] = None
     return tuple(asked)
 
 

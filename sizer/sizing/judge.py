@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.language import mark, tr, trn
+from sizer.base.quantities import plain
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
@@ -26,14 +28,22 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-# Limits that a single stage sets; a row that keeps them all can still miss the joint confidence.
-_COMPUTE_LIMITS = ("number of GPUs", "rate of the GPUs", "host processors that decode", "network ports of the servers")
-_STORAGE_LIMIT = "storage read rate"
-_MOUNT_LIMIT = "file-system mounts of the servers"
+# Limits that a single stage sets; a row that keeps them all can still miss the joint confidence. The names of these and
+# of what cannot be built are English until they are shown; those of the request's limits are made in words at once.
+_COMPUTE_LIMITS = (
+    mark("number of GPUs"),
+    mark("rate of the GPUs"),
+    mark("host processors that decode"),
+    mark("network ports of the servers"),
+)
+_STORAGE_LIMIT = mark("storage read rate")
+_MOUNT_LIMIT = mark("file-system mounts of the servers")
 STAGE_LIMITS = (*_COMPUTE_LIMITS, _STORAGE_LIMIT, _MOUNT_LIMIT)
+_CHANCE_LIMIT = mark("confidence that all stages meet the target together")
+JOINT_LIMITS = (*STAGE_LIMITS, _CHANCE_LIMIT)
 
 # Not a limit of the request: the smaller twin of a design stands for it.
-TWIN_LIMIT = "larger drives or GPU memory than the workload needs"
+TWIN_LIMIT = mark("larger drives or GPU memory than the workload needs")
 
 
 @dataclass(frozen=True)
@@ -119,7 +129,7 @@ def judge(
     nodes, holds_data, enough_nodes = _whole_units(works, platforms, space, wanted)
     twins = _twins(platforms, space, nodes, computes)
     passes[TWIN_LIMIT] = ~np.isin(space.platform, list(twins))
-    passes["storage capacity for the data set"] = holds_data
+    passes[mark("storage capacity for the data set")] = holds_data
     passes[_STORAGE_LIMIT] = enough_nodes
     buildable = np.logical_and.reduce(list(passes.values()))
     counted, units, watts, racks, raw = _count(request, platforms, space, nodes, catalog, passes, buildable)
@@ -127,7 +137,7 @@ def judge(
         # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
         fewest = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])[space.platform]
         shares = [fabric_shares(platforms, space.platform, servers, n, request.fabric) for n in (nodes, fewest)]
-        passes["uplinks of the oversubscribed fabric"] = shares[0] >= shares[1]
+        passes[mark("uplinks of the oversubscribed fabric")] = shares[0] >= shares[1]
     side = evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf))
     asked = evaluate.least_chance(confidence)
     reads = np.max(
@@ -142,12 +152,12 @@ def judge(
     meets = chance >= evaluate.least_chance(request.confidence)
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
-    passes["confidence that all stages meet the target together"] = meets | ~alone
+    passes[_CHANCE_LIMIT] = meets | ~alone
     _add_site_limits(passes, request, racks, units, watts, servers)
     cost, unpriced = _costs(request, counted, space, catalog, prices)
     if request.limits.budget is not None:
         # An unpriced line is not zero: a budget cannot be shown to be kept, which the answer says; known prices count.
-        passes["budget"] = ~(cost > request.limits.budget)
+        passes[mark("budget")] = ~(cost > request.limits.budget)
     rate = np.min([stage.median for stage in made[0].limiting()], axis=0)
     return Judged(
         space=space,
@@ -282,22 +292,18 @@ def _count(
     return counted, units, watts, racks, raw
 
 
-def _at_most(count: int, noun: str) -> str:
-    return f"the limit of {count} {noun}{'s' if count > 1 else ''}"
-
-
 def _add_site_limits(
     passes: dict[str, Bools], request: SizingRequest, racks: Ints, units: Floats, watts: Floats, servers: Ints
 ) -> None:
     limits = request.limits
-    if limits.racks is not None:
-        passes[_at_most(limits.racks, "rack")] = racks <= limits.racks
-    if limits.rack_units is not None:
-        passes[_at_most(limits.rack_units, "rack unit")] = units <= limits.rack_units
+    if (n := limits.racks) is not None:
+        passes[trn("the limit of {n} rack", "the limit of {n} racks", n, n=n)] = racks <= n
+    if (n := limits.rack_units) is not None:
+        passes[trn("the limit of {n} rack unit", "the limit of {n} rack units", n, n=n)] = units <= n
     if limits.power_w is not None:
-        passes[f"the limit of {limits.power_w / 1e3:g} kW"] = watts <= limits.power_w
-    if limits.servers is not None:
-        passes[_at_most(limits.servers, "server")] = servers <= limits.servers
+        passes[tr("the limit of {n} kW", n=plain(limits.power_w / 1e3))] = watts <= limits.power_w
+    if (n := limits.servers) is not None:
+        passes[trn("the limit of {n} server", "the limit of {n} servers", n, n=n)] = servers <= n
 
 
 def _costs(

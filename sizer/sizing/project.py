@@ -1,6 +1,7 @@
 """Performance of a cluster that is given, without a search."""
 
 from sizer.base.errors import RequestError
+from sizer.base.language import tr
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
@@ -79,7 +80,15 @@ def project(
     platform = chosen[0]
     _check_nodes(platform.storage.name, counts_nodes(platform.storage), storage_nodes, node_limits(platform.storage))
     return design_answer(
-        given, works, platform, servers, storage_nodes, catalog, fitted, price_book(catalog), "The cluster is given."
+        given,
+        works,
+        platform,
+        servers,
+        storage_nodes,
+        catalog,
+        fitted,
+        price_book(catalog),
+        tr("The cluster is given."),
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.estimate import Estimate, Spread
+from sizer.base.language import Texts, mark, tr
 from sizer.bom.bill import Bill
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.counted import Quantities
@@ -17,13 +18,15 @@ SCHEMA_VERSION = 1
 Floats = NDArray[np.float64]
 
 # Stages of the data path in their order; the key is used in files, the label on pages.
-STAGES = {
-    "storage": "Storage",
-    "network": "Network and gateway",
-    "decode": "Host decode",
-    "gpu": "GPU compute",
-    "exchange": "Gradient exchange",
-}
+STAGES = Texts(
+    {
+        "storage": mark("Storage"),
+        "network": mark("Network and gateway"),
+        "decode": mark("Host decode"),
+        "gpu": mark("GPU compute"),
+        "exchange": mark("Gradient exchange"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,9 @@ class DesignAnswer:
         """Short name: '9 x DGX-1 + 8 x Isilon F800 nodes'."""
         servers = f"{self.n_servers} × {self.platform.server.name}"
         storage = self.platform.storage.name
-        return f"{servers} + {self.storage_nodes} × {storage} nodes" if self.storage_nodes else f"{servers} + {storage}"
+        if not self.storage_nodes:
+            return f"{servers} + {storage}"
+        return tr("{servers} + {n} × {storage} nodes", servers=servers, n=self.storage_nodes, storage=storage)
 
 
 @dataclass(frozen=True)

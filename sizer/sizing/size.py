@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.quantities import duration, si
+from sizer.base.language import Texts, mark, tr, translated, trn
+from sizer.base.quantities import duration, plain, si, with_commas
 from sizer.bom.prices import PriceBook, price_book
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.links import kind_name
@@ -35,6 +36,24 @@ MAX_SERVERS = 160
 MAX_PLATFORMS_SHOWN = 8
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 60
+# What the first keys of the order count.
+_COUNTS = Texts(
+    {
+        "servers": mark("servers"),
+        "storage nodes": mark("storage nodes"),
+        "rack units": mark("rack units"),
+        "watts": mark("watts"),
+    }
+)
+# What the first platform has by each key that a user may rank by; cost has a sentence of its own.
+_RANK_KEYS = Texts(
+    {
+        "time": mark("shortest time"),
+        "gpus": mark("fewest GPUs"),
+        "rack-units": mark("fewest rack units"),
+        "watts": mark("least power"),
+    }
+)
 
 
 def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> SizingResult:
@@ -101,7 +120,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         runner_up_reason=reason,
         pareto=front,
         n_designs=space.n_rows,
-        ruled_out=counts_ruled_out(judged.passes),
+        ruled_out={translated(limit): count for limit, count in counts_ruled_out(judged.passes).items()},
         assumptions=taken,
         questions=assumptions.questions(design, catalog),
         sources=assumptions.sources(design, taken, catalog),
@@ -174,18 +193,20 @@ def _ranked(request: SizingRequest, judged: Judged, options: Sequence[Platform],
 
 def _selection(request: SizingRequest, order: Sequence[int], deciding: Sequence[str]) -> str:
     if len(order) == 1:
-        return "It is the only platform that the request allows and that meets it."
-    words = {"time": "shortest time", "gpus": "fewest GPUs", "rack-units": "fewest rack units", "watts": "least power"}
-    if request.rank_by in words:
-        return (
-            f"Of {len(order)} platforms that meet the request it has the {words[request.rank_by]}, the key asked for."
+        return tr("It is the only platform that the request allows and that meets it.")
+    if request.rank_by is not None and request.rank_by in _RANK_KEYS:
+        return tr(
+            "Of {n} platforms that meet the request it has the {key}, the key asked for.",
+            n=len(order),
+            key=_RANK_KEYS[request.rank_by],
         )
     if not deciding:
-        return f"Of {len(order)} platforms that meet the request it costs least at the prices known."
-    return (
-        f"{len(order)} platforms meet the request. Prices that would rank them are missing, so they stand side by "
-        "side; this one is described because it has the fewest servers, then storage nodes, rack units and watts. "
-        "That is no ranking of vendors."
+        return tr("Of {n} platforms that meet the request it costs least at the prices known.", n=len(order))
+    return tr(
+        "{n} platforms meet the request. Prices that would rank them are missing, so they stand side by side; this one "
+        "is described because it has the fewest servers, then storage nodes, rack units and watts. That is no ranking "
+        "of vendors.",
+        n=len(order),
     )
 
 
@@ -218,11 +239,16 @@ def _answer(
 def _binding(judged: Judged, row: int) -> str:
     """What the next smaller size of the same platform breaks."""
     if judged.space.n_servers[row] == 1:
-        return "One server is the smallest there is."
+        return tr("One server is the smallest there is.")
     smaller = row - 1  # rows of a platform stand in order of servers
     broken = [limit for limit, passes in judged.passes.items() if not passes[smaller]]
     count = int(judged.space.n_servers[smaller])
-    return f"With {count} server{'s' if count > 1 else ''} this fails: {broken[0]}." if broken else ""
+    if not broken:
+        return ""
+    limit = translated(broken[0])
+    return trn(
+        "With {n} server this fails: {limit}.", "With {n} servers this fails: {limit}.", count, n=count, limit=limit
+    )
 
 
 def _point(row: int, chosen: int, judged: Judged, options: Sequence[Platform]) -> ParetoPoint:
@@ -230,7 +256,12 @@ def _point(row: int, chosen: int, judged: Judged, options: Sequence[Platform]) -
     servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
     storage = f"{nodes} × {platform.storage.name}" if nodes else platform.storage.name
     return ParetoPoint(
-        name=f"{servers} × {platform.server.name} + {storage} over {kind_name(platform.fabric)}",
+        name=tr(
+            "{servers} + {storage} over {link}",
+            servers=f"{servers} × {platform.server.name}",
+            storage=storage,
+            link=kind_name(platform.fabric),
+        ),
         server=platform.server.id,
         storage=platform.storage.id,
         n_servers=servers,
@@ -276,7 +307,7 @@ def _runner_up(
         )
         others = np.flatnonzero(feasible & ~is_same)
         if others.size == 0:
-            return None, "No other design meets the request."
+            return None, tr("No other design meets the request.")
         second = _best_of(judged, others)
     return _point(second, chosen, judged, options), _why_lost(request, judged, chosen, second)
 
@@ -286,17 +317,24 @@ def _why_lost(request: SizingRequest, judged: Judged, chosen: int, second: int) 
     rank = _rank_key(request, judged, pair)
     if rank is not None and rank[1] > rank[0]:
         if request.rank_by == "time":
-            return f"It takes {duration(float(rank[1]))} instead of {duration(float(rank[0]))}."
+            return tr("It takes {more} instead of {less}.", more=duration(rank[1]), less=duration(rank[0]))
         if request.rank_by is None or request.rank_by == "cost":
-            return f"Its priced lines cost {rank[1] - rank[0]:,.0f} {request.currency} more."
-    names = ("servers", "storage nodes", "rack units", "watts")
-    for name, (first, other) in zip(names, _keys(judged, pair), strict=False):
+            amount = f"{with_commas(rank[1] - rank[0])} {request.currency}"
+            return tr("Its priced lines cost {amount} more.", amount=amount)
+    for name, (first, other) in zip(_COUNTS, _keys(judged, pair), strict=False):
         if other > first:
             if name == "watts":
-                return f"It draws up to {si(float(other), 'W')} instead of {si(float(first), 'W')}."
-            return f"It takes {other:g} {name} instead of {first:g}."
+                return tr("It draws up to {more} instead of {less}.", more=si(other, "W"), less=si(first, "W"))
+            return tr(
+                "It takes {more} {what} instead of {less}.", more=plain(other), less=plain(first), what=_COUNTS[name]
+            )
         if other < first:
-            return f"It has fewer {name} ({other:g} instead of {first:g}), but lost on an earlier key."
-    return (
+            return tr(
+                "It has fewer {what} ({fewer} instead of {more}), but lost on an earlier key.",
+                what=_COUNTS[name],
+                fewer=plain(other),
+                more=plain(first),
+            )
+    return tr(
         "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than needed."
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from sizer.documents import FORMATS, document
+from sizer.documents import FORMATS, PDF_FORMS, document
 from sizer.report.pango import weasyprint_state
 from sizer.report.tables import Cell, Table, columns, row
 from sizer.report.words import name as word
@@ -18,7 +18,13 @@ from sizer.workload.request import SizingRequest
 # Format -> name, what it is for, media type.
 _FILES = {
     "pdf": ("Guide, PDF", "The reference architecture to hand over: design, sizing, bill, sources.", "application/pdf"),
-    "html": ("Guide, web page", "The same guide in one file that every browser opens.", "text/html"),
+    "pdf-full": (
+        "Full guide, PDF",
+        "The guide for those who build and run it: with every part, cable, address and formula.",
+        "application/pdf",
+    ),
+    "summary": ("Summary, PDF", "The answer on one page.", "application/pdf"),
+    "html": ("Guide, web page", "The full guide in one file that every browser opens.", "text/html"),
     "xlsx": (
         "Bill, workbook",
         "The bill with formulas, for a price to be filled in.",
@@ -35,6 +41,11 @@ _FILES = {
         "Every cable with both ends, its length, part number and labels, for the people who pull them.",
         "text/csv",
     ),
+    "addresses": (
+        "Address plan, CSV",
+        "A proposed subnet and address for every port.",
+        "text/csv",
+    ),
     "netbox": (
         "NetBox import, ZIP",
         "Sites, racks, devices, cables and power cords in the order in which NetBox imports them.",
@@ -49,6 +60,11 @@ _FILES = {
         "Drawings, slides",
         "The same drawings as shapes on PowerPoint slides.",
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ),
+    "archive": (
+        "Archive, PDF/A",
+        "The full guide for keeping, with the design and the workbook inside the file.",
+        "application/pdf",
     ),
     "design": (
         "Design, JSON",
@@ -83,12 +99,12 @@ def show(view: View) -> None:
     missing = weasyprint_state()
     if missing is not None:
         st.info(
-            f"The PDF cannot be made here: {plain(missing)} The web page is the same document.", icon=":material/info:"
+            f"The PDFs cannot be made here: {plain(missing)} The web page is the full guide.", icon=":material/info:"
         )
     if not view.is_current:
         st.warning("The files are those of the last request that had an answer.", icon=":material/warning:")
-    look.note("Each file is made when you ask for it; the PDF takes a few seconds.")
-    kinds = [kind for kind in _FILES if kind in FORMATS and (kind != "pdf" or missing is None)]
+    look.note("Each file is made when you ask for it; a PDF takes a few seconds.")
+    kinds = [kind for kind in _FILES if kind in FORMATS and (kind not in PDF_FORMS or missing is None)]
     for number, kind in enumerate(kinds):
         label, purpose, media = _FILES[kind]
         left, right = st.columns([1, 4], vertical_alignment="center", gap="medium")

@@ -19,6 +19,8 @@ import pytest
 from sizer import SizingRequest, SizingResult, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.export.workbook import workbook
+from sizer.sizing.customer_copy import customer_copy
+from tests.customer_secrets import secret_catalog, secret_request
 
 pytestmark = pytest.mark.office
 
@@ -249,6 +251,31 @@ def test_a_quote_with_discounts_terms_and_own_lines(recalculated: Recalculated, 
     assert same(row_of(book["BOM"], "Total, at least")[12], result.design.bill.total)
     assert same(row_of(book["Summary"], "Of that a year (OpEx)")[2], result.design.bill.yearly.amount)
     assert row_of(book["Summary"], "Longest lead time known")[2] == 16
+
+
+def test_a_customer_copy_adds_up_and_takes_a_price(recalculated: Recalculated, tmp_path: Path) -> None:
+    """One copy with every line priced, and one with a discount of the deal into whose open line a price is typed."""
+    (tmp_path / "overlay").mkdir()
+    priced = secret_catalog(tmp_path / "overlay")
+    whole, part = (customer_copy(size(secret_request(), catalog)) for catalog in (priced, load_catalog()))
+    book = openpyxl.load_workbook(io.BytesIO(written(part)))
+    rows = [row for row in range(HEAD_ROW + 1, book["BOM"].max_row) if book["BOM"].cell(row, 9).value == OPEN]
+    quantity = int(book["BOM"].cell(rows[0], 7).value)
+    book["BOM"].cell(rows[0], 9).value = 1234.56
+    stream = io.BytesIO()
+    book.save(stream)
+    first, second = recalculated(workbook(whole, priced), stream.getvalue())
+    bill = whole.design.bill
+    assert sum(line.fixed_extended is not None for line in bill.lines) == 1
+    for line, cells in zip(bill.lines, lines_of(first), strict=True):
+        assert same(cells["Extended price"], line.extended_net) or line.status == "by others"
+    assert same(row_of(first["BOM"], "Total")[9], bill.total)
+    assert same(row_of(first["Summary"], "Total")[2], bill.total)
+    assert same(row_of(first["Summary"], "Bought once (CapEx)")[2], bill.one_off.amount)
+    assert same(row_of(first["Summary"], "Of that a year (OpEx)")[2], bill.yearly.amount)
+    typed_in = part.design.bill.total + quantity * Decimal("1234.56")
+    assert same(row_of(second["BOM"], "Total, at least")[9], typed_in)
+    assert same(row_of(second["Summary"], "Total, at least")[2], typed_in)
 
 
 @pytest.mark.parametrize("left_open", [0, 1, 3])

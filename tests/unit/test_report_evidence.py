@@ -5,6 +5,7 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -21,6 +22,7 @@ from sizer.report.evidence import evidence_html, evidence_page, findings
 from sizer.report.evidence_answer import answer_finding, answer_parity_chart, answer_rows
 from sizer.report.tables import Table
 from tests import factories
+from tests.answers import catalog, sized
 
 SOURCES = factories.catalog().sources
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}/*fonts*/"
@@ -364,27 +366,25 @@ def test_coverage_names_the_group_that_holds_too_little():
     assert "no group" in evidence_charts.coverage_finding(groups[1:]).lower()
 
 
-# --- the appendix of the guide
+# --- the chapter of the guide
 
 
-def test_the_appendix_holds_what_the_performance_chapter_refers_to():
-    page = render.guide_html(factories.nine_dgx1(), factories.catalog())
-    chapters = dict(re.findall(r'<section class="chapter (\w+)"[^>]*>(.*?)</section>', page, flags=re.S))
-    assert list(chapters)[-1] == "evidence"
-    assert 'id="evidence-1"' in chapters["evidence"]
-    assert 'id="evidence-chart-1"' in chapters["evidence"]
+def test_the_chapter_holds_what_the_performance_chapter_refers_to():
+    text = render.guide_html(sized("dgx1-f800-resnet50"), catalog())
+    chapters = dict(re.findall(r'<section class="chapter (\w+)[^"]*"[^>]*>(.*?)</section>', text, flags=re.S))
+    assert 'id="evidence-1"' in chapters["validation"]
+    assert 'id="evidence-chart-1"' in chapters["validation"]
     assert 'id="evidence-1"' not in chapters["performance"]
-    assert 'href="#evidence-1"' in chapters["performance"]
-    text = Page(chapters["performance"]).text
-    assert "Three published measurements lie near this workload; one helped to fit the model, two had no part" in text
+    assert 'href="#chapter-validation"' in chapters["performance"]
 
 
-def test_without_measurements_there_is_no_appendix():
-    for make in factories.ALL.values():
-        result = make()
-        page = render.guide_html(result, factories.catalog())
-        has_evidence = any(answer.evidence for answer in result.design.workloads)
-        assert ("Appendix: measurements behind this design" in page) == has_evidence
+def test_without_measurements_the_chapter_says_so():
+    result = sized("dgx1-f800-resnet50")
+    bare = tuple(replace(answer, evidence=()) for answer in result.design.workloads)
+    design = replace(result.design, workloads=bare)
+    text = render.guide_html(replace(result, design=design, platforms=(design,)), catalog())
+    assert "No published run is near this design" in text
+    assert "No published measurement is near this workload" in text
 
 
 def test_rows_of_an_answer_are_its_evidence():

@@ -1,0 +1,282 @@
+"""Layers of a design from the users down to the hardware: what of each layer the design brings, and which it does not.
+
+Software is that of the bill; devices and networks are those of the plan. A layer of which the bill holds nothing is
+drawn as what it is: not part of this design.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sizer.base.language import tr, trn
+from sizer.base.quantities import grouped
+from sizer.bom.bill import BillLine
+from sizer.catalog.links import kind_name
+from sizer.catalog.model import Catalog
+from sizer.catalog.wording import capital
+from sizer.drawings.cluster import Cluster
+from sizer.drawings.links import many
+from sizer.drawings.palette import COLUMN_PX
+from sizer.drawings.parts import TITLE_SIZE
+from sizer.drawings.shapes import Bar, Box, Drawing, Label, wrapped
+from sizer.physical.counted import Network, network_text
+from sizer.sizing.result import DesignAnswer
+
+Layer = Literal["portal", "manager", "frameworks", "system", "storage"]
+
+# Layer of each software item of the catalogue; what is not listed stands with the frameworks.
+_LAYER_OF: dict[str, Layer] = {
+    "data-scientist-portal": "portal",
+    "digits": "portal",
+    "bright-cluster-manager": "manager",
+    "slurm": "manager",
+    "singularity": "system",
+    "insightiq": "storage",
+    "onefs": "storage",
+    "smartconnect-advanced": "storage",
+    "weka-matrix": "storage",
+}
+# Brings the operating system, drivers and MPI with it (dell-ready-ai-nvidia-2018, section Software).
+_BRINGS_SYSTEM = "bright-cluster-manager"
+
+_NAME_W, _COLUMNS, _GAP, _ROW_GAP, _LAYER_GAP = 116.0, 3, 8.0, 6.0, 13.0
+_BOX_H, _TALL_H, _ABSENT_H = 46.0, 58.0, 34.0
+_TEXT, _LEADING = 10.0, 13.0
+_EDGE = 1.0
+# Room that a box keeps left and right of its text, lines of its title, and how far the copies of a stack stand out.
+_SIDES, _TITLE_LINES, _STACK = 22.0, 2, 7.0
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A box of a layer before it has its place."""
+
+    id: str
+    title: str
+    lines: tuple[str, ...] = ()
+    role: str = "accent"
+    is_optional: bool = False
+    copies: int = 1
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One layer: its name and its parts; none means that the design does not bring it."""
+
+    id: str
+    name: str
+    parts: tuple[_Part, ...]
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the design brings the layer; options alone do not make it."""
+        return any(not part.is_optional for part in self.parts)
+
+
+def layers(design: DesignAnswer, catalog: Catalog) -> Drawing:
+    """Drawing of the layers of a design.
+
+    Parameters
+    ----------
+    design : DesignAnswer
+        Its bill tells the software, its plan the devices.
+    catalog : Catalog
+        Names of software and switches.
+    """
+    rows = _Reader(design, catalog).rows()
+    boxes: list[Box] = []
+    labels: list[Label] = []
+    bars: list[Bar] = []
+    y = _EDGE
+    for place, row in enumerate(rows):
+        if place:
+            bars.append(Bar(0, y - _LAYER_GAP / 2 - 0.5, COLUMN_PX, 1, "hairline"))
+        found = _boxes(row, y)
+        labels += _name(row, y)
+        boxes += found
+        y = max(box.bottom for box in found) + _LAYER_GAP
+    return Drawing(COLUMN_PX, y - _LAYER_GAP + 4, _title(rows), tuple(boxes), (), tuple(bars), tuple(labels))
+
+
+def _name(row: _Row, y: float) -> Iterator[Label]:
+    lines = wrapped(row.name, _TEXT, _NAME_W - 8, semibold=True)
+    for number, line in enumerate(lines):
+        role = "ink" if row.is_part else "muted"
+        yield Label(0, y + 17 + number * _LEADING, line, _TEXT, role, semibold=True)
+
+
+def _boxes(row: _Row, y: float) -> list[Box]:
+    """Boxes of a layer, three side by side."""
+    right = COLUMN_PX - _EDGE
+    if not row.parts:
+        text = tr("not part of this design")
+        return [
+            Box(f"no-{row.id}", _NAME_W, y, right - _NAME_W, _ABSENT_H, text, (), "hairline", quiet=True, small=True)
+        ]
+    width = (right - _NAME_W - (_COLUMNS - 1) * _GAP) / _COLUMNS
+    found: list[Box] = []
+    parts = [_fitting(part, width) for part in row.parts]
+    for start in range(0, len(parts), _COLUMNS):
+        shown = parts[start : start + _COLUMNS]
+        height = _TALL_H if any(len(part.lines) > 1 for part in shown) else _BOX_H
+        # Copies of a stack show above it.
+        y += _STACK if start and any(part.copies > 1 for part in shown) else 0
+        for column, part in enumerate(shown):
+            x = _NAME_W + column * (width + _GAP)
+            # The copies show on the right, too.
+            shift = _STACK if part.copies > 1 else 0
+            found.append(
+                Box(part.id, x, y + shift, width - shift, height - shift, part.title, part.lines, part.role,
+                    part.copies, quiet=part.is_optional)
+            )  # fmt: skip
+        y += height + _ROW_GAP
+    return found
+
+
+def _fitting(part: _Part, width: float) -> _Part:
+    """The part with a title of at most two lines; what is longer goes on in the line below."""
+    lines = wrapped(part.title, TITLE_SIZE, width - _SIDES - _STACK, semibold=True, max_lines=9)
+    if len(lines) <= _TITLE_LINES:
+        return part
+    title, rest = " ".join(lines[:_TITLE_LINES]), " ".join(lines[_TITLE_LINES:])
+    return replace(part, title=title, lines=(rest, *part.lines))
+
+
+def _title(rows: list[_Row]) -> str:
+    missing = [row.name for row in rows if not row.is_part]
+    if not missing:
+        return tr("This design brings all {total} layers, from the portal to the networks", total=len(rows))
+    names = ", ".join(name[0].lower() + name[1:] for name in missing)
+    return tr(
+        "This design brings {brought} of {total} layers; to be added by others: {missing}",
+        brought=len(rows) - len(missing), total=len(rows), missing=names,
+    )  # fmt: skip
+
+
+class _Reader:
+    """What of each layer a design holds."""
+
+    def __init__(self, design: DesignAnswer, catalog: Catalog) -> None:
+        self.design, self.catalog, self.cluster = design, catalog, Cluster(design)
+        bought = {line.item or line.line: line for line in design.bill.lines if line.category == "software"}
+        self.software = list(bought.values())
+
+    def rows(self) -> list[_Row]:
+        """Layers from the users down."""
+        frameworks = (*self._stacks(), *self._software("frameworks"))
+        return [
+            _Row("portal", tr("Portal and notebooks"), tuple(self._software("portal"))),
+            _Row("manager", tr("Cluster manager and scheduler"), tuple(self._software("manager"))),
+            _Row("frameworks", tr("Frameworks and libraries"), frameworks),
+            _Row("system", tr("Operating system and drivers"), tuple(self._system())),
+            _Row("servers", tr("Servers and storage"), tuple(self._devices())),
+            _Row("networks", tr("Networks"), tuple(self._networks())),
+        ]
+
+    # --- software
+
+    def _software(self, layer: Layer) -> Iterator[_Part]:
+        lines = [line for line in self.software if _LAYER_OF.get(line.item, "frameworks") == layer]
+        for line in sorted(lines, key=lambda line: line.status == "optional"):
+            yield _Part(line.item or f"line-{line.line}", self._name(line), tuple(self._said(line)), "accent",
+                        is_optional=line.status == "optional")  # fmt: skip
+
+    def _name(self, line: BillLine) -> str:
+        try:
+            return self.catalog.item(line.item).name
+        except KeyError:
+            return line.description
+
+    def _said(self, line: BillLine) -> Iterator[str]:
+        """What a piece of software does here, in a few words of our own, or where it comes from."""
+        known = {
+            "data-scientist-portal": tr("notebooks and batch jobs"),
+            "digits": tr("training of image networks by mouse"),
+            "bright-cluster-manager": tr("deploys and watches the nodes"),
+            "slurm": tr("queues and schedules jobs"),
+            "bright-machine-learning": tr("frameworks, ready built"),
+            "dgx-stack": tr("comes with the servers"),
+            "ngc-containers": tr("frameworks in containers"),
+            "cuda-stack": tr("below every framework"),
+            "horovod": tr("training across servers"),
+            "singularity": tr("runs the containers"),
+            "dlbs": tr("benchmarks"),
+            "pentaho": tr("gathers and labels data"),
+        }
+        if line.status == "optional":
+            yield tr("optional")
+        elif line.status == "existing":
+            yield tr("at hand")
+        elif line.status == "by others":
+            yield tr("by others")
+        elif line.item in known:
+            yield known[line.item]
+
+    def _stacks(self) -> Iterator[_Part]:
+        """Software stacks that the workloads are sized with."""
+        used: dict[str, list[str]] = {}
+        names = {}
+        for answer in self.design.workloads:
+            used.setdefault(answer.stack.id, []).append(answer.dnn.name)
+            names[answer.stack.id] = answer.stack.name
+        for id_, dnns in used.items():
+            yield _Part(f"stack-{id_}", names[id_], (", ".join(dict.fromkeys(dnns)),), "gpu")
+
+    def _system(self) -> Iterator[_Part]:
+        if any(line.item == _BRINGS_SYSTEM and line.is_bought for line in self.software):
+            title = tr("Operating system, drivers and MPI")
+            yield _Part("system", title, (tr("brought by the cluster manager"),))
+        yield from self._software("system")
+
+    # --- hardware
+
+    def _devices(self) -> Iterator[_Part]:
+        design, parts = self.design, self.design.platform
+        count = design.n_servers
+        gpus = tr("{count} × {gpu}", count=grouped(design.n_gpus), gpu=parts.gpu.name)
+        yield _Part("servers", many(count, parts.server.name), (gpus,), "gpu", copies=count)
+        if parts.head_node is not None and self.cluster.count("head"):
+            lines = [tr("head node")]
+            if self.cluster.head_serves_files:
+                lines.append(tr("serves the files"))
+            yield _Part("head", parts.head_node.name, tuple(lines), "other")
+        yield self._storage()
+
+    def _storage(self) -> _Part:
+        names = [self._name(line) for line in self.software if _is_storage(line)]
+        software = tr("with {names}", names=", ".join(names)) if names else ""
+        if self.cluster.count("storage"):
+            lines = [*self.cluster.storage_lines()[:1], software]
+            title = self.cluster.storage_title()
+        else:
+            storage = self.design.platform.storage
+            place = {"local": tr("in each server"), "lan": tr("at hand, by others")}
+            lines = [place.get(self.design.platform.attachment, ""), software]
+            title = tr("Files of the head node") if self.cluster.head_serves_files else capital(storage.name)
+        copies = max(self.cluster.count("storage"), 1)
+        return _Part("storage", title, tuple(line for line in lines if line), "storage", copies=copies)
+
+    def _networks(self) -> Iterator[_Part]:
+        for number, net in enumerate(self.design.quantities.networks, 1):
+            ends = int(net.end_points[0])
+            if not ends:
+                continue
+            cables = trn(
+                "{ends} port, {kind}", "{ends} ports, {kind}", ends, ends=grouped(ends), kind=kind_name(net.kind)
+            )
+            role = "other" if net.name == "management" else "network"
+            yield _Part(f"network-{number}", capital(network_text(net.name)), (cables, self._switches(net)), role)
+
+    def _switches(self, net: Network) -> str:
+        """Switches and gateways of a network by their names."""
+        counts: Counter[str] = Counter()
+        for item, count in ((net.switch, net.leaves), (net.spine, net.spines), (net.spine, net.cores)):
+            counts[item or ""] += int(count[0])
+        counts[net.switch or ""] += int(net.gateways[0])
+        named = [many(count, self.catalog.item(item).name) for item, count in counts.items() if item and count]
+        return " + ".join(named) if named else tr("no switch")
+
+
+def _is_storage(line: BillLine) -> bool:
+    return _LAYER_OF.get(line.item) == "storage" and line.status != "optional"

@@ -1,0 +1,151 @@
+"""From labelled data to a validated model, and the hardware of the design that each step uses.
+
+The steps and the way back from validation to training are those of dell-isilon-dgx1-blog-2018; production inference is
+out of scope there and here.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sizer.base.language import tr, trn
+from sizer.base.quantities import grouped
+from sizer.catalog.links import kind_name
+from sizer.drawings.cluster import Cluster
+from sizer.drawings.palette import COLUMN_PX
+from sizer.drawings.parts import LINE_SIZE
+from sizer.drawings.shapes import Box, Drawing, Label, Link, wrapped
+from sizer.sizing.result import DesignAnswer
+
+_GAP, _EDGE = 22.0, 1.0
+_TOP, _LEAST_H, _LINE_H, _HEAD_H = 6.0, 112.0, 12.6, 62.0
+# The way forth from the top of the boxes, the way back from their lower end, and how far it runs below them.
+_FORTH, _BACK, _BELOW = 24.0, 16.0, 22.0
+# Room that a box keeps left and right of its text, and lines that are never passed.
+_SIDES, _MAX_LINES = 22.0, 12
+_STROKE = 1.4
+NO_BREAK = "\u00a0"
+_TEXT = 9.5
+
+
+def workflow(design: DesignAnswer) -> Drawing:
+    """Drawing of the workflow on a design.
+
+    Parameters
+    ----------
+    design : DesignAnswer
+        Its storage, processors and GPUs are named at the steps that use them.
+    """
+    steps = _Steps(design)
+    parts = [
+        ("ingest", tr("Ingest"), steps.ingest(), "storage", False),
+        ("transform", tr("Transform"), steps.transform(), "decode", False),
+        ("train", tr("Train"), steps.train(), "gpu", not steps.trains),
+        ("validate", tr("Validate"), steps.validate(), "gpu", False),
+        ("inference", tr("Production inference"), [tr("out of scope: single requests, answered by other systems")],
+         "hairline", True),
+    ]  # fmt: skip
+    width = (COLUMN_PX - 2 * _EDGE - (len(parts) - 1) * _GAP) / len(parts)
+    said = [wrapped("; ".join(lines), LINE_SIZE, width - _SIDES, max_lines=_MAX_LINES) for _, _, lines, _, _ in parts]
+    height = max(_LEAST_H, _HEAD_H + _LINE_H * max(map(len, said)))
+    boxes = [
+        Box(id_, _EDGE + place * (width + _GAP), _TOP, width, height, title, said[place], role, quiet=quiet)
+        for place, (id_, title, _, role, quiet) in enumerate(parts)
+    ]
+    links = [_forth(one, other) for one, other in pairwise(boxes)]
+    labels: tuple[Label, ...] = ()
+    bottom = _TOP + height + 4
+    if steps.trains:
+        train, validate = boxes[2], boxes[3]
+        links.append(_back(validate, train))
+        middle = (train.centre_x + validate.centre_x) / 2
+        text = tr("again, until the accuracy is reached")
+        labels = (Label(middle, train.bottom + _BELOW + 12, text, _TEXT, "muted", anchor="middle"),)
+        bottom = train.bottom + _BELOW + 20
+    return Drawing(COLUMN_PX, bottom, _title(design, steps), tuple(boxes), tuple(links), (), labels)
+
+
+def _forth(one: Box, other: Box) -> Link:
+    y = _TOP + _FORTH
+    is_outside = other.id == "inference"
+    return Link(f"{one.id}--{other.id}", one.id, other.id, ((one.right + 1, y), (other.x - 1, y)), _STROKE, "muted",
+                dashed=is_outside, arrow=True)  # fmt: skip
+
+
+def _back(validate: Box, train: Box) -> Link:
+    """Below both boxes and into the left of the training, where an arrow points on."""
+    x, y = train.x - _GAP / 2, train.bottom + _BELOW
+    start = validate.centre_x
+    end = train.bottom - _BACK
+    way = ((start, validate.bottom), (start, y), (x, y), (x, end), (train.x - 1, end))
+    return Link("validate--train", validate.id, train.id, way, _STROKE, "muted", arrow=True)
+
+
+def _title(design: DesignAnswer, steps: "_Steps") -> str:
+    gpus = trn("the one GPU", "the same {count} GPUs", design.n_gpus, count=grouped(design.n_gpus))
+    if steps.trains:
+        return tr("Training and validation run on {gpus}; production inference is no part of this design", gpus=gpus)
+    count = trn("one GPU validates", "{count} GPUs validate", design.n_gpus, count=grouped(design.n_gpus))
+    return tr("{gpus} trained models here; training is not asked of this design", gpus=count[0].upper() + count[1:])
+
+
+class _Steps:
+    """What each step uses of a design."""
+
+    def __init__(self, design: DesignAnswer) -> None:
+        self.design, self.cluster = design, Cluster(design)
+        tasks = {answer.workload.task for answer in design.workloads}
+        self.trains = "training" in tasks
+
+    def ingest(self) -> Iterator[str]:
+        """Where the labelled data go."""
+        platform = self.design.platform
+        if platform.attachment == "local":
+            yield tr("into the local drives of each server: {drives}", drives=platform.storage.name)
+        elif self.cluster.head_serves_files:
+            yield tr("onto the head node, which serves the files")
+        elif platform.attachment == "lan":
+            yield tr("into {storage}, at hand", storage=platform.storage.name)
+        else:
+            yield tr("into {storage}", storage=self.cluster.storage_title())
+        if platform.gateway is not None and self.cluster.count("gateway"):
+            yield tr("through the gateway {gateway}", gateway=platform.gateway.name)
+
+    def transform(self) -> Iterator[str]:
+        """Where samples are decoded: beforehand, on the hosts, or on the GPUs."""
+        answers = self.design.workloads
+        decoded = [answer.dataset.format == "decoded tensors" for answer in answers]
+        loaders = {answer.stack.loader for answer, is_decoded in zip(answers, decoded, strict=True) if not is_decoded}
+        if any(decoded):
+            yield tr("ahead of time; decoded tensors are stored")
+        if "dali" in loaders:
+            yield tr("while it trains: decode on the GPUs")
+        if loaders & {"framework", "dali-cpu"}:
+            yield tr("while it trains: decode, crop and scale on the processors of {servers}", servers=self._servers())
+
+    def train(self) -> Iterator[str]:
+        """GPUs, and what carries the gradients."""
+        if not self.trains:
+            yield tr("not asked of this design")
+            return
+        design = self.design
+        yield self._gpus()
+        if design.n_servers > 1:
+            yield tr("gradients over {fabric}", fabric=kind_name(design.platform.fabric).replace(" ", NO_BREAK))
+        elif design.n_gpus > 1:
+            yield tr("gradients stay in the server")
+
+    def validate(self) -> Iterator[str]:
+        """The forward pass over data that training has not seen."""
+        if not self.trains:
+            yield self._gpus()
+        yield tr("forward pass only") if not self.trains else tr("the same GPUs, forward pass only")
+        yield tr("held-back samples from the storage")
+
+    def _gpus(self) -> str:
+        design = self.design
+        return f"{grouped(design.n_gpus)}{NO_BREAK}× {design.platform.gpu.name}"
+
+    def _servers(self) -> str:
+        server = self.design.platform.server
+        count = self.design.n_servers
+        return f"{grouped(count)}{NO_BREAK}×{NO_BREAK}{server.name}" if count > 1 else server.name

@@ -1,0 +1,245 @@
+"""What of a building plan still works when devices or cables of it are lost: a walk over its links."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sizer.catalog.links import is_infiniband
+from sizer.physical.joined import GATEWAY, HEAD, SERVERS, STORAGE_SERVER
+from sizer.physical.plan import Connection, Plan
+from sizer.physical.protection import nodes_survived
+from sizer.physical.storage_networks import storage_role
+
+# Networks that carry gradients and files; the words of the plan.
+COMPUTE, FRONT_END = "compute fabric", "storage front end"
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left. Shares are those of the line rates that were there, 0..1."""
+
+    n_servers: int  # GPU servers that reach one another, and the storage where any does
+    exchange_share: float  # towards one another, of the worst of them
+    reaches_storage: bool
+    file_share: float  # towards the storage, of the worst of them
+    storage_nodes: int  # that servers reach; 0 where no link of the plan leads to any
+    node_port_share: float  # of the front-end ports of these nodes
+    gateway_share: float  # of the uplinks of the gateways
+
+
+@dataclass(frozen=True)
+class _State:
+    """Links that work, the switches that they hold together, and the share of its uplinks that a network keeps."""
+
+    links: Sequence[Connection]
+    joined: frozenset[str]
+    up: dict[str, float]
+
+    @cached_property
+    def reached(self) -> frozenset[str]:
+        """Ids of the links that end on a switch of the piece that works."""
+        return frozenset(link.id for link in self.links if link.z.device in self.joined)
+
+
+class Losses:
+    """The links of a plan that carry gradients and files, and what is left of them after a loss."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._role = {device.name: device.role for device in plan.devices if device.status != "reserved"}
+        self._links = [k for k in plan.connections if k.network.partition(", ")[0] in (COMPUTE, FRONT_END)]
+        self._storage = (STORAGE_SERVER, storage_role(plan.asked.platform.storage))
+
+    @cached_property
+    def whole(self) -> Left:
+        """What there is while everything works."""
+        return self.without()
+
+    def named(self, *roles: str) -> list[str]:
+        """Devices of some roles, in the order of the plan."""
+        return [name for name, role in self._role.items() if role in roles]
+
+    def links(self, role: str) -> list[Connection]:
+        """Links that carry gradients or files and start at a device of a role."""
+        return [link for link in self._links if self._role.get(link.a.device) == role]
+
+    def links_between_switches(self) -> list[Connection]:
+        """Links that join two switches of the networks for gradients and files."""
+        return [link for link in self._links if self._is_between(link)]
+
+    @cached_property
+    def storage_nodes(self) -> dict[str, list[Connection]]:
+        """Front-end links of every storage node; a chassis has the ports of several."""
+        nodes: dict[str, list[Connection]] = {}
+        for link in self._links:
+            if self._role.get(link.a.device) in self._storage:
+                node, slash, _ = link.a.port.partition("/")
+                nodes.setdefault(f"{link.a.device} {node}" if slash else link.a.device, []).append(link)
+        return nodes
+
+    def without(self, devices: Collection[str] = (), cables: Collection[str] = (), *, only_whole: bool = False) -> Left:
+        """What is left after a loss.
+
+        Parameters
+        ----------
+        devices, cables : collection of str, optional
+            What is lost: names of devices, ids of cables.
+        only_whole : bool, default False
+            Leave out servers that keep less than the best connected ones, so that they hold up no others.
+
+        Returns
+        -------
+        Left
+            Counts and shares of what was there. [-]
+
+        Notes
+        -----
+        Switches are taken to route around what is lost. Of a network that falls apart the piece with the most servers
+        counts. Where a switch keeps part of its uplinks, all that hangs on its network is taken to have that
+        part: the worst case, as for an oversubscribed fabric (``networks.fabric_share``).
+        """
+        state = self._state(frozenset(devices), frozenset(cables))
+        servers = [name for name in self.named(SERVERS) if name not in devices]
+        files = self._shares(servers, state, self._ways_to_storage())
+        exchange = dict.fromkeys(servers, 1.0)
+        if self._plan.asked.n_servers > 1:
+            exchange = self._shares(servers, state, self._planes(COMPUTE))
+        if only_whole:
+            most = max(exchange.values(), default=0.0)
+            servers = [name for name in servers if exchange[name] == most]
+        able = [name for name in servers if exchange[name] > 0]
+        fed = [name for name in able if files[name] > 0]
+        nodes, ports = self._nodes_left(state)
+        reaches = bool(fed) and self._holds_data(state, devices) and self._is_served(state, devices)
+        running = fed if reaches else able
+        uplinks = self.links(GATEWAY)
+        working = {link.id for link in state.links}
+        return Left(
+            n_servers=len(running),
+            exchange_share=min((exchange[name] for name in running), default=0.0),
+            reaches_storage=reaches,
+            file_share=min((files[name] for name in running), default=0.0),
+            storage_nodes=nodes,
+            node_port_share=ports,
+            gateway_share=sum(link.id in working for link in uplinks) / len(uplinks) if uplinks else 1.0,
+        )
+
+    def _is_between(self, link: Connection) -> bool:
+        return self._role.get(link.a.device, "").endswith("switch")
+
+    def _planes(self, network: str) -> list[str]:
+        return list(dict.fromkeys(k.network for k in self._links if k.network.partition(", ")[0] == network))
+
+    def _state(self, devices: Collection[str], cables: Collection[str]) -> _State:
+        links = [k for k in self._links if not (k.a.device in devices or k.z.device in devices or k.id in cables)]
+        return _State(links, self._joined(links), self._uplink_shares(links))
+
+    def _joined(self, links: Iterable[Connection]) -> frozenset[str]:
+        """Switches of the main piece of each network, and gateways with a way into it."""
+        links = list(links)
+        parent: dict[str, str] = {}
+
+        def root(name: str) -> str:
+            while parent.setdefault(name, name) != name:
+                parent[name] = parent[parent[name]]
+                name = parent[name]
+            return name
+
+        for link in links:
+            if self._is_between(link):
+                parent[root(link.a.device)] = root(link.z.device)
+        # Servers decide which piece counts; storage only where no server hangs, as behind a gateway.
+        members: dict[tuple[str, str], set[str]] = {}
+        for link in links:
+            members.setdefault((link.network, root(link.z.device)), set()).add(link.a.device)
+        main: dict[str, str] = {}
+        most: dict[str, tuple[int, int]] = {}
+        for (network, piece), devices in members.items():
+            roles = Counter(self._role.get(device) for device in devices)
+            weight = (roles[SERVERS], sum(roles[role] for role in set(self._storage)))
+            if weight > most.get(network, (-1, -1)):
+                main[network], most[network] = piece, weight
+        pieces = frozenset(main.values())
+        switches = {k.z.device for k in links if root(k.z.device) in pieces} - set(self.named(GATEWAY))
+        return frozenset(switches | {k.a.device for k in links if k.z.device in switches and self._is_gateway(k)})
+
+    def _is_gateway(self, link: Connection) -> bool:
+        return self._role.get(link.a.device) == GATEWAY
+
+    def _uplink_shares(self, links: Iterable[Connection]) -> dict[str, float]:
+        """Worst share of its uplinks that a switch keeps, network by network."""
+        had = Counter((k.network, k.a.device) for k in self._links if self._is_between(k))
+        has = Counter((k.network, k.a.device) for k in links if self._is_between(k))
+        shares: dict[str, float] = {}
+        for (network, switch), count in had.items():
+            # A switch without any uplink left holds nobody up: it is not of the piece that counts.
+            if has[network, switch]:
+                shares[network] = min(shares.get(network, 1.0), has[network, switch] / count)
+        return shares
+
+    def _shares(self, servers: Iterable[str], state: _State, planes: Collection[str]) -> dict[str, float]:
+        """Share of the line rate that each server keeps on some networks; 1 where it has no port there."""
+        had = Counter(link.a.device for link in self._links if link.network in planes)
+        has: Counter[str] = Counter()
+        shares: dict[str, float] = {}
+        for link in state.links:
+            if link.network in planes and link.id in state.reached:
+                has[link.a.device] += 1
+                shares[link.a.device] = shares.get(link.a.device, 0.0) + state.up.get(link.network, 1.0)
+        return {name: shares.get(name, 0.0) / had[name] if had[name] else 1.0 for name in servers}
+
+    def _ways_to_storage(self) -> list[str]:
+        """Networks by which servers read: one for storage alone, or the rail of the fabric that the storage joins."""
+        platform = self._plan.asked.platform
+        if platform.attachment == "own network":
+            return self._planes(FRONT_END)
+        is_over_fabric = platform.attachment in ("fabric", "gateway", "spine")
+        if is_over_fabric or (platform.attachment == "lan" and not is_infiniband(platform.fabric)):
+            return self._planes(COMPUTE)[:1]
+        # Local drives need no network, and ports into the customer's LAN are by others.
+        return []
+
+    def _nodes_left(self, state: _State) -> tuple[int, float]:
+        """Storage nodes with a port that servers reach, and the share of their ports that they keep."""
+        ports = [(sum(k.id in state.reached for k in links), len(links)) for links in self.storage_nodes.values()]
+        kept = [(has, had) for has, had in ports if has]
+        return len(kept), sum(has for has, _ in kept) / sum(had for _, had in kept) if kept else 0.0
+
+    def _holds_data(self, state: _State, devices: Collection[str]) -> bool:
+        """Whether the storage nodes that are left hold the data; taken for granted where no source says so.
+
+        A node that lost its front end still serves the others by the back end, where there is one.
+        """
+        lost = {name for name, links in self.storage_nodes.items() if links[0].a.device in devices}
+        cut = {name for name, links in self.storage_nodes.items() if not any(k.id in state.reached for k in links)}
+        gone = lost if self._plan.asked.platform.back_end_switch is not None else lost | cut
+        survives = nodes_survived(self._plan.asked.platform.storage)
+        if not self.storage_nodes:
+            return True
+        return len(cut) < len(self.storage_nodes) and (survives is None or len(gone) <= survives)
+
+    def _is_served(self, state: _State, devices: Collection[str]) -> bool:
+        """Whether storage that has no nodes in the plan is there: files of the head node, or of the customer's LAN."""
+        platform = self._plan.asked.platform
+        if platform.storage.kind == "nfs-server" and platform.storage.server is not None:
+            ways = self.links(HEAD)
+            return any(k.id in state.reached for k in ways) and not set(devices) & set(self.named(HEAD))
+        if platform.attachment == "lan":
+            ways = [link for link in self._links if not link.a.item]
+            return not ways or any(k.id in state.reached for k in ways)
+        return True
+
+
+def on_one_side(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """Devices whose inlets all hang on one side, by that side: they go dark with it."""
+    sides: dict[int, set[str]] = {}
+    for rack in plan.racks:
+        for feed in rack.feeds:
+            for inlet in feed.inlets:
+                if plan.devices[inlet.device].status != "reserved":
+                    sides.setdefault(inlet.device, set()).add(feed.side)
+    return {
+        side: tuple(plan.devices[number].name for number, has in sorted(sides.items()) if has == {side})
+        for side in sorted({side for has in sides.values() for side in has})
+    }

@@ -1,0 +1,78 @@
+"""What every chapter draws from: the result, the catalogue, the edition, and analyses that several chapters share."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sizer.catalog.model import Catalog
+from sizer.physical.addresses import AddressPlan, address_plan
+from sizer.physical.growth import GrowthStep, growth
+from sizer.report.edition import Edition
+from sizer.report.theme import Palette
+from sizer.sizing.acceptance import AcceptanceTest, acceptance_tests
+from sizer.sizing.failures import FailureCase, failure_cases
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.sensitivity import Sensitivity, sensitivities
+
+
+@dataclass(frozen=True)
+class Case:
+    """One answer as one edition tells it. Each analysis is made once, when a chapter first asks for it."""
+
+    result: SizingResult
+    catalog: Catalog
+    edition: Edition
+
+    @property
+    def design(self) -> DesignAnswer:
+        """The design that the guide describes."""
+        return self.result.design
+
+    @property
+    def answers(self) -> tuple[WorkloadAnswer, ...]:
+        """How each workload runs on it."""
+        return self.design.workloads
+
+    @property
+    def palette(self) -> Palette:
+        """Colours of the charts: the company's accent among ours."""
+        return self.edition.profile.palette
+
+    @property
+    def is_full(self) -> bool:
+        """Whether this is the full guide."""
+        return self.edition.form == "full"
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one server does all the work."""
+        return self.design.n_servers == 1
+
+    @property
+    def has_many_workloads(self) -> bool:
+        """Whether tables must say which workload they mean."""
+        return len(self.answers) > 1
+
+    @cached_property
+    def sensitivities(self) -> tuple[Sensitivity, ...]:
+        """What would change the answer, for each workload."""
+        return sensitivities(self.result, self.catalog)
+
+    @cached_property
+    def failures(self) -> tuple[FailureCase, ...]:
+        """What each failure costs."""
+        return failure_cases(self.result, self.catalog)
+
+    @cached_property
+    def tests(self) -> tuple[AcceptanceTest, ...]:
+        """What to run before the cluster is taken over."""
+        return acceptance_tests(self.result, self.catalog)
+
+    @cached_property
+    def addresses(self) -> AddressPlan:
+        """Subnets and addresses of every port."""
+        return address_plan(self.design.plan)
+
+    @property
+    def growth(self) -> tuple[GrowthStep, ...]:
+        """The next two sizes."""
+        return growth(self.design.plan)

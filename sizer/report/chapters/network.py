@@ -1,0 +1,78 @@
+"""Chapter 5: the networks, how their ports add up, what they carry, and their addresses."""
+
+from typing import Any
+
+from sizer.base.language import tr, trn
+from sizer.base.quantities import si
+from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband, link_bytes_per_s
+from sizer.physical.counted import network_text
+from sizer.report import prose, words
+from sizer.report.chapters.case import Case
+from sizer.report.plan_tables import subnet_table
+from sizer.report.request_tables import networks_table
+from sizer.report.tables import Table, columns, row
+
+
+def content(case: Case) -> dict[str, Any]:
+    """What ``sections/network.html`` prints."""
+    design, platform = case.design, case.design.platform
+    table = networks_table(case.result, case.catalog)
+    has_fabric = not case.is_single and any(net.name == "compute fabric" for net in design.quantities.networks)
+    return {
+        "networks": table,
+        "purposes": _purposes(case),
+        "load": load_table(case) if has_fabric else None,
+        "gateway": prose.gateway_arithmetic(design),
+        "has_fabric": has_fabric,
+        "fabric": words.link_name(platform.fabric),
+        "is_infiniband": is_infiniband(platform.fabric),
+        "direct": has_fabric and GBIT_PER_S[platform.fabric] >= 40,
+        "is_lan": platform.attachment == "lan",
+        "storage": platform.storage.name,
+        "subnets": subnet_table(case.addresses) if case.addresses.subnets else None,
+    }
+
+
+def _purposes(case: Case) -> list[str]:
+    """What each network is for, with its size."""
+    lines = []
+    for net in case.design.quantities.networks:
+        ends = int(net.end_points[0])
+        if not int(net.ports_used[0]):
+            continue
+        text = tr(
+            "{name}: {purpose}; {n}.",
+            name=words.capital(network_text(net.name)),
+            purpose=net.purpose.rstrip("."),
+            n=trn("{n} end point", "{n} end points", ends, n=ends),
+        )
+        lines.append(text)
+    return lines
+
+
+def load_table(case: Case) -> Table:
+    """What each workload sends over the links of one server, against what the links carry."""
+    design, platform = case.design, case.design.platform
+    ports = fabric_ports(platform.server.ports, platform.fabric)
+    rows = []
+    for answer in case.answers:
+        stage = next(stage for stage in answer.stages if stage.key == "network")
+        per_server = float(answer.storage_bytes_per_s.value) / design.n_servers
+        exchange = next(stage for stage in answer.stages if stage.key == "exchange")
+        rows.append(
+            row(
+                answer.workload.name,
+                si(per_server, "B/s") if per_server else tr("nothing"),
+                words.percent(exchange.load_fraction) if exchange.load_fraction else "–",
+                words.percent(stage.load_fraction) if stage.load_fraction else "–",
+            )
+        )
+    heads = columns(
+        (tr("Workload"), "left", 34), (tr("Reads of a server, warm"), "right", 24),
+        (tr("Busy with gradients"), "right", 21), (tr("Network busy"), "right", 21),
+    )  # fmt: skip
+    note = trn(
+        "A server has {n} port of {rate} on the fabric.", "A server has {n} ports of {rate} each on the fabric.", ports,
+        n=ports, rate=si(link_bytes_per_s(platform.fabric), "B/s"),
+    )  # fmt: skip
+    return Table("network-load", tr("What the networks carry at the projected rate"), heads, tuple(rows), note)

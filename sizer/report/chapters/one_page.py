@@ -1,0 +1,39 @@
+"""The summary on one page: the answer, the data path, the ten numbers, why, and how sure."""
+
+from typing import Any
+
+from sizer.base.language import tr
+from sizer.drawings.datapath import datapath
+from sizer.drawings.svg import write_svg
+from sizer.report import prose, words
+from sizer.report.chapters.case import Case
+from sizer.report.figures import Figure
+from sizer.report.request_tables import numbers_table
+
+
+def content(case: Case) -> dict[str, Any]:
+    """What ``summary.html`` prints."""
+    design, first = case.design, case.answers[0]
+    drawing = datapath(design, first, words.sample_unit(first.dnn))
+    caption = tr(
+        "The way of one {sample} of “{workload}” through the design.",
+        sample=first.dnn.sample,
+        workload=first.workload.name,
+    )
+    return {
+        "path": Figure("path", caption, write_svg(drawing)),
+        "numbers": numbers_table(case.result),
+        "reasons": prose.reason(design),
+        "doubts": prose.doubt(case.result),
+        "open_prices": prose.open_prices(design.bill),
+        "strongest": strongest(case),
+    }
+
+
+def strongest(case: Case) -> str:
+    """The input that moves the answer most."""
+    found = [one.influences[0] for one in case.sensitivities if one.influences]
+    if not found:
+        return tr("Nothing that the tool can vary moves the answer.")
+    return tr("The {what} moves it most: between {low} and {high}.",
+              what=words.inside_sentence(found[0].label), low=found[0].low_text, high=found[0].high_text)  # fmt: skip

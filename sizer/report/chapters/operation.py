@@ -1,0 +1,53 @@
+"""Chapter 12: how the design is put to work, tested, watched, repaired and grown."""
+
+from typing import Any
+
+from sizer.base.language import tr
+from sizer.report import words
+from sizer.report.chapters.case import Case
+from sizer.report.charts_risk import failure_chart
+from sizer.report.figures import charted
+from sizer.report.growth_table import growth_table
+from sizer.report.operation_tables import failures_table, limits_table, phases_table, tests_table, watch_table
+
+
+def content(case: Case) -> dict[str, Any]:
+    """What ``sections/operation.html`` prints."""
+    design = case.design
+    has_head = any(device.role == "head node" for device in design.plan.devices)
+    return {
+        "phases": phases_table(design, has_head) if case.is_full else None,
+        "tests": tests_table(case.tests),
+        "watch": watch_table(design) if case.is_full else None,
+        "failures": failures_table(case.failures, case.answers) if case.is_full else None,
+        "failure_charts": [
+            charted(
+                f"failures-{number}",
+                failure_chart(case.failures, number - 1, words.sample_unit(answer.dnn), case.palette),
+                tr("Throughput of {name} while one part is down.", name=answer.workload.name),
+            )
+            for number, answer in enumerate(case.answers, 1)
+        ]
+        if case.is_full and case.failures
+        else [],
+        "growth": growth_table(case.growth),
+        "limits": limits_table(design),
+        "spares": spares(case) if case.is_full else [],
+    }
+
+
+def spares(case: Case) -> list[str]:
+    """What to keep on the shelf. No source gives failure rates, so numbers stay with the support contract."""
+    design, platform = case.design, case.design.platform
+    lines = [tr("One cable of each kind and length of the cable list, and one power cord of each kind.")]
+    head = platform.head_node
+    if head is not None and any(device.role == "head node" for device in design.plan.devices):
+        same = head.cpu is not None and platform.server.cpu is not None and head.cpu.value == platform.server.cpu.value
+        lines.append(
+            tr("Head node and GPU servers have the same processors, so that they share spare parts.")
+            if same
+            else tr("Head node and GPU servers have different processors: memory and processors of both need spares.")
+        )
+    if design.storage_nodes:
+        lines.append(tr("Drives of the storage, as many as the support contract does not bring the same day."))
+    return lines

@@ -1,0 +1,142 @@
+"""Chapter 2: the request as understood, where each demand is met, what is taken for granted, and whether a cluster is
+needed at all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sizer.base.language import tr
+from sizer.base.quantities import grouped, si
+from sizer.catalog.wording import item_name
+from sizer.physical.power import heat_btu_per_h
+from sizer.report import prose, words
+from sizer.report.chapters.case import Case
+from sizer.report.request_tables import (
+    assumptions_table,
+    checks_table,
+    conditions_table,
+    requirement_table,
+)
+from sizer.report.tables import Cell, Row, Table, columns, row
+
+# So many assumptions stand here, defaults of the request first; an appendix of the full guide lists all.
+_MOST_ASSUMPTIONS = 6
+
+
+def content(case: Case) -> dict[str, Any]:
+    """What ``sections/requirements.html`` prints."""
+    result = case.result
+    return {
+        "needs_cluster": result.needs_cluster,
+        "advice": [words.sentence(text) for text in result.advice],
+        "workloads": [
+            requirement_table(answer, number, len(case.answers)) for number, answer in enumerate(case.answers, 1)
+        ],
+        "conditions": conditions_table(result, case.catalog),
+        "met": met_table(case),
+        "checks": checks_table(result),
+        "assumptions": assumptions_table(result, _MOST_ASSUMPTIONS),
+    }
+
+
+def met_table(case: Case) -> Table:
+    """Every demand beside what the design does about it, and the chapter that shows it."""
+    heads = columns(
+        (tr("Asked"), "left", 34), (tr("Design"), "left", 38), (tr("Outcome"), "left", 12), (tr("Shown in"), "left", 16)
+    )
+    return Table("met", tr("Demand, design and outcome"), heads, tuple(_met_rows(case)))
+
+
+def _met_rows(case: Case) -> Iterator[Row]:
+    yield from _targets(case)
+    yield from _capacity(case)
+    yield from _limits(case)
+    yield from _parts(case)
+    yield from _room(case)
+
+
+def _row(asked: str, design: str, is_met: bool | None, chapter: str) -> Row:
+    outcome = Cell(tr("open"), is_muted=True) if is_met is None else Cell(tr("met") if is_met else tr("not met"))
+    return row(asked, design, outcome, Cell("", chapter=chapter))
+
+
+def _targets(case: Case) -> Iterator[Row]:
+    for answer in case.answers:
+        asked = words.sentence(answer.target).rstrip(".")
+        if case.has_many_workloads:
+            asked = tr("{workload}: {target}", workload=answer.workload.name, target=answer.target)
+        is_time = answer.workload.target.time_to_train_s is not None and answer.time is not None
+        if is_time and answer.time is not None:
+            reached = words.estimate(answer.time.total_s, "s")
+        else:
+            reached = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
+        chance = tr("probability {chance}", chance=words.percent(answer.probability))
+        yield _row(asked, f"{reached}, {chance}", answer.meets_target, "performance")
+    asked = tr("Probability of at least {share}", share=words.percent(case.result.request.confidence))
+    met = all(answer.meets_target for answer in case.answers)
+    yield _row(asked, words.percent(case.design.probability), met, "performance")
+
+
+def _capacity(case: Case) -> Iterator[Row]:
+    design = case.design
+    # Workloads on the same set share it.
+    sets = {answer.dataset.name: answer.dataset_bytes for answer in case.answers}
+    needed = sum(sets.values())
+    usable = float(design.quantities.usable_bytes[0])
+    asked = tr("Room for {size} of training data", size=si(needed, "B"))
+    if usable > 0:
+        yield _row(asked, tr("{size} usable", size=si(usable, "B")), usable >= needed, "storage")
+    else:
+        yield _row(asked, tr("usable capacity not published"), None, "storage")
+
+
+def _limits(case: Case) -> Iterator[Row]:
+    design, limits, counts = case.design, case.result.request.limits, case.design.quantities
+    if limits.budget is not None:
+        bill = design.bill
+        # A lower bound above the budget breaks it, one below it proves nothing.
+        is_met = False if float(bill.total) > limits.budget else True if bill.is_complete else None
+        asked = tr("Budget of {amount}", amount=words.money(words.whole(limits.budget), case.result.request.currency))
+        yield _row(asked, prose.price(bill), is_met, "bill")
+    numbers = (
+        (tr("At most {n} racks"), limits.racks, int(counts.racks[0])),
+        (tr("At most {n} rack units"), limits.rack_units, float(counts.rack_units[0])),
+        (tr("At most {n} servers"), limits.servers, design.n_servers),
+    )
+    for asked, most, found in numbers:
+        if most is not None:
+            yield _row(asked.format(n=grouped(most)), grouped(found), found <= most, "facility")
+    watts = (
+        (tr("At most {power} in a rack"), limits.rack_power_w, max(rack.max_w for rack in design.plan.racks)),
+        (tr("At most {power} in all"), limits.power_w, float(counts.power_max_w[0])),
+    )
+    for asked, most_w, found_w in watts:
+        if most_w is not None:
+            known = not counts.unknown_power
+            text = ("" if known else tr("at least") + " ") + si(found_w, "W")
+            yield _row(asked.format(power=si(most_w, "W")), text, found_w <= most_w if known else None, "facility")
+
+
+def _parts(case: Case) -> Iterator[Row]:
+    allowed, platform = case.result.request.platforms, case.design.platform
+    if allowed.servers:
+        names = words.listed((item_name(one, case.catalog) for one in allowed.servers), tr("or"))
+        yield _row(tr("Servers: {names}", names=names), platform.server.name, True, "architecture")
+    if allowed.storage:
+        names = words.listed((item_name(one, case.catalog) for one in allowed.storage), tr("or"))
+        yield _row(tr("Storage: {names}", names=names), platform.storage.name, True, "storage")
+    if allowed.fabrics and not case.is_single:
+        names = words.listed((words.link_name(kind) for kind in allowed.fabrics), tr("or"))
+        yield _row(tr("Fabric: {names}", names=names), words.link_name(platform.fabric), True, "network")
+
+
+def _room(case: Case) -> Iterator[Row]:
+    plan = case.design.plan
+    if any(rack.feeds for rack in plan.racks):
+        carried = all(feed.alone_w <= feed.capacity_w for rack in plan.racks for feed in rack.feeds)
+        yield _row(
+            tr("Feeds A and B each carry a whole rack"),
+            tr("{n} PDUs, heat to cool {heat}", n=grouped(sum(len(rack.feeds) for rack in plan.racks)),
+               heat=f"{grouped(heat_btu_per_h(sum(rack.max_w for rack in plan.racks)))}{words.NO_BREAK}BTU/h"),
+            carried,
+            "facility",
+        )  # fmt: skip

@@ -1,0 +1,105 @@
+"""Chapter 13: what would change the answer, what could go wrong, what was not chosen, and what to ask."""
+
+from typing import Any
+
+from sizer.base.language import tr, trn
+from sizer.catalog.wording import item_name
+from sizer.report import charts, prose, words
+from sizer.report.chapters.case import Case
+from sizer.report.charts_risk import tornado_chart
+from sizer.report.figures import charted
+from sizer.report.performance_tables import platforms_table, ruled_out_table
+from sizer.report.risk_tables import influence_table, lost_table, risk_table
+
+
+def content(case: Case) -> dict[str, Any]:
+    """What ``sections/risks.html`` prints."""
+    result = case.result
+    # Chapters on performance, physical design and the bill print their own.
+    elsewhere = [*case.design.plan.warnings, *case.design.bill.warnings]
+    for answer in case.answers:
+        elsewhere += answer.warnings
+    said = {words.sentence(text) for text in elsewhere}
+    units = [words.sample_unit(answer.dnn) for answer in case.answers]
+    return {
+        "needs_cluster": result.needs_cluster,
+        "reasons": [words.sentence(text) for text in result.advice],
+        "limits": prose.reason(case.design),
+        "tornados": [
+            charted(
+                f"tornado-{number}",
+                tornado_chart(one, unit, case.palette),
+                tr("Each bar is one input moved to both its ends while the design and all else stay."),
+            )
+            for number, (one, unit) in enumerate(zip(case.sensitivities, units, strict=True), 1)
+            if one.influences
+        ],
+        "influences": [
+            influence_table(one, unit, number)
+            for number, (one, unit) in enumerate(zip(case.sensitivities, units, strict=True), 1)
+            if one.influences
+        ]
+        if case.is_full
+        else [],
+        "risks": risk_table(case),
+        "judged": prose.judged(result),
+        "selection": words.sentence(result.selection),
+        "neighbours": prose.neighbours(result),
+        "platforms": platforms_table(result),
+        "lost": lost_table(result),
+        "pareto": charted(
+            "pareto",
+            charts.pareto_chart(result, case.palette),
+            tr(
+                "Designs that no other one beats in price or size, time, power and rack space together. The "
+                "filled mark "
+                "is the design of this document."
+            ),
+        ),
+        "deciding": [item_name(item, case.catalog) for item in result.deciding_prices],
+        "ruled_out": ruled_out_table(result),
+        "warnings": [text for text in prose.warnings(result) if text not in said],
+        "questions": [words.question(text) for text in result.questions],
+        "conclusions": conclusions(case),
+    }
+
+
+def conclusions(case: Case) -> list[str]:
+    """Three or four findings with their numbers."""
+    design, result = case.design, case.result
+    chance = words.percent(design.probability)
+    if case.is_single:
+        first = tr(
+            "One {server} is enough: it meets what is asked with a probability of {chance}.",
+            server=design.platform.server.name,
+            chance=chance,
+        )
+    else:
+        efficiency = min(answer.scaling_efficiency for answer in case.answers)
+        first = tr(
+            "{design} meets what is asked with a probability of {chance}; its GPUs keep {share} of the rate of as many "
+            "single ones.",
+            design=design.name, chance=chance, share=words.percent(efficiency),
+        )  # fmt: skip
+    if not all(answer.meets_target for answer in case.answers):
+        first = tr("{design} does not meet what is asked with the certainty wanted: the probability is {chance}.",
+                   design=design.name, chance=chance)  # fmt: skip
+    found = [first, *(prose.limit(answer, case.has_many_workloads) for answer in case.answers)]
+    strongest = [one.influences[0] for one in case.sensitivities if one.influences]
+    if strongest:
+        one = strongest[0]
+        found.append(
+            tr("What moves the answer most is the {what}: between {low} and {high}.",
+               what=words.inside_sentence(one.label), low=one.low_text, high=one.high_text)
+        )  # fmt: skip
+    open_questions = len(result.questions)
+    if open_questions:
+        found.append(
+            trn(
+                "{n} question is open to the vendors; its answer would replace an assumption or a missing price.",
+                "{n} questions are open to the vendors; their answers would replace assumptions and missing prices.",
+                open_questions,
+                n=words.capital(words.spelled(open_questions)),
+            )
+        )
+    return found

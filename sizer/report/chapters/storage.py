@@ -1,0 +1,104 @@
+"""Chapter 6: what holds the data, how much of it is usable, and how fast it is read."""
+
+from typing import Any
+
+from sizer.base.language import tr
+from sizer.base.quantities import si
+from sizer.physical.capacity import capacity_ladder, is_extrapolated
+from sizer.report import prose, words
+from sizer.report.chapters.case import Case
+from sizer.report.charts_storage import demand_chart, ladder_chart
+from sizer.report.component_tables import storage_role
+from sizer.report.figures import charted
+from sizer.report.storage_tables import classes_table, ladder_table, supply_table
+from sizer.sizing.result import STAGES
+
+
+def content(case: Case) -> dict[str, Any]:
+    """What ``sections/storage.html`` prints."""
+    design, platform = case.design, case.design.platform
+    storage = platform.storage
+    steps = capacity_ladder(storage, platform.capacity_option, design.storage_nodes)
+    data = sum({answer.dataset.name: answer.dataset_bytes for answer in case.answers}.values())
+    return {
+        "role": storage_role(design),
+        "title": prose.storage_name(design),
+        "is_shared": storage.kind != "local",
+        "is_cluster": storage.kind in ("scale-out-nas", "parallel-file-system"),
+        "verdicts": [_verdict(case, number) for number in range(len(case.answers))],
+        "ladder": ladder_table(steps) if len(steps) > 1 else None,
+        "ladder_chart": charted(
+            "ladder-chart",
+            ladder_chart(steps, data, case.palette) if len(steps) > 2 else None,
+            tr("What is left of the raw capacity; the dashed line is the training data."),
+        ),
+        "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
+        "supply": supply_table(design),
+        "demand_charts": [
+            charted(
+                f"demand-{number}",
+                demand_chart(answer, design, case.palette),
+                tr("Reads that {name} asks of the storage, against what the storage gives.", name=answer.workload.name),
+            )
+            for number, answer in enumerate(case.answers, 1)
+        ],
+        "classes": classes_table(storage),
+        "mounts": _mounts(case),
+        "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")
+        and storage.kind != "local",
+    }
+
+
+def _verdict(case: Case, number: int) -> str:
+    """How busy a workload keeps the storage."""
+    answer = case.answers[number]
+    name = tr("{workload}: ", workload=answer.workload.name) if case.has_many_workloads else ""
+    stage = next(stage for stage in answer.stages if stage.key == "storage")
+    if answer.bottleneck == "storage":
+        return words.capital(name + tr("storage sets the pace of this design; more nodes would raise the rate."))
+    if float(answer.storage_bytes_per_s.value) <= 0:
+        return words.capital(
+            name
+            + tr(
+                "after the first epoch the data come from memory and storage idles. The first epoch reads {rate}.",
+                rate=words.rounded(answer.cold_storage_bytes_per_s, "B/s"),
+            )
+        )
+    return words.capital(
+        name
+        + tr(
+            "training reads {rate}, which keeps the storage {share} busy; {stage} sets the pace.",
+            rate=words.rounded(answer.storage_bytes_per_s, "B/s"),
+            share=words.percent(stage.load_fraction),
+            stage=words.stage(answer.bottleneck, inside=True) if answer.bottleneck in STAGES else answer.bottleneck,
+        )
+    )
+
+
+def _mounts(case: Case) -> str:
+    """How the servers mount the storage; empty where nothing is mounted."""
+    design, platform = case.design, case.design.platform
+    storage = platform.storage
+    if storage.kind == "local":
+        return ""
+    if storage.kind == "parallel-file-system":
+        return tr("Every server runs the client of the file system and sees one namespace.")
+    ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 0
+    addresses = design.storage_nodes * ports
+    if storage.kind == "scale-out-nas" and addresses > 1:
+        if case.is_single:
+            text = tr(
+                "The server mounts all {n} addresses of the storage, so that no single mount bounds its rate.",
+                n=addresses,
+            )
+        else:
+            text = tr(
+                "Every server mounts all {n} addresses of the storage, and each of its processes reads through another "
+                "one: the load spreads over all nodes, and no single mount bounds the rate.",
+                n=addresses,
+            )
+        return text
+    rate = storage.mount_high_bytes_per_s
+    if rate is not None:
+        return tr("One mount reads at most {rate}; a second mount adds to it.", rate=si(rate.value, "B/s"))
+    return tr("It is mounted once; the rate of a mount is not published and has to be measured.")

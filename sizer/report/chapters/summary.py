@@ -1,0 +1,55 @@
+"""Chapter 1: what is asked, what is proposed, how sure the answer is, in one page."""
+
+from typing import Any
+
+from sizer.base.language import tr
+from sizer.drawings.cluster import Cluster
+from sizer.drawings.palette import COLUMN_PX
+from sizer.drawings.shapes import Drawing
+from sizer.drawings.topology import topology
+from sizer.drawings.topology_groups import grouped_topology
+from sizer.report import prose, words
+from sizer.report.chapters.case import Case
+from sizer.report.figures import Figure, drawn
+from sizer.report.request_tables import numbers_table
+from sizer.sizing.result import DesignAnswer
+
+
+def content(case: Case) -> dict[str, Any]:
+    """What ``sections/summary.html`` prints."""
+    result, design = case.result, case.design
+    return {
+        "needs": needs(case),
+        "verdict": words.sentence(result.verdict),
+        "needs_cluster": result.needs_cluster,
+        "reasons": prose.reason(design),
+        "doubts": prose.doubt(result),
+        "open_prices": prose.open_prices(design.bill),
+        "numbers": numbers_table(result),
+        "picture": picture(design),
+    }
+
+
+def needs(case: Case) -> list[str]:
+    """What the customer wants to do, a sentence a workload."""
+    sentences = []
+    for answer in case.answers:
+        workload = answer.workload
+        what = (
+            tr("{dnn} is to be trained in {precision} on {data}")
+            if workload.task == "training"
+            else tr("{dnn} is to be run over held-back data in {precision} on {data}")
+        ).format(dnn=answer.dnn.name, precision=words.name(workload.precision), data=prose.dataset_phrase(answer))
+        named = tr("{workload}: {what}", workload=workload.name, what=what) if case.has_many_workloads else what
+        sentences.append(tr("{what}. Asked: {target}.", what=named, target=answer.target))
+    return sentences
+
+
+def picture(design: DesignAnswer) -> Figure:
+    """The cluster across the text column; a large one by kinds of device."""
+    return drawn("at-a-glance", _narrow(design))
+
+
+def _narrow(design: DesignAnswer) -> Drawing:
+    drawing = topology(design)
+    return drawing if drawing.width <= COLUMN_PX else grouped_topology(Cluster(design))

@@ -1,0 +1,55 @@
+"""One acceptance test, and how its numbers are put into words."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sizer.base.estimate import Estimate
+from sizer.base.language import tr
+from sizer.base.quantities import NARROW_SPACE, duration, si
+
+Area = Literal["network", "storage", "compute", "training", "power", "capacity"]
+
+
+@dataclass(frozen=True)
+class AcceptanceTest:
+    """One test."""
+
+    key: str
+    area: Area
+    run: str  # what to run, with the tool where a common open one exists
+    expect: str  # in words, with its unit
+    passes: str  # "at least 11.6 GB/s"
+    basis: str  # where the numbers come from, in words
+    sources: tuple[str, ...] = ()  # keys of catalog/sources.toml
+
+
+def number(value: float, unit: str) -> str:
+    """Value with its unit; seconds in the unit that a person would use."""
+    return duration(value) if unit == "s" else si(value, unit)
+
+
+def interval(estimate: Estimate, unit: str) -> str:
+    """Median and 90 % interval in words; the value alone where it has no spread."""
+    value, low, high = estimate
+    if low == high:
+        return number(value, unit)
+    texts = [number(end, unit) for end in (value, low, high)]
+    # One unit is said once.
+    if len({text.rpartition(NARROW_SPACE)[2] for text in texts}) == 1:
+        texts[1:] = [text.rpartition(NARROW_SPACE)[0] for text in texts[1:]]
+    return in_interval(*texts)
+
+
+def in_interval(value: str, low: str, high: str) -> str:
+    """Three numbers in words as a value with its 90 % interval."""
+    return tr("{value} (90\u202f% interval {low} to {high})", value=value, low=low, high=high)
+
+
+def at_least(value: float, unit: str) -> str:
+    """Limit from below."""
+    return tr("at least {value}", value=number(value, unit))
+
+
+def at_most(value: float, unit: str) -> str:
+    """Limit from above."""
+    return tr("at most {value}", value=number(value, unit))

@@ -1,0 +1,76 @@
+"""The answer as the customer gets it: every document made from it is free of discounts and internal notes."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sizer.base.language import tr
+from sizer.bom.bill import Bill
+from sizer.bom.customer import customer_bill, unpriced_bill
+from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
+from sizer.workload.quote import Quote
+from sizer.workload.request import SizingRequest
+
+# What a customer reads of the quote. A new field of the quote stays inside until it is named here.
+_HEADING = ("number", "revision", "prepared_for", "prepared_by", "valid_days")
+
+
+def customer_copy(result: SizingResult) -> SizingResult:
+    """Copy of an answer for the customer.
+
+    Parameters
+    ----------
+    result : SizingResult
+
+    Returns
+    -------
+    SizingResult
+        The same design, performance and plan. Its bill is ``customer_bill``; the request keeps the heading of its
+        quote and loses discounts, overrides and lines. Other designs have no price: what they would cost comes from
+        price books that may be the user's own, and they are not offered. Documents of the user's own price book are
+        no sources.
+    """
+    shown = result.design.bill
+    design = _told(result.design, customer_bill(shown))
+    others = tuple(
+        design if other is result.design else _told(other, unpriced_bill(other.bill)) for other in result.platforms
+    )
+    reason = result.runner_up_reason
+    if _names_amount(reason, shown.currency):
+        reason = tr("It costs more at the prices known.")
+    own = {line.price_source for line in shown.lines if line.has_own_price}
+    return replace(
+        result,
+        request=_request(result.request),
+        design=design,
+        platforms=others,
+        runner_up=None if result.runner_up is None else _uncosted(result.runner_up),
+        runner_up_reason=reason,
+        pareto=tuple(_uncosted(point) for point in result.pareto),
+        sources=tuple(key for key in result.sources if key not in own),
+    )
+
+
+def _request(request: SizingRequest) -> SizingRequest:
+    heading = {name: getattr(request.quote, name) for name in _HEADING}
+    return request.model_copy(update={"quote": Quote(**heading)})
+
+
+def _told(design: DesignAnswer, bill: Bill) -> DesignAnswer:
+    """The design with another bill, and without sentences that name an amount of money."""
+    notes = _without_amounts(design.quantities.notes, bill.currency)
+    warnings = _without_amounts(design.warnings, bill.currency)
+    return replace(design, bill=bill, quantities=replace(design.quantities, notes=notes), warnings=warnings)
+
+
+def _uncosted(point: ParetoPoint) -> ParetoPoint:
+    return replace(point, cost=None)
+
+
+def _without_amounts(sentences: Iterable[str], currency: str) -> tuple[str, ...]:
+    """Sentences but those on money: they compare list or net prices, before the discount of the deal."""
+    return tuple(text for text in sentences if not _names_amount(text, currency))
+
+
+def _names_amount(text: str, currency: str) -> bool:
+    return re.search(rf"\d\s?{currency}\b|\b{currency}\s?\d", text) is not None

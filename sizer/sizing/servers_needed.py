@@ -1,0 +1,147 @@
+"""Fewest servers of one platform that meet a request, without counting parts: the search, made light."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import InfeasibleError
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.perf.pipeline import Stages
+from sizer.perf.stage_capacity import Capacity
+from sizer.perf.storage import read_capacity
+from sizer.physical import capacity
+from sizer.physical.platform import Platform
+from sizer.sizing import evaluate
+from sizer.sizing.columns import Columns, columns, narrowed
+from sizer.sizing.evaluate import Compute, Need
+from sizer.sizing.what_if import pinned
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Pin(NamedTuple):
+    """A stage of one workload that is known to have the capacity which it stays below with ``probability``."""
+
+    workload: int
+    stage: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """One platform with 1 to so many servers."""
+
+    request: SizingRequest
+    works: Sequence[ResolvedWorkload]
+    platform: Platform
+    calibration: Calibration
+    cols: Columns
+    n_servers: Ints
+    computes: tuple[Compute, ...]  # one a workload
+
+    @classmethod
+    def of(
+        cls,
+        request: SizingRequest,
+        works: Sequence[ResolvedWorkload],
+        platform: Platform,
+        most: int,
+        catalog: Catalog,
+        calibration: Calibration,
+    ) -> "Sizes":
+        """Sizes from 1 to ``most`` servers."""
+        servers = np.arange(1, most + 1)
+        index = np.zeros(most, dtype=np.int64)
+        cols = columns([platform], catalog, request.platforms.gpus_per_server).take(index)
+        fewest = np.full(most, capacity.node_limits(platform.storage)[0])
+        cols = narrowed(cols, [platform], index, servers, fewest, request.fabric)
+        computes = tuple(evaluate.compute(work, [platform], cols, servers, calibration, catalog) for work in works)
+        return cls(request, works, platform, calibration, cols, servers, computes)
+
+    def fewest(self, pin: Pin | None = None) -> int | None:
+        """Fewest servers that meet all targets at the confidence asked; None where none of the sizes does.
+
+        Notes
+        -----
+        The limits are those of the search (``judge``), with the storage nodes that each size needs. Racks, watts and
+        budget are left out: they follow from parts, and counting these takes most of the time of a search.
+        """
+        confidence = evaluate.share_of(self.request)
+        asked = evaluate.least_chance(confidence)
+        computes = [self._compute(index, pin) for index in range(len(self.works))]
+        try:
+            needs = [
+                evaluate.need(work, comp, self.cols, self.n_servers, confidence, self.calibration)
+                for work, comp in zip(self.works, computes, strict=True)
+            ]
+        except InfeasibleError:
+            return None
+        nodes, passes = self._storage_nodes(computes, needs, confidence, pin)
+        side = evaluate.storage_side(self.cols, self.n_servers, nodes, np.full(nodes.shape, np.inf))
+        chance = np.ones(nodes.shape)
+        for index, (work, comp, need) in enumerate(zip(self.works, computes, needs, strict=True)):
+            busy = work.request.target.gpus_busy
+            passes &= self.n_servers * self.cols.gpus_per_server >= (busy or 0)
+            passes &= evaluate.gpu_probability(comp.gpu, need) >= asked
+            passes &= comp.decode.probability_at_least(need.samples_per_s) >= asked
+            passes &= side.mounts.probability_at_least(evaluate.read_bytes_per_s(work, comp, need)) >= asked
+            warm, cold = (
+                self._path(evaluate.stages(work, comp, side, is_warm=is_warm), index, pin) for is_warm in (True, False)
+            )
+            chance = chance * evaluate.probability(warm, cold, need)
+        passes &= chance >= evaluate.least_chance(self.request.confidence)
+        return int(self.n_servers[np.argmax(passes)]) if passes.any() else None
+
+    def _compute(self, index: int, pin: Pin | None) -> Compute:
+        comp = self.computes[index]
+        if pin is None or pin.workload != index or pin.stage not in ("gpu", "decode"):
+            return comp
+        if pin.stage == "gpu":
+            return replace(comp, gpu=Capacity.exact(comp.gpu.quantile(pin.probability)))
+        return replace(comp, decode=Capacity.exact(comp.decode.quantile(pin.probability)))
+
+    @staticmethod
+    def _path(stages: Stages, index: int, pin: Pin | None) -> Stages:
+        if pin is None or pin.workload != index or pin.stage not in ("storage", "network"):
+            return stages
+        return pinned(stages, pin.stage, pin.probability)
+
+    def _storage_nodes(
+        self, computes: Sequence[Compute], needs: Sequence[Need], confidence: float, pin: Pin | None
+    ) -> tuple[Ints, Bools]:
+        """Storage nodes of every size in whole units, and whether they hold the data and give the rate."""
+        wanted = np.max(
+            [
+                evaluate.storage_nodes(work, comp, self._nodes_known(index, pin), need, confidence)
+                for index, (work, comp, need) in enumerate(zip(self.works, computes, needs, strict=True))
+            ],
+            axis=0,
+        )
+        storage = self.platform.storage
+        data = max(work.dataset_bytes for work in self.works)
+        for_data = capacity.smallest_nodes(storage, self.platform.capacity_option, data)
+        if not capacity.counts_nodes(storage):
+            # Local drives: one "node" a server. An NFS server: one.
+            available = self.n_servers if storage.kind == "local" else np.ones_like(self.n_servers)
+            return np.zeros_like(self.n_servers), np.asarray((wanted <= available) & bool(for_data.fits))
+        unit = capacity.nodes_per_unit(storage)
+        low, high = capacity.node_limits(storage)
+        whole = np.ceil(np.maximum(np.maximum(wanted, low), int(for_data.nodes)) / unit) * unit
+        return np.minimum(whole, high).astype(np.int64), np.asarray((whole <= high) & bool(for_data.fits))
+
+    def _nodes_known(self, index: int, pin: Pin | None) -> Columns:
+        """Columns with the rate of a storage node pinned, where it is the storage that is."""
+        if pin is None or pin.workload != index or pin.stage != "storage":
+            return self.cols
+        cols = self.cols
+        node = read_capacity(1.0, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s, cols.node_line_bytes_per_s)
+        rate: Floats = node.quantile(pin.probability)
+        return replace(cols, node_low_bytes_per_s=rate, node_high_bytes_per_s=rate)

@@ -1,0 +1,53 @@
+"""Speed and memory of the guide. Run apart (`make bench`): a time is no test."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from sizer.report import render
+from sizer.report.edition import Edition, Form
+from tests.answers import catalog, sized
+
+EXAMPLE = "dgx1-f800-resnet50"
+# The aims: short under 3 s and 250 MB with everything loaded, 40 pages of the full one under 6 s.
+MEMORY = """
+import resource
+from sizer.report import render
+from sizer.report.edition import Edition
+from tests.answers import catalog, sized
+for _ in range(2):
+    render._last = None
+    render.guide_pdf(sized({example!r}), catalog(), Edition({form!r}))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.parametrize("form", ["short", "full", "summary"])
+def test_guide_warm(benchmark: Any, form: Form) -> None:
+    """A guide with answer, catalogue, templates and PDF engine in memory; pages are told beside the time."""
+    import pypdfium2
+
+    def make() -> bytes:
+        render._last = None  # the page is made anew
+        return render.guide_pdf(sized(EXAMPLE), catalog(), Edition(form))
+
+    document = pypdfium2.PdfDocument(make())
+    benchmark.extra_info["pages"] = len(document)
+    document.close()
+    benchmark.pedantic(make, rounds=3)
+
+
+@pytest.mark.parametrize("form", ["short", "full"])
+def test_memory_of_a_process_that_makes_guides(benchmark: Any, form: Form) -> None:
+    """Largest memory of a fresh process that makes the same guide twice, in ``extra_info``. [MB]"""
+    code = MEMORY.format(example=EXAMPLE, form=form)
+    command = [sys.executable, "-c", code]
+
+    def run() -> int:
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        return int(done.stdout)
+
+    kilobytes = benchmark.pedantic(run, rounds=1)
+    benchmark.extra_info["peak_megabytes"] = round(kilobytes / 1000)

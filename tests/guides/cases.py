@@ -1,0 +1,137 @@
+"""Requests whose guides are laid out and read, and the one place that knows how a guide is made."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sizer import SizingRequest, SizingResult, load_catalog, size
+from sizer.base.resources import data_dir
+from sizer.export.design_json import design_document, to_json
+from sizer.report.edition import Edition, Form
+from sizer.report.profile import PLAIN, Profile
+from sizer.report.render import guide_pdf
+
+CATALOG = load_catalog()
+EXAMPLES = tuple(sorted(path.stem for path in data_dir("examples").glob("*.toml")))
+
+RESNET = {
+    "name": "ResNet-50 training",
+    "dnn": "resnet50",
+    "stack": "tf-cnn-benchmarks-ngc18.09",
+    "batch_per_gpu": 256,
+    "dataset": "imagenet-tfrecord",
+    "dataset_bytes": "30 TB",
+}
+GOOGLENET = {
+    "name": "GoogLeNet validation",
+    "task": "validation-inference",
+    "dnn": "googlenet",
+    "stack": "dlbs-tensorrt-2018",
+    "batch_per_gpu": 128,
+    "dataset": "imagenet-tensors-uint8",
+    "dataset_bytes": "1.5 TB",
+    "cache": "none",
+}
+REQUESTS: dict[str, dict[str, Any]] = {
+    # 153 servers and 47 to spare, in about a hundred racks.
+    "two-hundred-servers": {
+        "title": "A cluster of 200 servers",
+        "workload": [{**RESNET, "dataset_bytes": "200 TB", "target": {"samples_per_s": "800000 images/s"}}],
+        "platforms": {"servers": ["apollo-6500"], "storage": ["wekaio"], "fabrics": ["edr"]},
+        "fabric": {"spare_servers": 47},
+    },
+    "one-server": {
+        "title": "Four GPUs",
+        "workload": [{**RESNET, "dataset_bytes": "100 GB", "target": {"gpus_busy": 4}}],
+        "platforms": {"servers": ["c4140"]},
+    },
+    # No price of any DGX-2 and of few of the rest is published; the tool may choose among all.
+    "unknown-prices": {
+        "title": "Prices to be quoted",
+        "customer": "An institute with a name that takes more than one line of the cover, department of imaging",
+        "workload": [{**RESNET, "target": {"gpus_busy": 64}}],
+    },
+    "two-workloads": {
+        "title": "Training and validation",
+        "workload": [
+            {**RESNET, "target": {"samples_per_s": "20000 images/s"}},
+            {**GOOGLENET, "target": {"samples_per_s": "30000 images/s"}},
+        ],
+        "platforms": {"servers": ["apollo-6500"], "storage": ["wekaio"]},
+    },
+    # Letter paper; names of the length and letters that are allowed.
+    "letter": {
+        "title": "Krankenhausverbundrechenzentrumserweiterungsvorhaben: ein Plan für Łódź, Çanakkale und Ångström",
+        "customer": "Завод вычислительных машин, Groß-Gerau & Søborg; " + "x" * 70,
+        "workload": [{**RESNET, "target": {"gpus_busy": 16}}],
+        "platforms": {"servers": ["dgx-1"], "storage": ["hnas"]},
+    },
+}
+CASES = (*EXAMPLES, *REQUESTS)
+PROFILES = {
+    "letter": Profile(
+        company="Ångström & Söhne Rechenanlagen GmbH",
+        accent="#7A1F5C",
+        banner="#3A2030",
+        legal="Names are those of their owners. " * 12,
+        confidentiality="Confidential until released in 2027",
+        contact="Jörg Müller-Lüdenscheidt, joerg.mueller-luedenscheidt@systems.example.org, +49 30 1234567",
+        paper="letter",
+        locale="en-US",
+    )
+}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A guide to be made: of which case, in which form."""
+
+    case: str
+    form: Form
+    is_archive: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.case}-{'archive' if self.is_archive else self.form}"
+
+    @property
+    def profile(self) -> Profile:
+        """How it looks."""
+        return PROFILES.get(self.case, PLAIN)
+
+
+@cache
+def answer(case: str) -> SizingResult:
+    """What the tool answers to a case."""
+    return size(request(case), CATALOG)
+
+
+def request(case: str) -> SizingRequest:
+    """What a case asks for."""
+    if case in EXAMPLES:
+        return SizingRequest.from_file(data_dir("examples") / f"{case}.toml")
+    return SizingRequest.from_dict({"schema_version": 1, "date": "2026-11-21", **REQUESTS[case]})
+
+
+def make_pdf(document: Document) -> bytes:
+    """The PDF, made anew."""
+    result = answer(document.case)
+    edition = Edition(document.form, document.profile, is_archive=document.is_archive)
+    if not document.is_archive:
+        return guide_pdf(result, CATALOG, edition)
+    return guide_pdf(
+        result,
+        CATALOG,
+        edition,
+        {"design.json": to_json(design_document(result)).encode(), "bill.csv": b"Line;Part\r\n"},
+    )
+
+
+# Every request of examples/ in some form, the others in full; the largest first, so that two workers end together.
+FULL = ("two-hundred-servers", *(case for case in REQUESTS if case != "two-hundred-servers"))
+FULL += ("c4140-f800", "small-team", "apollo-googlenet-inference")
+SHORT = (*(case for case in EXAMPLES if case not in FULL), "letter", "small-team", "two-hundred-servers")
+DOCUMENTS = (
+    *(Document(case, "full") for case in FULL),
+    *(Document(case, "short") for case in SHORT),
+    *(Document(case, "summary") for case in CASES),
+)
