@@ -165,14 +165,14 @@ def scaling_chart(
 
 def _chosen_point(n_gpus: int, rate: float, most: float, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
     point = chart_of([{"gpus": n_gpus, "value": rate, "text": tr("this design: {rate}", rate=significant(rate))}])
-    # Above and left of the rising line there is room, except near the origin.
-    near_origin = n_gpus < 0.3 * most
-    text = point.mark_text(
-        align="left" if near_origin else "right", dx=10 if near_origin else -10, dy=18 if near_origin else -10,
-        fontWeight=600, color=palette.accent,
-    )  # fmt: skip
+    # Right of the rising line and below it there is room, except at the end; lines stop at the words.
+    place: dict[str, Any] = {"align": "left", "dx": 10, "dy": 16} if n_gpus < 0.6 * most else {
+        "align": "right", "dx": -10, "dy": -14
+    }  # fmt: skip
+    halo = point.mark_text(**place, fontWeight=600, stroke=palette.background, strokeWidth=5)
+    text = point.mark_text(**place, fontWeight=600, color=palette.accent)
     dot = point.mark_point(filled=True, size=85, color=palette.accent, opacity=1)
-    return [dot.encode(x=x, y=y), text.encode(x=x, y=y, text="text:N")]
+    return [*(words.encode(x=x, y=y, text="text:N") for words in (halo, text)), dot.encode(x=x, y=y)]
 
 
 def _stage_line(

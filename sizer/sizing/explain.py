@@ -50,12 +50,9 @@ def _storage_rate(storage: Storage, run: Run) -> str:
     low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
     is_local = storage.kind == "local"
     if rate_is_unknown(storage):
+        if is_local:  # drives have no ports that could bound them
+            return tr("no source gives a read rate, so the drives set no limit here; measure them")
         line = si(float(run.cols.node_line_bytes_per_s[0]), "B/s")
-        if is_local:
-            return tr(
-                "no source gives a read rate; the line rate of its ports, {rate} a server, is the upper bound",
-                rate=line,
-            )
         return tr(
             "no source gives a read rate; the line rate of its ports, {rate} a node, is the upper bound", rate=line
         )

@@ -44,7 +44,7 @@ def refused(done: Done, status: int, *words: str) -> None:
 
 
 def test_size_prints_the_answer_and_writes_the_documents(tmp_path: Path) -> None:
-    done = run("size", EXAMPLE, "--out", tmp_path / "out")
+    done = run("size", EXAMPLE, "--out", tmp_path / "out", "--formats", "design,xlsx,csv,html")
     assert done.returncode == 0, done.stderr
     assert "DGX-1" in done.stdout
     assert "Isilon F800" in done.stdout

@@ -126,10 +126,9 @@ def make_pdf(document: Document) -> bytes:
     )
 
 
-# Every request of examples/ in some form, the others in full; the largest first, so that two workers end together.
-FULL = ("two-hundred-servers", *(case for case in REQUESTS if case != "two-hundred-servers"))
-FULL += ("c4140-f800", "small-team", "apollo-googlenet-inference")
-SHORT = (*(case for case in EXAMPLES if case not in FULL), "letter", "small-team", "two-hundred-servers")
+# Every request in some form; the largest first, so that two workers end together.
+FULL = ("two-hundred-servers", "c4140-f800", "unknown-prices", "letter", "one-server", "small-team")
+SHORT = (*(case for case in CASES if case not in FULL), "two-hundred-servers", "letter")
 DOCUMENTS = (
     *(Document(case, "full") for case in FULL),
     *(Document(case, "short") for case in SHORT),

@@ -16,7 +16,7 @@ from tests.guides.raw_text import raw_text
 INSIDE_PT = 0.5
 # Ink of two words may touch: slanted letters and tight line heights do.
 TOUCH_PT = (0.6, 0.9)
-LEAST_FILLED = 0.15
+LEAST_FILLED = 0.06
 # Smaller letters are no longer read on paper.
 SMALLEST_PT = 5.0
 # A halo is an outline in the colour of the ground below the letters; it stays when they are taken away.

@@ -8,6 +8,8 @@ from sizer.base.resources import data_dir
 from tests.guides.laid_out import Guide
 
 SHOWN = (25, 35)  # letters before and after a find
+# Programs that the reader is told to run.
+COMMANDS = frozenset({"ib_write_bw", "ib_read_bw", "all_reduce_perf"})
 
 RAW = {
     "a raw value": r"(?<![\w-])(?:None|nan|NaN|inf|Infinity|True|False|null|undefined|Undefined)(?![\w-])",
@@ -51,7 +53,7 @@ def quoted_names() -> frozenset[str]:
     texts = [path.read_text(encoding="utf-8") for path in data_dir("catalog").rglob("*.csv")]
     for path in data_dir("catalog").rglob("*.toml"):
         texts += re.findall(r'"([^"\n]*)"', path.read_text(encoding="utf-8"))
-    return frozenset(found.strip(".") for text in texts for found in re.findall(RAW["a raw name"], text))
+    return COMMANDS.union(found.strip(".") for text in texts for found in re.findall(RAW["a raw name"], text))
 
 
 def _around(text: str, at: int) -> str:

@@ -290,7 +290,7 @@ def test_a_single_server_does_not_read_like_a_cluster():
     text = text_of(page("small-team", "full"))
     assert "You do not need a cluster" in text
     assert text.index("Why no cluster is needed") < text.index("The request as understood")
-    for many in ("between servers against", "Every server", "the scheduler waits", "head node"):
+    for many in ("between servers against", "Every server", "the scheduler waits", "The head node fails"):
         assert many not in text, many
 
 

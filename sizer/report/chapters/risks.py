@@ -7,9 +7,10 @@ from sizer.catalog.wording import item_name
 from sizer.report import charts, prose, words
 from sizer.report.chapters.case import Case
 from sizer.report.charts_risk import tornado_chart
-from sizer.report.figures import charted
+from sizer.report.figures import Figure, charted
 from sizer.report.performance_tables import platforms_table, ruled_out_table
 from sizer.report.risk_tables import influence_table, lost_table, risk_table
+from sizer.sizing.sensitivity import Sensitivity
 
 
 def content(case: Case) -> dict[str, Any]:
@@ -26,13 +27,9 @@ def content(case: Case) -> dict[str, Any]:
         "reasons": [words.sentence(text) for text in result.advice],
         "limits": prose.reason(case.design),
         "tornados": [
-            charted(
-                f"tornado-{number}",
-                tornado_chart(one, unit, case.palette),
-                tr("Each bar is one input moved to both its ends while the design and all else stay."),
-            )
+            figure
             for number, (one, unit) in enumerate(zip(case.sensitivities, units, strict=True), 1)
-            if one.influences
+            if (figure := _tornado(case, number, one, unit)) is not None
         ],
         "influences": [
             influence_table(one, unit, number)
@@ -62,6 +59,13 @@ def content(case: Case) -> dict[str, Any]:
         "questions": [words.question(text) for text in result.questions],
         "conclusions": conclusions(case),
     }
+
+
+def _tornado(case: Case, number: int, one: Sensitivity, unit: str) -> Figure | None:
+    if not one.influences:
+        return None
+    caption = tr("Each bar is one input moved to both its ends while the design and all else stay.")
+    return charted(f"tornado-{number}", tornado_chart(one, unit, case.palette), caption)
 
 
 def conclusions(case: Case) -> list[str]:
