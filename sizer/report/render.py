@@ -88,6 +88,8 @@ def _pdf(page: str, **options: object) -> bytes:
     import weasyprint
     from weasyprint.urls import FatalURLFetchingError
 
+    from sizer.report.tagging import mended
+
     page = drawable(page).replace(FONTS_GO_HERE, print_faces(), 1)
     # Font sub-setting logs what it drops; that is no news for the user.
     for name in ("fontTools", "fontTools.subset", "weasyprint"):
@@ -96,7 +98,7 @@ def _pdf(page: str, **options: object) -> bytes:
     # Fonts and parsed style are not kept for the next document: that would save 0.01 of 4 s.
     with contextlib.suppress(FatalURLFetchingError):
         document = weasyprint.HTML(string=page, base_url=ASSETS, url_fetcher=fetcher)
-        pdf: bytes = document.write_pdf(**{"pdf_variant": "pdf/ua-1", **options})
+        pdf: bytes = document.write_pdf(finisher=mended, **{"pdf_variant": "pdf/ua-1", **options})
         if not fetcher.refused:
             return pdf
     raise ReportError(f"a template of the guide is damaged: {fetcher.refused[0]}")

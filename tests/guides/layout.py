@@ -223,7 +223,7 @@ def references(guide: Guide) -> Iterator[str]:
     for page in guide.pages:
         for tag, text in page.blocks():
             for kind, number in re.findall(rf"\b({'|'.join(captions) or 'Table'})\s(\d+)\b", text):
-                if tag != "figcaption" and int(number) not in captions.get(kind, []):
+                if tag not in ("figcaption", "li") and int(number) not in captions.get(kind, []):
                     yield told(page, f"{kind} {number} is mentioned and does not exist")
         for text in page.flow:
             target = (text.href or "")[1:]

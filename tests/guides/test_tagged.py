@@ -53,9 +53,7 @@ def short_guide() -> Guide:
     return read(str(document), lambda: make_pdf(document))
 
 
-@pytest.mark.parametrize(
-    "rule", [pytest.param(rule, id=name) for name, rule in ua.RULES.items() if name not in ua.WEASYPRINT]
-)
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=name) for name, rule in ua.RULES.items()])
 def test_structure_beyond_verapdf(rule: ua.Rule, short_guide: Guide) -> None:
     findings = list(rule(short_guide))
     if findings:

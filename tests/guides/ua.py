@@ -129,9 +129,3 @@ def unspoken_links(guide: Guide) -> Iterator[str]:
 RULES: dict[str, Rule] = {
     rule.__name__: rule for rule in (broken_file, loose_content, misplaced_figures, unspoken_links)
 }
-# What WeasyPrint 70 does for every document; a function for its ``finisher`` could mend it before the file is written.
-WEASYPRINT = {
-    "loose_content": "WeasyPrint tags running heads and leaves them out of the structure; they should be artifacts",
-    "misplaced_figures": "WeasyPrint writes the BBox of a figure in CSS pixels from the upper left corner",
-    "unspoken_links": "WeasyPrint speaks a link as the name of its target",
-}
