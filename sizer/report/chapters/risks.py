@@ -53,7 +53,7 @@ def content(case: Case) -> dict[str, Any]:
                 "is the design of this document."
             ),
         ),
-        "deciding": [item_name(item, case.catalog) for item in result.deciding_prices],
+        "deciding": words.listed(item_name(item, case.catalog) for item in result.deciding_prices),
         "ruled_out": ruled_out_table(result),
         "warnings": [text for text in prose.warnings(result) if text not in said],
         "questions": [words.question(text) for text in result.questions],
