@@ -169,7 +169,7 @@ def _chosen_point(n_gpus: int, rate: float, most: float, palette: Palette, x: al
     place: dict[str, Any] = {"align": "left", "dx": 10, "dy": 16} if n_gpus < 0.6 * most else {
         "align": "right", "dx": -10, "dy": -14
     }  # fmt: skip
-    halo = point.mark_text(**place, fontWeight=600, stroke=palette.background, strokeWidth=5)
+    halo = point.mark_text(**place, fontWeight=600, stroke=palette.background, strokeWidth=9)
     text = point.mark_text(**place, fontWeight=600, color=palette.accent)
     dot = point.mark_point(filled=True, size=85, color=palette.accent, opacity=1)
     return [*(words.encode(x=x, y=y, text="text:N") for words in (halo, text)), dot.encode(x=x, y=y)]
