@@ -12,36 +12,44 @@ from sizer.drawings.topology import topology
 from sizer.report import words
 from sizer.report.bill_tables import component_table
 from sizer.report.chapters.case import Case
-from sizer.report.figures import drawn
+from sizer.report.figures import Figure, drawn
 from sizer.report.hardware_tables import gpu_table, memory_table, processor_table, server_table
 
 
 def content(case: Case) -> dict[str, Any]:
     """What ``sections/architecture.html`` prints."""
     design, platform = case.design, case.design.platform
-    drawing = topology(design)
     others = _other_forms(case)
     head = platform.head_node if _count(case, "head node") else None
     gpus = f"{platform.gpus_per_server} × {platform.gpu.name}"
     return {
-        # The summary shows it already where it fits the text column.
-        "topology": drawn("topology", drawing, _how_to_read(drawing)) if drawing.width > COLUMN_PX else None,
+        "topology": _topology(case),
         "devices": component_table(design, case.catalog),
         "head": head,
         "serves_files": platform.storage.kind == "nfs-server" and platform.storage.server is not None,
-        "head_table": server_table("head-node", head, 1, case.catalog) if head is not None else None,
-        "server": platform.server,
+        "head_table": server_table("head-node", head, 1, case.catalog) if case.is_full and head is not None else None,
         "server_reasons": server_reasons(case),
-        "node": drawn("node", node(design), node_caption(design)),
-        "server_table": server_table("compute-node", platform.server, design.n_servers, case.catalog, gpus),
+        "node": drawn("node", node(design), node_caption(design)) if case.is_full else None,
+        "server_table": server_table("compute-node", platform.server, design.n_servers, case.catalog, gpus)
+        if case.is_full
+        else None,
         "gpu_reasons": gpu_reasons(case),
-        "gpus": gpu_table(design, others) if others else None,
-        "processors": processor_table(design, case.catalog),
+        "gpus": gpu_table(design, others) if case.is_full and others else None,
+        "processors": processor_table(design, case.catalog) if case.is_full else None,
         "processor_text": processor_text(case),
         "memory": memory_table(design),
         "has_pcie_rival": platform.gpu.form_factor.value == "sxm2"
         and any(o.form_factor.value == "pcie" for o in others),
     }
+
+
+def _topology(case: Case) -> Figure | None:
+    """The topology where the summary has not shown it; one of a page of its own stands in the full guide only."""
+    drawing = topology(case.design)
+    if drawing.width <= COLUMN_PX:
+        return None
+    figure = drawn("topology", drawing, _how_to_read(drawing))
+    return figure if case.is_full or not figure.is_wide else None
 
 
 def _count(case: Case, role: str) -> int:

@@ -28,7 +28,7 @@ def content(case: Case) -> dict[str, Any]:
 def _room(case: Case) -> Figure | None:
     """The room from above; one rack alone needs no plan."""
     plan = case.design.plan
-    if len(plan.racks) == 1:
+    if not case.is_full or len(plan.racks) == 1:
         return None
     return drawn("room", room(plan), tr("The colour at the left of a rack tells what it mainly holds."))
 

@@ -23,13 +23,12 @@ def content(case: Case) -> dict[str, Any]:
         "purposes": _purposes(case),
         "load": load_table(case) if has_fabric else None,
         "gateway": prose.gateway_arithmetic(design),
-        "has_fabric": has_fabric,
         "fabric": words.link_name(platform.fabric),
         "is_infiniband": is_infiniband(platform.fabric),
         "direct": has_fabric and GBIT_PER_S[platform.fabric] >= 40,
         "is_lan": platform.attachment == "lan",
         "storage": platform.storage.name,
-        "subnets": subnet_table(case.addresses) if case.addresses.subnets else None,
+        "subnets": subnet_table(case.addresses) if case.is_full and case.addresses.subnets else None,
     }
 
 

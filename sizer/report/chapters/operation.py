@@ -17,7 +17,7 @@ def content(case: Case) -> dict[str, Any]:
     has_head = any(device.role == "head node" for device in design.plan.devices)
     return {
         "phases": phases_table(design, has_head) if case.is_full else None,
-        "tests": tests_table(case.tests),
+        "tests": tests_table(case.tests) if case.is_full else None,
         "watch": watch_table(design) if case.is_full else None,
         "failures": failures_table(case.failures, case.answers) if case.is_full else None,
         "failure_charts": [
@@ -31,7 +31,7 @@ def content(case: Case) -> dict[str, Any]:
         if case.is_full and case.failures
         else [],
         "growth": growth_table(case.growth),
-        "limits": limits_table(design),
+        "limits": limits_table(design) if case.is_full else None,
         "spares": spares(case) if case.is_full else [],
     }
 

@@ -39,15 +39,12 @@ def content(case: Case) -> dict[str, Any]:
     """What ``sections/performance.html`` prints."""
     return {
         "workloads": [_part(case, answer, number) for number, answer in enumerate(case.answers, 1)],
-        "neighbours": neighbours_table(case.result),
+        "neighbours": neighbours_table(case.result) if case.is_full else None,
         "up_or_out": charted(
             "up-or-out",
             up_or_out_chart(case.result, case.palette) if case.is_full else None,
             tr("The same number of GPUs in fewer or in more servers."),
         ),
-        "is_training": any(answer.workload.task == "training" for answer in case.answers),
-        "has_time": any(answer.time is not None for answer in case.answers),
-        "is_single": case.is_single,
     }
 
 
@@ -89,7 +86,9 @@ def _part(case: Case, answer: WorkloadAnswer, number: int) -> WorkloadPart:
             tr("Projected throughput by size, with storage and platform held fixed.") + circles,
         ),
         time_chart=charted(
-            f"time-chart-{number}", charts.time_chart(answer, case.palette), tr("Where the time of one training goes.")
+            f"time-chart-{number}",
+            charts.time_chart(answer, case.palette) if case.is_full else None,
+            tr("Where the time of one training goes."),
         ),
         epoch_chart=charted(
             f"epoch-chart-{number}",

@@ -31,9 +31,9 @@ def content(case: Case) -> dict[str, Any]:
         "workloads": [
             requirement_table(answer, number, len(case.answers)) for number, answer in enumerate(case.answers, 1)
         ],
-        "conditions": conditions_table(result, case.catalog),
+        "conditions": conditions_table(result, case.catalog) if case.is_full else None,
         "met": met_table(case),
-        "checks": checks_table(result),
+        "checks": checks_table(result) if case.is_full else None,
         "assumptions": assumptions_table(result, _MOST_ASSUMPTIONS),
     }
 

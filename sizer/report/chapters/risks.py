@@ -43,10 +43,10 @@ def content(case: Case) -> dict[str, Any]:
         "selection": words.sentence(result.selection),
         "neighbours": prose.neighbours(result),
         "platforms": platforms_table(result),
-        "lost": lost_table(result),
+        "lost": lost_table(result) if case.is_full else None,
         "pareto": charted(
             "pareto",
-            charts.pareto_chart(result, case.palette),
+            charts.pareto_chart(result, case.palette) if case.is_full else None,
             tr(
                 "Designs that no other one beats in price or size, time, power and rack space together. The "
                 "filled mark "
@@ -54,9 +54,9 @@ def content(case: Case) -> dict[str, Any]:
             ),
         ),
         "deciding": words.listed(item_name(item, case.catalog) for item in result.deciding_prices),
-        "ruled_out": ruled_out_table(result),
+        "ruled_out": ruled_out_table(result) if case.is_full else None,
         "warnings": [text for text in prose.warnings(result) if text not in said],
-        "questions": [words.question(text) for text in result.questions],
+        "questions": [words.question(text) for text in result.questions] if case.is_full else [],
         "conclusions": conclusions(case),
     }
 

@@ -16,7 +16,6 @@ def content(case: Case) -> dict[str, Any]:
         "stacks": stacks_table(design),
         "support": support_table(design, case.catalog),
         "duties": duties_table(has_head),
-        "has_head": has_head,
         "has_scheduler": "slurm" in items,
         "has_portal": "data-scientist-portal" in items,
         "has_containers": "ngc-containers" in items,

@@ -24,12 +24,11 @@ def content(case: Case) -> dict[str, Any]:
         "role": storage_role(design),
         "title": prose.storage_name(design),
         "is_shared": storage.kind != "local",
-        "is_cluster": storage.kind in ("scale-out-nas", "parallel-file-system"),
         "verdicts": [_verdict(case, number) for number in range(len(case.answers))],
         "ladder": ladder_table(steps) if len(steps) > 1 else None,
         "ladder_chart": charted(
             "ladder-chart",
-            ladder_chart(steps, data, case.palette) if len(steps) > 2 else None,
+            ladder_chart(steps, data, case.palette) if case.is_full and len(steps) > 2 else None,
             tr("What is left of the raw capacity; the dashed line is the training data."),
         ),
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
@@ -41,8 +40,10 @@ def content(case: Case) -> dict[str, Any]:
                 tr("Reads that {name} asks of the storage, against what the storage gives.", name=answer.workload.name),
             )
             for number, answer in enumerate(case.answers, 1)
-        ],
-        "classes": classes_table(storage),
+        ]
+        if case.is_full
+        else [],
+        "classes": classes_table(storage) if case.is_full else None,
         "mounts": _mounts(case),
         "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")
         and storage.kind != "local",

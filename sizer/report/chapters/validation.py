@@ -41,7 +41,7 @@ def _part(case: Case, answer: WorkloadAnswer, number: int) -> EvidencePart | Non
 
 
 def _chart(case: Case, answer: WorkloadAnswer, number: int) -> Figure | None:
-    chart = answer_parity_chart(answer, case.palette, height=_CHART_PX)
+    chart = answer_parity_chart(answer, case.palette, height=_CHART_PX) if case.is_full else None
     if chart is None:
         return None
     caption = tr(
