@@ -1,0 +1,1 @@
+"""Saved designs with every revision, in an SQLite file or a PostgreSQL database."""

@@ -1,0 +1,379 @@
+"""The library: designs and their revisions. Nothing that was saved is changed or removed.
+
+The same code serves a file of SQLite and a PostgreSQL database. It reads no clock and draws no random numbers: times
+and ids are arguments.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from sizer.library.faults import LibraryError, said
+from sizer.library.opening import WRITES, open_engine
+from sizer.library.records import (
+    MAX_AUTHOR,
+    MAX_COMMENT,
+    MAX_NAME,
+    MAX_QUERY,
+    Content,
+    Design,
+    Entry,
+    Found,
+    Revision,
+    Saved,
+    checked_content,
+    checked_id,
+    checked_number,
+    checked_text,
+    folded,
+    instant,
+)
+from sizer.library.snapshot import read_snapshot
+from sizer.library.tables import designs, revisions
+
+T = TypeVar("T")
+_Row = Any  # of a query: its columns by their names
+
+# Each attempt that fails means that somebody else's succeeded: more than this many at once is another fault.
+_ATTEMPTS = 200
+_ENTRY = (
+    revisions.c.design_id,
+    revisions.c.number,
+    revisions.c.parent,
+    revisions.c.author,
+    revisions.c.comment,
+    revisions.c.created_at,
+)
+_CONTENT = (
+    "customer", "search_text", "request", "price_book", "digest", "catalog_digest", "calibration_digest", "snapshot",
+)  # fmt: skip
+
+
+class Library:
+    """Designs at one address. Several threads may use it at once.
+
+    Parameters
+    ----------
+    address : str
+        ``postgresql://user@host/database``, ``sqlite:///file``, or the path of a file, which is made where it is
+        missing.
+
+    Raises
+    ------
+    LibraryError
+        If it cannot be opened. Every method raises it too: where the database fails, and where a design or a revision
+        does not exist.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._engine, self.place = open_engine(address)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    # --- saving
+
+    def create(self, design_id: str, name: str, content: Content, *, author: str, comment: str, now: datetime) -> Saved:
+        """Keep a new design with its first revision.
+
+        Parameters
+        ----------
+        design_id : str
+            8 to 64 letters, digits, hyphens and underscores that nobody can guess: links to the design hold it.
+        name : str
+            At most 120 characters.
+        content : Content
+        author, comment : str
+            May be empty.
+        now : datetime
+            With its time zone.
+        """
+        columns = checked_content(content)
+        return self._create(design_id, name, columns, author=author, comment=comment, now=now)
+
+    def save(
+        self, design_id: str, based_on: int, content: Content, *, author: str, comment: str, now: datetime
+    ) -> Saved:
+        """Keep a state of a design as its next revision, whoever saved meanwhile.
+
+        Parameters
+        ----------
+        design_id : str
+        based_on : int
+            Revision that the state was made from.
+        content : Content
+        author, comment : str
+        now : datetime
+
+        Returns
+        -------
+        Saved
+            ``meanwhile`` lists what others saved after ``based_on``. Where revision ``based_on`` or the newest one
+            holds the same state already, nothing is saved.
+        """
+        columns = checked_content(content)
+
+        def write(connection: Connection) -> Saved:
+            history = self._history(connection, design_id)
+            parent = next((entry for entry, _ in history if entry.number == based_on), None)
+            if parent is None:
+                raise LibraryError(f"the design has no revision {based_on} that this one could be made from")
+            meanwhile = tuple(entry for entry, _ in history if entry.number > based_on)
+            for entry, digest in (history[-1], *(one for one in history if one[0] is parent)):
+                if digest == content.digest:
+                    return Saved(entry.number, False, meanwhile)
+            number = history[-1][0].number + 1
+            self._insert(
+                connection, design_id, number, columns, parent=based_on, author=author, comment=comment, now=now
+            )
+            return Saved(number, True, meanwhile)
+
+        return self._write(write)
+
+    def restore(self, design_id: str, number: int, *, author: str, now: datetime) -> Saved:
+        """Make a new revision that equals an old one; nothing where the newest one equals it already."""
+        checked_number(number)
+
+        def write(connection: Connection) -> Saved:
+            history = self._history(connection, design_id)
+            old = self._content(connection, design_id, number)
+            newest, digest = history[-1]
+            if digest == old["digest"]:
+                return Saved(newest.number, False)
+            comment = f"Revision {number} restored"
+            self._insert(
+                connection, design_id, newest.number + 1, old, parent=number, author=author, comment=comment, now=now
+            )
+            return Saved(newest.number + 1, True)
+
+        return self._write(write)
+
+    def duplicate(self, design_id: str, number: int, *, new_id: str, name: str, author: str, now: datetime) -> Saved:
+        """Make a new design whose first revision equals a revision of this one."""
+        checked_number(number)
+        with self._reading() as connection:
+            columns = self._content(connection, design_id, number)
+            origin = connection.execute(select(designs.c.name).where(designs.c.id == design_id)).scalar_one()
+        comment = f"Copy of revision {number} of {origin}"[:MAX_COMMENT]
+        return self._create(new_id, name, columns, author=author, comment=comment, now=now)
+
+    def rename(self, design_id: str, name: str) -> None:
+        """Give a design another name; its revisions stay as they are."""
+        name = checked_text(name, "the name", MAX_NAME, may_be_empty=False)
+        self._update(design_id, name=name, search_text=folded(name))
+
+    def hide(self, design_id: str, *, is_hidden: bool) -> None:
+        """Take a design out of the list, or put it back. It stays in the library, and its links go on working."""
+        self._update(design_id, is_hidden=is_hidden)
+
+    # --- reading
+
+    def search(self, words: str = "", *, page: int = 0, per_page: int = 20, with_hidden: bool = False) -> Found:
+        """Designs whose name, customer or parts hold every word, the last saved first.
+
+        Parameters
+        ----------
+        words : str
+            Compared without regard to capitals; empty finds all. No character has a meaning of its own.
+        page : int
+            From 0.
+        per_page : int
+            From 1.
+        with_hidden : bool
+            Whether hidden designs are among them.
+        """
+        wanted = folded(words[:MAX_QUERY]).split()
+        latest = (
+            select(revisions.c.design_id, func.max(revisions.c.number).label("number"))
+            .group_by(revisions.c.design_id)
+            .subquery()
+        )
+        is_latest = and_(revisions.c.design_id == latest.c.design_id, revisions.c.number == latest.c.number)
+        conditions: list[ColumnElement[bool]] = [
+            or_(designs.c.search_text.contains(word, autoescape=True),
+                revisions.c.search_text.contains(word, autoescape=True))
+            for word in wanted
+        ]  # fmt: skip
+        if not with_hidden:
+            conditions.append(designs.c.is_hidden.is_(False))
+        source = designs.join(revisions, revisions.c.design_id == designs.c.id).join(latest, is_latest)
+        with self._reading() as connection:
+            count = select(func.count()).select_from(source).where(*conditions)
+            n_found = connection.execute(count).scalar_one()
+            rows = connection.execute(
+                select(designs.c.name, designs.c.is_hidden, revisions.c.customer, revisions.c.snapshot, *_ENTRY)
+                .select_from(source)
+                .where(*conditions)
+                .order_by(revisions.c.created_at.desc(), designs.c.id)
+                .limit(per_page)
+                .offset(page * per_page)
+            ).all()
+        return Found(tuple(_design(row) for row in rows), n_found)
+
+    def design(self, design_id: str) -> Design:
+        """A design with its newest revision, also a hidden one."""
+        checked_id(design_id)
+        with self._reading() as connection:
+            row = connection.execute(
+                select(designs.c.name, designs.c.is_hidden, revisions.c.customer, revisions.c.snapshot, *_ENTRY)
+                .join_from(designs, revisions, revisions.c.design_id == designs.c.id)
+                .where(designs.c.id == design_id)
+                .order_by(revisions.c.number.desc())
+                .limit(1)
+            ).one_or_none()
+        if row is None:
+            raise _no_design()
+        return _design(row)
+
+    def revisions(self, design_id: str) -> tuple[Entry, ...]:
+        """All revisions of a design, the first one first."""
+        with self._reading() as connection:
+            return tuple(entry for entry, _ in self._history(connection, design_id))
+
+    def revision(self, design_id: str, number: int) -> Revision:
+        """One revision with all that it holds."""
+        checked_id(design_id)
+        checked_number(number)
+        names = ("request", "price_book", "digest", "catalog_digest", "calibration_digest", "snapshot")
+        with self._reading() as connection:
+            row = connection.execute(
+                select(*_ENTRY, *(revisions.c[name] for name in names)).where(
+                    revisions.c.design_id == design_id, revisions.c.number == number
+                )
+            ).one_or_none()
+        if row is None:
+            raise LibraryError(f"the library has no revision {number} of such a design")
+        try:
+            request = json.loads(row.request)
+        except ValueError:
+            raise LibraryError(f"revision {number} is damaged: its request cannot be read") from None
+        return Revision(
+            **vars(_entry(row)),
+            request=request,
+            price_book=row.price_book,
+            digest=row.digest,
+            catalog_digest=row.catalog_digest,
+            calibration_digest=row.calibration_digest,
+            snapshot_json=row.snapshot,
+        )
+
+    # --- inside
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        try:
+            with self._engine.connect() as connection, connection.begin():
+                yield connection
+        except SQLAlchemyError as error:
+            raise said(self.place, error) from None
+
+    def _write(self, write: Callable[[Connection], T]) -> T:
+        """Do something in one transaction; again in a new one where somebody else took the same number."""
+        try:
+            for _ in range(_ATTEMPTS):
+                try:
+                    with (
+                        self._engine.connect().execution_options(**{WRITES: True}) as connection,
+                        connection.begin(),
+                    ):
+                        return write(connection)
+                except IntegrityError:
+                    continue
+        except SQLAlchemyError as error:
+            raise said(self.place, error) from None
+        raise LibraryError(f"{self.place} takes no more: too many save at the same time; try again")
+
+    def _create(
+        self, design_id: str, name: str, columns: dict[str, Any], *, author: str, comment: str, now: datetime
+    ) -> Saved:
+        checked_id(design_id)
+        name = checked_text(name, "the name", MAX_NAME, may_be_empty=False)
+
+        def write(connection: Connection) -> Saved:
+            if connection.execute(select(designs.c.id).where(designs.c.id == design_id)).first() is not None:
+                raise LibraryError("the library has a design with this id already; save it under another one")
+            connection.execute(
+                insert(designs).values(
+                    id=design_id, name=name, search_text=folded(name), created_at=instant(now), is_hidden=False
+                )
+            )
+            self._insert(connection, design_id, 1, columns, parent=None, author=author, comment=comment, now=now)
+            return Saved(1, True)
+
+        return self._write(write)
+
+    @staticmethod
+    def _insert(
+        connection: Connection,
+        design_id: str,
+        number: int,
+        columns: dict[str, Any],
+        *,
+        parent: int | None,
+        author: str,
+        comment: str,
+        now: datetime,
+    ) -> None:
+        connection.execute(
+            insert(revisions).values(
+                design_id=design_id,
+                number=number,
+                parent=parent,
+                author=checked_text(author, "the name of the author", MAX_AUTHOR),
+                comment=checked_text(comment, "the comment", MAX_COMMENT),
+                created_at=instant(now),
+                **columns,
+            )
+        )
+
+    def _update(self, design_id: str, **values: Any) -> None:
+        checked_id(design_id)
+
+        def write(connection: Connection) -> None:
+            done = connection.execute(update(designs).where(designs.c.id == design_id).values(**values))
+            if done.rowcount == 0:
+                raise _no_design()
+
+        self._write(write)
+
+    @staticmethod
+    def _history(connection: Connection, design_id: str) -> list[tuple[Entry, str]]:
+        """Revisions of a design with their digests, the first one first."""
+        checked_id(design_id)
+        rows = connection.execute(
+            select(*_ENTRY, revisions.c.digest).where(revisions.c.design_id == design_id).order_by(revisions.c.number)
+        ).all()
+        if not rows:
+            raise _no_design()
+        return [(_entry(row), row.digest) for row in rows]
+
+    @staticmethod
+    def _content(connection: Connection, design_id: str, number: int) -> dict[str, Any]:
+        """Columns of a revision that hold its content, to be kept again as they are."""
+        checked_id(design_id)
+        row = connection.execute(
+            select(*(revisions.c[name] for name in _CONTENT)).where(
+                revisions.c.design_id == design_id, revisions.c.number == number
+            )
+        ).one_or_none()
+        if row is None:
+            raise LibraryError(f"the library has no revision {number} of such a design")
+        return dict(row._mapping)
+
+
+def _no_design() -> LibraryError:
+    return LibraryError("the library has no such design; was the link cut short, or made for another library?")
+
+
+def _entry(row: _Row) -> Entry:
+    return Entry(row.design_id, row.number, row.parent, row.author, row.comment, datetime.fromisoformat(row.created_at))
+
+
+def _design(row: _Row) -> Design:
+    return Design(row.design_id, row.name, row.customer, bool(row.is_hidden), _entry(row), read_snapshot(row.snapshot))

@@ -1,0 +1,157 @@
+"""Opens a library by its address: a file of SQLite, or a PostgreSQL database that a team shares."""
+
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from sizer.library.faults import LibraryError, said
+from sizer.library.tables import SCHEMA_VERSION, metadata, schema
+
+# How long a writer waits for another one, and how long a server may take to answer. [s]
+_BUSY_S = 20
+_CONNECT_S = 5
+# Names the lock that lets one process at a time make the tables; any number that no other program uses.
+_LOCK = 7_305_121_907
+# Option of a connection's transaction that is going to write.
+WRITES = "sizer_writes"
+
+
+def open_engine(address: str) -> tuple[Engine, str]:
+    """Engine of a library whose tables exist, and the library's place in words, without a password.
+
+    Parameters
+    ----------
+    address : str
+        ``postgresql://user@host/database``, ``sqlite:///file``, or the path of a file.
+
+    Raises
+    ------
+    LibraryError
+        If the address is none of these, nothing answers there, or what lies there is no library that this program
+        reads.
+    """
+    url = _url(address)
+    place = _place(url)
+    is_file = url.get_backend_name() == "sqlite"
+    if is_file:
+        _make_folder(url, place)
+    try:
+        engine = _file_engine(url) if is_file else _server_engine(url)
+    except (ImportError, ArgumentError, SQLAlchemyError, ValueError, TypeError):
+        raise LibraryError(f"{place} cannot be used; the address of the library is not understood") from None
+    try:
+        _make_tables(engine, place)
+    except SQLAlchemyError as error:
+        engine.dispose()
+        raise said(place, error) from None
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine, place
+
+
+def _url(address: str) -> URL:
+    if "://" not in address:
+        if not address.strip() or "\0" in address:
+            raise LibraryError("the address of the library is empty; name a file or a PostgreSQL database")
+        return URL.create("sqlite", database=str(Path(address).expanduser().absolute()))
+    try:
+        url = make_url(address)
+        kind = url.get_backend_name()
+    except (ArgumentError, ValueError):
+        raise LibraryError(
+            "the address of the library is not understood; write postgresql://user@host/database or a file's path"
+        ) from None
+    if kind in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if kind == "sqlite" and url.database and url.database != ":memory:":
+        return url.set(drivername="sqlite")
+    raise LibraryError("a library lies in a file of SQLite or in a PostgreSQL database; its address names neither")
+
+
+def _place(url: URL) -> str:
+    if url.get_backend_name() == "sqlite":
+        return f"The library {Path(str(url.database).removeprefix('file:')).name}"
+    return f"The library's database {url.database or url.username or ''} on {url.host or 'this machine'}"
+
+
+def _make_folder(url: URL, place: str) -> None:
+    if str(url.database).startswith("file:"):
+        return
+    try:
+        Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LibraryError(f"{place} cannot be made: its folder {error.strerror or 'is missing'}") from None
+
+
+def _file_engine(url: URL) -> Engine:
+    # No pool: opening a file takes a tenth of a millisecond, and a kept connection would outlive a file put aside.
+    engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": _BUSY_S, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def _connected(connection: Any, _record: Any) -> None:
+        # The driver's own habit of beginning transactions late would let two writers read the same newest revision.
+        connection.isolation_level = None
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    @event.listens_for(engine, "begin")
+    def _begun(connection: Connection) -> None:
+        writes = connection.get_execution_options().get(WRITES, False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _server_engine(url: URL) -> Engine:
+    return create_engine(url, pool_pre_ping=True, pool_size=5, connect_args={"connect_timeout": _CONNECT_S})
+
+
+def _make_tables(engine: Engine, place: str) -> None:
+    """Make the tables where there are none, and refuse those of a newer program or of another one."""
+    is_file = engine.dialect.name == "sqlite"
+    with engine.connect() as connection, connection.begin():
+        names = set(inspect(connection).get_table_names())
+        if schema.name in names:
+            _check_version(connection, place)
+            return
+    if is_file:
+        _use_write_ahead_log(engine)
+    with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
+        if not is_file:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        names = set(inspect(connection).get_table_names())
+        if schema.name in names:  # another process was faster
+            _check_version(connection, place)
+            return
+        # A server's database may hold tables of others; a file that does belongs to another program.
+        if names if is_file else names & set(metadata.tables):
+            raise LibraryError(f"{place} belongs to another program: it holds tables, but none of a library of designs")
+        metadata.create_all(connection)
+        connection.execute(schema.insert().values(version=SCHEMA_VERSION))
+
+
+def _use_write_ahead_log(engine: Engine) -> None:
+    """Let readers read while somebody writes. Not every file system can; the file works without it too."""
+    connection = engine.raw_connection()
+    try:
+        with suppress(sqlite3.Error):
+            connection.cursor().execute("PRAGMA journal_mode = WAL")
+    finally:
+        connection.close()
+
+
+def _check_version(connection: Connection, place: str) -> None:
+    found = connection.execute(select(schema.c.version)).scalars().all()
+    if not found or max(found) < 1:
+        raise LibraryError(f"{place} is damaged: the version of its tables is missing; restore it from a backup")
+    if max(found) > SCHEMA_VERSION:
+        raise LibraryError(
+            f"{place} was written by a newer version of this program (tables {max(found)}, this one reads "
+            f"{SCHEMA_VERSION}); update the program"
+        )

@@ -1,0 +1,373 @@
+"""Designs and revisions: what is saved stays, and is found again. In a file and on a server alike."""
+
+import secrets
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from sizer.library.faults import LibraryError
+from sizer.library.library import Library
+from sizer.library.records import MAX_COMMENT, MAX_NAME, folded
+from tests.library.samples import answered, at, state
+
+DESIGN = "design-0001"
+HOSTILE = (
+    "Robert'); DROP TABLE designs;--",
+    'say "hi"',
+    "100 % of a_b\\c",
+    "two\nlines\tand a tab",
+    "🚀 Ωmega ﷽",
+    "\u202eright to left\u202c",
+    "<script>alert(1)</script>",
+    "{name} %s %(x)s :x",
+)
+TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=60)
+
+
+def created(library: Library, name: str = "first", design_id: str = DESIGN, **about: str) -> Library:
+    """The library with a design of one revision."""
+    library.create(design_id, name, state(name, **about), author="Ann", comment="start", now=at(0))
+    return library
+
+
+def fresh() -> str:
+    """An id that no test has used."""
+    return secrets.token_urlsafe(9)
+
+
+def titles(library: Library, design_id: str = DESIGN) -> list[str]:
+    """Title of every revision, the first one first."""
+    numbers = [entry.number for entry in library.revisions(design_id)]
+    return [library.revision(design_id, number).request["title"] for number in numbers]
+
+
+# --- saving
+
+
+def test_a_new_design_reads_back_as_it_was_saved(library):
+    content = state("first", customer="Example Motors", price_book="item,amount\r\nx,1\r\n")
+    done = library.create(DESIGN, "Training cluster", content, author="Ann", comment="start", now=at(0))
+    assert (done.number, done.is_new, done.meanwhile) == (1, True, ())
+    found = library.revision(DESIGN, 1)
+    assert found.request == content.request
+    assert found.price_book == content.price_book
+    assert found.snapshot == content.snapshot
+    assert (found.catalog_digest, found.calibration_digest) == (content.catalog_digest, content.calibration_digest)
+    assert (found.author, found.comment, found.parent, found.created_at) == ("Ann", "start", None, at(0))
+    design = library.design(DESIGN)
+    assert (design.name, design.customer, design.is_hidden) == ("Training cluster", "Example Motors", False)
+    assert design.newest.number == 1
+
+
+def test_every_save_is_the_next_revision_and_none_is_changed(library):
+    created(library)
+    for number, name in enumerate(("second", "third"), start=2):
+        done = library.save(DESIGN, number - 1, state(name), author="Bob", comment=name, now=at(number))
+        assert (done.number, done.is_new, done.meanwhile) == (number, True, ())
+    assert titles(library) == ["first", "second", "third"]
+    assert [entry.parent for entry in library.revisions(DESIGN)] == [None, 1, 2]
+    assert [entry.author for entry in library.revisions(DESIGN)] == ["Ann", "Bob", "Bob"]
+
+
+def test_the_second_of_two_is_told_and_both_are_kept(library):
+    created(library)
+    library.save(DESIGN, 1, state("Ann's"), author="Ann", comment="more GPUs", now=at(1))
+    done = library.save(DESIGN, 1, state("Bob's"), author="Bob", comment="fewer", now=at(2))
+    assert (done.number, done.is_new) == (3, True)
+    assert [(one.number, one.author, one.comment) for one in done.meanwhile] == [(2, "Ann", "more GPUs")]
+    assert titles(library) == ["first", "Ann's", "Bob's"]
+    assert library.revision(DESIGN, 3).parent == 1
+
+
+def test_what_is_saved_already_is_not_saved_again(library):
+    created(library)
+    done = library.save(DESIGN, 1, state("first"), author="Bob", comment="again", now=at(1))
+    assert (done.number, done.is_new) == (1, False)
+    assert len(library.revisions(DESIGN)) == 1
+
+
+def test_two_who_make_the_same_change_share_a_revision_and_are_told(library):
+    created(library)
+    library.save(DESIGN, 1, state("second"), author="Ann", comment="", now=at(1))
+    done = library.save(DESIGN, 1, state("second"), author="Bob", comment="", now=at(2))
+    assert (done.number, done.is_new, [one.author for one in done.meanwhile]) == (2, False, ["Ann"])
+
+
+def test_an_unchanged_old_revision_tells_of_newer_ones(library):
+    created(library)
+    library.save(DESIGN, 1, state("second"), author="Ann", comment="", now=at(1))
+    done = library.save(DESIGN, 1, state("first"), author="Bob", comment="", now=at(2))
+    assert (done.number, done.is_new, [one.number for one in done.meanwhile]) == (1, False, [2])
+
+
+def test_another_price_book_is_another_state(library):
+    created(library)
+    done = library.save(DESIGN, 1, state("first", price_book="x"), author="", comment="", now=at(1))
+    assert done.is_new
+    assert [library.revision(DESIGN, number).price_book for number in (1, 2)] == ["", "x"]
+
+
+def test_a_restored_revision_equals_the_old_one_and_nothing_is_lost(library):
+    created(library)
+    library.save(DESIGN, 1, state("second"), author="Ann", comment="", now=at(1))
+    before = [library.revision(DESIGN, number) for number in (1, 2)]
+    done = library.restore(DESIGN, 1, author="Bob", now=at(2))
+    assert (done.number, done.is_new) == (3, True)
+    assert [library.revision(DESIGN, number) for number in (1, 2)] == before
+    restored = library.revision(DESIGN, 3)
+    for name in ("request", "price_book", "digest", "catalog_digest", "calibration_digest", "snapshot_json"):
+        assert getattr(restored, name) == getattr(before[0], name), name
+    assert (restored.parent, restored.author) == (1, "Bob")
+    again = library.restore(DESIGN, 1, author="Bob", now=at(3))
+    assert (again.number, again.is_new) == (3, False)
+
+
+def test_a_duplicate_is_a_design_of_its_own(library):
+    created(library, customer="Example Motors")
+    library.save(DESIGN, 1, state("second"), author="Ann", comment="", now=at(1))
+    other = fresh()
+    library.duplicate(DESIGN, 1, new_id=other, name="copy", author="Bob", now=at(2))
+    assert titles(library, other) == ["first"]
+    assert library.design(other).customer == "Example Motors"
+    assert library.revisions(other)[0].comment == "Copy of revision 1 of first"
+    library.save(other, 1, state("third"), author="Bob", comment="", now=at(3))
+    assert titles(library) == ["first", "second"]
+
+
+def test_a_new_name_leaves_the_revisions_alone(library):
+    created(library)
+    before = library.revision(DESIGN, 1)
+    library.rename(DESIGN, "  another name ")
+    assert library.design(DESIGN).name == "another name"
+    assert library.revision(DESIGN, 1) == before
+    assert [one.id for one in library.search("another").designs] == [DESIGN]
+    assert library.search("nothing").n_found == 0
+
+
+def test_a_hidden_design_leaves_the_list_and_nothing_else(library):
+    created(library)
+    library.hide(DESIGN, is_hidden=True)
+    assert library.search().n_found == 0
+    assert [one.is_hidden for one in library.search(with_hidden=True).designs] == [True]
+    assert library.revision(DESIGN, 1).number == 1
+    library.hide(DESIGN, is_hidden=False)
+    assert library.search().n_found == 1
+
+
+def test_times_are_kept_in_utc(library):
+    berlin = timezone(timedelta(hours=2))
+    library.create(DESIGN, "x", answered(), author="", comment="", now=datetime(2026, 7, 1, 1, 30, tzinfo=berlin))
+    kept = library.revisions(DESIGN)[0].created_at
+    assert kept.isoformat() == "2026-06-30T23:30:00+00:00"
+    with pytest.raises(ValueError, match="time zone"):
+        library.save(DESIGN, 1, state("y"), author="", comment="", now=datetime(2026, 7, 1))  # noqa: DTZ001
+
+
+def test_a_second_opening_finds_what_the_first_one_saved(library, address):
+    created(library)
+    other = Library(address)
+    assert titles(other) == ["first"]
+    other.close()
+
+
+# --- search
+
+
+def test_the_list_is_paged_and_the_last_saved_comes_first(library):
+    for number in range(25):
+        library.create(f"design-{number:04}", f"name {number}", state(f"{number}"), author="", comment="",
+                       now=at(number))  # fmt: skip
+    library.save("design-0003", 1, state("again"), author="", comment="", now=at(100))
+    pages = [library.search(page=page, per_page=10) for page in range(4)]
+    assert [page.n_found for page in pages] == [25] * 4
+    listed = [design.id for page in pages for design in page.designs]
+    rest = [f"design-{number:04}" for number in range(24, -1, -1) if number != 3]
+    assert listed == ["design-0003", *rest]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["müller", "MÜLLER", "Müller straße", "MÜLLER STRASSE", "example", "V225G", "resnet-50 example", "hnas", "  "],
+)
+def test_a_search_looks_at_name_customer_and_parts_whatever_the_case(library, words):
+    created(library, name="Müller Straße", customer="Example Motors")
+    assert library.search(words).n_found == 1
+
+
+@pytest.mark.parametrize("words", ["%", "_", "\\", "/", "'", '"', "müller motors %", "m_ller", "no such", "%%%", "/%"])
+def test_no_character_of_a_search_has_a_meaning_of_its_own(library, words):
+    created(library, name="Müller GmbH", customer="Example Motors")
+    created(library, name="quite another", design_id="design-0002")
+    parts = folded(" ".join(("Müller GmbH Example Motors", *answered().parts)))
+    others = folded(" ".join(("quite another", *answered().parts)))
+    expected = sum(all(word in text for word in folded(words).split()) for text in (parts, others))
+    assert library.search(words).n_found == expected
+
+
+@given(name=TEXTS, other=TEXTS, words=TEXTS)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+def test_a_search_finds_exactly_the_designs_that_hold_every_word(shared, name, other, words):
+    assume(name.strip() and other.strip())
+    ids = {fresh(): name, fresh(): other}
+    for design_id, text in ids.items():
+        shared.create(design_id, text, answered(), author="", comment="", now=at(0))
+    found = {design.id for design in shared.search(words, per_page=100_000).designs}
+    parts = folded(" ".join(answered().parts))
+    for design_id, text in ids.items():
+        held = all(word in folded(text) or word in parts for word in folded(words).split())
+        assert (design_id in found) == held
+        shared.hide(design_id, is_hidden=True)
+
+
+# --- what people type
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_come_back_as_they_were_typed(library, text):
+    library.create(DESIGN, text, state(text, customer=text), author=text, comment=text, now=at(0))
+    design = library.design(DESIGN)
+    assert (design.name, design.customer) == (text, text)
+    assert (design.newest.author, design.newest.comment) == (text, text)
+    assert library.revision(DESIGN, 1).request["title"] == text
+    assert [one.id for one in library.search(text).designs] == [DESIGN]
+    library.rename(DESIGN, text[::-1])
+    assert library.design(DESIGN).name == text[::-1].strip()
+
+
+@given(name=TEXTS, author=TEXTS, comment=TEXTS, title=st.text(max_size=40))
+@settings(max_examples=40)
+def test_every_text_comes_back(shared, name, author, comment, title):
+    assume(name.strip())
+    design_id = fresh()
+    shared.create(design_id, name, state("x"), author=author, comment=comment, now=at(0))
+    design = shared.design(design_id)
+    assert (design.name, design.newest.author, design.newest.comment) == (name.strip(), author.strip(), comment.strip())
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "x\udfff"])
+def test_characters_that_no_database_keeps_are_refused(library, text):
+    created(library)
+    for attempt in (
+        lambda: library.create(fresh(), text, state("x"), author="", comment="", now=at(0)),
+        lambda: library.create(fresh(), "x", state("x", customer=text), author="", comment="", now=at(0)),
+        lambda: library.save(DESIGN, 1, state("x"), author=text, comment="", now=at(0)),
+        lambda: library.save(DESIGN, 1, state("x"), author="", comment=text, now=at(0)),
+        lambda: library.rename(DESIGN, text),
+    ):
+        with pytest.raises(LibraryError, match="holds a character that no database keeps"):
+            attempt()
+    assert library.search(text).n_found <= 1
+    assert len(library.revisions(DESIGN)) == 1
+
+
+def test_a_nul_inside_the_request_itself_is_kept(library):
+    content = answered()
+    content = type(content)(**{**vars(content), "request": {**content.request, "title": "a\0b \ud800"}})
+    library.create(DESIGN, "x", content, author="", comment="", now=at(0))
+    assert library.revision(DESIGN, 1).request == content.request
+
+
+def test_a_price_book_with_a_nul_is_refused(library):
+    with pytest.raises(LibraryError, match="price book holds a NUL"):
+        library.create(DESIGN, "x", state("x", price_book="a\0"), author="", comment="", now=at(0))
+
+
+@pytest.mark.parametrize(
+    ("name", "comment", "words"),
+    [
+        ("", "", "the name is empty"),
+        (" \n ", "", "the name is empty"),
+        ("x" * (MAX_NAME + 1), "", f"the name has {MAX_NAME + 1} characters"),
+        ("x", "y" * (MAX_COMMENT + 1), "the comment has"),
+    ],
+)
+def test_texts_have_limits(library, name, comment, words):
+    with pytest.raises(LibraryError, match=words):
+        library.create(DESIGN, name, state("x"), author="", comment=comment, now=at(0))
+    assert library.search(with_hidden=True).n_found == 0
+
+
+def test_the_longest_texts_are_kept(library):
+    name, comment = "ü" * MAX_NAME, "🚀" * MAX_COMMENT
+    library.create(DESIGN, name, state("x"), author="", comment=comment, now=at(0))
+    assert (library.design(DESIGN).name, library.design(DESIGN).newest.comment) == (name, comment)
+
+
+# --- what does not exist
+
+
+@pytest.mark.parametrize(
+    "design_id", ["", "short", "x" * 65, "no/slash/in/it", "' OR 1=1 --", "../../etc/passwd", "ü" * 9]
+)
+def test_what_is_no_id_is_told(library, design_id):
+    for attempt in (library.design, library.revisions):
+        with pytest.raises(LibraryError, match="that is no id of a design"):
+            attempt(design_id)
+    with pytest.raises(LibraryError, match="that is no id of a design"):
+        library.revision(design_id, 1)
+
+
+def test_an_unknown_design_is_told(library):
+    for attempt in (
+        lambda: library.design("unknown-design"),
+        lambda: library.revisions("unknown-design"),
+        lambda: library.save("unknown-design", 1, state("x"), author="", comment="", now=at(0)),
+        lambda: library.restore("unknown-design", 1, author="", now=at(0)),
+        lambda: library.rename("unknown-design", "x"),
+        lambda: library.hide("unknown-design", is_hidden=True),
+    ):
+        with pytest.raises(LibraryError, match="the library has no such design"):
+            attempt()
+
+
+@pytest.mark.parametrize("number", [-1, 0, 2, 10**6, 10**7, 10**30])
+def test_an_unknown_revision_is_told(library, number):
+    created(library)
+    for attempt in (
+        lambda: library.revision(DESIGN, number),
+        lambda: library.restore(DESIGN, number, author="", now=at(0)),
+        lambda: library.duplicate(DESIGN, number, new_id=fresh(), name="x", author="", now=at(0)),
+    ):
+        with pytest.raises(LibraryError, match=r"no revision|does not exist"):
+            attempt()
+    with pytest.raises(LibraryError, match="could be made from"):
+        library.save(DESIGN, number, state("x"), author="", comment="", now=at(0))
+
+
+def test_an_id_is_given_once(library):
+    created(library)
+    with pytest.raises(LibraryError, match="has a design with this id already"):
+        library.create(DESIGN, "x", state("x"), author="", comment="", now=at(0))
+    assert titles(library) == ["first"]
+
+
+# --- laws over many steps
+
+
+@given(steps=st.lists(st.tuples(st.sampled_from(["save", "stale", "restore", "copy"]), st.integers(0, 9)), max_size=12))
+@settings(max_examples=25)
+def test_whatever_is_done_no_revision_is_lost_or_changed(shared, steps):
+    design_id = fresh()
+    shared.create(design_id, "d", state("0"), author="", comment="", now=at(0))
+    kept = ["0"]
+    for number, (what, pick) in enumerate(steps, start=1):
+        old = pick % len(kept) + 1
+        if what in ("save", "stale"):
+            base = len(kept) if what == "save" else old
+            name = str(pick)
+            done = shared.save(design_id, base, state(name), author="", comment="", now=at(number))
+            assert [one.number for one in done.meanwhile] == list(range(base + 1, len(kept) + 1))
+            assert done.is_new == (name not in (kept[-1], kept[base - 1]))
+            kept += [name] if done.is_new else []
+        elif what == "restore":
+            done = shared.restore(design_id, old, author="", now=at(number))
+            assert done.is_new == (kept[old - 1] != kept[-1])
+            kept += [kept[old - 1]] if done.is_new else []
+        else:
+            other = fresh()
+            shared.duplicate(design_id, old, new_id=other, name="copy", author="", now=at(number))
+            assert titles(shared, other) == [kept[old - 1]]
+    assert titles(shared, design_id) == kept
+    assert [entry.number for entry in shared.revisions(design_id)] == list(range(1, len(kept) + 1))
