@@ -1,0 +1,301 @@
+"""A need in one sentence, as it stands in a customer's mail, read into a request; what was read is told."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sizer.base.errors import RequestError
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, Kind, parse
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Item
+from sizer.workload.request import SizingRequest
+
+MAX_CHARACTERS = 500
+EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40000 images/s on DGX-1 with F800"
+
+_NUMBER = r"\d[\d_]*(?:[.,]\d+)*"
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_COUNTS = {**{word: str(n) for n, word in enumerate(_WORDS, 1)}, "a": "1", "an": "1"}
+_MANY = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "": 1.0}
+_THOUSANDS = {"": 1.0, "k": 1e3, "m": 1e6}
+_SAMPLES = r"(?:images?|pictures?|photos?|samples?|files?|sentences?|records?)"
+_RATE = re.compile(rf"({_NUMBER})\s*([kM]?)\s*({_SAMPLES})\s*(?:/|per|a|each)\s*(?:s|sec|second)\b", re.I)
+_TIME = re.compile(
+    rf"\b(?:({_NUMBER})[\s-]*|({'|'.join(_COUNTS)})[\s-]+)(h|hrs?|hours?|min|minutes?|days?|d|weeks?)\b", re.I
+)
+_GPUS = re.compile(rf"\b({_NUMBER})\s*(?:x\s*)?(?:V100s?\s*)?GPUs?\b", re.I)
+_EPOCHS = re.compile(rf"\b({_NUMBER})\s*epochs?\b", re.I)
+_SIZE = re.compile(rf"\b({_NUMBER})\s*([kKMGTP]i?[Bb])\b")
+_COUNT = re.compile(rf"\b({_NUMBER})\s*(thousand|million|billion)?\s*{_SAMPLES}\b", re.I)
+_CONFIDENCE = re.compile(rf"\b({_NUMBER})\s*(?:%|per\s?cent)\s*(?:sure|certain|confiden\w+|chance|probab\w+)", re.I)
+_TASK = re.compile(r"\b(?:validat\w+|inferenc\w+|replay\w*)\b", re.I)
+_TRAINING = re.compile(r"\b(?:re)?train\w*\b", re.I)
+_OVERNIGHT = re.compile(r"\bover\s?night\b", re.I)
+OVERNIGHT = "12 h"
+_UNITS = {"h": "h", "m": "min", "d": "d", "w": "weeks"}
+# Words around a size that make it the size of one sample.
+_OF_ONE = re.compile(rf"^\s*(?:each\b|per\b|apiece\b|an?\s+{_SAMPLES}|{_SAMPLES}\b(?!\s*(?:/|per)))", re.I)
+_SAMPLES_OF = re.compile(rf"{_SAMPLES}\s*(?:of|with|at)\s*(?:about|around|some|up to)?\s*$", re.I)
+# Words that say nothing that a request holds.
+_FILLERS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a about an and any are around as at be busy buy by can cluster customer data dataset deep done every
+        for from get gpu gpus has have i images in is it its job keep kept learning less like machine model
+        must need needs network neural new of on or our per photos pictures please run samples server
+        servers set should size some stored storage system take takes team than that the their them they
+        this to up use using want wants we which will with within would you your
+        """,
+    )
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a sentence was read as.
+
+    Attributes
+    ----------
+    request : dict
+        A request as its file would hold it.
+    read : tuple of (str, str)
+        Words of the sentence, and what they were taken for; "" for what the sentence leaves open.
+    unread : tuple of str
+        Words that were not understood.
+    """
+
+    request: dict[str, Any]
+    read: tuple[tuple[str, str], ...]
+    unread: tuple[str, ...]
+
+
+def read_sentence(sentence: str, catalog: Catalog) -> Reading:
+    """Read a need.
+
+    Parameters
+    ----------
+    sentence : str
+        English, with units as everywhere: 22.2 TB, 12 h, 40000 images/s.
+    catalog : Catalog
+        Whose neural networks, data sets, servers and storage are known by name.
+
+    Raises
+    ------
+    RequestError
+        If it names no known neural network, or neither a rate nor a time nor a number of GPUs, or is ambiguous.
+    """
+    if len(sentence) > MAX_CHARACTERS:
+        raise RequestError(f"sentence: {len(sentence)} characters is more than one sentence has ({MAX_CHARACTERS})")
+    return _Reader(sentence, catalog).reading()
+
+
+class _Reader:
+    """Reads one sentence; what is read is blanked out, so that nothing is read twice."""
+
+    def __init__(self, sentence: str, catalog: Catalog) -> None:
+        self._rest = sentence
+        self._catalog = catalog
+        self._read: list[tuple[str, str]] = []
+        self._work: dict[str, Any] = {}
+        self._request: dict[str, Any] = {}
+
+    def reading(self) -> Reading:
+        """The sentence from its most telling parts to the others."""
+        self._confidence()
+        target = self._target()
+        self._sizes()
+        self._names()
+        if "dnn" not in self._work:
+            known = ", ".join(sorted(_short(item) for item in self._catalog.dnns.values()))
+            raise RequestError(f"sentence: names no neural network that is known; known are {known}")
+        self._task()
+        if not target:
+            raise RequestError(
+                "sentence: says neither a rate (40000 images/s) nor a time to train (12 h) "
+                "nor a number of GPUs (64 GPUs)"
+            )
+        self._work["target"] = target
+        self._length(target)
+        self._request["workload"] = [{"name": self._title(), **self._work}]
+        unread = [word for word in re.findall(r"[^\s,;.!?()]+", self._rest) if word.lower() not in _FILLERS]
+        request = {"title": self._title(), **self._request}
+        SizingRequest.from_dict(request, "sentence")  # a count may be out of range
+        return Reading(request, tuple(self._read), tuple(unread))
+
+    def _taken(self, match: re.Match[str], meaning: str) -> None:
+        self._read.append((match[0].strip(), meaning))
+        self._rest = self._rest[: match.start()] + " " * len(match[0]) + self._rest[match.end() :]
+
+    def _find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        return pattern.search(self._rest)
+
+    def _confidence(self) -> None:
+        match = self._find(_CONFIDENCE)
+        if match:
+            self._request["confidence"] = _number(match[1]) / 100
+            self._taken(match, f"confidence {match[1]} %")
+
+    def _target(self) -> dict[str, Any]:
+        rate, gpus = self._find(_RATE), self._find(_GPUS)
+        if rate:
+            unit = "sentences" if rate[3].lower().startswith("sentence") else "images"
+            written = f"{rate[1]} {unit}/s"
+            value = _checked(SAMPLES_PER_S, written) * _THOUSANDS[rate[2].lower()]
+            written = f"{value:.12g} {unit}/s" if rate[2] else written
+            self._taken(rate, f"rate, at least {written}")
+            return {"samples_per_s": written}
+        time, night = self._find(_TIME), self._find(_OVERNIGHT)
+        if time:
+            count = time[1] or _COUNTS[time[2].lower()]
+            written = f"{count} {_UNITS[time[3][0].lower()]}"
+            _checked(SECONDS, written)
+            self._taken(time, f"time to train, at most {written}")
+            return {"time_to_train_s": written}
+        if night:
+            self._taken(night, f"time to train, at most {OVERNIGHT}")
+            return {"time_to_train_s": OVERNIGHT}
+        if gpus:
+            self._taken(gpus, f"{gpus[1]} GPUs kept busy")
+            return {"gpus_busy": int(_number(gpus[1]))}
+        return {}
+
+    def _sizes(self) -> None:
+        """Size of one sample, of the whole set, and the number of samples."""
+        for match in list(_SIZE.finditer(self._rest)):
+            written = f"{match[1]} {_byte_unit(match[2])}"
+            _checked(BYTES, written)
+            before, after = self._rest[: match.start()], self._rest[match.end() :]
+            key = "sample_bytes" if _OF_ONE.match(after) or _SAMPLES_OF.search(before) else "dataset_bytes"
+            if key in self._work:
+                what = "one sample" if key == "sample_bytes" else "the data set"
+                raise RequestError(
+                    f"sentence: {self._work[key]} and {written} could both be the size of {what}; "
+                    "write for example '100 TB of images of 5 MB'"
+                )
+            self._work[key] = written
+            self._taken(match, "size of one sample" if key == "sample_bytes" else "size of the data set")
+        count = self._find(_COUNT)
+        if count:
+            self._samples(count)
+
+    def _samples(self, count: re.Match[str]) -> None:
+        """A number of samples makes a data set of its own, where a size comes with it."""
+        n_samples = _number(count[1]) * _MANY[(count[2] or "").lower()]
+        size, whole = (self._work.pop(key, None) for key in ("sample_bytes", "dataset_bytes"))
+        if size is None and whole is None:
+            return
+        sample_bytes = parse(BYTES, size) if size is not None else parse(BYTES, whole) / n_samples
+        self._work["dataset"] = {
+            "name": "Own data",
+            "n_samples": n_samples,
+            "sample_bytes": size if size is not None else sample_bytes,
+            "format": "raw files",
+        }
+        if size is not None and whole is not None:
+            self._work["dataset_bytes"] = whole
+        self._taken(count, "number of samples of an own data set")
+
+    def _names(self) -> None:
+        dnn = self._one_of(self._catalog.dnns)
+        if dnn:
+            self._work["dnn"] = dnn
+        dataset = self._one_of(self._catalog.datasets)
+        if dataset and "dataset" not in self._work:
+            self._work["dataset"] = dataset
+        if dnn and "dataset" not in self._work:
+            self._default_dataset(dnn)
+        servers = {key: item for key, item in self._catalog.servers.items() if item.role == "gpu" and item.orderable}
+        storage = {key: item for key, item in self._catalog.storage.items() if item.orderable}
+        for part, items in (("servers", servers), ("storage", storage)):
+            found: list[str] = []
+            while name := self._one_of(items, found):
+                found.append(name)
+            if found:
+                self._request.setdefault("platforms", {})[part] = found
+
+    def _default_dataset(self, dnn: str) -> None:
+        kind = self._catalog.dnns[dnn].sample
+        fitting = [item for item in self._catalog.datasets.values() if item.sample == kind]
+        if kind != "image" and len(fitting) == 1:
+            self._work["dataset"] = fitting[0].id
+            self._read.append(("", f"data set not stated: {fitting[0].name}"))
+
+    def _one_of(self, items: Mapping[str, Item], known: Iterable[str] = ()) -> str | None:
+        """The item whose longest name stands in the sentence."""
+        names = sorted(((alias, key) for alias, key in _aliases(items).items()), key=lambda pair: -len(pair[0]))
+        for alias, key in names:
+            match = re.search(rf"(?<![\w-]){alias}(?![\w])", self._rest, re.I)
+            if match and key not in known:
+                self._taken(match, items[key].name)
+                return key
+        return None
+
+    def _task(self) -> None:
+        match = self._find(_TASK)
+        if match:
+            self._work["task"] = "validation-inference"
+            self._taken(match, "validation inference")
+        while match := self._find(_TRAINING):
+            self._taken(match, "training")
+
+    def _length(self, target: dict[str, Any]) -> None:
+        match = self._find(_EPOCHS)
+        if match:
+            self._work["epochs"] = _number(match[1])
+            self._taken(match, f"{match[1]} epochs")
+        elif "time_to_train_s" in target:
+            recipes = [item for item in self._catalog.recipes.values() if item.dnn == self._work["dnn"]]
+            if not recipes:
+                raise RequestError("sentence: a time to train needs its length; add for example '90 epochs'")
+            # The common schedule of fixed length where there is one, else the newest rules of a benchmark.
+            best = max(recipes, key=lambda item: ("epochs" in item.id, item.id))
+            self._work["recipe"] = best.id
+            self._read.append(("", f"length not stated: {best.name}"))
+
+    def _title(self) -> str:
+        item = self._catalog.dnns[self._work["dnn"]]
+        return f"{_short(item)} {'validation' if 'task' in self._work else 'training'}"
+
+
+def _aliases(items: Mapping[str, Item]) -> dict[str, str]:
+    """Patterns under which items are found, each of one item only: id, name to its first comma, telling words of it."""
+    found: dict[str, set[str]] = {}
+    for key, item in items.items():
+        short = _short(item)
+        words = [word for word in short.split() if re.search(r"\d", word) and re.search(r"[a-zA-Z]", word)]
+        first = re.split(r"[\s-]", short)[0]
+        for name in {key, short, *words, *([first] if len(first) > 2 and first.lower() not in _FILLERS else [])}:
+            found.setdefault(_pattern(name), set()).add(key)
+    exact = {_pattern(key): key for key in items}
+    return {
+        alias: exact.get(alias, next(iter(keys))) for alias, keys in found.items() if len(keys) == 1 or alias in exact
+    }
+
+
+def _pattern(name: str) -> str:
+    """Letters and digits of a name, with anything that people put between them: ResNet-50, resnet 50, ResNet50."""
+    return r"[\s._-]*".join(re.escape(part.lower()) for part in re.findall(r"[A-Za-z]+|\d+", name))
+
+
+def _short(item: Item) -> str:
+    return re.split(r",| \(| with ", item.name)[0]
+
+
+def _byte_unit(unit: str) -> str:
+    """The unit, unless it could be bits."""
+    if not unit.endswith("B"):
+        raise RequestError(f"sentence: the unit {unit} could be bits; b is a bit and B a byte, write {unit[:-1]}B")
+    return "kB" if unit == "KB" else unit
+
+
+def _number(text: str) -> float:
+    return _checked(BYTES, f"{text} B")
+
+
+def _checked(kind: Kind, written: str) -> float:
+    try:
+        return parse(kind, written)
+    except ValueError as error:
+        raise RequestError(f"sentence: {error}") from None

@@ -1,0 +1,108 @@
+"""A need in one sentence: what is read, what is told, what is refused."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sizer.base.errors import RequestError
+from sizer.workload.request import SizingRequest
+from sizer.workload.sentence import EXAMPLE, MAX_CHARACTERS, read_sentence
+from tests.answers import catalog
+
+
+def work(sentence: str) -> dict:
+    """The workload that a sentence is read as; the whole is a valid request."""
+    request = read_sentence(sentence, catalog()).request
+    SizingRequest.from_dict(request)
+    return request["workload"][0]
+
+
+def test_the_example_is_read_to_its_last_word():
+    reading = read_sentence(EXAMPLE, catalog())
+    (found,) = reading.request["workload"]
+    assert reading.unread == ()
+    assert found["dnn"] == "resnet50"
+    assert found["dataset_bytes"] == "22 TB"
+    assert found["sample_bytes"] == "113 kB"
+    assert found["target"] == {"samples_per_s": "40000 images/s"}
+    assert reading.request["platforms"] == {"servers": ["dgx-1"], "storage": ["isilon-f800"]}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "target"),
+    [
+        ("resnet 50 overnight", {"time_to_train_s": "12 h"}),
+        ("train ResNet50 within an hour", {"time_to_train_s": "1 h"}),
+        ("resnet-50 in two days", {"time_to_train_s": "2 d"}),
+        ("resnet-50 at 30k images per second", {"samples_per_s": "30000 images/s"}),
+        ("keep 64 V100 GPUs busy with ResNet-50", {"gpus_busy": 64}),
+        ("keep 16 GPUs busy with VGG-16 on DGX-1 and F800", {"gpus_busy": 16}),
+        ("ResNet-50 in 90 minutes on 16 GPUs", {"time_to_train_s": "90 min"}),
+    ],
+)
+def test_targets(sentence, target):
+    assert work(sentence)["target"] == target
+
+
+@pytest.mark.parametrize(
+    ("sentence", "sizes"),
+    [
+        ("resnet-50, 8 GPUs, 5 MB images, 100 TB", ("5 MB", "100 TB")),
+        ("resnet-50, 8 GPUs, 100 TB of images of about 5 MB", ("5 MB", "100 TB")),
+        ("resnet-50, 8 GPUs, 100 TiB", (None, "100 TiB")),
+        ("resnet-50, 8 GPUs, files of 250 kB", ("250 kB", None)),
+    ],
+)
+def test_a_size_is_that_of_one_sample_where_the_words_around_it_say_so(sentence, sizes):
+    found = work(sentence)
+    assert (found.get("sample_bytes"), found.get("dataset_bytes")) == sizes
+
+
+def test_a_number_of_samples_with_their_size_is_a_data_set():
+    found = work("inception v4, 20 million images of 5 MB, 5000 images/s")
+    assert found["dataset"]["n_samples"] == 20_000_000
+    assert found["dataset"]["sample_bytes"] == "5 MB"
+
+
+def test_a_number_of_samples_in_a_known_volume_gives_their_size():
+    found = work("inception v4, 2 million images in 10 TB, 5000 images/s")
+    assert found["dataset"]["sample_bytes"] == pytest.approx(5e6)
+
+
+def test_other_tasks_other_data_and_certainty():
+    reading = read_sentence("validate GoogLeNet at 30000 images/s, 95 % sure", catalog())
+    assert reading.request["confidence"] == pytest.approx(0.95)
+    assert reading.request["workload"][0]["task"] == "validation-inference"
+    assert work("BERT in 3 days, 40 epochs")["dataset"] == "wikipedia-bert"
+
+
+def test_what_the_sentence_leaves_open_and_what_is_not_understood_is_told():
+    reading = read_sentence("Train ResNet-50 overnight in Frankfurt <script>", catalog())
+    assert any("length not stated" in meaning for _, meaning in reading.read)
+    assert set(reading.unread) == {"Frankfurt", "<script>"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ("a cluster for 64 GPUs", "no neural network"),
+        ("train ResNet-50", "neither a rate"),
+        ("train ResNet-50 at 5,000 images/s", "ambiguous"),
+        ("ResNet-50 on 8 GPUs with 10 Tb", "could be bits"),
+        ("ResNet-50 on 8 GPUs with 10 TB and 20 TB", "could both be the size"),
+        ("train AlexNet in 3 hours", "needs its length"),
+        ("ResNet-50 in " + "9" * 40 + " h", "outside"),
+        ("x" * (MAX_CHARACTERS + 1), "more than one sentence"),
+    ],
+)
+def test_refusals_say_what_is_missing(sentence, named):
+    with pytest.raises(RequestError, match=named):
+        read_sentence(sentence, catalog())
+
+
+@given(st.text(max_size=MAX_CHARACTERS) | st.lists(st.sampled_from(EXAMPLE.split()), max_size=30).map(" ".join))
+def test_any_text_is_a_valid_request_or_one_sentence(text):
+    with suppress(RequestError):
+        SizingRequest.from_dict(read_sentence(text, catalog()).request)
