@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import altair as alt
 import numpy as np
+from altair.utils import schemapi
 
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.schema import Source
@@ -18,7 +20,10 @@ from sizer.report.parity import parity_chart, parity_finding, said, source_title
 from sizer.report.theme import CHART_LABEL_PX, LIGHT, Palette
 from sizer.report.words import percent, plural
 
-__all__ = ["coverage_chart", "parity_chart", "parity_finding", "residual_chart"]
+__all__ = ["coverage_chart", "parity_chart", "parity_finding", "parity_spec", "residual_chart"]
+
+# Checking every row of a large chart against the schema takes a second; the switch is one of the whole process.
+_UNCHECKED = Lock()
 
 _MOST_POINTS_A_SOURCE = 60
 _MOST_SOURCES = 40
@@ -31,6 +36,32 @@ _MIDDLE = (0.2, 0.5, 0.67, 1, 1.5, 2, 3, 5)
 _FAR = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 # Marks at the end of an axis stay clear of its labels.
 _LABEL_GAP = 10
+
+
+def parity_spec(
+    rows: Sequence[ValidatedRow], sources: Mapping[str, Source], palette: Palette = LIGHT, height: int = 460
+) -> dict[str, Any] | None:
+    """:func:`parity_chart` as wide as its page, as a specification: for a page where readers choose the rows.
+
+    Parameters
+    ----------
+    rows : sequence of ValidatedRow
+        Those that hold no number above 0 are not drawn.
+    sources : mapping
+        Documents by key, whose titles stand under the pointer.
+    palette : Palette
+        Colours.
+    height : int
+        Pixels.
+
+    Returns
+    -------
+    dict or None
+        None where there is nothing to draw.
+    """
+    with _UNCHECKED, schemapi.debug_mode(False):
+        chart = parity_chart(rows, palette, "container", height, sources=sources)
+        return None if chart is None else chart.to_dict(validate=False)
 
 
 def residual_chart(

@@ -151,11 +151,12 @@ def _best_of_each_platform(options: Sequence[Platform], judged: Judged, feasible
     for members in groups.values():
         rows = np.flatnonzero(np.isin(judged.space.platform, members) & feasible)
         if rows.size:
-            found.append(_best_of(judged, rows))
+            found.append(best_of(judged, rows))
     return found
 
 
-def _best_of(judged: Judged, rows: Ints) -> int:
+def best_of(judged: Judged, rows: Ints) -> int:
+    """Best of some feasible rows: the cheapest where prices decide, else the one with the fewest servers and so on."""
     keys = _keys(judged, rows)
     if not judged.deciding_prices(rows):
         keys = [judged.cost[rows], *keys]
@@ -308,7 +309,7 @@ def _runner_up(
         others = np.flatnonzero(feasible & ~is_same)
         if others.size == 0:
             return None, tr("No other design meets the request.")
-        second = _best_of(judged, others)
+        second = best_of(judged, others)
     return _point(second, chosen, judged, options), _why_lost(request, judged, chosen, second)
 
 
