@@ -1,6 +1,11 @@
 """The set of documents of an answer, as bytes. Every caller (command line, app) gets the same ones."""
 
-from collections.abc import Callable, Sequence
+import datetime
+import io
+import re
+import unicodedata
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sizer.base.errors import ReportError, RequestError
@@ -49,6 +54,11 @@ _FOR_PEOPLE = ("xlsx", "drawio", "slides")
 # What an archive holds besides the guide: what it was made from, and what is ordered.
 _ARCHIVED = ("design", "xlsx")
 
+# Characters of customer, design and revision in a file's name; together they stay far below what file systems take.
+_LONGEST_NAMES = (40, 60, 20)
+# A ZIP without dates of its own: the same files give the same bytes.
+_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+
 # Called with a file's name and a word for what is being done.
 FileProgress = Callable[[str, str], None]
 
@@ -69,6 +79,67 @@ def known_kinds(names: Sequence[str], place: str = "documents") -> tuple[str, ..
                 f"{place}: unknown document {name!r}{nearest(name, FORMATS)}; known: {', '.join(FORMATS)}"
             )
     return tuple(dict.fromkeys(names))
+
+
+def file_stem(result: SizingResult, revision: str = "", today: datetime.date | None = None) -> str:
+    """What the names of all files of an answer start with: customer, design, revision, date.
+
+    Parameters
+    ----------
+    result : SizingResult
+        As it is handed over (``as_handed_over``): a profile may name another customer.
+    revision : str
+        Used where the quote names none, for example "r3" of a saved design.
+    today : date, optional
+        Used where the request has no date.
+
+    Returns
+    -------
+    str
+        Lower-case letters of ASCII, digits and hyphens, joined by underscores. A name that leaves nothing of these
+        reads "customer" or "design".
+
+    Examples
+    --------
+    ``acme-motors_nine-dgx-1_r3_2026-11-22``
+    """
+    request = result.request
+    day = request.date or today
+    parts = (
+        (request.customer, "customer"),
+        (request.title, "design"),
+        (request.quote.revision or revision, "draft"),
+    )
+    names = [_name_part(text, longest) or empty for (text, empty), longest in zip(parts, _LONGEST_NAMES, strict=True)]
+    return "_".join([*names, "undated" if day is None else day.isoformat()])
+
+
+def file_name(result: SizingResult, kind: str, revision: str = "", today: datetime.date | None = None) -> str:
+    """Name of a file that is handed over, such as ``acme-motors_nine-dgx-1_r3_2026-11-22.guide.pdf``.
+
+    Parameters
+    ----------
+    kind : str
+        Key of :data:`FORMATS`.
+    result, revision, today
+        As for :func:`file_stem`.
+    """
+    return f"{file_stem(result, revision, today)}.{FORMATS[kind]}"
+
+
+def _name_part(text: str, longest: int) -> str:
+    """Text without what a path, a shell or Windows would read something into."""
+    plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+    return re.sub("[^a-z0-9]+", "-", plain).strip("-")[:longest].rstrip("-")
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Files in one ZIP, by their names."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _ZIP_DATE), content, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
 
 
 def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy: bool = False) -> SizingResult:

@@ -3,7 +3,8 @@
 import hashlib
 import json
 import tomllib
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +18,7 @@ from sizer.catalog.model import Catalog, Items
 from sizer.catalog.price_books import Price, price_rows
 from sizer.catalog.schema import CATEGORIES, Item, Source
 
-__all__ = ["Catalog", "load_catalog"]
+__all__ = ["Catalog", "load_catalog", "with_prices"]
 
 # A catalogue file is written by a person; a larger one is something else.
 MAX_FILE_BYTES = 1_000_000
@@ -72,6 +73,44 @@ def load_catalog(path: Path | str | None = None, overlay: Path | str | None = No
     if content.faults or catalog is None:
         raise CatalogError(content.faults)
     return catalog
+
+
+def with_prices(catalog: Catalog, rows: Sequence[Price]) -> Catalog:
+    """The catalogue with the prices of one more book, as if they stood in an overlay.
+
+    Parameters
+    ----------
+    catalog : Catalog
+    rows : sequence of Price
+        They replace all prices of their items.
+
+    Returns
+    -------
+    Catalog
+        With a digest of its own.
+
+    Raises
+    ------
+    CatalogError
+        Listing every row whose item the catalogue does not know, with the nearest id, and every price said twice.
+    """
+    own = frozenset(row.item for row in rows)
+    prices = [*(row for row in catalog.prices if row.item not in own), *rows]
+    said = [catalog.digest, sorted(json.dumps(row.model_dump(mode="json"), sort_keys=True) for row in rows)]
+    laid = replace(
+        catalog,
+        prices=_in_order(prices),
+        own_prices=catalog.own_prices | own,
+        digest=hashlib.sha256(json.dumps(said).encode()).hexdigest(),
+    )
+    faults = check_catalog(laid)
+    if faults:
+        raise CatalogError(faults)
+    return laid
+
+
+def _in_order(prices: Iterable[Price]) -> tuple[Price, ...]:
+    return tuple(sorted(prices, key=lambda row: (row.item, row.date, row.currency, row.amount)))
 
 
 def _folder_given(folder: Path, what: str) -> Path:
@@ -241,7 +280,7 @@ def _validated(content: _Content) -> Catalog | None:
     return Catalog(
         **cast(Any, {name: Items(name, items) for name, items in folders.items()}),
         sources=Items("sources.toml", {**aliases, **sources}),
-        prices=tuple(sorted(content.prices, key=lambda row: (row.item, row.date, row.currency, row.amount))),
+        prices=_in_order(content.prices),
         digest=_digest(content),
         own_prices=content.own_prices,
     )
