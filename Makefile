@@ -13,7 +13,7 @@ EXAMPLES := $(sort $(wildcard examples/*.toml))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test lint bench wheel-check browser test-office guides calibrate text lock clean
+.PHONY: help setup demo app test lint bench wheel-check test-app browser test-office test-postgres guides calibrate text lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -48,11 +48,17 @@ bench: $(STAMP) ## the speed claims
 wheel-check: $(STAMP) ## the wheel works in an empty environment outside the checkout
 	@tools/wheel_check.sh
 
+test-app: $(STAMP) ## draw every page of the app without a browser, with every kind of input
+	@$(BIN)/pytest tests/app -m app -n 2
+
 browser: $(STAMP) ## drive the app with Chromium
 	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/app/browser -m browser
 
 test-office: $(STAMP) ## recalculate the workbooks with LibreOffice: every sum as in decimal arithmetic
 	@office=$$(tools/libreoffice.sh) && SIZER_SOFFICE=$$office $(BIN)/pytest tests/office -m office
+
+test-postgres: $(STAMP) ## the library of designs on a PostgreSQL server started for it
+	@tools/postgres.sh $(BIN)/pytest tests/library -m postgres
 
 guides: $(STAMP) ## lay out guides of every size and read every page; check their structure with veraPDF
 	@verapdf=$$(tools/verapdf.sh) && SIZER_VERAPDF=$$verapdf $(BIN)/pytest tests/guides -m guides -n 2 --dist worksteal --show-capture=no

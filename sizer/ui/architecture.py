@@ -1,10 +1,13 @@
 """Page Architecture: what the design is made of and how it is joined."""
 
+from typing import NamedTuple
+
 import streamlit as st
 
 from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import item_name
+from sizer.drawings.datapath import datapath, is_limit
 from sizer.drawings.rack_fronts import rack_fronts
 from sizer.drawings.room import room
 from sizer.drawings.svg import write_svg
@@ -15,10 +18,13 @@ from sizer.report import prose
 from sizer.report.component_tables import components
 from sizer.report.facility_tables import cables_table, facility_table, racks_table
 from sizer.report.growth_table import growth_table
+from sizer.report.performance_tables import stage_table
 from sizer.report.tables import Cell, Row, Table, columns, row
-from sizer.report.words import link_name, sentence
-from sizer.sizing.result import DesignAnswer, SizingResult
-from sizer.ui import look
+from sizer.report.why import stage_key
+from sizer.report.words import estimate, link_name, sample_unit, sentence
+from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
+from sizer.ui import cards, compare, front, look, why
+from sizer.ui.performance import chosen_workload
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -31,53 +37,138 @@ def show(view: View) -> None:
     """Draw the page."""
     assert view.result is not None
     design, parts, sources = view.result.design, view.catalog, view.catalog.sources
+    slots = cards.begin(view)
     st.header("How it is joined", anchor=False)
-    look.drawing(write_svg(topology(design), look.palette()))
+    _show_drawings(view, "topology")
     if design.binding_limit:
         look.note(sentence(design.binding_limit))
+    _data_path(view)
     st.header("Networks", anchor=False)
-    look.table(networks_table(design, parts), sources)
+    look.table(_kept_table(view.key, "networks", view.result, parts), sources)
     st.header("Racks, power and cables", anchor=False)
-    _building_plan(view.result, parts)
+    _building_plan(view)
     st.header("Parts", anchor=False)
-    look.table(parts_table(design, parts), sources)
-    st.header("What the catalogue says of each", anchor=False)
-    for part in components(design, parts):
-        with st.expander(plain(part.title)):
-            look.note(part.role)
-            look.table(part.table, sources)
+    look.table(_kept_table(view.key, "parts", view.result, parts), sources)
+    with st.expander("What the catalogue says of each part", key="components", on_change="rerun") as opened:
+        if opened.open:
+            for part in components(design, parts):
+                st.markdown(f"**{plain(part.title)}**")
+                look.note(part.role)
+                look.table(part.table, sources)
     told = {sentence(text) for text in design.plan.warnings}
     rest = [text for text in design.warnings if text not in told]
     if rest:
         st.header("To be aware of", anchor=False)
         look.notes(rest)
+    st.header("Designs that no other one beats", anchor=False)
+    front.show(view)
+    compare.show(view)
+    # Sizing takes a moment the first time: all else stands on the page by then.
+    cards.finish(view, slots)
 
 
-def _building_plan(result: SizingResult, catalog: Catalog) -> None:
-    """Where everything stands, what the room must take, and the cables."""
-    plan, sources, colours = result.design.plan, catalog.sources, look.palette()
-    fronts, above, power, cables, later = st.tabs(["Racks", "Room", "Power and cooling", "Cables", "Next sizes"])
+def _data_path(view: View) -> None:
+    """The stages from storage to GPUs; each capacity opens to what stands behind it."""
+    assert view.result is not None
+    design = view.result.design
+    st.header("Data path", anchor=False)
+    number = chosen_workload(design, "architecture")
+    answer = design.workloads[number]
+    _show_drawings(view, "data path", number)
+    with st.container(horizontal=True, gap="medium", key="stages"):
+        for stage in answer.stages:
+            with st.container(width="content", gap=None):
+                st.caption(STAGES[stage.key])
+                value = estimate(stage.capacity, sample_unit(answer.dnn)) if is_limit(stage, answer) else "not limited"
+                why.popover(value, stage_key(number, stage.key), view, "stages")
+    with st.expander("Capacity and load of every stage"):
+        look.table(stage_table(answer, 1), view.catalog.sources)
+
+
+def _building_plan(view: View) -> None:
+    """Where everything stands, what the room must take, and the cables; each is drawn when its tab is opened."""
+    assert view.result is not None
+    result, sources = view.result, view.catalog.sources
+    tabs = st.tabs(["Racks", "Room", "Power and cooling", "Cables", "Next sizes"], key="plan-tabs", on_change="rerun")
+    fronts, above, power, cables, later = tabs
     with fronts:
-        for drawing in rack_fronts(plan, catalog):
-            look.note(sentence(drawing.title))
-            look.drawing(write_svg(drawing, colours), is_fitted=False)
-        look.table(racks_table(plan), sources)
+        if fronts.open:
+            _show_drawings(view, "racks")
+            look.table(_kept_table(view.key, "racks", result, view.catalog), sources)
     with above:
-        drawing = room(plan)
-        look.note(sentence(drawing.title))
-        look.drawing(write_svg(drawing, colours), is_fitted=False)
+        if above.open:
+            _show_drawings(view, "room")
     with power:
-        look.table(facility_table(result, catalog), sources)
-        if plan.warnings:
-            look.notes([sentence(text) for text in plan.warnings])
+        if power.open:
+            look.table(_kept_table(view.key, "facility", result, view.catalog), sources)
+            look.notes([sentence(text) for text in result.design.plan.warnings])
     with cables:
-        found = cables_table(plan, catalog)
-        if found is None:
-            look.note("The design has no cables of its own: every device joins the customer's network.")
-        else:
-            look.table(found, sources)
+        if cables.open:
+            if result.design.plan.n_links:
+                look.table(_kept_table(view.key, "cables", result, view.catalog), sources)
+            else:
+                look.note("The design has no cables of its own: every device joins the customer's network.")
     with later:
-        look.table(growth_table(growth(plan)), sources)
+        if later.open:
+            look.table(_kept_table(view.key, "growth", result, view.catalog), sources)
+
+
+class _Picture(NamedTuple):
+    """A drawing as text of an SVG file, with its finding."""
+
+    title: str
+    svg: str
+
+
+def _show_drawings(view: View, what: str, workload: int = 0) -> None:
+    """Drawings of one kind; a fitted one has its finding inside, others above them."""
+    assert view.result is not None
+    is_fitted = what in ("topology", "data path")
+    for picture in _drawings(view.key, what, workload, look.palette().name, view.result, view.catalog):
+        if not is_fitted:
+            look.note(sentence(picture.title))
+        look.drawing(picture.svg, is_fitted=is_fitted)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _drawings(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    what: str,
+    workload: int,
+    palette_name: str,
+    _result: SizingResult,
+    _parts: Catalog,
+) -> tuple[_Picture, ...]:
+    design = _result.design
+    if what == "topology":
+        drawn = [topology(design)]
+    elif what == "data path":
+        answer = design.workloads[workload]
+        drawn = [datapath(design, answer, sample_unit(answer.dnn))]
+    elif what == "racks":
+        drawn = list(rack_fronts(design.plan, _parts))
+    else:
+        drawn = [room(design.plan)]
+    colours = look.palette_named(palette_name)
+    return tuple(_Picture(drawing.title, write_svg(drawing, colours)) for drawing in drawn)
+
+
+@st.cache_resource(show_spinner=False, max_entries=128)
+def _kept_table(answer_key: str, what: str, _result: SizingResult, _parts: Catalog) -> Table:  # noqa: ARG001  (names the result)
+    design, plan = _result.design, _result.design.plan
+    if what == "networks":
+        return networks_table(design, _parts)
+    if what == "parts":
+        return parts_table(design, _parts)
+    if what == "racks":
+        return racks_table(plan)
+    if what == "facility":
+        return facility_table(_result, _parts)
+    if what == "growth":
+        return growth_table(growth(plan))
+    found = cables_table(plan, _parts)
+    assert found is not None  # asked for only where there are cables
+    return found
 
 
 def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:

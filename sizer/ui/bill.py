@@ -13,33 +13,95 @@ from sizer.report import prose
 from sizer.report.bill_tables import STATUS_WORDS, part_number, price_note, price_texts, sum_text, total_rows
 from sizer.report.performance_tables import platforms_table
 from sizer.report.tables import Cell, Row, Table, columns, row
-from sizer.report.words import listed, sentence
+from sizer.report.words import listed, plural, sentence
 from sizer.sizing.result import SizingResult
-from sizer.ui import look, state
+from sizer.ui import bill_editor, look, own_lines, price_book_panel, quote_form, state
+from sizer.ui.bill_editor import CHANGED
 from sizer.ui.state import View
+from sizer.ui.typed import plain
+
+# Parts of the page, as its tabs are called.
+BILL, EDIT, OWN, QUOTE, BOOK = "Bill", "Edit lines", "Own lines", "Quote", "Price book"
+TABS = (BILL, EDIT, OWN, QUOTE, BOOK)
+_TAB = "bill_tab"
+# Warnings of prices that the banner tells in full.
+_MAX_TOLD = 3
 
 
 def show(view: View) -> None:
-    """Draw the page."""
+    """Draw the page. A customer sees the bill alone: nothing of how its prices came about."""
     result = view.result
     assert result is not None
-    bill = result.design.bill
     st.header("Bill of materials", anchor=False)
-    look.note(
-        prose.open_prices(bill)
-        + ("" if bill.is_complete else " Your own price list, laid over the catalogue, fills them in.")
-    )
+    bill = result.design.bill
+    _old_prices(bill)
+    if view.is_customer_mode:
+        look.note(prose.open_prices(bill))
+        _read(view, bill)
+        _platforms(view, result)
+    else:
+        _tabs(view, result)
+
+
+def _tabs(view: View, result: SizingResult) -> None:
+    bill = result.design.bill
+    key = f"bill-tabs/{st.session_state.generation}"
+    chosen = st.session_state.get(_TAB, BILL)
+    tabs = st.tabs(TABS, key=key, default=chosen if chosen in TABS else BILL, on_change=_note_tab, args=(key,))
+    parts = dict(zip(TABS, tabs, strict=True))
+    with parts[BILL]:
+        if parts[BILL].open:
+            look.note(
+                prose.open_prices(bill)
+                + ("" if bill.is_complete else " A price book, or a price typed in under Edit lines, fills them in.")
+            )
+            _read(view, bill)
+            _platforms(view, result)
+    for name, draw in (
+        (EDIT, bill_editor.show),
+        (OWN, own_lines.show),
+        (QUOTE, quote_form.show),
+        (BOOK, price_book_panel.show),
+    ):
+        with parts[name]:
+            if parts[name].open:
+                draw(view)
+
+
+def _note_tab(key: str) -> None:
+    """Remember the tab for the next visit of the page."""
+    st.session_state[_TAB] = st.session_state[key]
+
+
+def _read(view: View, bill: Bill) -> None:
     look.table(bill_table(bill), view.catalog.sources)
-    if bill.warnings:
-        look.notes([sentence(warning) for warning in bill.warnings])
+    of_prices = {text for _, text in bill.price_warnings}
+    others = [sentence(warning) for warning in bill.warnings if warning not in of_prices]
+    if others:
+        look.notes(others)
+
+
+def _old_prices(bill: Bill) -> None:
+    """Prices that are old, ended or in another currency, where nobody can miss them."""
+    found = [sentence(text) for text in dict.fromkeys(text for _, text in bill.price_warnings)]
+    if not found:
+        return
+    st.warning(f"**Prices to check.** {plain(' '.join(found[:_MAX_TOLD]))}", icon=":material/event_busy:")
+    if len(found) > _MAX_TOLD:
+        with st.expander(f"{plural(len(found) - _MAX_TOLD, 'price')} more to check"):
+            look.notes(found[_MAX_TOLD:])
+
+
+def _platforms(view: View, result: SizingResult) -> None:
     st.header("Platforms side by side", anchor=False)
     look.note(sentence(result.selection))
     platforms = platforms_table(result)
     if platforms is None:
         look.note("Allow more servers or storage under Requirements to compare platforms.")
         return
-    look.table(_in_app(platforms), view.catalog.sources)
-    if result.deciding_prices:
+    shown = _in_app(platforms)
+    look.table(_without_prices(shown, result.design.bill) if view.is_customer_mode else shown, view.catalog.sources)
+    if result.deciding_prices and not view.is_customer_mode:
         look.note(f"Prices that would rank them: {_names(result.deciding_prices, view.catalog)}.")
     _choose(result)
 
@@ -53,6 +115,16 @@ def _in_app(platforms: Table) -> Table:
         for one in platforms.rows
     )
     return replace(platforms, rows=rows)
+
+
+def _without_prices(platforms: Table, bill: Bill) -> Table:
+    """The table for a customer: what the other platforms would cost is not offered."""
+    kept = [place for place, column in enumerate(platforms.columns) if column.title != prose.price_label(bill)]
+    return replace(
+        platforms,
+        columns=tuple(platforms.columns[place] for place in kept),
+        rows=tuple(replace(one, cells=tuple(one.cells[place] for place in kept)) for one in platforms.rows),
+    )
 
 
 def _names(items: tuple[str, ...], catalog: Catalog) -> str:
@@ -70,7 +142,8 @@ def bill_table(bill: Bill) -> Table:
             rows.append(row("", "", sentence(category).rstrip("."), *blank, amount, kind="group"))
             rows += [_line(line, bill.has_discount) for line in part.lines]
     rows += [row("", "", label, *blank, amount, kind="total") for label, amount in total_rows(bill)]
-    unit, extended = f"Unit list price, {bill.currency}", f"Extended, {bill.currency}"
+    price = "Unit price" if bill.is_customer_copy else "Unit list price"
+    unit, extended = f"{price}, {bill.currency}", f"Extended, {bill.currency}"
     heads = columns(
         ("Line", "left", 5), ("Vendor", "left", 12), ("Description", "left", 37), ("Part number", "left", 14),
         ("Number", "right", 7), (unit, "right", 11), (extended, "right", 14),
@@ -93,6 +166,8 @@ def _line(line: BillLine, has_discount: bool) -> Row:
     is_bought = line.status not in ("existing", "by others")
     cites, where = ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
     text = f"{line.description} ({'; '.join(remarks)})" if remarks else line.description
+    if line.change:
+        text = f"{CHANGED} {text}"
     return row(
         line.line,
         line.manufacturer,

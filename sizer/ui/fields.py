@@ -11,7 +11,7 @@ import streamlit as st
 
 from sizer.base.quantities import parse
 from sizer.ui import state
-from sizer.ui.state import Path_
+from sizer.ui.faults import Path_, kind_of, sentences
 from sizer.ui.typed import plain, understood, written
 
 # After a field changed: brings fields that hang on it in line.
@@ -31,7 +31,10 @@ def _fill(path: Path_, value: Any) -> str:
 
 
 def _store(path: Path_, after: After | None = None) -> None:
-    state.put(path, st.session_state[key(path)])
+    if key(path) not in st.session_state:
+        return  # the browser tells of a field late, after its page was left; its value was taken then
+    value = st.session_state[key(path)]
+    state.put(path, None if value is False else value)
     if after is not None:
         after()
 
@@ -48,7 +51,7 @@ def _change(path: Path_, after: After | None, in_form: bool) -> dict[str, Any]:
 
 def quantity(label: str, path: Path_, hint: str, placeholder: str = "", *, in_form: bool = False) -> None:
     """Text field of a quantity with its unit; under it what was understood, or what is wrong."""
-    kind = state.kind_of(path)
+    kind = kind_of(path)
     assert kind is not None
     name = _fill(path, written(kind, state.get(path)))
     with st.container(gap="xxsmall"):
@@ -66,7 +69,7 @@ def quantity(label: str, path: Path_, hint: str, placeholder: str = "", *, in_fo
         try:
             value = parse(kind, typed)
         except ValueError as error:
-            st.caption(f":red[:material/error: {plain(state.sentences(str(error)))}]")
+            st.caption(f":red[:material/error: {plain(sentences(str(error)))}]")
         else:
             st.caption(plain(f"read as {understood(kind, value, typed)}"))
 
@@ -79,7 +82,16 @@ def text(label: str, path: Path_, hint: str, longest: int, placeholder: str = ""
     )
 
 
-def whole(label: str, path: Path_, hint: str, most: int, placeholder: str = "none", *, in_form: bool = False) -> None:
+def whole(
+    label: str,
+    path: Path_,
+    hint: str,
+    most: int,
+    placeholder: str = "none",
+    *,
+    after: After | None = None,
+    in_form: bool = False,
+) -> None:
     """A count of 1 or more; empty says nothing."""
     value = state.get(path)
     name = _fill(path, value if isinstance(value, int) and 1 <= value <= most else None)
@@ -92,7 +104,7 @@ def whole(label: str, path: Path_, hint: str, most: int, placeholder: str = "non
         key=name,
         placeholder=placeholder,
         help=hint,
-        **_change(path, None, in_form),
+        **_change(path, after, in_form),
     )
 
 
@@ -114,6 +126,11 @@ def number(
         format="%.10g",
         **_change(path, None, in_form),
     )
+
+
+def flag(label: str, path: Path_, hint: str) -> None:
+    """Yes or no, in a form; no is what a request says that leaves it out."""
+    st.checkbox(label, key=_fill(path, state.get(path) is True), help=hint)
 
 
 def choice(

@@ -1,32 +1,60 @@
 """What stands above every page: the request, the verdict, and the numbers of the design in one row."""
 
+from typing import NamedTuple
+
 import streamlit as st
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import grouped, si
+from sizer.report import prose
+from sizer.report.why import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
 from sizer.report.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, money, percent, plural, sample_unit, sentence
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
-from sizer.ui import state
+from sizer.ui import state, toolbar, why
+from sizer.ui.faults import Fault, label_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
-Figures = tuple[tuple[str, str, str], ...]  # label, value, what stands under it
+
+class Figure(NamedTuple):
+    """One number of the headline; ``key`` is the question that :func:`sizer.report.why.why` answers."""
+
+    key: str
+    label: str
+    value: str
+    under: str = ""
 
 
 def show(view: View) -> None:
-    """Title, what is wrong with the request as typed, verdict and figures."""
+    """Title and tools, what is wrong with the request as typed, verdict and figures."""
     title = view.result.request.title if view.result is not None else state.get(("title",)) or "Deep-learning cluster"
-    st.title(plain(title), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head"):
+        st.title(plain(title), anchor=False, width="stretch")
+        toolbar.show(view)
+    notice = st.session_state.pop("notice", "")
+    if notice:
+        st.toast(plain(notice))
     _trouble(view)
     if view.result is None:
         return
-    _verdict(view.result)
+    st.markdown(plain(sentence(view.result.verdict)))
     with st.container(horizontal=True, gap="medium", key="headline"):
-        for label, value, under in figures(view.result.design):
-            st.metric(label, value, under or None, delta_color="off", delta_arrow="off", width="content")
+        _verdict(view.result)
+        for number, figure in enumerate(figures(view.result.design)):
+            _figure(number, figure, view)
+
+
+def _figure(number: int, figure: Figure, view: View) -> None:
+    """A number that says on a click where it comes from."""
+    with st.container(key=f"figure-{number}", width="content", gap=None):
+        st.caption(plain(figure.label))
+        why.popover(figure.value, figure.key, view, "headline")
+        st.caption(plain(figure.under) or "\u00a0")
 
 
 def _trouble(view: View) -> None:
+    if st.session_state.get("refused"):
+        st.error(st.session_state.refused, icon=":material/block:")
     last = " The numbers below are those of the last request that was." if view.result is not None else ""
     if view.infeasible:
         st.error(f"{plain(view.infeasible)}{last}", icon=":material/block:")
@@ -37,25 +65,28 @@ def _trouble(view: View) -> None:
         st.error(f"**The request is not understood.** {said}{last}", icon=":material/edit_off:")
 
 
-def _placed(fault: state.Fault) -> str:
-    label = state.label_of(str(next(part for part in reversed(fault.path) if isinstance(part, str))))
+def _placed(fault: Fault) -> str:
+    label = label_of(str(next(part for part in reversed(fault.path) if isinstance(part, str))))
     return fault.text if fault.text.startswith(label) else f"{label}: {fault.text}"
 
 
 def _verdict(result: SizingResult) -> None:
+    """Whether the design does what is asked: sign, colour and word."""
     met = all(answer.meets_target for answer in result.design.workloads)
-    chance = percent(result.design.probability)
     if not result.needs_cluster:
-        badge = f":blue-badge[:material/check: No cluster needed, met at {plain(chance)}]"
+        badge = ":blue-badge[:material/check: No cluster needed]"
     elif met:
-        badge = f":green-badge[:material/check: Met at {plain(chance)}]"
+        badge = ":green-badge[:material/check: Met]"
     else:
-        badge = f":orange-badge[:material/warning: Below the target, met at {plain(chance)}]"
-    st.markdown(f"{badge} {plain(sentence(result.verdict))}")
+        badge = ":orange-badge[:material/warning: Below the target]"
+    with st.container(key="verdict", width="content", gap=None):
+        st.caption("Verdict")
+        st.markdown(badge)
+        st.caption(plain(f"at {percent(result.design.probability)}"))
 
 
-def figures(design: DesignAnswer) -> Figures:
-    """The figures of a design in words: label, value, what stands under it."""
+def figures(design: DesignAnswer) -> tuple[Figure, ...]:
+    """The figures of a design in words."""
     parts = design.quantities
     usable = float(parts.usable_bytes[0])
     power = float(parts.power_max_w[0])
@@ -63,23 +94,26 @@ def figures(design: DesignAnswer) -> Figures:
     limiting = design.workloads[0]
     storage = design.platform.storage.name
     return (
-        ("GPUs", grouped(design.n_gpus), f"in {plural(design.n_servers, 'server')}"),
-        *_rates(design),
-        (
+        Figure(GPUS, "GPUs", grouped(design.n_gpus), f"in {plural(design.n_servers, 'server')}"),
+        *(_rate(design, number) for number in range(len(design.workloads))),
+        Figure(
+            CAPACITY,
             "Usable capacity",
             si(usable, "B") if usable > 0 else NOT_PUBLISHED,
             plural(design.storage_nodes, "storage node") if design.storage_nodes else _short(storage),
         ),
-        (
+        Figure(
+            POWER,
             "Power, at least" if parts.unknown_power else "Power, at most",
             si(power, "W"),
             f"{plural(len(parts.unknown_power), 'part')} unknown"
             if parts.unknown_power
             else "typical " + si(float(parts.power_typical_w[0]), "W"),
         ),
-        ("Rack units", f"{float(parts.rack_units[0]):g}", f"in {plural(racks, 'rack')}"),
+        Figure(RACK_UNITS, "Rack units", f"{float(parts.rack_units[0]):g}", f"in {plural(racks, 'rack')}"),
         _price(design),
-        (
+        Figure(
+            STAGE,
             "Limiting stage",
             STAGES[limiting.bottleneck],
             f"next: {STAGES[limiting.next_bottleneck].lower()}"
@@ -89,23 +123,17 @@ def figures(design: DesignAnswer) -> Figures:
     )
 
 
-def _rates(design: DesignAnswer) -> Figures:
-    """Rate or time of each workload with its 90 % interval."""
-    several = len(design.workloads) > 1
-    rows = []
-    for answer in design.workloads:
-        prefix = f"{answer.dnn.name}, " if several else ""
-        if answer.time is not None and answer.workload.target.time_to_train_s is not None:
-            rows.append((f"{prefix}time to train" if several else "Time to train", *_split(answer.time.total_s, "s")))
-        else:
-            label = "rate" if answer.workload.task == "training" else "validation rate"
-            rows.append(
-                (
-                    f"{prefix}{label}" if several else f"Training {label}" if label == "rate" else label.capitalize(),
-                    *_split(answer.throughput, sample_unit(answer.dnn)),
-                )
-            )
-    return tuple(rows)
+def _rate(design: DesignAnswer, number: int) -> Figure:
+    """Rate or time of a workload with its 90 % interval."""
+    answer = design.workloads[number]
+    of_which = f"{answer.dnn.name}, " if len(design.workloads) > 1 else ""
+    if answer.time is not None and answer.workload.target.time_to_train_s is not None:
+        label, value = "time to train", _split(answer.time.total_s, "s")
+    elif answer.workload.task == "training":
+        label, value = "training rate", _split(answer.throughput, sample_unit(answer.dnn))
+    else:
+        label, value = "validation rate", _split(answer.throughput, sample_unit(answer.dnn))
+    return Figure(rate_key(number), f"{of_which}{label}" if of_which else label.capitalize(), *value)
 
 
 def _split(interval: Estimate, unit: str) -> tuple[str, str]:
@@ -125,15 +153,15 @@ def _short(name: str) -> str:
     return name.partition(",")[0].partition(" (")[0]
 
 
-def _price(design: DesignAnswer) -> tuple[str, str, str]:
+def _price(design: DesignAnswer) -> Figure:
     bill = design.bill
     open_items = f"{plural(bill.n_unpriced, 'item')} {TO_BE_QUOTED}"
-    label = "Net price" if bill.has_discount else "List price"
+    label = prose.price_label(bill)
     if bill.net_total.is_unknown:
-        return (label, TO_BE_QUOTED, open_items)
+        return Figure(PRICE, label, TO_BE_QUOTED, open_items)
     if bill.is_complete:
-        return (label, money(bill.total, bill.currency), "every item priced")
-    return (f"{label}, at least", money(bill.total, bill.currency), open_items)
+        return Figure(PRICE, label, money(bill.total, bill.currency), "every item priced")
+    return Figure(PRICE, f"{label}, at least", money(bill.total, bill.currency), open_items)
 
 
 def below(view: View) -> None:

@@ -1,8 +1,10 @@
 """The look of the pages: colours of the guide, tables without boxes, and numbers with their units."""
 
+import copy
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -11,10 +13,17 @@ from sizer.drawings.palette import DARK, LIGHT, Palette
 from sizer.report.tables import Cell, Row, Table
 from sizer.sizing.result import STAGES
 
+Spec = dict[str, Any]
+
 
 def palette() -> Palette:
     """Colours of the theme that the browser shows."""
-    return DARK if st.context.theme.type == "dark" else LIGHT
+    return palette_named("dark" if st.context.theme.type == "dark" else "light")
+
+
+def palette_named(name: str) -> Palette:
+    """Palette by its name, by which what is drawn in it can be kept."""
+    return next(one for one in (LIGHT, DARK) if one.name == name)
 
 
 def style(colours: Palette) -> None:
@@ -30,10 +39,11 @@ def variables(colours: Palette) -> str:
         "muted": colours.muted,
         "hairline": colours.hairline,
         "surface": colours.surface,
+        "page": colours.background,
         "accent": colours.accent,
         **colours.stages,
     }
-    return "<style>.stApp {" + "".join(f"--sz-{name}:{value};" for name, value in named.items()) + "}</style>"
+    return "<style>:root {" + "".join(f"--sz-{name}:{value};" for name, value in named.items()) + "}</style>"
 
 
 def table(data: Table, sources: Mapping[str, Source]) -> None:
@@ -104,3 +114,11 @@ def drawing(svg: str, *, is_fitted: bool = True) -> None:
     """
     kind = "sz-drawing" if is_fitted else "sz-drawing own-size"
     st.markdown(f'<div class="{kind}">{svg}</div>', unsafe_allow_html=True)
+
+
+def chart(spec: Spec | None) -> None:
+    """A chart as wide as the column, with its finding as the text that screen readers speak."""
+    if spec is not None:
+        title = spec["title"]["text"]
+        finding = title if isinstance(title, str) else " ".join(title)
+        st.vega_lite_chart(copy.deepcopy(spec), theme=None, width="stretch", alt=finding)

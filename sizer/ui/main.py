@@ -1,7 +1,9 @@
-"""The entry of the app: one session, five pages, one answer."""
+"""The entry of the app: one session, one answer, the pages of the path and those beside it."""
 
 # Imported here, so that the first page does not wait for them one after the other.
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 
 import altair  # noqa: F401
 import pandas  # noqa: F401
@@ -10,15 +12,55 @@ from streamlit.navigation.page import Page as StreamlitPage
 
 from sizer.base.errors import CatalogError
 from sizer.drawings.palette import LIGHT
-from sizer.ui import architecture, bill, document, headline, look, performance, requirements, state
+from sizer.ui import (
+    architecture,
+    bill,
+    catalogue,
+    designs,
+    document,
+    evidence,
+    headline,
+    kept,
+    look,
+    overrides,
+    performance,
+    requirements,
+    sharing,
+    state,
+    what_if,
+)
+from sizer.ui.parts import catalog
+from sizer.ui.state import View
 from sizer.ui.typed import plain
 
-_PAGES = (
-    ("Requirements", requirements.show, "what is asked"),
-    ("Architecture", architecture.show, "what it is made of"),
-    ("Performance", performance.show, "how fast, and how sure"),
-    ("Bill", bill.show, "what to buy"),
-    ("Document", document.show, "the guide and the files"),
+
+@dataclass(frozen=True)
+class _Page:
+    """One page; ``what`` is what it shows, as the page before it names it. Beside the path nothing follows."""
+
+    title: str
+    show: Callable[[View], None]
+    what: str = ""
+    needs_answer: bool = True
+
+    @property
+    def url_path(self) -> str:
+        return self.title.lower()
+
+
+# From a need to a quote, in this order.
+_PATH = (
+    _Page("Requirements", requirements.show, "what is asked", needs_answer=False),
+    _Page("Architecture", architecture.show, "what it is made of"),
+    _Page("Performance", performance.show, "how fast, and how sure"),
+    _Page("What-if", what_if.show, "what would change it"),
+    _Page("Bill", bill.show, "what to buy"),
+    _Page("Document", document.show, "the guide and the files"),
+)
+_BESIDE = (
+    _Page("Designs", designs.show, needs_answer=False),
+    _Page("Evidence", evidence.show, needs_answer=False),
+    _Page("Catalogue", catalogue.show, needs_answer=False),
 )
 
 
@@ -33,40 +75,60 @@ def main() -> None:
     st.set_page_config(page_title="Deep-learning cluster configurator", page_icon=_icon(), layout="wide")
     look.style(look.palette())
     try:
-        parts = state.catalog()
+        if "draft" not in st.session_state:
+            _begin()
+        parts = catalog()  # with the price book of the session that was just taken up
     except CatalogError as error:
         _faulty_catalog(error)
         return
-    state.start()
+    overrides.settle(parts)
+    state.note_step()
     view = state.view(parts)
-    pages: list[StreamlitPage] = []
-    pages += [
-        st.Page(_page(number, view, pages), title=title, url_path=title.lower(), default=number == 0)
-        for number, (title, _, _) in enumerate(_PAGES)
-    ]
-    st.navigation(pages, position="top").run()
+    pages: dict[str, StreamlitPage] = {}
+    for page in (*_PATH, *_BESIDE):
+        pages[page.title] = st.Page(
+            _drawn(page, view, pages), title=page.title, url_path=page.url_path, default=page is _PATH[0]
+        )
+    st.navigation(list(pages.values()), position="top").run()
+    kept.keep()
 
 
-def _page(number: int, view: state.View, pages: Sequence[StreamlitPage]) -> Callable[[], None]:
-    title, show, _ = _PAGES[number]
+def _begin() -> None:
+    """A new session: what its address names, or the first example."""
+    st.session_state.generation = 0
+    query = st.query_params.to_dict()
+    names_design = sharing.PARAMETER in query or designs.DESIGN in query
+    if not names_design and kept.recall(query):
+        return
+    state.load_first()
+    if sharing.PARAMETER in query:
+        state.load_link(query[sharing.PARAMETER])
+        del st.query_params[sharing.PARAMETER]
+    designs.open_from_link(query)
 
+
+def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Callable[[], None]:
     def draw() -> None:
         headline.show(view)
-        if view.result is None and title != "Requirements":
+        if view.result is None and page.needs_answer:
             st.info("There is no design to show yet. The page Requirements says what stands in the way.")
             return
-        show(view)
-        _next_step(number, pages)
+        page.show(view)
+        _next_step(page, pages)
         headline.below(view)
 
     return draw
 
 
-def _next_step(number: int, pages: Sequence[StreamlitPage]) -> None:
-    if number + 1 < len(_PAGES):
-        title, _, what = _PAGES[number + 1]
+def _next_step(page: _Page, pages: Mapping[str, StreamlitPage]) -> None:
+    following = dict(pairwise(_PATH)).get(page)
+    if following is not None:
         st.space("small")
-        st.page_link(pages[number + 1], label=f"Next: {title}, {what}", icon=":material/arrow_forward:")
+        st.page_link(
+            pages[following.title],
+            label=f"Next: {following.title}, {following.what}",
+            icon=":material/arrow_forward:",
+        )
 
 
 def _faulty_catalog(error: CatalogError) -> None:

@@ -2,42 +2,52 @@
 
 import streamlit as st
 
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.model import Catalog
 from sizer.drawings.datapath import datapath
-from sizer.drawings.palette import DARK, LIGHT
 from sizer.drawings.svg import write_svg
 from sizer.report import charts
+from sizer.report.charts_along import change_charts, no_cache_note
+from sizer.report.charts_shape import accuracy_chart
 from sizer.report.evidence_answer import answer_parity_chart
-from sizer.report.performance_tables import figures_table, ruled_out_table, stage_table, time_table
+from sizer.report.performance_tables import evidence_table, figures_table, ruled_out_table, stage_table, time_table
+from sizer.report.prose import measured, width
 from sizer.report.words import plural, sample_unit, sentence
-from sizer.sizing.result import DesignAnswer, SizingResult
-from sizer.ui import evidence, look
-from sizer.ui.evidence import Spec, chart
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.what_if import models
+from sizer.ui import look
+from sizer.ui.look import Spec, chart
 from sizer.ui.state import View
 
 _CHART_HEIGHT = 360
+# Width of one of three small charts beside each other. [px]
+_SMALL_WIDTH = 350
 
 
 def show(view: View) -> None:
     """Draw the page."""
     assert view.result is not None
     design, sources = view.result.design, view.catalog.sources
-    number = _which(design)
+    number = chosen_workload(design, "performance")
     answer = design.workloads[number]
-    specs = _specs(view.request_json, view.result.catalog_digest, number, look.palette().name, view.result)
+    specs = _specs(view.key, number, look.palette().name, view.result)
     st.header("What limits it", anchor=False)
     chart(specs["stages"])
-    look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
-    with st.expander("Where these capacities come from"):
+    with st.expander("The data path, and where these capacities come from"):
+        look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
         look.table(stage_table(answer, 1), sources)
     look.table(figures_table(answer, 1), sources)
     st.header("How it grows", anchor=False)
     chart(specs["scaling"])
+    _when_inputs_change(view, number)
     time = time_table(answer, 1)
     if time is not None:
-        st.header("Time to train", anchor=False)
-        chart(specs["time"])
-        look.table(time, sources)
-    evidence.show(answer, specs["evidence"], view.catalog)
+        st.header("Time to accuracy" if answer.recipe is not None else "Time to train", anchor=False)
+        chart(specs["accuracy"])
+        with st.expander("Where the time goes"):
+            chart(specs["time"])
+            look.table(time, sources)
+    _measured(answer, specs["evidence"], view.catalog)
     _others(view, specs["pareto"])
     if answer.warnings:
         st.header("Doubts", anchor=False)
@@ -46,31 +56,62 @@ def show(view: View) -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _specs(
-    request_json: str,  # noqa: ARG001  (request, catalogue and workload name the result)
-    digest: str,  # noqa: ARG001
+    answer_key: str,  # noqa: ARG001  (names the result)
     number: int,
     palette_name: str,
     _result: SizingResult,
 ) -> dict[str, Spec | None]:
     """Charts of one workload as specifications: building and checking them takes longer than sizing."""
-    colours = next(palette for palette in (LIGHT, DARK) if palette.name == palette_name)
+    colours = look.palette_named(palette_name)
     answer = _result.design.workloads[number]
     drawn = {
         "stages": charts.stage_chart(answer, colours, "container"),
         "scaling": charts.scaling_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "time": charts.time_chart(answer, colours, "container"),
+        "accuracy": accuracy_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
         "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),
         "pareto": charts.pareto_chart(_result, colours, "container", _CHART_HEIGHT),
     }
     return {kind: None if one is None else one.to_dict() for kind, one in drawn.items()}
 
 
-def _which(design: DesignAnswer) -> int:
-    """Place of the workload that the page shows."""
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _along(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,
+    palette_name: str,
+    _result: SizingResult,
+    _catalog: Catalog,
+) -> tuple[tuple[Spec, ...], str]:
+    """Charts of the design with larger samples, faster GPUs and colder caches, and what is said instead of one."""
+    model = models(_result, _catalog, stored_calibration())[number]
+    if model is None:
+        return (), "The catalogue no longer holds all parts of this design, so nothing can be tried on it."
+    colours = look.palette_named(palette_name)
+    drawn = [one.to_dict(validate=False) for one in change_charts(model, colours)]
+    return tuple(drawn), no_cache_note(model)
+
+
+def _when_inputs_change(view: View, number: int) -> None:
+    """How the design answers to larger samples, faster GPUs and colder caches."""
+    assert view.result is not None
+    st.header("When inputs change", anchor=False)
+    specs, note = _along(view.key, number, look.palette().name, view.result, view.catalog)
+    with st.container(horizontal=True, gap="large", key="when-inputs-change"):
+        for spec in specs:
+            with st.container(width=_SMALL_WIDTH):
+                chart(spec)
+    if note:
+        look.note(note)
+
+
+def chosen_workload(design: DesignAnswer, page: str) -> int:
+    """Place of the workload that a page shows, chosen where the design runs several; other pages follow."""
     names = [answer.workload.name for answer in design.workloads]
     if len(names) < 2:
         return 0
-    key = "performance-of-" + "-".join(names)
+    # Each page has a widget of its own: one under the same key on the next page would show no choice.
+    key = f"{page}-of-" + "-".join(names)
     if key not in st.session_state:
         st.session_state[key] = min(int(st.session_state.get("workload_shown", 0)), len(names) - 1)
     chosen = st.segmented_control(
@@ -96,3 +137,17 @@ def _others(view: View, pareto: Spec | None) -> None:
     if ruled_out is not None:
         with st.expander("What ruled designs out"):
             look.table(ruled_out, view.catalog.sources)
+
+
+def _measured(answer: WorkloadAnswer, parity: Spec | None, catalog: Catalog) -> None:
+    st.header("Measured near it", anchor=False)
+    look.notes([measured(answer), width(answer)])
+    table = evidence_table(answer, 1)
+    if table is not None:
+        chart(parity)
+        look.note(
+            "The band is ± 10 %, the dashed lines are twice and half. A filled mark was published outside the 90 % "
+            "interval, which the thin bar shows."
+        )
+        with st.expander("These runs in numbers"):
+            look.table(table, catalog.sources)

@@ -5,14 +5,17 @@ from typing import get_args
 
 import streamlit as st
 
+from sizer.base.errors import RequestError
 from sizer.base.toml_text import to_toml
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.report.words import slug
-from sizer.ui import fields, state, workload
-from sizer.ui.state import Path_, View
+from sizer.ui import fields, state, surroundings, workload
+from sizer.ui.faults import LABELS, Path_, sentences
+from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import FabricKind
+from sizer.workload.sentence import EXAMPLE, MAX_CHARACTERS, read_sentence
 
 _CURRENCIES = ("USD", "EUR", "GBP", "CHF", "JPY")
 _MEGABYTES = 1  # upload limit of the browser's file field
@@ -20,6 +23,7 @@ _MEGABYTES = 1  # upload limit of the browser's file field
 
 def show(view: View) -> None:
     """Draw the page."""
+    _sentence(view.catalog)
     _start_from()
     st.header("Workload", anchor=False)
     work = workload.which()
@@ -27,6 +31,8 @@ def show(view: View) -> None:
     st.header("Choices and limits", anchor=False)
     _platforms(view.catalog)
     _limits()
+    surroundings.existing(view)
+    surroundings.fabric_and_room(view)
     _project()
 
 
@@ -44,13 +50,14 @@ def _start_from() -> None:
         if name not in st.session_state:
             st.session_state[name] = origin
         st.selectbox(
-            "Start from a published design",
+            "Start from",
             list(names),
             format_func=lambda stem: names.get(stem, stem),
             key=name,
             on_change=_example_chosen,
             args=(name,),
-            help="Each example is a request after a published architecture.",
+            help="Requests after published architectures, and templates of common workloads. Choosing one replaces the "
+            "request; undo brings it back.",
         )
     with middle, st.popover("Open a request", icon=":material/upload_file:", width="stretch"):
         upload = f"upload/{st.session_state.generation}"
@@ -74,14 +81,49 @@ def _start_from() -> None:
             width="stretch",
             help="The request as typed. Opening it gives the same design.",
         )
-    if st.session_state.upload_fault:
-        st.error(f"**The file was not taken.** {plain(st.session_state.upload_fault)}", icon=":material/block:")
-    notice = st.session_state.pop("notice", "")
-    if notice:
-        st.toast(plain(notice))
+
+
+def _sentence(parts: Catalog) -> None:
+    """The need as it stands in a mail, and what was made of it."""
+    key = f"sentence/{st.session_state.generation}"
+    if key not in st.session_state:
+        st.session_state[key] = st.session_state.get("sentence", "")
+    st.text_input(
+        "The need in one sentence",
+        key=key,
+        max_chars=MAX_CHARACTERS,
+        placeholder=EXAMPLE,
+        on_change=_sentence_given,
+        args=(key, parts),
+        help="Neural network, data, and what must be reached: a rate, a time to train or a number of GPUs. Servers, "
+        "storage, epochs and certainty may follow. It replaces the request; undo brings that back.",
+    )
+    fault, told = st.session_state.get("sentence_fault", ""), st.session_state.get("sentence_read", "")
+    if fault:
+        st.caption(f":red[:material/error: {plain(fault)}]")
+    elif told:
+        st.caption(plain(told))
+
+
+def _sentence_given(key: str, parts: Catalog) -> None:
+    text = st.session_state[key].strip()
+    st.session_state.sentence_fault = st.session_state.sentence_read = ""
+    st.session_state.sentence = text
+    if not text:
+        return
+    try:
+        reading = read_sentence(text, parts)
+    except RequestError as error:
+        st.session_state.sentence_fault = sentences(str(error), "sentence")
+        return
+    told = ", ".join(f"{words} ({meaning})" if words else meaning for words, meaning in reading.read)
+    left = f" Not understood: {', '.join(reading.unread)}." if reading.unread else ""
+    st.session_state.sentence_read = f"Read: {told}.{left}"
+    state.take(reading.request, "one sentence")
 
 
 def _example_chosen(name: str) -> None:
+    st.session_state.sentence = st.session_state.sentence_read = st.session_state.sentence_fault = ""
     if st.session_state[name] in state.examples():
         state.load_example(st.session_state[name])
 
@@ -143,7 +185,7 @@ def _limits() -> None:
         for part in ("budget", "racks", "rack_power_w", "power_w", "rack_units", "servers")
         if state.get((*here, part))
     ]
-    said = ", ".join(f"{state.LABELS[part].lower()} {state.get((*here, part))}" for part in given) or "nothing stated"
+    said = ", ".join(f"{LABELS[part].lower()} {state.get((*here, part))}" for part in given) or "nothing stated"
     with (
         st.expander(f"**What must not be exceeded:** {plain(said)}", key="not-exceeded"),
         st.form("limits", border=False),

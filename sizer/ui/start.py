@@ -1,57 +1,62 @@
-"""Starts the server of the app on this machine, from a checkout or an installed package."""
+"""Starts the server of the app, from a checkout or an installed package, and asks whether one is well."""
 
 import errno
 import os
 import socket
 import tomllib
+import urllib.error
+import urllib.request
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from sizer.base.errors import OutputError, RequestError
+from sizer.base.errors import OutputError
 from sizer.base.resources import resource_path
 from sizer.catalog.loader import load_catalog
+from sizer.ui.settings import Serving
 
-ADDRESS = "127.0.0.1"
-_PORTS = range(1, 65_536)
 _ENTRY = Path(__file__).with_name("main.py")
+_HEALTH_SECONDS = 5
 
 
-def run(port: int, catalog_dir: Path | None = None) -> None:
+def run(serving: Serving, catalog_dir: Path | None = None) -> None:
     """Serve the app until it is interrupted.
 
     Parameters
     ----------
-    port : int
-        Port on the loopback address.
+    serving : Serving
+        Address, port and path.
     catalog_dir : Path, optional
-        Folder with own parts and prices, laid over the catalogue.
+        Folder with own parts and prices, laid over the catalogue; by default the one that the environment names.
 
     Raises
     ------
-    RequestError
-        If the port is no port number.
     OutputError
         If the port is in use or may not be opened, or Streamlit is not installed.
     CatalogError
         If the folder has faults.
     """
-    check_port(port)
-    if catalog_dir is not None:
-        load_catalog(overlay=catalog_dir)  # its faults belong on the terminal, before a browser opens
+    check_port(serving)
     try:
-        from streamlit import config
+        from streamlit import config, net_util
         from streamlit.web import bootstrap
     except ModuleNotFoundError:
         raise OutputError(
             "the app needs Streamlit, which is not installed; install dl-cluster-configurator[ui]"
         ) from None
-    from sizer.ui.state import CATALOG_FOLDER
+    from sizer.ui.parts import CATALOG_FOLDER
 
     if catalog_dir is not None:
         os.environ[CATALOG_FOLDER] = str(catalog_dir.resolve())
-    flags = {**settings(), "server_address": ADDRESS, "server_port": port}
+    folder = os.environ.get(CATALOG_FOLDER, "")
+    load_catalog(overlay=Path(folder) if folder else None)  # its faults belong on the terminal, before a browser opens
+    flags = {**settings(), **serving.flags()}
+    # Streamlit asks a service on the internet for the outer address of the machine, to print it and to judge where a
+    # page comes from. The server asks nobody: proxies pass on the name under which they were called.
+    net_util.get_external_ip = lambda: None
+    if serving.is_everywhere:
+        flags["browser_serverAddress"] = "localhost"  # for the line that it prints
     # The steps of ``streamlit run``, in this process: one setting, the fonts, has no flag.
     Thread(target=_import_pages, daemon=True).start()
     config._main_script_path = str(_ENTRY)
@@ -60,8 +65,39 @@ def run(port: int, catalog_dir: Path | None = None) -> None:
 
 
 def _import_pages() -> None:
-    """Import what the first page needs while the server starts and the browser loads its own scripts."""
+    """Import and read what the first page needs while the server starts and the browser loads its own scripts."""
     import_module("sizer.ui.main")
+    from sizer.ui.parts import catalog
+
+    catalog()
+
+
+def check_health(serving: Serving) -> str:
+    """Ask the server that runs with these settings whether it is well.
+
+    Returns
+    -------
+    str
+        Address that answered.
+
+    Raises
+    ------
+    OutputError
+        If nothing answers there, or not well.
+    """
+    url = serving.health_url
+    # No proxy of the environment: the question stays on this machine.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=_HEALTH_SECONDS) as answer:
+            if answer.read(10).strip() == b"ok":
+                return url
+            reason = "something else answers there"
+    except urllib.error.HTTPError as error:
+        reason = f"it answers with status {error.code}"
+    except (urllib.error.URLError, OSError, ValueError):
+        reason = "nothing answers there"
+    raise OutputError(f"the app is not well at {url}: {reason}")
 
 
 def settings() -> dict[str, Any]:
@@ -84,20 +120,22 @@ def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
     return flat
 
 
-def check_port(port: int) -> None:
-    """Whether the port can be served.
+def check_port(serving: Serving) -> None:
+    """Whether the port can be opened.
 
     Raises
     ------
-    RequestError, OutputError
-        As for ``run``.
+    OutputError
+        If it is in use or may not be opened.
     """
-    if port not in _PORTS:
-        raise RequestError(f"--port {port} is no port; choose one from {_PORTS[0]} to {_PORTS[-1]}")
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+    address, port = serving.address, serving.port
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((ADDRESS, port))
+            probe.bind((address, port))
         except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise OutputError(f"{address} is no address of this machine; choose another with --address") from None
             reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be opened ({error.strerror})"
-            raise OutputError(f"port {port} of {ADDRESS} {reason}; choose another with --port") from None
+            raise OutputError(f"port {port} of {address} {reason}; choose another with --port") from None

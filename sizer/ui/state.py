@@ -5,94 +5,31 @@ widgets are filled from it and write to it.
 """
 
 import copy
-import json
-import os
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from sizer.base.errors import CatalogError, InfeasibleError, RequestError, SizerError
-from sizer.base.quantities import BYTES, FLOP, SAMPLES_PER_S, SECONDS, WATTS, Kind, parse
+from sizer.base.errors import InfeasibleError, RequestError, SizerError
 from sizer.base.resources import data_dir
-from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
+from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
-from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
+from sizer.ui.faults import Fault, Path_, quantity_faults, request_faults, sentences
+from sizer.ui.parts import catalog
+from sizer.ui.sharing import unpacked
+from sizer.ui.typed import plain
+from sizer.ui.uploads import read_upload, without_nothing
+from sizer.workload.request import SizingRequest
 
-CATALOG_FOLDER = "SIZER_CATALOG_FOLDER"  # environment: folder that is laid over the catalogue
 FIRST_EXAMPLE = "dgx1-f800-resnet50"
 UPLOADED = "an uploaded file"
-Path_ = tuple[str | int, ...]
-
-# Fields of a request that hold a quantity with a unit; the last parts of their path.
-QUANTITIES: dict[tuple[str, ...], Kind] = {
-    ("dataset_bytes",): BYTES,
-    ("sample_bytes",): BYTES,
-    ("target", "samples_per_s"): SAMPLES_PER_S,
-    ("target", "time_to_train_s"): SECONDS,
-    ("dnn", "forward_flop"): FLOP,
-    ("dnn", "input_bytes"): BYTES,
-    ("dataset", "sample_bytes"): BYTES,
-    ("limits", "rack_power_w"): WATTS,
-    ("limits", "power_w"): WATTS,
-}
-LABELS = {
-    "title": "Title",
-    "customer": "Customer",
-    "date": "Date",
-    "confidence": "Confidence",
-    "rank_by": "Ranked by",
-    "currency": "Currency",
-    "name": "Name",
-    "task": "Task",
-    "dnn": "Neural network",
-    "stack": "Software stack",
-    "precision": "Precision",
-    "batch_per_gpu": "Batch per GPU",
-    "dataset": "Data set",
-    "dataset_bytes": "Data set size",
-    "sample_bytes": "Sample size",
-    "access": "Reading order",
-    "cache": "Server cache",
-    "target": "Target",
-    "samples_per_s": "Rate",
-    "time_to_train_s": "Time to train",
-    "gpus_busy": "GPUs kept busy",
-    "epochs": "Epochs",
-    "recipe": "Recipe",
-    "forward_flop": "Forward operations",
-    "parameters": "Parameters",
-    "input_bytes": "Decoded sample",
-    "like": "Efficiency like",
-    "n_samples": "Samples",
-    "n_validation_samples": "Validation samples",
-    "format": "Format",
-    "servers": "Servers",
-    "storage": "Storage",
-    "gpus": "GPUs",
-    "fabrics": "Fabrics",
-    "gpus_per_server": "GPUs used per server",
-    "budget": "Budget",
-    "racks": "Racks",
-    "rack_power_w": "Power per rack",
-    "power_w": "Power in all",
-    "rack_units": "Rack units",
-}
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Something in the request that is not understood. ``path`` is empty where no single field is to blame."""
-
-    path: Path_
-    text: str
+# Steps that can be undone.
+MAX_STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -109,31 +46,21 @@ class View:
     """What the pages show: the last answer, and what stands between the request as typed and an answer."""
 
     catalog: Catalog
-    result: SizingResult | None  # None: no request of this session had an answer yet
+    result: SizingResult | None  # as shown: to a customer without discounts and notes. None: no answer yet
     request_json: str  # of ``result``
     faults: tuple[Fault, ...] = ()
     infeasible: str = ""
+    is_customer_mode: bool = False
 
     @property
     def is_current(self) -> bool:
         """Whether the answer belongs to the request as typed."""
         return not self.faults and not self.infeasible
 
-
-@st.cache_resource(show_spinner=False)
-def _catalog(folder: str) -> Catalog:
-    return load_catalog(overlay=Path(folder) if folder else None)
-
-
-def catalog() -> Catalog:
-    """The catalogue, with the user's own parts and prices where he named a folder.
-
-    Raises
-    ------
-    CatalogError
-        Listing every fault of that folder.
-    """
-    return _catalog(os.environ.get(CATALOG_FOLDER, ""))
+    @property
+    def key(self) -> str:
+        """Names the answer as shown; what is made from it may be kept under this key."""
+        return f"{self.is_customer_mode:d} {self.catalog.digest} {self.request_json}"
 
 
 @st.cache_resource(show_spinner="Sizing the cluster", max_entries=64)
@@ -147,92 +74,129 @@ def _outcome(request_json: str, digest: str, _parts: Catalog) -> Outcome:  # noq
         return Outcome(None, refused=str(error))
 
 
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _for_customer(request_json: str, digest: str, _parts: Catalog) -> SizingResult | None:
+    result = _outcome(request_json, digest, _parts).result
+    return None if result is None else customer_copy(result)
+
+
 def outcome(request: SizingRequest, parts: Catalog) -> Outcome:
     """Answer to a request; the same request on the same catalogue is sized once."""
     return _outcome(request.model_dump_json(), parts.digest, parts)
 
 
+def shown(request_json: str, parts: Catalog) -> SizingResult | None:
+    """Answer to a request as the session shows it: in customer mode without discounts, costs and notes."""
+    if is_customer_mode():
+        return _for_customer(request_json, parts.digest, parts)
+    return _outcome(request_json, parts.digest, parts).result
+
+
+def is_customer_mode() -> bool:
+    """Whether a customer looks at the screen: costs and internal notes are hidden on all pages and in all files."""
+    return bool(st.session_state.get("customer_mode", False))
+
+
 @st.cache_resource(show_spinner=False)
 def examples() -> dict[str, str]:
-    """Title of each example request by its file name."""
-    files = sorted(data_dir("examples").glob("*.toml"))
-    return {file.stem: SizingRequest.from_file(file).title for file in files}
+    """Title of each request to start from by its place: published architectures first, then common workloads."""
+    folder = data_dir("examples")
+    kinds = (("Published", ""), ("Workload", "workloads/"))
+    return {
+        f"{place}{file.stem}": f"{kind}: {SizingRequest.from_file(file).title}"
+        for kind, place in kinds
+        for file in sorted((folder / place).glob("*.toml"))
+    }
 
 
-def start() -> None:
+def load_first() -> None:
     """Fill a new session with the first example."""
-    if "draft" not in st.session_state:
-        known = examples()
-        st.session_state.generation = 0
-        load_example(FIRST_EXAMPLE if FIRST_EXAMPLE in known else next(iter(known)))
+    known = examples()
+    load_example(FIRST_EXAMPLE if FIRST_EXAMPLE in known else next(iter(known)))
+
+
+def note_step() -> None:
+    """Note what changed since the last run as a step that can be undone."""
+    steps = st.session_state.steps
+    if steps[-1] != draft():
+        steps.append(copy.deepcopy(draft()))
+        del steps[:-MAX_STEPS]
+        st.session_state.undone = []
+        st.session_state.refused = ""
 
 
 def load_example(name: str) -> None:
     """Take an example as the request."""
-    _take(tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8")), name)
+    take(tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8")), name)
 
 
 def load_upload(name: str, content: bytes) -> None:
     """Take an uploaded request, or say in a sentence why not and keep the present one."""
-    st.session_state.upload_fault = ""
+    st.session_state.refused = ""
     try:
         data = read_upload(name, content)
         answer = outcome(SizingRequest.from_dict(data, name), catalog())
         if answer.refused:
             raise RequestError(answer.refused)
     except RequestError as error:
-        st.session_state.upload_fault = f"{name}: {sentences(str(error), name)}"
+        st.session_state.refused = f"**The file was not taken.** {plain(f'{name}: {sentences(str(error), name)}')}"
         return
-    _take(data, UPLOADED)
+    take(data, UPLOADED)
     st.session_state.notice = f"{name} is loaded."
 
 
-def read_upload(name: str, content: bytes) -> dict[str, Any]:
-    """Request of an uploaded file as plain data; of a design.json the request in it.
+def load_link(text: str) -> None:
+    """Take the request that a link carries, or say in a sentence why not."""
+    try:
+        data = unpacked(text)
+        SizingRequest.from_dict(data, "The link")
+    except RequestError as error:
+        st.session_state.refused = f"**The link was not taken.** {plain(sentences(str(error), 'The link'))}"
+        return
+    take(data, "a shared link")
 
-    Raises
-    ------
-    RequestError
-        If the file is too large, not UTF-8, neither TOML nor JSON, or no table.
+
+def take(data: dict[str, Any], origin: str) -> None:
+    """Replace the request by another, which its changes are then told against.
+
+    Parameters
+    ----------
+    data : dict
+        As a request file holds it.
+    origin : str
+        File name of an example, or words for where it came from.
     """
-    if len(content) > MAX_REQUEST_BYTES:
-        raise RequestError(f"{name}: the file is larger than a request can be ({MAX_REQUEST_BYTES} B)")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise RequestError(f"{name}: the file is not UTF-8 text (byte {error.start})") from None
-    kind = "JSON" if name.lower().endswith(".json") else "TOML"
-    try:
-        # ValueError: not valid, or an integer of thousands of digits.
-        data = json.loads(text) if kind == "JSON" else tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"{name}: the file is not valid {kind}: {error}") from None
-    if isinstance(data, dict) and data.get("kind") == "design":
-        data = data.get("request")
-    if not isinstance(data, dict):
-        raise RequestError(
-            f"{name}: the file holds no request; a request has at least one [[workload]] with dnn and target"
-        )
-    cleaned: dict[str, Any] = without_nothing(data)
-    return cleaned
-
-
-def without_nothing(data: Any) -> Any:
-    """Data without keys whose value is null, an empty list or an empty table: they say what absence says."""
-    if isinstance(data, dict):
-        cleaned = {key: without_nothing(value) for key, value in data.items()}
-        return {key: value for key, value in cleaned.items() if value is not None and value not in ([], {})}
-    return [without_nothing(value) for value in data] if isinstance(data, list) else data
-
-
-def _take(data: dict[str, Any], origin: str) -> None:
     draft = copy.deepcopy(data)
     if isinstance(draft.get("date"), str):
         draft["date"] = date.fromisoformat(draft["date"])
     st.session_state.draft = draft
+    st.session_state.original = copy.deepcopy(draft)
+    st.session_state.setdefault("steps", []).append(copy.deepcopy(draft))
+    st.session_state.undone = []
     st.session_state.origin = origin
     st.session_state.workload = 0
-    st.session_state.upload_fault = ""
+    st.session_state.refused = ""
+    refresh()
+
+
+def undo() -> None:
+    """Take back the last change of the request."""
+    steps = st.session_state.steps
+    if len(steps) > 1:
+        st.session_state.undone.append(steps.pop())
+        _back_to(steps[-1])
+
+
+def redo() -> None:
+    """Make the change again that was taken back last."""
+    if st.session_state.undone:
+        step = st.session_state.undone.pop()
+        st.session_state.steps.append(step)
+        _back_to(step)
+
+
+def _back_to(step: dict[str, Any]) -> None:
+    st.session_state.draft = copy.deepcopy(step)
     refresh()
 
 
@@ -247,29 +211,49 @@ def draft() -> dict[str, Any]:
     return found
 
 
+def as_given(view: View) -> dict[str, Any]:
+    """The request of the answer as it may leave the session: in customer mode without discounts and notes."""
+    if view.result is None or not view.is_customer_mode:
+        return draft()
+    data: dict[str, Any] = without_nothing(view.result.request.model_dump(mode="json", exclude_defaults=True))
+    return data
+
+
 def get(path: Path_) -> Any:
     """Value of a field as typed, or None."""
-    found: Any = draft()
+    return value_at(draft(), path)
+
+
+def value_at(data: Any, path: Path_) -> Any:
+    """Value at a place of nested tables and lists, or None."""
     for part in path:
-        if isinstance(found, Mapping):
-            found = found.get(part)
-        elif isinstance(found, list) and isinstance(part, int) and part < len(found):
-            found = found[part]
+        if isinstance(data, Mapping):
+            data = data.get(part)
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
         else:
             return None
-    return found
+    return data
 
 
 def put(path: Path_, value: Any) -> None:
-    """Set a field; None, an empty text and an empty list remove it."""
+    """Set a field; None, an empty text and an empty list remove it, and a table that is empty then."""
+    if value is None or value in ("", [], ()):
+        _remove(draft(), path)
+        return
     here: Any = draft()
     for part in path[:-1]:
         here = here[part] if isinstance(part, int) else here.setdefault(part, {})
-    key = path[-1]
-    if value is None or value in ("", [], ()):
-        here.pop(key, None)
-    else:
-        here[key] = value
+    here[path[-1]] = value
+
+
+def _remove(table: Any, path: Path_) -> None:
+    key, *rest = path
+    below = value_at(table, (key,))
+    if rest and below is not None:
+        _remove(below, tuple(rest))
+    if isinstance(table, dict) and key in table and (not rest or below in ({}, [])):
+        del table[key]
 
 
 def view(parts: Catalog) -> View:
@@ -289,80 +273,5 @@ def view(parts: Catalog) -> View:
             elif found.result is not None:
                 st.session_state.answered = request.model_dump_json()
     answered = st.session_state.get("answered", "")
-    result = outcome(SizingRequest.model_validate_json(answered), parts).result if answered else None
-    return View(parts, result, answered, tuple(faults), infeasible)
-
-
-def quantity_faults(data: Mapping[str, Any]) -> list[Fault]:
-    """Faults of the fields that hold quantities, each with its place."""
-    faults = []
-    for path, value in _leaves(data, ()):
-        kind = kind_of(path)
-        if kind is not None:
-            try:
-                parse(kind, value)
-            except ValueError as error:
-                faults.append(Fault(path, sentences(str(error))))
-    return faults
-
-
-def kind_of(path: Path_) -> Kind | None:
-    """Kind of quantity that a field holds, if any."""
-    return next((kind for end, kind in QUANTITIES.items() if path[-len(end) :] == end), None)
-
-
-def _leaves(data: Any, path: Path_) -> list[tuple[Path_, Any]]:
-    if isinstance(data, Mapping):
-        return [leaf for key, value in data.items() for leaf in _leaves(value, (*path, key))]
-    if isinstance(data, list) and any(isinstance(part, Mapping) for part in data):
-        return [leaf for number, value in enumerate(data) for leaf in _leaves(value, (*path, number))]
-    return [(path, data)]
-
-
-# A field of the request at the start of an error: workload[0].target.samples_per_s = ... or limits.racks: ...
-_FIELD = re.compile(r"(?:unknown key '|key ')?([a-z_]+(?:\[\d+\]|\.\d+|\.[a-z_]+)*)'?(?= = |: | is | names )")
-_SNAKE = re.compile(r"\b(?:[a-z]+(?:\[\d+\])?\.)*[a-z]+(?:_[a-z]+)+\b")
-_ID = re.compile(r"'?(?<![\w.-])([a-z0-9]+(?:[.+-][a-z0-9]+)+|[a-z]+\d+|(?<=')[a-z0-9]+)(?![\w-])'?")
-
-
-def request_faults(text: str) -> list[Fault]:
-    """Sentences of a RequestError, each with the field that it names."""
-    faults = []
-    for line in text.splitlines():
-        match = _field(line.removeprefix("request: "))
-        parts = re.findall(r"[a-z_]+|\d+", match[1]) if match is not None else []
-        faults.append(Fault(tuple(int(part) if part.isdigit() else part for part in parts), sentences(line)))
-    return faults
-
-
-def _field(line: str) -> re.Match[str] | None:
-    match = _FIELD.match(line)
-    return match if match is not None and re.split(r"[\[.]", match[1])[0] in SizingRequest.model_fields else None
-
-
-def sentences(text: str, place: str = "request") -> str:
-    """An error of the engine in the words of the pages: fields by their labels, items by their names, no places."""
-    said = []
-    for line in text.splitlines():
-        line = line.removeprefix(f"{place}: ")
-        match = _field(line)
-        if match is not None:
-            line = f"{label_of(match[1])}{line[match.end() :]}"
-        line = _SNAKE.sub(lambda found: label_of(found[0]), line)
-        line = _ID.sub(_name_of, line)
-        said.append(line[:1].upper() + line[1:] + ("" if line.endswith((".", "?", "!")) else "."))
-    return " ".join(said)
-
-
-def label_of(path: str) -> str:
-    """Label of a field given as in an error: 'workload[0].dataset_bytes' reads 'Data set size'."""
-    last: str = re.findall(r"[a-z_]+", path)[-1]
-    return LABELS.get(last, last.replace("_", " "))
-
-
-def _name_of(match: re.Match[str]) -> str:
-    """Name of a catalogue item in place of its id; other words stay."""
-    try:
-        return str(catalog().item(match[1]).name)
-    except CatalogError:
-        return match[0]
+    result = shown(answered, parts) if answered else None
+    return View(parts, result, answered, tuple(faults), infeasible, is_customer_mode())

@@ -1,6 +1,8 @@
 """The workload on the page Requirements: what runs, on which data, and what must be reached."""
 
+import copy
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any, get_args
 
 import streamlit as st
@@ -12,34 +14,50 @@ from sizer.catalog.schema import Dataset, Dnn, Item
 from sizer.report.words import name as word
 from sizer.report.words import percent, plural, sample_unit
 from sizer.ui import fields, state
-from sizer.ui.state import Path_, View
-from sizer.ui.typed import written
+from sizer.ui.faults import Path_
+from sizer.ui.state import View
+from sizer.ui.typed import plain, written
 from sizer.workload.request import Access, Cache, RankBy, Task
 
 OWN = "own numbers"
+MAX_WORKLOADS = 20  # of a request
 _CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 _TARGETS = {"samples_per_s": "A rate", "time_to_train_s": "A time to train", "gpus_busy": "GPUs kept busy"}
 
 
 def which() -> int:
-    """Index of the workload that the fields show; a chooser where there are several."""
+    """Index of the workload that the fields show; with several there is a chooser, and one can always be added."""
     works = state.draft().get("workload", [])
-    if len(works) < 2:
-        return 0
     key = f"which/{st.session_state.generation}"
     if key not in st.session_state:
-        st.session_state[key] = min(st.session_state.workload, len(works) - 1)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.segmented_control(
-            f"The design runs {plural(len(works), 'workload')}; this one is shown",
-            range(len(works)),
-            required=True,
-            format_func=lambda number: str(works[number].get("name") or f"Workload {number}"),
-            key=key,
+        st.session_state[key] = max(0, min(st.session_state.workload, len(works) - 1))
+    chosen: int | None = 0
+    with st.container(horizontal=True, vertical_alignment="bottom", key="workloads"):
+        if len(works) > 1:
+            chosen = st.segmented_control(
+                f"The design runs {plural(len(works), 'workload')}; this one is shown",
+                range(len(works)),
+                required=True,
+                format_func=lambda number: plain(_name_of(works[number], number)),
+                key=key,
+            )
+            st.button("Remove it", on_click=_remove, args=(chosen or 0,), type="tertiary", icon=":material/delete:")
+        st.button(
+            "Add a workload",
+            on_click=_add,
+            args=(chosen or 0,),
+            type="tertiary",
+            icon=":material/add:",
+            disabled=len(works) >= MAX_WORKLOADS,
+            help="A copy of this one to change. The design must meet the targets of all of them; each is judged alone.",
         )
-        st.button("Remove it", on_click=_remove, args=(chosen,), type="tertiary", icon=":material/delete:")
-    st.session_state.workload = chosen
-    return int(chosen or 0)
+    st.session_state.workload = chosen or 0
+    return chosen or 0
+
+
+def _name_of(work: Any, number: int) -> str:
+    name = work.get("name") if isinstance(work, Mapping) else None
+    return str(name or f"Workload {number + 1}")
 
 
 def _remove(number: int) -> None:
@@ -47,83 +65,121 @@ def _remove(number: int) -> None:
     state.refresh()
 
 
+def _add(number: int) -> None:
+    works = state.draft().setdefault("workload", [])
+    names = [_name_of(work, place) for place, work in enumerate(works)]
+    new = copy.deepcopy(works[number]) if works else {"dnn": "resnet50", "target": {"samples_per_s": "1000 images/s"}}
+    new["name"] = next(name for n in count(2) if (name := f"Workload {n}") not in names)
+    works.append(new)
+    st.session_state.workload = len(works) - 1
+    state.refresh()
+
+
 def draw(view: View, path: Path_) -> None:
-    """The fields of one workload, in three columns."""
-    left, middle, right = st.columns(3, gap="large")
+    """The fields of one workload: what everybody states in three columns, the rest folded away."""
     parts = view.catalog
-    dnn, dataset = _dnn(parts, path), _dataset(parts, path)
+    left, middle, right = st.columns(3, gap="large")
     with left:
+        fields.text("Name", (*path, "name"), "As pages and documents print it.", 120, "workload")
         fields.switch(
             "Task",
             (*path, "task"),
             {task: _word(task) for task in get_args(Task)},
             "training",
-            "Training, or forward passes over a validation set. Production inference is out of scope.",
+            "Training, or forward passes over a validation set. Production inference is out of scope: no published "
+            "measurement of these systems covers it. Default: training.",
             after=lambda: _after_task(view, path),
         )
         _dnn_choice(parts, path)
-        _stack_choice(parts, path)
-        fields.switch(
-            "Arithmetic",
-            (*path, "precision"),
-            {"mixed": "Mixed precision", "fp32": "Single precision"},
-            "mixed",
-            "Mixed precision runs on tensor cores.",
-            after=lambda: _drop_unfit(parts, path),
-        )
-        fields.whole(
-            "Batch per GPU",
-            (*path, "batch_per_gpu"),
-            "Samples of one step on one GPU. Without a wish: 128, or 64 in "
-            "single precision, which fits 16 GB for ImageNet networks.",
-            65_536,
-            "default",
-        )
     with middle:
         _dataset_choice(parts, path)
         fields.quantity(
             "Data set size",
             (*path, "dataset_bytes"),
-            "The whole set on storage, where it is not samples × sample size; for example many copies of one set.",
+            "The whole set on storage, for example many copies of one set. Default: samples × sample size of the data "
+            "set chosen. Any size with its unit: 22.2 TB, 20 TiB, 500 GB.",
             "samples × sample size",
         )
-        fields.quantity(
-            "Sample size",
-            (*path, "sample_bytes"),
-            "Mean size of one sample on storage.",
-            f"{si(dataset.sample_bytes.value, 'B')} of the data set" if dataset is not None else "",
-        )
-        fields.choice(
-            "Reading order",
-            (*path, "access"),
-            {kind: _word(kind) for kind in get_args(Access)},
-            "random",
-            "Order in which a server reads the set; it decides what a cache can hold.",
-        )
-        fields.choice(
-            "Server cache",
-            (*path, "cache"),
-            {kind: _word(kind) for kind in get_args(Cache)},
-            "page-cache",
-            "Page cache: memory of the server. Pinned: a cache that never evicts.",
-        )
     with right:
-        _target(view, path, dnn)
+        _target(view, path, _dnn(parts, path))
         fields.choice(
             "Confidence that it is reached",
             ("confidence",),
             _confidences(),
             0.9,
-            "A design counts only if all targets are met together with this probability. Without a wish: 90 %.",
+            "A design counts only if all targets are met together with this probability, from 50 to 99 %. Default: "
+            "90 %, so that one design in ten would miss.",
         )
-        ranks = {"": "Nothing, unless every price is known", **{rank: _word(rank) for rank in get_args(RankBy)}}
-        fields.choice(
-            "Platforms ranked by",
-            ("rank_by",),
-            ranks,
-            "",
-            "Vendors are not ranked silently: without a key the platforms stand side by side in order of size.",
-        )
+    _more(parts, path)
+
+
+def _more(parts: Catalog, path: Path_) -> None:
+    """What has a default that fits most."""
+    stack, batch = state.get((*path, "stack")), state.get((*path, "batch_per_gpu"))
+    said = [
+        parts.stacks[stack].name if stack in parts.stacks else "oldest well measured software",
+        "single precision" if state.get((*path, "precision")) == "fp32" else "mixed precision",
+        f"batch {batch}" if batch else "default batch",
+        _word(state.get((*path, "access")) or "random").lower(),
+        _word(state.get((*path, "cache")) or "page-cache").lower(),
+    ]
+    with st.expander(f"**Expert settings:** {plain(', '.join(said))}", key="expert"):
+        left, middle, right = st.columns(3, gap="large")
+        with left:
+            _stack_choice(parts, path)
+            fields.switch(
+                "Arithmetic",
+                (*path, "precision"),
+                {"mixed": "Mixed precision", "fp32": "Single precision"},
+                "mixed",
+                "Mixed precision runs on tensor cores. Default: mixed.",
+                after=lambda: _drop_unfit(parts, path),
+            )
+            fields.whole(
+                "Batch per GPU",
+                (*path, "batch_per_gpu"),
+                "Samples of one step on one GPU, from 1 to 65 536. Default: 128, or 64 in single precision, which "
+                "fits 16 GB for ImageNet networks.",
+                65_536,
+                "default",
+            )
+        with middle:
+            _sample_size(parts, path)
+            fields.choice(
+                "Reading order",
+                (*path, "access"),
+                {kind: _word(kind) for kind in get_args(Access)},
+                "random",
+                "Order in which a server reads the set; it decides what a cache can hold. Default: random, in which "
+                "every server reads all of it.",
+            )
+            fields.choice(
+                "Server cache",
+                (*path, "cache"),
+                {kind: _word(kind) for kind in get_args(Cache)},
+                "page-cache",
+                "Page cache: memory of the server. Pinned: a cache that never evicts. Default: page cache.",
+            )
+        with right:
+            ranks = {"": "Nothing, unless every price is known", **{rank: _word(rank) for rank in get_args(RankBy)}}
+            fields.choice(
+                "Platforms ranked by",
+                ("rank_by",),
+                ranks,
+                "",
+                "Vendors are not ranked silently: without a key the platforms stand side by side in order of size.",
+            )
+
+
+def _sample_size(parts: Catalog, path: Path_) -> None:
+    dataset = _dataset(parts, path)
+    known = f"{si(dataset.sample_bytes.value, 'B')} of the data set" if dataset is not None else ""
+    fields.quantity(
+        "Sample size",
+        (*path, "sample_bytes"),
+        "Mean size of one sample on storage. Default: that of the data set chosen.",
+        known,
+    )
 
 
 def _word(raw: str) -> str:

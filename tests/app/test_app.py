@@ -2,18 +2,12 @@
 
 import json
 import re
-import socket
 import tomllib
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit import config
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
-from sizer.base.errors import OutputError, RequestError
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, WATTS, parse
 from sizer.base.resources import data_dir
 from sizer.base.toml_text import to_toml
@@ -22,56 +16,17 @@ from sizer.drawings.palette import DARK, LIGHT
 from sizer.export.design_json import design_document, to_json
 from sizer.report.tables import Table, columns, row
 from sizer.sizing.size import size
-from sizer.ui import look, start, state
-from sizer.ui.document import file_name
+from sizer.ui import faults, look, uploads
 from sizer.ui.typed import plain, understood, written
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
-from tests import factories
+from tests.app.pages import PATH, assert_healthy, figures, opened, said, to_page, widget
 
-APP = Path(__file__).parents[2] / "app.py"
 EXAMPLES = sorted(data_dir("examples").glob("*.toml"))
-PAGES = ("requirements", "architecture", "performance", "bill", "document")
+TEMPLATES = sorted(data_dir("examples").glob("workloads/*.toml"))
 SCRIPT = "<script>alert(1)</script>"
 
 
-def opened(page: str = "requirements") -> AppTest:
-    """The app on one page, in a new session."""
-    app = AppTest.from_file(APP, default_timeout=60).run()
-    return to_page(app, page) if page != "requirements" else app
-
-
-def to_page(app: AppTest, page: str) -> AppTest:
-    """Another page of the same session. Pages made of functions have no file that ``switch_page`` could name."""
-    app._page_hash = calc_hash("" if page == "requirements" else page)
-    return app.run()
-
-
-def widget(kind, label: str):
-    """Widget by its label."""
-    found = [one for one in kind if one.label == label]
-    assert found, f"no widget {label!r}; there are {[one.label for one in kind]}"
-    return found[0]
-
-
-def figures(app: AppTest) -> list[tuple[str, str]]:
-    """The headline as label and value."""
-    return [(one.label, one.value) for one in app.metric]
-
-
-def said(app: AppTest) -> str:
-    """Everything that the page says in errors, without the backslashes that keep Markdown from reading it."""
-    return " ".join(one.value for one in (*app.error, *app.caption)).replace("\\", "")
-
-
-def assert_healthy(app: AppTest) -> None:
-    """No exception, an answer, at most one primary button."""
-    assert not app.exception, [one.message for one in app.exception]
-    assert len(app.metric) >= 7
-    primary = [one for kind in ("button", "download_button") for one in app.get(kind) if one.proto.type == "primary"]
-    assert len(primary) <= 1
-
-
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PATH)
 def test_every_page_shows_the_headline_and_names_the_next_step(page):
     app = opened(page)
     assert_healthy(app)
@@ -82,27 +37,34 @@ def test_every_page_shows_the_headline_and_names_the_next_step(page):
     assert any(label.startswith("List price") for label in labels)
     assert any(label.startswith("Power") for label in labels)
     steps = [one.proto.label for one in app.get("page_link")]
-    position = PAGES.index(page)
-    assert [step.split(",")[0] for step in steps] == [
-        f"Next: {name.capitalize()}" for name in PAGES[position + 1 :][:1]
-    ]
+    following = PATH[PATH.index(page) + 1 :][:1]
+    assert [step.split(",")[0] for step in steps] == [f"Next: {name.capitalize()}" for name in following]
 
 
 @pytest.mark.parametrize("name", [file.stem for file in EXAMPLES])
 def test_every_example_can_be_chosen_by_its_title(name):
     app = opened()
     title = SizingRequest.from_file(data_dir("examples") / f"{name}.toml").title
-    choice = widget(app.selectbox, "Start from a published design")
-    assert title in choice.options
+    choice = widget(app.selectbox, "Start from")
+    assert f"Published: {title}" in choice.options
     choice.set_value(name).run()
     assert_healthy(app)
     assert not app.error
     assert app.title[0].value.replace("\\", "") == title
-    for page in PAGES[1:]:
+    for page in PATH[1:]:
         assert_healthy(to_page(app, page))
         for one in app.get("html"):
             remarks = re.findall("<li>(.*?)</li>", one.proto.body)
             assert len(remarks) == len(set(remarks)), page
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: file.stem)
+def test_every_template_of_a_workload_has_an_answer(file):
+    app = opened()
+    widget(app.selectbox, "Start from").set_value(f"workloads/{file.stem}").run()
+    assert_healthy(app)
+    assert not app.error
+    assert app.title[0].value.replace("\\", "") == SizingRequest.from_file(file).title
 
 
 def test_choices_are_names_and_never_ids():
@@ -127,7 +89,7 @@ def test_a_bad_size_is_named_and_the_last_answer_stays(text):
     assert "Data set size" in said(app)
     assert "The numbers below are those of the last request" in said(app)
     assert not any("<script>" in one.value for one in (*app.error, *app.caption, *app.markdown, *app.title))
-    for page in PAGES[1:]:
+    for page in PATH[1:]:
         assert figures(to_page(app, page)) == before
     to_page(app, "requirements")
     widget(app.text_input, "Data set size").set_value("22,2 TB").run()
@@ -195,7 +157,7 @@ def test_own_numbers_start_from_the_network_chosen():
     assert widget(app.text_input, "Forward operations of one sample").value.endswith("FLOP")
     assert dict(figures(app))["GPUs"] == dict(before)["GPUs"]
     widget(app.text_input, "Name").set_value(SCRIPT).run()
-    for page in PAGES:
+    for page in PATH:
         assert_healthy(to_page(app, page))
 
 
@@ -231,7 +193,7 @@ def test_another_platform_can_be_described_in_full():
 
 def test_several_workloads_are_edited_one_at_a_time():
     app = opened()
-    widget(app.selectbox, "Start from a published design").set_value("c4140-f800").run()
+    widget(app.selectbox, "Start from").set_value("c4140-f800").run()
     labels = [one.label for one in app.segmented_control]
     which = next(one for one in app.segmented_control if one.label.startswith("The design runs"))
     assert labels
@@ -247,7 +209,7 @@ def test_several_workloads_are_edited_one_at_a_time():
 ANY_WORKLOAD = b'{"dnn": "resnet50", "target": {"gpus_busy": 8}}'
 
 
-def upload(name: str, content: bytes) -> AppTest:
+def upload(name: str, content: bytes):
     """The app after a file was opened in it."""
     app = opened()
     app.file_uploader[0].set_value((name, content, "text/plain")).run()
@@ -294,7 +256,7 @@ target = {{ gpus_busy = 8 }}
     assert not app.error
     assert app.title[0].value.startswith("\\<script\\>")
     assert "![" not in app.title[0].value
-    for page in PAGES[1:]:
+    for page in PATH[1:]:
         assert_healthy(to_page(app, page))
 
 
@@ -374,46 +336,14 @@ def test_the_style_sheet_has_every_colour_of_the_palette(palette):
         assert colour in sheet
 
 
-def test_file_names_are_plain():
-    name = file_name(factories.nine_dgx1(), "pdf")
-    assert name == "example-motors-training-cluster-for-driver-assistance-2019-03-01-guide.pdf"
-
-
 def test_error_sentences_name_fields_by_their_labels():
-    assert state.sentences("request: workload.0.dataset_bytes: is bad") == "Data set size: is bad."
-    fault = state.request_faults("request: workload.0.target.samples_per_s: is bad")[0]
+    assert faults.sentences("request: workload.0.dataset_bytes: is bad") == "Data set size: is bad."
+    fault = faults.request_faults("request: workload.0.target.samples_per_s: is bad")[0]
     assert fault.path == ("workload", 0, "target", "samples_per_s")
-    assert state.request_faults("something else")[0].path == ()
-
-
-# --- the server
-
-
-def test_a_busy_port_is_one_sentence():
-    with socket.socket() as taken:
-        taken.bind((start.ADDRESS, 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(OutputError, match=rf"^port {port} of 127\.0\.0\.1 is in use; choose another with --port$"):
-            start.check_port(port)
-
-
-@pytest.mark.parametrize("port", [0, -1, 65_536])
-def test_a_number_that_is_no_port_is_refused(port):
-    with pytest.raises(RequestError, match="is no port"):
-        start.run(port)
-
-
-def test_the_settings_are_flags_that_streamlit_knows():
-    flags = start.settings()
-    known = {name.replace(".", "_") for name in config._config_options_template}
-    assert set(flags) <= known
-    assert flags["browser_gatherUsageStats"] is False
-    assert flags["client_showErrorDetails"] in ("none", "type")
-    assert len(flags["theme_fontFaces"]) == 4
+    assert faults.request_faults("something else")[0].path == ()
 
 
 def test_json_and_toml_of_one_request_agree():
     data = tomllib.loads(EXAMPLES[0].read_text(encoding="utf-8"))
-    as_json = state.read_upload("a.json", json.dumps(data, default=str).encode())
+    as_json = uploads.read_upload("a.json", json.dumps(data, default=str).encode())
     assert SizingRequest.from_dict(as_json) == SizingRequest.from_dict(data)

@@ -1,0 +1,58 @@
+"""A request inside a link: packed so that it survives mail and chat, read back as something that a stranger wrote."""
+
+import base64
+import binascii
+import json
+import zlib
+from typing import Any
+from urllib.parse import urlencode
+
+from sizer.base.errors import RequestError
+from sizer.ui.uploads import read_upload
+from sizer.workload.request import MAX_REQUEST_BYTES
+
+PARAMETER = "d"
+# Longer addresses are cut by mail programs and proxies.
+MAX_LINK_CHARACTERS = 7_500
+_WHAT = "The link"
+
+
+def packed(data: dict[str, Any]) -> str:
+    """A request, as its file would hold it, as text of letters, digits, hyphens and underscores."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, default=str)
+    return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    """The request that :func:`packed` put into a link.
+
+    Raises
+    ------
+    RequestError
+        If the link is too long, damaged, unpacks to more than a request, or holds something else.
+    """
+    if len(text) > MAX_LINK_CHARACTERS:
+        raise RequestError(f"{_WHAT} has {len(text)} characters; at most {MAX_LINK_CHARACTERS} hold a request")
+    unpacker = zlib.decompressobj()
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        content = unpacker.decompress(raw, MAX_REQUEST_BYTES + 1)
+    except (binascii.Error, ValueError, zlib.error):
+        raise RequestError(f"{_WHAT} is damaged: a part of it is missing or changed; ask for it again") from None
+    if not unpacker.eof and len(content) <= MAX_REQUEST_BYTES:
+        raise RequestError(f"{_WHAT} is damaged: its end is missing; ask for it again")
+    return read_upload(f"{_WHAT}.json", content)
+
+
+def link(base: str, data: dict[str, Any]) -> str | None:
+    """Address that opens the request; None where it would be too long.
+
+    Parameters
+    ----------
+    base : str
+        Address of the first page, without a query.
+    data : dict
+        The request as its file would hold it.
+    """
+    text = packed(data)
+    return f"{base}?{urlencode({PARAMETER: text})}" if len(text) <= MAX_LINK_CHARACTERS else None

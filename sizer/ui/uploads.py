@@ -1,0 +1,46 @@
+"""Requests that come as files: read as plain data, or refused in one sentence."""
+
+import json
+import tomllib
+from typing import Any
+
+from sizer.base.errors import RequestError
+from sizer.workload.request import MAX_REQUEST_BYTES
+
+
+def read_upload(name: str, content: bytes) -> dict[str, Any]:
+    """Request of an uploaded file as plain data; of a design.json the request in it.
+
+    Raises
+    ------
+    RequestError
+        If the file is too large, not UTF-8, neither TOML nor JSON, or no table.
+    """
+    if len(content) > MAX_REQUEST_BYTES:
+        raise RequestError(f"{name}: the file is larger than a request can be ({MAX_REQUEST_BYTES} B)")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{name}: the file is not UTF-8 text (byte {error.start})") from None
+    kind = "JSON" if name.lower().endswith(".json") else "TOML"
+    try:
+        # ValueError: not valid, or an integer of thousands of digits.
+        data = json.loads(text) if kind == "JSON" else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"{name}: the file is not valid {kind}: {error}") from None
+    if isinstance(data, dict) and data.get("kind") == "design":
+        data = data.get("request")
+    if not isinstance(data, dict):
+        raise RequestError(
+            f"{name}: the file holds no request; a request has at least one [[workload]] with dnn and target"
+        )
+    cleaned: dict[str, Any] = without_nothing(data)
+    return cleaned
+
+
+def without_nothing(data: Any) -> Any:
+    """Data without keys whose value is null, an empty list or an empty table: they say what absence says."""
+    if isinstance(data, dict):
+        cleaned = {key: without_nothing(value) for key, value in data.items()}
+        return {key: value for key, value in cleaned.items() if value is not None and value not in ([], {})}
+    return [without_nothing(value) for value in data] if isinstance(data, list) else data

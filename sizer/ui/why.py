@@ -1,0 +1,63 @@
+"""Why a number is what it is, one click away: formula, inputs, sources, doubt and assumptions."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from sizer.catalog.schema import Source
+from sizer.report.why import Why, why
+from sizer.sizing.result import SizingResult
+from sizer.ui import look
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+
+
+def of_figure(view: View, key: str) -> Why:
+    """What stands behind a figure of the described design, made once; ``key`` is one of ``sizer.report.why``."""
+    assert view.result is not None
+    return _kept(view.key, key, view.result, view)
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _kept(answer_key: str, key: str, _result: SizingResult, _view: View) -> Why:  # noqa: ARG001  (names the result)
+    return why(_result, _view.catalog, key)
+
+
+def popover(label: str, key: str, view: View, place: str = "") -> None:
+    """A small button that opens to what stands behind a figure; it is drawn when opened.
+
+    Parameters
+    ----------
+    label : str
+        Of the button: the value itself, or words. Shown as it is, not as Markdown.
+    key : str
+        Figure.
+    view : View
+    place : str
+        Tells apart two buttons for one figure on one page.
+    """
+    with st.popover(plain(label), type="tertiary", on_change="rerun", key=f"why-{place}-{key}") as opened:
+        if opened.open:
+            show_figure(view, key)
+
+
+def show_figure(view: View, key: str) -> None:
+    """Draw what stands behind a figure of the described design."""
+    show_inside(of_figure(view, key), view.catalog.sources)
+
+
+def show_inside(said: Why, sources: Mapping[str, Source]) -> None:
+    """Draw what stands behind a figure, without the button."""
+    st.markdown(f"**{plain(said.title)}: {plain(said.answer)}**")
+    if said.formula:
+        st.markdown(f"*{plain(said.formula)}*")
+    if said.inputs.rows:
+        look.table(said.inputs, sources)
+    for head, sentences in (
+        ("Where it comes from", said.reasons),
+        ("How sure it is", said.uncertainty),
+        ("Assumed", said.assumptions),
+    ):
+        if sentences:
+            st.caption(f"**{head}**")
+            look.notes(sentences)

@@ -1,0 +1,135 @@
+"""The app in a real browser: starting the server, opening windows, waiting until a page is drawn."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = os.environ.get("SIZER_CHROMIUM", "")
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync", "--host-resolver-rules=MAP sizer.test 127.0.0.1"]  # fmt: skip
+# A name of this machine that the browser alone knows; RFC 6761 sets its ending aside for tests.
+HOST = "sizer.test"
+CHECKOUT = Path(__file__).parents[3]
+# All pages by the words of their links; Requirements comes first.
+PAGES = (
+    "Requirements", "Architecture", "Performance", "What-if", "Bill", "Document", "Designs", "Evidence", "Catalogue",
+)  # fmt: skip
+# One number of the headline, which stands on every page that has an answer.
+FIGURE = ".st-key-headline [data-testid='stPopover'] button"
+_START_SECONDS = 60
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def served(folder: Path, **variables: str) -> Iterator[int]:
+    """The server as ``sizer app`` starts it, in a folder without settings of its own; its port.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it starts and keeps its designs.
+    variables : str
+        Variables of its environment.
+    """
+    port = free_port()
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("SIZER_")},
+        "PYTHONPATH": str(CHECKOUT),
+        "SIZER_APP_PORT": str(port),
+        "SIZER_LIBRARY": str(folder / "designs.sqlite"),
+        **variables,
+    }
+    with (folder / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "sizer.cli", "app"], cwd=folder, env=environment, stdout=log, stderr=log
+        )
+        try:
+            _wait_for(server, port, variables.get("SIZER_APP_BASE_PATH", "").strip("/"))
+            yield port
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+def _wait_for(server: "subprocess.Popen[bytes]", port: int, base_path: str) -> None:
+    url = f"http://127.0.0.1:{port}/{base_path}{'/' if base_path else ''}_stcore/health"
+    end = time.monotonic() + _START_SECONDS
+    while time.monotonic() < end:
+        try:
+            urllib.request.urlopen(url, timeout=1).close()
+            return
+        except (urllib.error.URLError, OSError):
+            assert server.poll() is None, "the server ended"
+            time.sleep(0.1)
+    raise AssertionError(f"{url} did not answer within {_START_SECONDS} s")
+
+
+@contextmanager
+def browser() -> Iterator["Browser"]:
+    """Chromium; the test is skipped where there is none."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM:
+        pytest.skip("SIZER_CHROMIUM names no browser")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+def window(of: "Browser", width: int = 1280, height: int = 720, scheme: str = "light") -> "Page":
+    """A window in a session of its own; addresses asked for are kept in ``page.asked``."""
+    context = of.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
+    )  # fmt: skip
+    page = context.new_page()
+    page.asked = []
+    page.on("request", lambda request: page.asked.append(request.url))
+    return page
+
+
+def settled(page: "Page") -> None:
+    """Wait for the headline, then for the server to be done with the page."""
+    page.wait_for_selector(FIGURE, timeout=60_000)
+    page.wait_for_function("!document.querySelector('[data-testid=\"stStatusWidget\"]')", timeout=60_000)
+    # What the server draws anew is dim until it has come.
+    page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')", timeout=60_000)
+
+
+def to_page(page: "Page", name: str) -> None:
+    """Another page by its link, which may stand in the menu of those that found no room."""
+    link = page.get_by_role("link", name=name, exact=True).first
+    if not link.is_visible():
+        page.get_by_text(re.compile(r"^\d+ more$")).first.click()
+        link = page.get_by_role("menuitem", name=name, exact=True)
+    link.click()
+    page.wait_for_url(re.compile(rf"/{name.lower() if name != PAGES[0] else ''}(\?.*)?$"))
+    settled(page)
+
+
+def assert_clean(page: "Page") -> None:
+    """No exception, no raw markup, nothing wider than the window."""
+    assert page.locator('[data-testid="stException"]').count() == 0
+    text = page.inner_text('[data-testid="stMain"]')
+    # "None is pinned" is a sentence, None alone a value that nobody put into words.
+    assert re.findall(r"\b(?:Traceback|nan|inf|undefined|None(?! (?:is|are|of)))\b|\w+Error\b|&lt;", text) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

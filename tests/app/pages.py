@@ -1,0 +1,70 @@
+"""The app without a browser: opening pages, finding widgets, reading the headline."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
+from streamlit.util import calc_hash
+
+APP = Path(__file__).parents[2] / "app.py"
+# Left to right, from a need to a quote.
+PATH = ("requirements", "architecture", "performance", "what-if", "bill", "document")
+BESIDE = ("designs", "evidence", "catalogue")
+
+
+def opened(page: str = "requirements", **query: str) -> AppTest:
+    """The app on one page, in a new session; ``query`` is what its address carries."""
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    return to_page(app, page) if page != "requirements" else app
+
+
+def to_page(app: AppTest, page: str) -> AppTest:
+    """Another page of the same session. Pages made of functions have no file that ``switch_page`` could name."""
+    app._page_hash = calc_hash("" if page == "requirements" else page)
+    return app.run()
+
+
+def widget(kind, label: str):
+    """Widget by its label."""
+    found = [one for one in kind if one.label == label]
+    assert found, f"no widget {label!r}; there are {[one.label for one in kind]}"
+    return found[0]
+
+
+def figures(app: AppTest) -> list[tuple[str, str]]:
+    """The headline as label and value."""
+    rows = []
+    for figure in _blocks(app.main):
+        if "-figure-" in getattr(figure.proto, "id", ""):
+            (value,) = [one.proto.popover.label for one in _blocks(figure) if one.type == "popover"]
+            label = next(one.value for one in figure.caption)
+            rows.append((_unescaped(label), _unescaped(value)))
+    return rows
+
+
+def _blocks(block: Block) -> Iterator[Block]:
+    for one in block.children.values():
+        if isinstance(one, Block):
+            yield one
+            yield from _blocks(one)
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("\\", "")
+
+
+def said(app: AppTest) -> str:
+    """Everything that the page says in errors, without the backslashes that keep Markdown from reading it."""
+    return _unescaped(" ".join(one.value for one in (*app.error, *app.caption)))
+
+
+def assert_healthy(app: AppTest) -> None:
+    """No exception, an answer, at most one primary button."""
+    assert not app.exception, [one.message for one in app.exception]
+    assert len(figures(app)) >= 7
+    primary = [one for kind in ("button", "download_button") for one in app.get(kind) if one.proto.type == "primary"]
+    assert len(primary) <= 1

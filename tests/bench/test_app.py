@@ -1,0 +1,94 @@
+"""What a person waits for in the browser: the first page of a warm server, a rerun after an edit, another page.
+
+SIZER_CHROMIUM=$(tools/chromium.sh) .venv/bin/pytest tests/bench/test_app.py --benchmark-only
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.app.browser import driving
+from tests.app.browser.driving import FIGURE, settled, window
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROUNDS = 10
+# Head of each page, which the page draws itself.
+HEADS = {
+    "Architecture": "The design and its neighbours",
+    "Performance": "What limits it",
+    "What-if": "What would change it",
+    "Bill": "Bill of materials",
+    "Document": "Files",
+    "Designs": "Designs",
+    "Catalogue": "Catalogue",
+}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with driving.served(tmp_path_factory.mktemp("served")) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator["Browser"]:
+    with driving.browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def page(address: str, chromium: "Browser") -> "Page":
+    found = window(chromium)
+    found.goto(address)
+    settled(found)
+    return found
+
+
+def test_first_page_of_a_warm_server(benchmark, page, chromium, address) -> None:
+    """Until the numbers stand there, in a window whose cache is warm but whose session is new. Asked: 1 s."""
+    context = chromium.new_context()
+
+    def open_it() -> None:
+        fresh = context.new_page()
+        fresh.goto(address)
+        fresh.wait_for_selector(FIGURE)
+        fresh.close()
+
+    benchmark.pedantic(open_it, rounds=ROUNDS, warmup_rounds=1)
+
+
+def test_rerun_after_an_edit(benchmark, page) -> None:
+    """From Enter to the new number; every request is one that was never sized. Asked: 0.3 s."""
+    field = page.get_by_role("textbox", name="Rate, at least")
+    rates = iter(range(20_000, 60_000, 1_700))
+
+    def type_it() -> tuple[tuple[str], dict[str, object]]:
+        before = page.locator(FIGURE).nth(1).inner_text()
+        field.fill(f"{next(rates)} images/s")
+        return (before,), {}
+
+    def enter(before: str) -> None:
+        field.press("Enter")
+        page.wait_for_function(
+            "([selector, before]) => document.querySelectorAll(selector)[1].innerText !== before", arg=[FIGURE, before]
+        )
+
+    benchmark.pedantic(enter, setup=type_it, rounds=ROUNDS)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_another_page(benchmark, page, name) -> None:
+    """From the click to the page's own head, for a page that was looked at before. Asked: 0.5 s."""
+
+    def leave() -> None:
+        driving.to_page(page, "Requirements")
+
+    def switch() -> None:
+        page.get_by_role("link", name=name, exact=True).first.click()
+        page.get_by_role("heading", name=HEADS[name], exact=True).first.wait_for()
+
+    driving.to_page(page, name)
+    benchmark.pedantic(switch, setup=leave, rounds=ROUNDS)
