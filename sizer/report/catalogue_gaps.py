@@ -91,8 +91,8 @@ def counts_table(found: Sequence[Gap], catalog: Catalog) -> Table:
         total = sum(len(catalog.folder(folder)) for folder in {gap.kind for gap in found})
         rows.append(_counts_row("All of these", found, total, is_total=True))
     heads = columns(
-        "Kind", ("Parts", "right"), ("with something unknown", "right"), ("Facts not published", "right"),
-        ("Facts assumed", "right"), ("without part number", "right"), ("without price", "right"),
+        "Kind", ("Parts", "right"), ("With something unknown", "right"), ("Facts not published", "right"),
+        ("Facts assumed", "right"), ("Without part number", "right"), ("Without price", "right"),
     )  # fmt: skip
     return Table("unknown-counts", "What is unknown, by kind of part", heads, tuple(rows))
 

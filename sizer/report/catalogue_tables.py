@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import grouped
 from sizer.catalog.links import kind_name
-from sizer.catalog.model import Catalog, statements
+from sizer.catalog.model import Catalog
 from sizer.catalog.schema import (
     Cable,
     CapacityOption,
@@ -17,7 +17,6 @@ from sizer.catalog.schema import (
     Overhead,
     Port,
     Sku,
-    Source,
 )
 from sizer.catalog.wording import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.report.tables import Align, Cell, Row, Table, columns, port_text, row
@@ -144,7 +143,6 @@ _NUMBER = re.compile(
 )
 _LINK_KINDS = ("edr", "fdr", "qdr", "hdr", "100gbe", "40gbe", "25gbe", "10gbe", "1gbe")
 _NONE = " "  # a cell without text would show its source
-_HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(?:/[A-Za-z0-9._~/?#&=%+,:@-]*)?")
 
 
 def part_name(item: Item, catalog: Catalog) -> str:
@@ -322,19 +320,6 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _TEXT_MOST else text[: _TEXT_MOST - 1].rstrip() + "…"
 
 
-def cited_sources(item: Item, catalog: Catalog) -> list[Source]:
-    """Documents that a part cites, each once, in the order of its facts."""
-    keys = [key for said in statements(item) for key in (said.source, *(other.source for other in said.alternates))]
-    found = {catalog.sources[key].id: catalog.sources[key] for key in keys if key in catalog.sources}
-    return list(found.values())
-
-
-def https_address(source: Source) -> str:
-    """Address of a document where its place is one that a browser may open; empty: it is none."""
-    found = _HTTPS.search(source.where)
-    return found.group().rstrip(".,:") if found else ""
-
-
 def price_table(item_id: str, catalog: Catalog, *, shows_own: bool) -> Table | None:
     """Prices of a part; None where there is none to show.
 
@@ -388,46 +373,3 @@ def uses_of(item_id: str, design: DesignAnswer) -> list[str]:
             if used is not None and used.id == item_id
         ]
     return found
-
-
-def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", grades: Sequence[str] = ()) -> Table:
-    """Cited documents: title, publisher, date, grade, and how much rests on them.
-
-    Parameters
-    ----------
-    catalog : Catalog
-        Parts and sources.
-    measurements : Counter
-        Published numbers by key of their source.
-    text : str
-        Words that title, publisher or place must hold.
-    grades : sequence of str
-        Grades that pass; none: all do.
-    """
-    facts = _facts_by_source(catalog)
-    wanted = text.lower().split()
-    rows = [
-        row(
-            source.title, source.publisher, source.date or Cell("not dated", is_muted=True), source.grade,
-            grouped(facts[source.id]), grouped(sum(measurements[key] for key in {source.id, *source.aliases})),
-            source.where or _NONE,
-        )
-        for source in sorted(set(catalog.sources.values()), key=lambda one: (one.title.lower(), one.id))
-        if (not grades or source.grade in grades)
-        and all(word in f"{source.title} {source.publisher} {source.where}".lower() for word in wanted)
-    ]  # fmt: skip
-    heads = columns(
-        ("Title", "left", 32), ("Publisher", "left", 18), ("Date", "left", 10), ("Grade", "left", 6),
-        ("Facts", "right", 6), ("Measurements", "right", 10), ("Place", "left", 18),
-    )  # fmt: skip
-    return Table("sources", "Cited documents", heads, tuple(rows))
-
-
-def _facts_by_source(catalog: Catalog) -> Counter[str]:
-    """Facts of parts that rest on each document, by its own key."""
-    return Counter(
-        catalog.sources[said.source].id
-        for _, item in catalog.items()
-        for said in statements(item)
-        if said.source in catalog.sources
-    )

@@ -372,6 +372,7 @@ def _counts(bill: Bill) -> dict[tuple[str, str], int]:
 
 
 def heads(designs: Sequence[Compared], baseline: int, first: str = "Figure") -> tuple[Column, ...]:
+    """Columns of a comparison: what is compared, then a column a design."""
     share = (100 - _FIRST_WIDTH) // len(designs)
     names = (f"{one.name}, baseline" if place == baseline else one.name for place, one in enumerate(designs))
     heads: list[tuple[str, Align, int]] = [(name, "left", share) for name in names]
@@ -379,6 +380,12 @@ def heads(designs: Sequence[Compared], baseline: int, first: str = "Figure") -> 
 
 
 def check(designs: Sequence[Compared], baseline: int) -> None:
+    """Refuse fewer than two designs, more than four, and a baseline that is none of them.
+
+    Raises
+    ------
+    ValueError
+    """
     if not 2 <= len(designs) <= MOST:
         raise ValueError(f"2 to {MOST} designs are compared, got {len(designs)}")
     if not 0 <= baseline < len(designs):

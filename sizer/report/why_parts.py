@@ -21,6 +21,7 @@ _EXACT = "A count: it has no spread."
 
 
 def gpus(result: SizingResult, catalog: Catalog) -> Why:
+    """Why so many GPUs."""
     del catalog
     design = result.design
     server = design.platform.server
@@ -43,6 +44,7 @@ def gpus(result: SizingResult, catalog: Catalog) -> Why:
 
 
 def capacity(result: SizingResult, catalog: Catalog) -> Why:
+    """Why so many bytes are usable."""
     del catalog
     design, storage = result.design, result.design.platform.storage
     usable = float(design.quantities.usable_bytes[0])
@@ -99,6 +101,7 @@ def _devices(design: DesignAnswer, catalog: Catalog) -> Iterator[tuple[Component
 
 
 def power(result: SizingResult, catalog: Catalog) -> Why:
+    """Why so many watts at most, device by device."""
     design = result.design
     rows, names, brackets = [], [], []
     for part, device in _devices(design, catalog):
@@ -139,6 +142,7 @@ def power(result: SizingResult, catalog: Catalog) -> Why:
 
 
 def rack_units(result: SizingResult, catalog: Catalog) -> Why:
+    """Why so many rack units, device by device."""
     design = result.design
     rows, names = [], []
     for part, device in _devices(design, catalog):
@@ -164,6 +168,7 @@ def rack_units(result: SizingResult, catalog: Catalog) -> Why:
 
 
 def price(result: SizingResult, catalog: Catalog) -> Why:
+    """Why this sum, line by line, and what it lacks."""
     del catalog
     bill = result.design.bill
     priced = [line for line in bill.bought if line.extended_net is not None]

@@ -101,6 +101,7 @@ def open_between(one: Bill, other: Bill) -> tuple[str, ...]:
 
 
 def names(items: Sequence[str], catalog: Catalog) -> str:
+    """Names of items in a sentence; of many the first ones and how many more."""
     named = [item_name(item, catalog) for item in items[:_NAMED]]
     more = len(items) - len(named)
     return ", ".join(named) + (f" and {more} more" if more else "")

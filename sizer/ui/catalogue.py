@@ -10,17 +10,15 @@ from sizer.calibrate.observations import load_observations
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item, Source
 from sizer.report.catalogue_gaps import Gap, counts_table, fact_counts, gaps, gaps_table
+from sizer.report.catalogue_sources import cited_sources, https_address, sources_table
 from sizer.report.catalogue_tables import (
     KINDS,
-    cited_sources,
     found_table,
-    https_address,
     kind_table,
     matching,
     part_name,
     part_table,
     price_table,
-    sources_table,
     uses_of,
 )
 from sizer.report.tables import Table

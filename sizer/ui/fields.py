@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from sizer.base.quantities import parse
 from sizer.ui import state
@@ -47,6 +48,14 @@ def store_all(paths: Sequence[Path_]) -> None:
 
 def _change(path: Path_, after: After | None, in_form: bool) -> dict[str, Any]:
     return {} if in_form else {"on_change": _store, "args": (path, after)}
+
+
+def fold(what: str, said: str, name: str) -> ExpanderContainer:
+    """A fold that says in its head what is in it; what it holds is drawn once it is open, as ``fold.open`` tells.
+
+    Closed ones would cost the browser more than the whole page without them.
+    """
+    return st.expander(f"**{what}:** {plain(said)}", key=name, on_change="rerun")
 
 
 def quantity(label: str, path: Path_, hint: str, placeholder: str = "", *, in_form: bool = False) -> None:

@@ -154,7 +154,10 @@ def _platforms(parts: Catalog) -> None:
         names.get(item, item) for part in ("servers", "storage", "fabrics") for item in state.get((*here, part)) or ()
     ]
     said = ", ".join(re.sub(r" \(.*\)", "", name) for name in chosen) if chosen else "all that the catalogue can order"
-    with st.expander(f"**What may be used:** {plain(said)}", key="may-be-used"), st.form("platforms", border=False):
+    folded = fields.fold("What may be used", said, "may-be-used")
+    if not folded.open:
+        return
+    with folded, st.form("platforms", border=False):
         left, right = st.columns(2, gap="large")
         with left:
             fields.several("Servers", (*here, "servers"), servers, "GPU servers that may be offered.", in_form=True)
@@ -186,10 +189,10 @@ def _limits() -> None:
         if state.get((*here, part))
     ]
     said = ", ".join(f"{LABELS[part].lower()} {state.get((*here, part))}" for part in given) or "nothing stated"
-    with (
-        st.expander(f"**What must not be exceeded:** {plain(said)}", key="not-exceeded"),
-        st.form("limits", border=False),
-    ):
+    folded = fields.fold("What must not be exceeded", said, "not-exceeded")
+    if not folded.open:
+        return
+    with folded, st.form("limits", border=False):
         left, middle, right = st.columns(3, gap="large")
         with left:
             fields.whole("Racks", (*here, "racks"), "Racks of 42 units in the room.", 100_000, "no limit", in_form=True)
@@ -230,8 +233,10 @@ def _limits() -> None:
 def _project() -> None:
     title = str(state.get(("title",)) or "Deep-learning cluster")
     customer = str(state.get(("customer",)) or "no customer named")
-    said = f"{plain(title)}, {plain(customer)}"
-    with st.expander(f"**Printed on the documents:** {said}", key="printed"), st.form("project", border=False):
+    folded = fields.fold("Printed on the documents", f"{title}, {customer}", "printed")
+    if not folded.open:
+        return
+    with folded, st.form("project", border=False):
         left, right = st.columns(2, gap="large")
         with left:
             fields.text("Title", ("title",), "Heading of the documents.", 120, "Deep-learning cluster", in_form=True)

@@ -10,7 +10,6 @@ from sizer.report.words import plural
 from sizer.ui import fields, state
 from sizer.ui.faults import LABELS, Path_
 from sizer.ui.state import View
-from sizer.ui.typed import plain
 from sizer.ui.workload import named
 from sizer.workload.request import Site
 
@@ -27,7 +26,10 @@ def existing(view: View) -> None:
              **_choices(view.catalog, "switches")}  # fmt: skip
     said = [f"{n} × {names.get(item, item)}" for item, n in counts.items()]
     said += [plural(len(racks), "rack")] if racks else []
-    with st.expander(f"**What is there already:** {plain(', '.join(said) or 'nothing')}", key="existing"):
+    folded = fields.fold("What is there already", ", ".join(said) or "nothing", "existing")
+    if not folded.open:
+        return
+    with folded:
         columns = st.columns(3, gap="large")
         for column, (kind, label) in zip(columns, _KINDS.items(), strict=True):
             with column:
@@ -131,10 +133,10 @@ def fabric_and_room(view: View) -> None:
     racks, pdus = named(view.catalog.racks), named(view.catalog.pdus)
     given = [part for table in ("fabric", "site") for part in _mapping((table,))]
     said = ", ".join(LABELS.get(part, part).lower() for part in given) or "the usual"
-    with (
-        st.expander(f"**Fabric and room:** {plain(said)}", key="fabric-and-room"),
-        st.form("fabric-and-room-form", border=False),
-    ):
+    folded = fields.fold("Fabric and room", said, "fabric-and-room")
+    if not folded.open:
+        return
+    with folded, st.form("fabric-and-room-form", border=False):
         left, middle, right = st.columns(3, gap="large")
         with left:
             fields.number(

@@ -6,6 +6,9 @@ from sizer.base.quantities import BYTES, SAMPLES_PER_S, Kind, duration, grouped,
 from sizer.base.units import TIB
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$:~&^=@\"'/])")
+# Where the browser would see an address and make a link of it, escaped or not; a mark without width breaks it.
+_ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?<=http:)(?=//)|(?<=https:)(?=//)|(?=@)", re.IGNORECASE)
+_NO_LINK = "\u2060"
 _LINE_ENDS = re.compile(r"\s*[\r\n\u2028\u2029]+\s*")
 # Significant digits that a typed number keeps.
 _DIGITS = 10
@@ -13,7 +16,8 @@ _DIGITS = 10
 
 def plain(text: object) -> str:
     """Text for a Markdown element that shows every character as it is: no link, no markup, no formula."""
-    return _MARKDOWN.sub(r"\\\1", _LINE_ENDS.sub(" ", str(text)))
+    joined = _ADDRESSES.sub(_NO_LINK, _LINE_ENDS.sub(" ", str(text)))
+    return _MARKDOWN.sub(r"\\\1", joined)
 
 
 def written(kind: Kind, value: object) -> str:

@@ -123,7 +123,10 @@ def _more(parts: Catalog, path: Path_) -> None:
         _word(state.get((*path, "access")) or "random").lower(),
         _word(state.get((*path, "cache")) or "page-cache").lower(),
     ]
-    with st.expander(f"**Expert settings:** {plain(', '.join(said))}", key="expert"):
+    folded = fields.fold("Expert settings", ", ".join(said), "expert")
+    if not folded.open:
+        return
+    with folded:
         left, middle, right = st.columns(3, gap="large")
         with left:
             _stack_choice(parts, path)

@@ -35,6 +35,13 @@ def widget(kind, label: str):
     return found[0]
 
 
+def unfold(app: AppTest, *names: str) -> AppTest:
+    """Open folds of the page by their keys: what they hold is drawn only then."""
+    for name in names:
+        app.session_state[name] = True
+    return app.run()
+
+
 def figures(app: AppTest) -> list[tuple[str, str]]:
     """The headline as label and value."""
     rows = []

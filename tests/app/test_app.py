@@ -19,11 +19,13 @@ from sizer.sizing.size import size
 from sizer.ui import faults, look, uploads
 from sizer.ui.typed import plain, understood, written
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
-from tests.app.pages import PATH, assert_healthy, figures, opened, said, to_page, widget
+from tests.app.pages import PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
 
 EXAMPLES = sorted(data_dir("examples").glob("*.toml"))
 TEMPLATES = sorted(data_dir("examples").glob("workloads/*.toml"))
 SCRIPT = "<script>alert(1)</script>"
+# Keys of the folds of the page Requirements.
+FOLDS = ("expert", "may-be-used", "not-exceeded", "existing", "fabric-and-room", "printed")
 
 
 @pytest.mark.parametrize("page", PATH)
@@ -68,7 +70,7 @@ def test_every_template_of_a_workload_has_an_answer(file):
 
 
 def test_choices_are_names_and_never_ids():
-    app = opened()
+    app = unfold(opened(), *FOLDS)
     ids = {item.id for _, item in load_catalog().items() if item.id != item.name}
     for one in (*app.selectbox, *app.multiselect):
         assert not ids & set(one.options), one.label
@@ -98,13 +100,13 @@ def test_a_bad_size_is_named_and_the_last_answer_stays(text):
 
 
 def test_a_bad_unit_gets_a_suggestion():
-    app = opened()
+    app = unfold(opened(), "expert")
     widget(app.text_input, "Sample size").set_value("113 kb").run()
     assert "did you mean kB" in said(app)
 
 
 def test_an_impossible_limit_says_what_would_be_enough():
-    app = opened()
+    app = unfold(opened(), "not-exceeded")
     before = figures(app)
     widget(app.number_input, "Racks").set_value(1)
     widget(app.button, "Apply these limits").click().run()
@@ -112,18 +114,19 @@ def test_an_impossible_limit_says_what_would_be_enough():
     assert figures(app) == before
     assert "No design meets" in said(app)
     assert "The nearest" in said(app)
+    unfold(app, "not-exceeded")
     widget(app.number_input, "Racks").set_value(None)
     widget(app.button, "Apply these limits").click().run()
     assert not app.error
 
 
 def test_edits_survive_a_change_of_page():
-    app = opened()
+    app = unfold(opened(), "expert")
     widget(app.text_input, "Rate, at least").set_value("20000 images/s").run()
     widget(app.selectbox, "Server cache").set_value("none").run()
     changed = figures(app)
     assert figures(to_page(app, "bill")) == changed
-    to_page(app, "requirements")
+    unfold(to_page(app, "requirements"), "expert")
     assert widget(app.text_input, "Rate, at least").value == "20000 images/s"
     assert widget(app.selectbox, "Server cache").value == "none"
     assert figures(app) == changed
@@ -170,16 +173,17 @@ def test_own_data_set_starts_from_the_set_chosen():
 
 
 def test_changing_the_task_drops_what_does_not_go_with_it():
-    app = opened()
+    app = unfold(opened(), "expert")
     widget(app.segmented_control, "Task").set_value("validation-inference").run()
     assert_healthy(app)
     assert not [one for one in app.error if "not understood" in one.value]
+    unfold(app, "expert")
     assert widget(app.selectbox, "Software stack").value == ""
     assert all(one.label != "Length of the training" for one in app.selectbox)
 
 
 def test_another_platform_can_be_described_in_full():
-    app = opened()
+    app = unfold(opened(), "may-be-used")
     widget(app.multiselect, "Servers").set_value(["dgx-1", "c4140"])
     widget(app.button, "Apply these choices").click().run()
     assert_healthy(to_page(app, "bill"))
@@ -315,6 +319,13 @@ def test_plain_text_leaves_no_markup(text):
     for mark in "<>[]*_`$:!":
         assert kept.replace("\\" + mark, "").find(mark) == -1
     assert "\n" not in kept
+
+
+@pytest.mark.parametrize("text", ["www.example.org", "http://example.org/a", "HTTPS://example.org", "a@example.org"])
+def test_plain_text_never_becomes_a_link(text):
+    kept = plain(f"see {text}").replace("\\", "")
+    assert text not in kept
+    assert kept.replace("\u2060", "") == f"see {text}"
 
 
 def test_tables_show_markup_as_text():

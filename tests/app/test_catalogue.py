@@ -14,6 +14,7 @@ from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import statements
 from sizer.catalog.schema import CATEGORIES, Source
 from sizer.report import catalogue_gaps as gap_rows
+from sizer.report import catalogue_sources as documents
 from sizer.report import catalogue_tables as tables
 from sizer.ui import catalogue
 from sizer.ui.parts import CATALOG_FOLDER
@@ -128,7 +129,7 @@ def test_a_link_to_no_part_is_one_sentence(name):
 )
 def test_only_a_secure_address_is_a_link(where, address):
     source = Source(id="x", title=SCRIPT, publisher=f"{SCRIPT} www.example.org", grade="D", where=where)
-    assert tables.https_address(source) == address
+    assert documents.https_address(source) == address
     entry = catalogue._document(source)
     assert SCRIPT not in entry
     assert entry.count("<a ") == bool(address)
@@ -234,3 +235,15 @@ def test_the_choice_outlives_a_change_of_page():
     to_page(app, "bill")
     to_page(app, "catalogue")
     assert widget(app.selectbox, "Part to look at in full").value == "sx6036"
+
+
+def test_a_document_counts_the_facts_and_the_measurements_that_rest_on_it():
+    measurements = catalogue._measurements()
+    rows = {row.cells[0].text: row.cells for row in documents.sources_table(catalog(), measurements).rows}
+    for name in ("horovod-2017", "lambda-tf"):
+        source = catalog().sources[name]
+        texts = [file.read_text(encoding="utf-8") for file in (ROOT / "catalog").glob("*/*.toml")]
+        facts = sum(len(re.findall(rf'source = "{re.escape(name)}"', text)) for text in texts)
+        books = [file.read_text(encoding="utf-8") for file in (ROOT / "catalog" / "benchmarks").glob("*.csv")]
+        lines = sum(row["source"] == name for book in books for row in csv.DictReader(io.StringIO(book)))
+        assert [rows[source.title][place].text for place in (4, 5)] == [str(facts), str(lines)]

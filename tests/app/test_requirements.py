@@ -13,7 +13,7 @@ from sizer.sizing.size import size
 from sizer.ui import changes, sharing
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
 from tests.answers import catalog
-from tests.app.pages import BESIDE, PATH, assert_healthy, figures, opened, said, to_page, widget
+from tests.app.pages import BESIDE, PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
 
 SCRIPT = "<script>alert(1)</script>"
 OVERNIGHT = {
@@ -74,9 +74,10 @@ def test_a_second_workload_is_added_changed_and_removed():
 
 
 def test_equipment_at_hand_is_used_and_not_bought():
-    app = opened()
+    app = unfold(opened(), "existing")
     servers = widget(app.multiselect, "Servers at hand")
     servers.set_value(["dgx-1"]).run()
+    unfold(app, "existing")
     widget(app.number_input, "Number of DGX-1").set_value(4).run()
     assert_healthy(app)
     assert app.session_state.draft["existing"] == {"servers": {"dgx-1": 4}}
@@ -86,20 +87,22 @@ def test_equipment_at_hand_is_used_and_not_bought():
 
 
 def test_a_rack_with_room_is_added_filled_and_removed():
-    app = opened()
+    app = unfold(opened(), "existing")
     widget(app.button, "Add a rack with room").click().run()
-    assert_healthy(app)
+    assert_healthy(unfold(app, "existing"))
     widget(app.text_input, "Power left on each feed").set_value("12 kW").run()
     assert app.session_state.draft["existing"]["racks"][0]["power_w"] == "12 kW"
+    unfold(app, "existing")
     widget(app.text_input, "Power left on each feed").set_value("12 kg").run()
     assert "12 kg" in said(app)
+    unfold(app, "existing")
     widget(app.button, "Remove the rack").click().run()
     assert "existing" not in app.session_state.draft
     assert not app.error
 
 
 def test_fabric_and_room_are_applied_together():
-    app = opened()
+    app = unfold(opened(), "fabric-and-room")
     widget(app.number_input, "Servers that may come later").set_value(3)
     widget(app.checkbox, "One network for each port of a server").check()
     widget(app.number_input, "PUE of the room").set_value(1.4)
