@@ -119,7 +119,7 @@ def _sentence_given(key: str, parts: Catalog) -> None:
     told = ", ".join(f"{words} ({meaning})" if words else meaning for words, meaning in reading.read)
     left = f" Not understood: {', '.join(reading.unread)}." if reading.unread else ""
     st.session_state.sentence_read = f"Read: {told}.{left}"
-    state.take(reading.request, "one sentence")
+    state.take(state.dated(reading.request), "one sentence")
 
 
 def _example_chosen(name: str) -> None:

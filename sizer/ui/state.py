@@ -8,7 +8,7 @@ import copy
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import streamlit as st
@@ -127,7 +127,12 @@ def note_step() -> None:
 
 def load_example(name: str) -> None:
     """Take an example as the request."""
-    take(tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8")), name)
+    take(dated(tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))), name)
+
+
+def dated(data: dict[str, Any]) -> dict[str, Any]:
+    """A request that is begun here, with the date of today if it has none: prices are judged by it."""
+    return {"date": datetime.now(UTC).date(), **data}
 
 
 def load_upload(name: str, content: bytes) -> None:

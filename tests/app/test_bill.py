@@ -9,7 +9,7 @@ import pytest
 from sizer.base.resources import data_dir
 from sizer.base.toml_text import to_toml
 from sizer.workload.request import SizingRequest
-from tests.app.pages import assert_healthy, figures, opened, said, to_page, widget
+from tests.app.pages import assert_healthy, figures, opened, said, to_page, unfold, widget
 from tests.customer_secrets import EXAMPLE, QUOTE, secret_catalog, secret_request, secrets
 
 BOOK = (
@@ -96,7 +96,7 @@ def test_changes_survive_every_page_and_the_file_of_the_request():
 def test_a_change_whose_item_left_the_bill_is_set_aside_and_comes_back():
     app = bill("Edit lines", override=[{"item": "dgx-1", "quantity": 10}])
     first = figures(app)
-    to_page(app, "requirements")
+    unfold(to_page(app, "requirements"), "may-be-used")
     widget(app.multiselect, "Servers").set_value(["c4140"])
     button(app, "Apply these choices").click().run()
     to_page(app, "bill")
@@ -105,7 +105,7 @@ def test_a_change_whose_item_left_the_bill_is_set_aside_and_comes_back():
     assert "Set aside, because it is not in this bill: NVIDIA DGX-1" in texts(app)
     assert figures(app) != first
     assert "override" not in app.session_state.draft.get("quote", {})
-    to_page(app, "requirements")
+    unfold(to_page(app, "requirements"), "may-be-used")
     widget(app.multiselect, "Servers").set_value(["dgx-1"])
     button(app, "Apply these choices").click().run()
     to_page(app, "bill")
