@@ -9,7 +9,7 @@ import pytest
 from sizer.base.resources import data_dir
 from sizer.base.toml_text import to_toml
 from sizer.workload.request import SizingRequest
-from tests.app.pages import assert_healthy, figures, opened, said, to_page, unfold, widget
+from tests.app.pages import BESIDE, PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
 from tests.customer_secrets import EXAMPLE, QUOTE, secret_catalog, secret_request, secrets
 
 BOOK = (
@@ -309,6 +309,14 @@ def test_the_template_is_offered_while_prices_are_missing():
 # --- customers
 
 
+# Folds by page, which are drawn only once they are open.
+OPENED = {
+    "requirements": ("expert", "may-be-used", "not-exceeded", "existing", "fabric-and-room", "printed"),
+    "architecture": ("platforms", "compare-parts", "compare-requests"),
+    "document": ("branding",),
+}
+
+
 def customer_app(monkeypatch, tmp_path):
     """The app in customer mode over a request and a price book full of secrets."""
     catalog = secret_catalog(tmp_path)
@@ -323,10 +331,10 @@ def customer_app(monkeypatch, tmp_path):
     return app.run(), [*secrets(secret_request(), catalog), "INTERNAL"]
 
 
-@pytest.mark.parametrize("page", ["bill", "document"])
+@pytest.mark.parametrize("page", [*PATH, *BESIDE])
 def test_a_customer_sees_no_secret(monkeypatch, tmp_path, page):
     app, hidden = customer_app(monkeypatch, tmp_path)
-    to_page(app, page)
+    unfold(to_page(app, page), *OPENED.get(page, ()), "share", "why-headline-price")
     assert_healthy(app)
     shown = str(app._tree) + texts(app)
     assert "Inception-v4" in shown
