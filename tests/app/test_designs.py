@@ -292,7 +292,7 @@ def test_markup_in_names_is_shown_as_text(library):
     for one in elements:
         assert "<script>" not in one.value
         assert "![" not in one.value
-    assert SCRIPT in text_of(app)
+    assert SCRIPT in text_of(app).replace("\u2060", "")  # the mark that keeps an address from becoming a link
     assert not [one for one in app.get("html") if "<script>" in one.proto.body]
 
 

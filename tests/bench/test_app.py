@@ -3,13 +3,12 @@
 SIZER_CHROMIUM=$(tools/chromium.sh) .venv/bin/pytest tests/bench/test_app.py --benchmark-only
 """
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sizer.base.quantities import grouped
-from tests.app.browser import driving
+from tests.app.browser import conftest, driving
 from tests.app.browser.driving import FIGURE, settled, window
 
 if TYPE_CHECKING:
@@ -28,16 +27,8 @@ HEADS = {
 }
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with driving.served(tmp_path_factory.mktemp("served")) as port:
-        yield f"http://127.0.0.1:{port}"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator["Browser"]:
-    with driving.browser() as found:
-        yield found
+# The server and the browser of the browser tests.
+address, chromium = conftest.address, conftest.chromium
 
 
 @pytest.fixture(scope="module")
