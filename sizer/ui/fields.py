@@ -55,7 +55,13 @@ def fold(what: str, said: str, name: str) -> ExpanderContainer:
 
     Closed ones would cost the browser more than the whole page without them.
     """
-    return st.expander(f"**{what}:** {plain(said)}", key=name, on_change="rerun")
+    # A fold whose head says something else is another one to Streamlit, and would close under the reader's eyes.
+    is_open = st.session_state.get("folds", {}).get(name, False)
+    return st.expander(f"**{what}:** {plain(said)}", is_open, key=name, on_change=_note_fold, args=(name,))
+
+
+def _note_fold(name: str) -> None:
+    st.session_state.folds = {**st.session_state.get("folds", {}), name: bool(st.session_state.get(name))}
 
 
 def quantity(label: str, path: Path_, hint: str, placeholder: str = "", *, in_form: bool = False) -> None:

@@ -109,7 +109,7 @@ def test_the_tab_key_reaches_every_field_in_order_with_a_visible_focus(page):
         ".filter(one => one.checkVisibility() && !one.disabled && one.type !== 'file' && one.tabIndex >= 0)"
         ".map(one => one.getAttribute('aria-label') || one.id)"
     )
-    assert len(labels) >= 8
+    assert len(labels) >= 5  # the other fields stand in folds
     found = tabbed(page)
     reached = [one["name"] for one in found if one["is_field"]]
     assert reached == labels

@@ -78,6 +78,17 @@ def test_a_sentence_becomes_a_design(page):
     assert_clean(page)
 
 
+def test_a_fold_stays_open_when_what_its_head_says_changes(page):
+    fold = page.locator(".st-key-existing summary").first
+    fold.click()
+    page.get_by_role("button", name="Add a rack with room").click()
+    page.get_by_role("textbox", name="Name of the rack").wait_for(timeout=30_000)
+    page.get_by_role("button", name="Remove the rack").click()
+    page.get_by_role("textbox", name="Name of the rack").wait_for(state="detached", timeout=30_000)
+    assert page.get_by_role("button", name="Add a rack with room").is_visible()
+    settled(page)
+
+
 def test_neighbours_are_pinned_and_compared(page):
     to_page(page, "Architecture")
     pins = page.get_by_role("button", name="Pin", exact=True)
@@ -105,9 +116,10 @@ def test_an_edit_of_the_bill_survives_other_pages(page):
     page.wait_for_timeout(500)  # the canvas follows the scroll with a delay and emits nothing to wait for
     box = table.bounding_box()
     page.mouse.dblclick(box["x"] + QUANTITY["x"], box["y"] + QUANTITY["y"])
-    page.keyboard.press("Control+A")
-    page.keyboard.type("99")
-    page.keyboard.press("Enter")
+    editor = page.locator("#portal textarea, #portal input").first
+    editor.wait_for(timeout=30_000)
+    editor.fill("99")
+    editor.press("Enter")
     changed = page.get_by_text(re.compile("back to computed", re.I)).first
     changed.wait_for(timeout=30_000)
     to_page(page, "Performance")
