@@ -1,0 +1,50 @@
+"""Command line: one verb a question. Results go to stdout, messages to stderr; statuses as in ``SizerError``.
+
+The verbs import what they need when they run, so that ``--help`` is quick.
+"""
+
+import sys
+
+import typer
+
+from sizer.base.errors import SizerError
+from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
+from sizer.cli.doctor import doctor_command
+from sizer.cli.evidence import calibrate_command, validate_command
+from sizer.cli.fabric import fabric_command
+from sizer.cli.project import project_command
+from sizer.cli.serve import app_command
+from sizer.cli.size import size_command
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Sizes deep-learning clusters and writes their reference architectures.",
+)
+app.command("size")(size_command)
+app.command("project")(project_command)
+app.command("fabric")(fabric_command)
+app.command("validate")(validate_command)
+app.command("calibrate")(calibrate_command)
+app.command("doctor")(doctor_command)
+app.command("app")(app_command)
+
+catalog_app = typer.Typer(no_args_is_help=True, help="Look at the catalogue and check it.")
+catalog_app.command("check")(catalog_check)
+catalog_app.command("show")(catalog_show)
+catalog_app.command("import-netbox")(catalog_import_netbox)
+app.add_typer(catalog_app, name="catalog")
+
+
+def main() -> None:
+    """Entry point: runs the command line and ends with the status of the error, if any."""
+    try:
+        app()
+    except SizerError as error:
+        print(f"sizer: {error}", file=sys.stderr)
+        sys.exit(error.exit_status)
+    except BrokenPipeError:
+        # The reader of a pipe closed it (sizer catalog show | head): nothing is wrong.
+        sys.stderr.close()
+        sys.exit(0)

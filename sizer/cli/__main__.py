@@ -1,0 +1,5 @@
+"""``python -m sizer.cli``."""
+
+from sizer.cli import main
+
+main()

@@ -1,0 +1,90 @@
+"""``sizer catalog``: look at the catalogue, check it, and turn device types of NetBox into its files."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+
+def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> None:
+    """Read every file and list every fault with file and key."""
+    from sizer.base.errors import CatalogError
+    from sizer.catalog.checks import check_catalog, unknown_facts
+    from sizer.catalog.loader import load_catalog
+
+    catalog = load_catalog(overlay=catalog_dir)
+    faults = check_catalog(catalog)
+    if faults:
+        raise CatalogError(faults)
+    found = {
+        "items": sum(1 for _ in catalog.items()),
+        "sources": len(catalog.sources),
+        "prices": len(catalog.prices),
+        "assumed_values": len(catalog.assumptions()),
+        "unknown_facts": len(unknown_facts(catalog)),
+    }
+    if as_json:
+        print_json({**found, "digest": catalog.digest})
+        return
+    print(
+        f"{found['items']} items, {found['sources']} sources, {found['prices']} prices: no fault. "
+        f"{found['assumed_values']} assumed values, {found['unknown_facts']} facts to ask the vendors for."
+    )
+
+
+def catalog_show(
+    item: Annotated[str | None, typer.Argument(help="Item; default: a list of all.")] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Print an item with the source of every fact, or the list of items."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.catalog.schema import CATEGORIES
+    from sizer.catalog.show import item_rows
+
+    catalog = load_catalog(overlay=catalog_dir)
+    if item is None:
+        listed = {name: list(catalog.folder(name)) for name in CATEGORIES}
+        if as_json:
+            print_json(listed)
+            return
+        for name, ids in listed.items():
+            print(f"{name}: {', '.join(ids)}")
+        return
+    found = catalog.item(item)
+    if as_json:
+        print_json(found.model_dump(mode="json", exclude_none=True))
+        return
+    table = Table(
+        "fact", "value", "basis", "source", "place", "note", title=f"{found.name} ({found.id})", title_justify="left"
+    )
+    for row in item_rows(found):
+        table.add_row(*(text.replace("[", r"\[") for text in row))
+    Console().print(table)
+
+
+def catalog_import_netbox(
+    file: Annotated[Path, typer.Argument(help="Device type of the NetBox library (YAML).", metavar="FILE.yaml")],
+    folder: Annotated[
+        Literal["switches", "servers", "gateways"], typer.Option(help="Folder of the catalogue that the item is for.")
+    ] = "switches",
+    source: Annotated[str, typer.Option(help="Key of the library in sources.toml.")] = "nbx",
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Turn a NetBox device type into a catalogue file on stdout; what it leaves open is told on stderr."""
+    from sizer.base.resources import text_of_file
+    from sizer.base.yaml_text import MAX_CHARACTERS
+    from sizer.catalog.loader import load_catalog
+    from sizer.catalog.netbox import import_device_type
+
+    text = text_of_file(file, MAX_CHARACTERS, "a device type")
+    imported = import_device_type(text, str(file), folder, source, load_catalog(overlay=catalog_dir))
+    print(imported.toml, end="")
+    print(f"save as {folder}/{imported.item_id}.toml", file=sys.stderr)
+    for question in imported.questions:
+        print(f"open: {question}", file=sys.stderr)

@@ -1,0 +1,18 @@
+"""``sizer doctor``: state of the set-up."""
+
+from sizer.cli.options import AsJson, print_json
+
+
+def doctor_command(as_json: AsJson = False) -> None:
+    """State of the set-up: what works, what is missing and the next step."""
+    from sizer.report.doctor import set_up_state
+
+    checks = set_up_state()
+    if as_json:
+        print_json([{"name": c.name, "ok": c.ok, "detail": c.detail, "next_step": c.next_step} for c in checks])
+        return
+    for check in checks:
+        print(
+            f"{'ok     ' if check.ok else 'missing'}  {check.name}: {check.detail}"
+            + (f" -> {check.next_step}" if check.next_step else "")
+        )

@@ -1,0 +1,75 @@
+"""``sizer validate`` and ``sizer calibrate``: published measurements against the model, and its fit to them."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+
+def validate_command(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Observation files (CSV); default: the built-in ones.", metavar="[FILE.csv ...]"),
+    ] = None,
+    report_file: Annotated[
+        Path | None, typer.Option("--report", help="Write the evidence as a page (HTML).", metavar="FILE.html")
+    ] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Published measurements against what the model predicts for them.
+
+    Without files: the built-in observations, in sample and with each source left out of the fit.
+    """
+    from sizer.calibrate.calibration import stored_calibration
+    from sizer.calibrate.observations import load_files
+    from sizer.calibrate.validate import built_in_report, validate
+    from sizer.catalog.loader import load_catalog
+
+    catalog = load_catalog(overlay=catalog_dir)
+    report = validate(load_files(files), catalog, stored_calibration()) if files else built_in_report(catalog)
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        print(report.as_text())
+    if report_file is not None:
+        from sizer.export.files import write_whole
+        from sizer.report.evidence import evidence_html
+
+        page = evidence_html(report, catalog.sources).encode()
+        write_whole(report_file.parent, {report_file.name: page})
+        print(f"evidence: {report_file}", file=sys.stderr)
+
+
+def calibrate_command(as_json: AsJson = False) -> None:
+    """Fit the model to the observations again, check it, store both in the catalogue and say what moved."""
+    from sizer.base.errors import CalibrationError
+    from sizer.calibrate.calibration import calibrate_with_fit, load_calibration, save_calibration
+    from sizer.calibrate.left_out import leave_out, save_left_out
+    from sizer.calibrate.moved import what_moved
+    from sizer.calibrate.observations import load_observations
+    from sizer.catalog.loader import load_catalog
+
+    catalog, rows = load_catalog(), load_observations()
+    calibration, fit = calibrate_with_fit(catalog, rows)
+    checks = leave_out(fit, calibration, rows, catalog)
+    try:
+        before = load_calibration()
+    except CalibrationError as error:
+        print(f"sizer: nothing to compare with: {error}", file=sys.stderr)
+        before = None
+    moved = None if before is None else what_moved(before, calibration, rows, catalog)
+    path = save_calibration(calibration)
+    save_left_out(checks)
+    if as_json:
+        fitted = {"digest": calibration.digest, "rows": len(fit.model.ids), "effects": len(calibration.names)}
+        more = {"left_out": calibration.left_out, "unseen_sources": calibration.unseen_sources}
+        print_json({**fitted, **more, "moved": None if moved is None else moved.as_dict()})
+    else:
+        print(calibration.summary())
+        if moved is not None:
+            print(moved.as_text())
+    print(f"stored: {path}", file=sys.stderr)

@@ -1,0 +1,30 @@
+"""``sizer fabric``: switches and cables of one fabric alone."""
+
+from typing import Annotated
+
+import typer
+
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+
+def fabric_command(
+    end_points: Annotated[int, typer.Argument(help="Ports to join.", metavar="END_POINTS")],
+    switch: Annotated[str | None, typer.Option(help="Switch of the catalogue, e.g. sb7800.")] = None,
+    ports: Annotated[int | None, typer.Option(help="Ports of every switch, instead of --switch.")] = None,
+    oversubscription: Annotated[float, typer.Option(help="Accepted ratio of ports down to ports up of a leaf.")] = 1.0,
+    rails: Annotated[int, typer.Option(help="Equal networks that are kept apart.")] = 1,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Design one fabric: switches and cables of up to three levels."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.physical.one_fabric import one_fabric
+
+    catalog = load_catalog(overlay=catalog_dir) if switch is not None else None
+    found = one_fabric(
+        end_points, ports=ports, switch=switch, oversubscription=oversubscription, rails=rails, catalog=catalog
+    )
+    if as_json:
+        print_json(vars(found))
+    else:
+        print(found.as_text())

@@ -1,0 +1,173 @@
+"""``sizer size``: sizes requests, prints the answers and writes their documents."""
+
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from sizer.base.errors import RequestError, SizerError
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+if TYPE_CHECKING:
+    from sizer.catalog.model import Catalog
+    from sizer.documents import FileProgress
+    from sizer.report.profile import Profile
+    from sizer.sizing.result import SizingResult
+
+
+def size_command(
+    requests: Annotated[list[Path], typer.Argument(help="Request files, TOML or JSON.", metavar="REQUEST...")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the documents; with several requests one folder each.")
+    ] = None,
+    profile_file: Annotated[
+        Path | None, typer.Option("--profile", help="Company, logo, colours and paper of the documents (TOML).")
+    ] = None,
+    customer_copy: Annotated[
+        bool, typer.Option("--customer-copy", help="Leave discounts and internal notes out of everything.")
+    ] = False,
+    formats: Annotated[
+        str | None, typer.Option(help="Documents to write, e.g. pdf,xlsx; default: all but the archive.")
+    ] = None,
+    archive: Annotated[
+        bool, typer.Option("--archive", help="Also write the full guide as PDF/A-3 with design and bill inside.")
+    ] = False,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Size the cluster of each request, print the answer, and write its documents with --out."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.design_json import design_document
+    from sizer.export.files import make_folder
+    from sizer.report.summary import answer_text
+    from sizer.sizing.size import size
+    from sizer.workload.request import SizingRequest
+
+    if out is None and (formats is not None or archive):
+        raise RequestError("--formats and --archive say which documents to write; say where with --out")
+    order = _order(profile_file, customer_copy, formats, archive)
+    catalog = load_catalog(overlay=catalog_dir)
+    parsed = [(path, SizingRequest.from_file(path)) for path in requests]  # fail before long work
+    if len({path.stem for path in requests}) < len(requests):
+        raise RequestError("two request files have the same name; their documents would land in one folder")
+    if out is not None:
+        make_folder(out)
+    answers: list[dict[str, Any]] = []
+    failures: list[tuple[Path, SizerError]] = []
+    to_write: list[tuple[SizingResult, Catalog, Path]] = []
+    for path, request in parsed:
+        try:
+            with order.spoken():
+                result = size(request, catalog)
+                shown = order.handed_over(result)
+        except SizerError as error:
+            if len(parsed) == 1:
+                raise
+            failures.append((path, error))
+            continue
+        if as_json:
+            answers.append(design_document(shown))
+        else:
+            with order.spoken():
+                print(answer_text(shown), end="\n\n" if len(parsed) > 1 else "\n", flush=True)
+        if out is not None:
+            to_write.append((result, catalog, out if len(parsed) == 1 else out / path.stem))
+    if as_json:
+        print_json(answers[0] if len(parsed) == 1 else answers)
+    for line in _write_all(to_write, order):
+        print(line, file=sys.stderr)
+    for path, failure in failures:
+        print(f"sizer: {path}: {failure}", file=sys.stderr)
+    if failures:
+        sys.exit(failures[0][1].exit_status)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """Which documents are written, and how."""
+
+    kinds: tuple[str, ...]
+    profile: "Profile"
+    customer_copy: bool
+
+    def spoken(self) -> AbstractContextManager[None]:
+        """Language of everything that is said inside."""
+        from sizer.base.language import language_of, speaking
+
+        return speaking(language_of(self.profile.locale))
+
+    def handed_over(self, result: "SizingResult") -> "SizingResult":
+        """The answer as the documents tell it, for the one that is printed."""
+        from sizer.documents import as_handed_over
+
+        return as_handed_over(result, self.profile, self.customer_copy)
+
+
+def _order(profile_file: Path | None, customer_copy: bool, formats: str | None, archive: bool) -> _Order:
+    from sizer.documents import USUAL, known_kinds
+    from sizer.report.profile import PLAIN, Profile
+
+    kinds = USUAL
+    if formats is not None:
+        kinds = known_kinds([name.strip() for name in formats.split(",") if name.strip()], "--formats")
+    profile = PLAIN if profile_file is None else Profile.from_file(profile_file)
+    return _Order((*kinds, "archive") if archive else kinds, profile, customer_copy)
+
+
+def _write_all(jobs: "list[tuple[SizingResult, Catalog, Path]]", order: _Order) -> Iterator[str]:
+    """Write the documents of several answers and tell where they lie; a guide takes seconds, so all cores help."""
+    if len(jobs) < 2:
+        with _progress() as tell:
+            lines = [_write_one(*job, order, tell) for job in jobs]
+        yield from lines
+        return
+    # Fresh processes, not forks: the PDF engine's C libraries have threads of their own.
+    with ProcessPoolExecutor(min(len(jobs), os.cpu_count() or 1), mp_context=get_context("spawn")) as pool:
+        with _progress() as tell:
+            tell(f"documents of {len(jobs)} answers", "")
+            lines = list(pool.map(_write_one, *zip(*jobs, strict=True), [order] * len(jobs)))
+        yield from lines
+
+
+def _write_one(
+    result: "SizingResult", catalog: "Catalog", folder: Path, order: _Order, tell: "FileProgress | None" = None
+) -> str:
+    from sizer.documents import write_documents
+
+    written, remark = write_documents(
+        result, catalog, folder, order.kinds, order.profile, order.customer_copy, progress=tell
+    )
+    names = ", ".join(file.name for file in written)
+    return f"documents: {folder}/ ({names})" + (f"; {remark}" if remark else "")
+
+
+@contextmanager
+def _progress() -> "Iterator[FileProgress]":
+    """Tells on stderr what is being written, from 1 s on: one changing line on a terminal, else a line a file."""
+    from sizer.report.progress import WhenSlow
+
+    console = Console(stderr=True)
+    status = console.status("")
+    told: set[str] = set()
+
+    def show(file: str, word: str) -> None:
+        if console.is_terminal:
+            status.update(f"{file}: {word}" if word else file)
+            status.start()
+        elif file not in told:
+            told.add(file)
+            print(f"writing {file}", file=sys.stderr, flush=True)
+
+    try:
+        with WhenSlow(show) as tell:
+            yield tell
+    finally:
+        status.stop()
