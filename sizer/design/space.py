@@ -1,7 +1,7 @@
 """The whole design space as arrays: every platform at every number of servers, one row a design."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,26 +11,34 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Space:
-    """Rows of the design space. Storage nodes are no axis: the smallest sufficient count is solved per row."""
+    """Platforms x numbers of servers; rows run platform by platform, in order of servers.
 
-    platform: Ints  # (rows,) index of the platform
-    n_servers: Ints  # (rows,)
+    Storage nodes are no axis: the smallest sufficient count is solved per row.
+    """
+
+    n_platforms: int
+    sizes: Ints  # (sizes,) numbers of servers, ascending
 
     @property
     def n_rows(self) -> int:
         """Designs in the space."""
-        return len(self.platform)
+        return self.n_platforms * len(self.sizes)
+
+    @cached_property
+    def platform(self) -> Ints:
+        """(rows,) index of the platform."""
+        return np.repeat(np.arange(self.n_platforms, dtype=np.int64), len(self.sizes))
+
+    @cached_property
+    def n_servers(self) -> Ints:
+        """(rows,) servers."""
+        return np.tile(self.sizes, self.n_platforms)
 
     def of_platform(self, index: int) -> slice:
-        """Rows of one platform; they stand together, in order of servers."""
-        first = int(np.searchsorted(self.platform, index, side="left"))
-        last = int(np.searchsorted(self.platform, index, side="right"))
-        return slice(first, last)
+        """Rows of one platform."""
+        return slice(index * len(self.sizes), (index + 1) * len(self.sizes))
 
 
-def lay_out(max_servers: Sequence[int]) -> Space:
-    """Space of platforms 0, 1, ... with 1 to ``max_servers[i]`` servers each."""
-    sizes = np.asarray(max_servers, dtype=np.int64)
-    platform = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return Space(platform, np.arange(len(platform), dtype=np.int64) - first + 1)
+def lay_out(n_platforms: int, fewest: int, most: int) -> Space:
+    """Space of so many platforms with ``fewest`` to ``most`` servers each."""
+    return Space(n_platforms, np.arange(fewest, most + 1, dtype=np.int64))

@@ -50,6 +50,10 @@ class Capacity:
         """Capacity without spread, e.g. a line rate."""
         return cls.log_normal(rate, 0.0)
 
+    def take(self, rows: NDArray[np.int64]) -> "Capacity":
+        """Capacity of some rows of the first axis."""
+        return Capacity(self.median[rows], self.log_sd[rows], self.log_half_width[rows])
+
     def scaled(self, factor: ArrayLike) -> "Capacity":
         """Capacity times a factor without spread."""
         median, sd, half = np.broadcast_arrays(
@@ -70,16 +74,21 @@ class Capacity:
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = np.log(self.median) - np.log(np.asarray(need, float))
         distance = np.where(np.isnan(distance), np.inf, distance)  # inf needs meet inf capacities
-        normal = normal_cdf(distance / np.where(self.log_sd > 0, self.log_sd, 1.0))
-        uniform = np.clip(0.5 + 0.5 * distance / np.where(self.log_half_width > 0, self.log_half_width, 1.0), 0.0, 1.0)
-        step = (distance >= -1e-12).astype(float)
-        return np.where(self.log_sd > 0, normal, np.where(self.log_half_width > 0, uniform, step))
+        chance = (distance >= -1e-12).astype(float)  # of a capacity without spread
+        # Most stages have one kind of spread; the other is not worked out, the normal one above all takes its time.
+        if (is_uniform := self.log_half_width > 0).any():
+            uniform = 0.5 + 0.5 * distance / np.where(is_uniform, self.log_half_width, 1.0)
+            chance = np.where(is_uniform, np.clip(uniform, 0.0, 1.0), chance)
+        if (is_normal := self.log_sd > 0).any():
+            chance = np.where(is_normal, normal_cdf(distance / np.where(is_normal, self.log_sd, 1.0)), chance)
+        return chance
 
     def quantile(self, probability: ArrayLike) -> Floats:
         """Rate that the stage stays below with ``probability``."""
         p = np.asarray(probability, float)
         # The normal quantile is infinite at 0 and 1, where a capacity without normal spread still has its finite ends.
-        normal = self.log_sd * np.where(self.log_sd > 0, normal_quantile(p), 0.0)
+        is_normal = self.log_sd > 0
+        normal = self.log_sd * np.where(is_normal, normal_quantile(p), 0.0) if is_normal.any() else 0.0
         uniform = np.where(self.log_half_width > 0, self.log_half_width * (2 * p - 1), 0.0)
         return np.asarray(self.median * np.exp(normal + uniform))
 

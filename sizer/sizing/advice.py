@@ -11,12 +11,11 @@ from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind
 from sizer.catalog.wording import sample_unit
 from sizer.design.search import nearest_row
-from sizer.physical.platform import Platform
 from sizer.sizing.answer import target_text
+from sizer.sizing.counting import Counting
 from sizer.sizing.evaluate import least_chance
-from sizer.sizing.judge import JOINT_LIMITS, Judged
+from sizer.sizing.judge import JOINT_LIMITS
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.workload.resolve import ResolvedWorkload
 
 
 def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[str, bool, tuple[str, ...]]:
@@ -188,20 +187,21 @@ def _cluster_reasons(design: DesignAnswer) -> list[str]:
     return reasons
 
 
-def why_infeasible(
-    works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], judged: Judged, confidence: float
-) -> str:
+def why_infeasible(counting: Counting) -> str:
     """Sentence naming the limit that rules every design out, how near the best comes, and what would be enough."""
+    judged, works, confidence = counting.judged, counting.judged.works, counting.request.confidence
     target = "; ".join(dict.fromkeys(target_text(work) for work in works))
-    rows = np.flatnonzero(judged.was_counted)
+    passes = counting.passes
+    rows = np.flatnonzero(counting.was_counted)
     # Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that miss the
     # target, the likeliest and then the fastest. The weights only order: racks before rack units, chance before rate.
-    smallest = 1.0 - 1e-4 * judged.racks - 1e-9 * judged.rack_units
-    fastest = judged.probability - 1.0 + 1e-6 * judged.throughput / judged.throughput.max()
-    closeness = np.where(judged.probability >= least_chance(confidence), smallest, fastest)
-    index, broken = nearest_row({limit: passes[rows] for limit, passes in judged.passes.items()}, closeness[rows])
+    smallest = 1.0 - 1e-4 * counting.racks[rows] - 1e-9 * counting.rack_units[rows]
+    chance, rate = judged.probability[rows], judged.throughput
+    fastest = chance - 1.0 + 1e-6 * rate[rows] / rate.max()
+    closeness = np.where(chance >= least_chance(confidence), smallest, fastest)
+    index, broken = nearest_row({limit: kept[rows] for limit, kept in passes.items()}, closeness)
     row = int(rows[index])
-    platform = platforms[int(judged.space.platform[row])]
+    platform = judged.platforms[int(judged.space.platform[row])]
     servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
     storage = (f"{nodes} " if nodes else "") + platform.storage.name
     return trn(
@@ -212,12 +212,13 @@ def why_infeasible(
         len(broken),
         target=target, chance=_percent(confidence), limits=f" {tr('and')} ".join(map(translated, broken)),
         servers=servers, server=platform.server.name, storage=storage,
-        reached=_falls_short(works[0], judged, row, broken),
+        reached=_falls_short(counting, row, broken),
     )  # fmt: skip
 
 
-def _falls_short(work: ResolvedWorkload, judged: Judged, row: int, broken: Sequence[str]) -> str:
+def _falls_short(counting: Counting, row: int, broken: Sequence[str]) -> str:
     """What the nearest design reaches or takes, so that the reader sees what would be enough."""
+    judged, work = counting.judged, counting.judged.works[0]
     if any(limit in JOINT_LIMITS for limit in broken):
         chance = _percent(float(judged.probability[row]))
         if work.request.target.time_to_train_s is not None:
@@ -229,9 +230,9 @@ def _falls_short(work: ResolvedWorkload, judged: Judged, row: int, broken: Seque
             "reaches {rate} {unit} at the median and meets the target with {chance} confidence",
             rate=significant(float(judged.throughput[row])), unit=sample_unit(work.dnn), chance=chance,
         )  # fmt: skip
-    racks, servers = int(judged.racks[row]), int(judged.space.n_servers[row])
+    racks, servers = int(counting.racks[row]), int(judged.space.n_servers[row])
     return tr(
         "takes {racks}, {units} rack units, {power} and {servers}",
-        racks=trn("{n} rack", "{n} racks", racks, n=racks), units=plain(float(judged.rack_units[row])),
-        power=si(float(judged.power_w[row]), "W"), servers=trn("{n} server", "{n} servers", servers, n=servers),
+        racks=trn("{n} rack", "{n} racks", racks, n=racks), units=plain(float(counting.rack_units[row])),
+        power=si(float(counting.power_w[row]), "W"), servers=trn("{n} server", "{n} servers", servers, n=servers),
     )  # fmt: skip

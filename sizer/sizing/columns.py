@@ -47,6 +47,14 @@ class Columns:
         rows = np.asarray(index, dtype=np.int64)
         return Columns(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
+    def shaped(self, shape: tuple[int, ...]) -> "Columns":
+        """The same columns in another shape."""
+        return Columns(**{field.name: getattr(self, field.name).reshape(shape) for field in fields(self)})
+
+    def as_rows(self, names: Sequence[str] = ()) -> list[Floats]:
+        """Some columns, by default all, as a list."""
+        return [getattr(self, name) for name in names or [field.name for field in fields(self)]]
+
 
 @dataclass(frozen=True)
 class ComputeGroup:
@@ -106,7 +114,7 @@ def narrowed(
     fabric : Fabric
         What the request asks for.
     """
-    if fabric.oversubscription == 1 and not fabric.rails_apart:
+    if not is_narrowed(fabric):
         return cols
     shares = fabric_shares(platforms, index, servers, nodes, fabric)
     to_storage = np.array([_share_to_storage(platform, fabric) for platform in platforms])[index]
@@ -115,6 +123,11 @@ def narrowed(
         exchange_bytes_per_s=cols.exchange_bytes_per_s * shares,
         storage_nic_bytes_per_s=cols.storage_nic_bytes_per_s * np.where(to_storage > 0, shares * to_storage, 1.0),
     )
+
+
+def is_narrowed(fabric: Fabric) -> bool:
+    """Whether a fabric leaves less than the line rates."""
+    return fabric.oversubscription > 1 or fabric.rails_apart
 
 
 def _share_to_storage(platform: Platform, fabric: Fabric) -> float:

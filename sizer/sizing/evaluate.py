@@ -1,7 +1,11 @@
-"""All stages of one workload on all rows of the design space in one pass."""
+"""All stages of one workload on many designs in one pass.
+
+Arrays may have any shape: one axis of rows, or platforms x numbers of servers, where what belongs to the platform alone
+has shape (platforms, 1).
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +47,19 @@ class Compute:
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
     notes: tuple[str, ...]
 
+    def take(self, rows: Ints) -> "Compute":
+        """Compute side of some rows of the first axis."""
+        return replace(
+            self,
+            gpu=self.gpu.take(rows),
+            gpu_alone=self.gpu_alone[rows],
+            exchange=self.exchange[rows],
+            decode=self.decode.take(rows),
+            exchanged_bytes=self.exchanged_bytes[rows],
+            hit_fraction=self.hit_fraction[rows],
+            within_log_sd=self.within_log_sd[rows],
+        )
+
 
 @dataclass(frozen=True)
 class Need:
@@ -53,6 +70,16 @@ class Need:
     samples_per_s: Floats  # the same for the other stages, at the upper end of that spread
     cold_samples_per_s: Floats  # rate that storage and network must pass in the first epoch; 0: none asked
     counts_gpu: bool  # False: the GPUs set the need themselves (a number of GPUs kept busy)
+
+    def take(self, rows: Ints) -> "Need":
+        """Need of some rows of the first axis."""
+        return Need(
+            gpu_samples_per_s=self.gpu_samples_per_s[rows],
+            gpu_log_sd=self.gpu_log_sd[rows],
+            samples_per_s=self.samples_per_s[rows],
+            cold_samples_per_s=self.cold_samples_per_s[rows],
+            counts_gpu=self.counts_gpu,
+        )
 
 
 def compute(
@@ -71,9 +98,10 @@ def compute(
         All platforms, in the order of ``cols.compute``'s groups.
     cols : Columns
         One entry a row.
-    n_servers : ndarray of int, shape (rows,)
+    n_servers : ndarray of int, shape (rows,) or one that broadcasts with the columns
     """
     groups, _ = compute_groups(platforms)
+    shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
     many_servers = bool((n_servers > 1).any())
     task = "inference" if work.is_inference else "training"
     precision = work.request.precision
@@ -104,7 +132,7 @@ def compute(
             peak_flop_per_s=peak,
             input_bytes=work.dnn.input_bytes.value,
         )
-        moved = np.zeros(len(n_servers))
+        moved = np.zeros(shape)
     else:
         rate = step.training_samples_per_s(
             terms[cols.compute],
@@ -123,12 +151,12 @@ def compute(
         gpu=Capacity.log_normal(rate.total.value, rate.total.log_sd),
         gpu_alone=rate.compute.value,
         # In validation nothing is exchanged; what the links to the GPUs carry is part of the GPU stage already.
-        exchange=np.full(len(n_servers), np.inf) if work.is_inference else np.asarray(rate.exchange),
+        exchange=np.full(shape, np.inf) if work.is_inference else np.asarray(rate.exchange),
         decode=decode,
         core_s_per_sample=core_s,
-        exchanged_bytes=moved,
+        exchanged_bytes=np.broadcast_to(moved, shape),
         hit_fraction=hit_fraction(work, cols, n_servers, calibration),
-        within_log_sd=np.asarray(terms.scatter_log_sd)[cols.compute],
+        within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
         between_log_sd=float(np.max(terms.between_log_sd)),
         notes=tuple(note for note in (*terms.notes, decode_note) if note),
     )
@@ -145,11 +173,12 @@ def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[floa
 def hit_fraction(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Floats:
     """Share of the reads that a server's memory serves after the first epoch."""
     position, _ = calibration.cache_position(work.request.access, work.request.cache)
-    # Few servers differ in memory, and the law is a long sum: compute each pair of memory and servers once.
-    pairs = cols.cache_bytes + 1j * n_servers
-    _, first, row = np.unique(pairs, return_index=True, return_inverse=True)
-    share = caches.cached_fraction(cols.cache_bytes[first], work.dataset_bytes)
-    return np.asarray(caches.hit_fraction(share, position, n_servers[first], work.request.access))[row]
+    # Few servers differ in memory, and the law is a long sum: each pair of memory and servers is computed once.
+    memory, of_memory = np.unique(cols.cache_bytes, return_inverse=True)
+    servers, of_servers = np.unique(n_servers, return_inverse=True)
+    share = caches.cached_fraction(memory, work.dataset_bytes)
+    table = np.asarray(caches.hit_fraction(share[:, None], position, servers, work.request.access))
+    return table[of_memory.reshape(cols.cache_bytes.shape), of_servers.reshape(n_servers.shape)]
 
 
 def storage_side(cols: Columns, n_servers: Ints, n_nodes: Ints, gateway_bytes_per_s: Floats) -> pipeline.StorageSide:
@@ -186,7 +215,8 @@ def stages(work: ResolvedWorkload, comp: Compute, side: pipeline.StorageSide, is
 def epochs(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Estimate | None:
     """Epochs of the training: fixed by the request, or by the recipe at the row's global batch."""
     if work.request.epochs is not None:
-        return Estimate.exact(np.full(len(n_servers), work.request.epochs))
+        shape = np.broadcast_shapes(cols.gpus_per_server.shape, n_servers.shape)
+        return Estimate.exact(np.full(shape, work.request.epochs))
     if work.recipe is not None:
         batch = n_servers * cols.gpus_per_server * work.batch_per_gpu
         return calibration.epochs(work.recipe, batch)
@@ -229,11 +259,10 @@ def need(
     InfeasibleError
         If starting a run takes longer than the whole training may.
     """
-    rows = len(n_servers)
-    zero = np.zeros(rows)
+    zero = np.zeros(comp.gpu.median.shape)
     target = work.request.target
     if target.samples_per_s is not None:
-        asked = np.full(rows, target.samples_per_s)
+        asked = np.full(zero.shape, target.samples_per_s)
         return Need(asked, zero, asked, zero, counts_gpu=True)
     if target.gpus_busy is not None:
         # "Busy" must hold where the GPUs turn out fast: the other stages meet the upper end of the GPU rate.
@@ -274,11 +303,17 @@ def read_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Flo
 
 
 def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float) -> Floats:
-    """Smallest node count whose reads meet the target at the joint confidence; inf where none does.
+    """Smallest node count whose reads meet the target at the joint confidence; inf where none does."""
+    return nodes_beside(compute_probability(comp.gpu, comp.decode, wanted), work, comp, cols, wanted, confidence)
 
-    The other stages have used up part of the confidence: P(storage) must reach confidence / P(all others).
+
+def nodes_beside(
+    already: Floats, work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float
+) -> Floats:
+    """:func:`storage_nodes` where the probability that GPUs and host decode meet the target is known.
+
+    They have used up part of the confidence: P(storage) must reach confidence / P(both).
     """
-    already = comp.decode.probability_at_least(wanted.samples_per_s) * gpu_probability(comp.gpu, wanted)
     asked = least_chance(confidence)
     # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
     level = np.where(already >= asked, asked / np.where(already >= asked, already, 1.0), asked)
@@ -298,11 +333,16 @@ def gpu_probability(gpu: Capacity, wanted: Need) -> Floats:
     return gpu.widened(wanted.gpu_log_sd).probability_at_least(wanted.gpu_samples_per_s)
 
 
-def probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
-    """Probability that every stage meets the target, storage and network in the first epoch, too.
+def compute_probability(gpu: Capacity, decode: Capacity, wanted: Need) -> Floats:
+    """Probability that GPUs and host decode meet the target."""
+    return gpu_probability(gpu, wanted) * decode.probability_at_least(wanted.samples_per_s)
+
+
+def path_probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
+    """Probability that storage and network meet the target, in the first epoch, too.
 
     Warm and cold rates of storage are one rate of its nodes and differ by the cache, so the smaller chance is the joint
-    one. For a time to train it is a lower bound: a slow stage can be made up for by another that is fast.
+    one.
     """
 
     def both(after: Capacity, first: Capacity) -> Floats:
@@ -310,9 +350,12 @@ def probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> F
             after.probability_at_least(wanted.samples_per_s), first.probability_at_least(wanted.cold_samples_per_s)
         )
 
-    return np.asarray(
-        gpu_probability(warm.gpu, wanted)
-        * warm.decode.probability_at_least(wanted.samples_per_s)
-        * both(warm.storage, cold.storage)
-        * both(warm.network, cold.network)
-    )
+    return both(warm.storage, cold.storage) * both(warm.network, cold.network)
+
+
+def probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
+    """Probability that every stage meets the target.
+
+    For a time to train it is a lower bound: a slow stage can be made up for by another that is fast.
+    """
+    return compute_probability(warm.gpu, warm.decode, wanted) * path_probability(warm, cold, wanted)

@@ -1,24 +1,24 @@
-"""Judges every design of the space: how many storage nodes it needs, which limits it breaks, what it takes."""
+"""Judges every design of the space: the storage nodes it needs, how it runs, which limits its stages break.
+
+What designs are made of is counted later, and only where it matters (``counting``).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import mark, tr, trn
-from sizer.base.quantities import plain
-from sizer.bom.lines import row_cost
-from sizer.bom.prices import PriceBook
+from sizer.base.language import mark
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.design.space import Space
 from sizer.physical import capacity
-from sizer.physical.counted import Quantities
 from sizer.physical.platform import Platform
-from sizer.physical.quantities import quantities
 from sizer.sizing import evaluate
-from sizer.sizing.columns import Columns, fabric_shares
+from sizer.sizing.columns import Columns, columns, fabric_shares, is_narrowed, narrowed
 from sizer.sizing.evaluate import Compute, Need
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -26,7 +26,7 @@ from sizer.workload.resolve import ResolvedWorkload
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # Limits that a single stage sets; a row that keeps them all can still miss the joint confidence. The names of these and
 # of what cannot be built are English until they are shown; those of the request's limits are made in words at once.
@@ -36,8 +36,10 @@ _COMPUTE_LIMITS = (
     mark("host processors that decode"),
     mark("network ports of the servers"),
 )
+_CAPACITY_LIMIT = mark("storage capacity for the data set")
 _STORAGE_LIMIT = mark("storage read rate")
 _MOUNT_LIMIT = mark("file-system mounts of the servers")
+_UPLINK_LIMIT = mark("uplinks of the oversubscribed fabric")
 STAGE_LIMITS = (*_COMPUTE_LIMITS, _STORAGE_LIMIT, _MOUNT_LIMIT)
 _CHANCE_LIMIT = mark("confidence that all stages meet the target together")
 JOINT_LIMITS = (*STAGE_LIMITS, _CHANCE_LIMIT)
@@ -45,59 +47,78 @@ JOINT_LIMITS = (*STAGE_LIMITS, _CHANCE_LIMIT)
 # Not a limit of the request: the smaller twin of a design stands for it.
 TWIN_LIMIT = mark("larger drives or GPU memory than the workload needs")
 
+# Columns that the compute side depends on.
+_OF_SERVERS = ("gpus_per_server", "cores", "cache_bytes", "exchange_bytes_per_s", "storage_nic_bytes_per_s", "compute")
+# Designs evaluated at once: the arrays of a block stay in a processor's cache.
+_BLOCK_ROWS = 65_536
+
 
 @dataclass(frozen=True)
 class Judged:
-    """The whole space with its verdicts. Arrays over rows unless said."""
+    """The whole space with the verdicts of its stages.
+
+    Most platforms run alike: those that differ in drives, or in parts that no model reads. Arrays of a class of them
+    have shape (classes, sizes); arrays over rows are gathered from these on demand.
+    """
 
     space: Space
-    columns: Columns
-    storage_nodes: Ints
-    computes: tuple[Compute, ...]  # one a workload
-    needs: tuple[Need, ...]
-    probability: Floats  # that all targets are met
-    passes: dict[str, Bools]  # limit in words -> rows that keep it
-    throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
-    time_s: Floats  # to train the first workload, or a million samples where the length is not known
-    quantities: dict[int, Quantities]  # platform -> its rows
-    racks: Ints
-    rack_units: Floats
-    raw_bytes: Floats
-    power_w: Floats
-    cost: Floats  # sum of the priced lines
-    unpriced: dict[int, frozenset[str]]  # platform -> its items without a price
+    platforms: tuple[Platform, ...]
+    works: tuple[ResolvedWorkload, ...]
+    gpus_per_server: Floats  # (platforms,)
+    exchange_bytes_per_s: Floats  # (platforms,) line rate of a server's ports on the fabric
+    class_of: Ints  # (platforms,)
+    class_nodes: Ints  # storage nodes, in whole units
+    class_probability: Floats  # that all targets are met
+    class_passes: dict[str, Bools]  # limit of the stages -> designs that keep it
+    class_throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
+    class_time_s: Floats  # to train the first workload, or a million samples where the length is not known
+    class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
+    twins: frozenset[int]  # platforms that an earlier one stands for
+
+    def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
+        """An array of the classes, gathered to one entry a row."""
+        return of_classes[self.class_of].reshape(-1)
+
+    @cached_property
+    def storage_nodes(self) -> Ints:
+        """(rows,) storage nodes."""
+        return self.over_rows(self.class_nodes)
+
+    @cached_property
+    def probability(self) -> Floats:
+        """(rows,) probability that all targets are met."""
+        return self.over_rows(self.class_probability)
+
+    @cached_property
+    def throughput(self) -> Floats:
+        """(rows,) median rate of the first workload. [samples/s]"""
+        return self.over_rows(self.class_throughput)
+
+    @cached_property
+    def time_s(self) -> Floats:
+        """(rows,) time to train the first workload, or of a million samples where the length is not known. [s]"""
+        return self.over_rows(self.class_time_s)
 
     @property
-    def was_counted(self) -> Bools:
-        """Rows whose parts were counted; the others failed before, or are twins of one that was."""
-        return np.isin(self.space.platform, list(self.quantities))
+    def buildable(self) -> tuple[Bools, ...]:
+        """Per class: what must hold before it is worth while to count parts."""
+        return tuple(self.class_passes[name] for name in (*_COMPUTE_LIMITS, _CAPACITY_LIMIT, _STORAGE_LIMIT))
 
-    @property
-    def feasible(self) -> Bools:
-        """Rows that keep every limit."""
-        return np.asarray(np.logical_and.reduce(list(self.passes.values())))
+    @cached_property
+    def runs(self) -> Bools:
+        """(platforms, sizes) designs that keep every limit of the stages and are no twin of another."""
+        found: Bools = np.logical_and.reduce(list(self.class_passes.values()))[self.class_of]
+        found[list(self.twins)] = False
+        return found
 
-    def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
-        """Items without a price whose quantity differs between ``rows``: only their prices could rank these by cost."""
-        low: dict[str, int] = {}
-        high: dict[str, int] = {}
-        members = [int(index) for index in np.unique(self.space.platform[rows])]
-        for index in members:
-            first = self.space.of_platform(index).start
-            local = rows[self.space.platform[rows] == index] - first
-            counts: dict[str, Ints] = {}
-            for part in self.quantities[index].components:
-                if part.item in self.unpriced[index] and part.status == "computed":
-                    counts[part.item] = (
-                        counts.get(part.item, np.zeros(local.size, dtype=np.int64)) + part.quantity[local]
-                    )
-            for item in dict.fromkeys([*low, *counts]):
-                # A platform without the item has none of it, and so had all before an item's first appearance.
-                values = counts.get(item, np.zeros(1, dtype=np.int64))
-                before = 0 if index != members[0] and item not in low else int(values.min())
-                low[item] = min(low.get(item, before), int(values.min()))
-                high[item] = max(high.get(item, before), int(values.max()))
-        return tuple(item for item in low if high[item] > low[item])
+    @cached_property
+    def passes(self) -> dict[str, Bools]:
+        """Limit -> (rows,) designs that keep it, in the order in which they are looked at."""
+        is_first = np.ones(self.space.n_platforms, dtype=bool)
+        is_first[list(self.twins)] = False
+        found: dict[str, Bools] = {name: self.over_rows(self.class_passes[name]) for name in _COMPUTE_LIMITS}
+        found[TWIN_LIMIT] = np.repeat(is_first, len(self.space.sizes))
+        return found | {name: self.over_rows(kept) for name, kept in self.class_passes.items() if name not in found}
 
 
 def judge(
@@ -105,78 +126,159 @@ def judge(
     works: Sequence[ResolvedWorkload],
     platforms: Sequence[Platform],
     space: Space,
-    cols: Columns,
     catalog: Catalog,
     calibration: Calibration,
-    prices: PriceBook,
 ) -> Judged:
-    """Judge all rows in one vectorised pass; only counting parts goes platform by platform."""
+    """Judge the stages of all rows in one vectorised pass.
+
+    Notes
+    -----
+    Every number is worked out once for all designs that share what it depends on: GPU steps, exchange, decode, caches
+    and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
+    platforms with equal rates.
+    """
+    facts = columns(platforms, catalog, request.platforms.gpus_per_server)
+    low = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
+    units, holds_data = _for_data(works, platforms)
+    if is_narrowed(request.fabric):
+        # What is left of the line rates differs from platform to platform and from size to size.
+        rows, sizes = space.platform, space.n_servers
+        cols = narrowed(facts.take(rows), platforms, rows, sizes, low[rows], request.fabric)
+        cols = cols.shaped((len(platforms), len(space.sizes)))
+        first = kinds = of_kind = class_of = np.arange(len(platforms))
+    else:
+        cols = facts.shaped((len(platforms), 1))
+        storage = (units.counted, units.per_unit, units.least, units.most, holds_data)
+        first, class_of = _distinct(np.stack([*facts.as_rows(), *storage]))
+        kinds, of_kind = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
+        kinds = first[kinds]
+    servers = space.sizes[None, :]
     confidence = evaluate.share_of(request)
-    servers = space.n_servers
-    computes = tuple(evaluate.compute(work, platforms, cols, servers, calibration, catalog) for work in works)
-    needs = tuple(
-        evaluate.need(work, comp, cols, servers, confidence, calibration)
+    of_servers = cols.take(kinds)
+    computes = [evaluate.compute(work, platforms, of_servers, servers, calibration, catalog) for work in works]
+    needs = [
+        evaluate.need(work, comp, of_servers, servers, confidence, calibration)
         for work, comp in zip(works, computes, strict=True)
+    ]
+    chances = [
+        evaluate.compute_probability(comp.gpu, comp.decode, need) for comp, need in zip(computes, needs, strict=True)
+    ]
+    kept = _compute_limits(works, computes, needs, of_servers, servers, confidence)
+    lengths = evaluate.epochs(works[0], of_servers, servers, calibration)
+    shape = (len(first), len(space.sizes))
+    nodes, enough = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
+    chance, rate, mounts, uplinks = (
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape, dtype=bool),
+        np.ones(shape, dtype=bool),
     )
-    passes = _compute_limits(works, computes, needs, cols, servers, confidence)
-    wanted = np.max(
-        [
-            evaluate.storage_nodes(work, comp, cols, need, confidence)
-            for work, comp, need in zip(works, computes, needs, strict=True)
-        ],
-        axis=0,
-    )
-    nodes, holds_data, enough_nodes = _whole_units(works, platforms, space, wanted)
-    twins = _twins(platforms, space, nodes, computes)
-    passes[TWIN_LIMIT] = ~np.isin(space.platform, list(twins))
-    passes[mark("storage capacity for the data set")] = holds_data
-    passes[_STORAGE_LIMIT] = enough_nodes
-    buildable = np.logical_and.reduce(list(passes.values()))
-    counted, units, watts, racks, raw = _count(request, platforms, space, nodes, catalog, passes, buildable)
+    step = max(_BLOCK_ROWS // len(space.sizes), 1)
+    for start in range(0, len(first), step):
+        block = slice(start, start + step)
+        index = first[block]
+        kind = of_kind[block]
+        some = [
+            (comp.take(kind), need.take(kind), known[kind])
+            for comp, need, known in zip(computes, needs, chances, strict=True)
+        ]
+        here = cols.take(index)
+        wanted = np.max(
+            [
+                evaluate.nodes_beside(known, work, comp, here, need, confidence)
+                for work, (comp, need, known) in zip(works, some, strict=True)
+            ],
+            axis=0,
+        )
+        nodes[block], enough[block] = units.take(index).whole(wanted, servers, here.is_local)
+        side = evaluate.storage_side(here, servers, nodes[block], np.full(nodes[block].shape, np.inf))
+        reads = np.max(
+            [evaluate.read_bytes_per_s(work, comp, need) for work, (comp, need, _) in zip(works, some, strict=True)],
+            axis=0,
+        )
+        mounts[block] = side.mounts.probability_at_least(reads) >= evaluate.least_chance(confidence)
+        chance[block] = 1.0
+        for place, (work, (comp, need, known)) in enumerate(zip(works, some, strict=True)):
+            warm, cold = (evaluate.stages(work, comp, side, is_warm=is_warm) for is_warm in (True, False))
+            chance[block] *= known * evaluate.path_probability(warm, cold, need)
+            if place == 0:
+                rate[block] = np.min([stage.median for stage in warm.limiting()], axis=0)
     if request.fabric.oversubscription > 1:
         # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
-        fewest = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])[space.platform]
-        shares = [fabric_shares(platforms, space.platform, servers, n, request.fabric) for n in (nodes, fewest)]
-        passes[mark("uplinks of the oversubscribed fabric")] = shares[0] >= shares[1]
-    side = evaluate.storage_side(cols, servers, nodes, np.full(len(servers), np.inf))
-    asked = evaluate.least_chance(confidence)
-    reads = np.max(
-        [evaluate.read_bytes_per_s(work, comp, need) for work, comp, need in zip(works, computes, needs, strict=True)],
-        axis=0,
-    )
-    passes[_MOUNT_LIMIT] = side.mounts.probability_at_least(reads) >= asked
-    made = [evaluate.stages(work, comp, side) for work, comp in zip(works, computes, strict=True)]
-    chance = np.ones(len(servers))
-    for work, comp, need, warm in zip(works, computes, needs, made, strict=True):
-        chance = chance * evaluate.probability(warm, evaluate.stages(work, comp, side, is_warm=False), need)
-    meets = chance >= evaluate.least_chance(request.confidence)
+        shares = [
+            fabric_shares(platforms, space.platform, space.n_servers, n, request.fabric)
+            for n in (nodes.reshape(-1), low[space.platform])
+        ]
+        uplinks = np.asarray(shares[0] >= shares[1]).reshape(shape)
+    passes: dict[str, Bools] = {name: passed[of_kind] for name, passed in kept.items()}
+    passes[_CAPACITY_LIMIT] = np.broadcast_to(holds_data[first][:, None], shape)
+    passes[_STORAGE_LIMIT] = enough
+    if request.fabric.oversubscription > 1:
+        passes[_UPLINK_LIMIT] = uplinks
+    passes[_MOUNT_LIMIT] = mounts
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
-    passes[_CHANCE_LIMIT] = meets | ~alone
-    _add_site_limits(passes, request, racks, units, watts, servers)
-    cost, unpriced = _costs(request, counted, space, catalog, prices)
-    if request.limits.budget is not None:
-        # An unpriced line is not zero: a budget cannot be shown to be kept, which the answer says; known prices count.
-        passes[mark("budget")] = ~(cost > request.limits.budget)
-    rate = np.min([stage.median for stage in made[0].limiting()], axis=0)
+    passes[_CHANCE_LIMIT] = (chance >= evaluate.least_chance(request.confidence)) | ~alone
     return Judged(
         space=space,
-        columns=cols,
-        storage_nodes=nodes,
-        computes=computes,
-        needs=needs,
-        probability=chance,
-        passes=passes,
-        throughput=rate,
-        time_s=_time_s(works[0], cols, servers, rate, calibration),
-        quantities=counted,
-        racks=racks,
-        rack_units=units,
-        raw_bytes=raw,
-        power_w=watts,
-        cost=cost,
-        unpriced=unpriced,
+        platforms=tuple(platforms),
+        works=tuple(works),
+        gpus_per_server=facts.gpus_per_server,
+        exchange_bytes_per_s=facts.exchange_bytes_per_s,
+        class_of=class_of,
+        class_nodes=nodes,
+        class_probability=chance,
+        class_passes=passes,
+        class_throughput=rate,
+        class_time_s=_time_s(works[0], None if lengths is None else lengths.value[of_kind], rate, calibration),
+        class_is_cached=np.logical_and.reduce([evaluate.is_cached(comp) for comp in computes])[of_kind],
+        twins=_twins(platforms, class_of, of_kind, nodes, computes),
     )
+
+
+def _distinct(facts: Floats) -> tuple[Ints, Ints]:
+    """First column of every distinct one of (facts, columns), and which of these each column is."""
+    _, first, index = np.unique(facts.T, axis=0, return_index=True, return_inverse=True)
+    return first.astype(np.int64), index.reshape(-1).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Units:
+    """What storage is bought in. Arrays over platforms."""
+
+    counted: Bools  # bought by the node
+    per_unit: Ints  # nodes
+    least: Ints  # nodes that the system and the data call for, in whole units
+    most: Ints
+
+    def take(self, rows: Ints) -> "_Units":
+        return _Units(self.counted[rows], self.per_unit[rows], self.least[rows], self.most[rows])
+
+    def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
+        """Storage nodes in whole units, and whether they give the rate; arrays (platforms, sizes)."""
+        counted, unit, most = self.counted[:, None], self.per_unit[:, None], self.most[:, None]
+        whole = np.ceil(np.maximum(wanted, self.least[:, None]) / unit) * unit
+        # Local drives: one "node" a server. An NFS server: one.
+        there = np.where(is_local > 0, servers, 1)
+        nodes = np.where(counted, np.minimum(whole, most), 0).astype(np.int64)
+        return nodes, np.where(counted, whole <= most, wanted <= there)
+
+
+def _for_data(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform]) -> tuple[_Units, Bools]:
+    """Units of every platform's storage, and whether the largest system holds the data."""
+    data = max(work.dataset_bytes for work in works)
+    seen: dict[tuple[str, int], tuple[bool, int, int, int, bool]] = {}
+    rows = []
+    for platform in platforms:
+        storage, option = platform.storage, platform.capacity_option
+        if (storage.id, option) not in seen:
+            for_data = capacity.smallest_nodes(storage, option, data)
+            unit, (low, high) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
+            least = -(-max(low, int(for_data.nodes)) // unit) * unit
+            seen[storage.id, option] = capacity.counts_nodes(storage), unit, least, high, bool(for_data.fits)
+        rows.append(seen[storage.id, option])
+    counted, per_unit, smallest, most, holds = (np.array(column) for column in zip(*rows, strict=True))
+    return _Units(counted, per_unit, smallest, most), holds
 
 
 def _compute_limits(
@@ -187,8 +289,7 @@ def _compute_limits(
     servers: Ints,
     confidence: float,
 ) -> dict[str, Bools]:
-    rows = len(servers)
-    gpu, decode, network, count = (np.ones(rows, dtype=bool) for _ in range(4))
+    gpu, decode, network, count = (np.ones(computes[0].gpu.median.shape, dtype=bool) for _ in range(4))
     asked = evaluate.least_chance(confidence)
     for work, comp, need in zip(works, computes, needs, strict=True):
         gpu &= evaluate.gpu_probability(comp.gpu, need) >= asked
@@ -203,127 +304,34 @@ def _compute_limits(
     return dict(zip(_COMPUTE_LIMITS, (count, gpu, decode, network), strict=True))
 
 
-def _twins(platforms: Sequence[Platform], space: Space, nodes: Ints, computes: Sequence[Compute]) -> frozenset[int]:
+def _twins(
+    platforms: Sequence[Platform], class_of: Ints, of_kind: Ints, nodes: Ints, computes: Sequence[Compute]
+) -> frozenset[int]:
     """Platforms that differ from an earlier one in drive size or GPU memory only, and perform exactly alike.
 
     They would be the same designs at a higher price: larger drives that no row needs, memory that no model reads.
     """
+    nodes_of = [row.tobytes() for row in nodes]
+    rates = [part for comp in computes for part in (comp.gpu.median, comp.gpu.log_sd)]
+    rates_of = [tuple(part[kind].tobytes() for part in rates) for kind in range(len(rates[0]))]
     seen: dict[tuple[object, ...], int] = {}
     twins = set()
     for index, platform in enumerate(platforms):
-        rows = space.of_platform(index)
+        row = class_of[index]
         alike = (
             platform.server.id,
             platform.gpus_per_server,
             platform.storage.id,
             platform.fabric,
-            nodes[rows].tobytes(),
-            *(part[rows].tobytes() for comp in computes for part in (comp.gpu.median, comp.gpu.log_sd)),
+            nodes_of[row],
+            rates_of[of_kind[row]],
         )
         if seen.setdefault(alike, index) != index:
             twins.add(index)
     return frozenset(twins)
 
 
-def _whole_units(
-    works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], space: Space, wanted: Floats
-) -> tuple[Ints, Bools, Bools]:
-    """Storage nodes of every row in whole chassis, and whether they hold the data and give the rate."""
-    data = max(work.dataset_bytes for work in works)
-    nodes = np.zeros(space.n_rows, dtype=np.int64)
-    holds = np.ones(space.n_rows, dtype=bool)
-    enough = np.ones(space.n_rows, dtype=bool)
-    for index, platform in enumerate(platforms):
-        rows = space.of_platform(index)
-        storage = platform.storage
-        for_data = capacity.smallest_nodes(storage, platform.capacity_option, data)
-        holds[rows] = for_data.fits
-        if not capacity.counts_nodes(storage):
-            # Local drives: one "node" a server. An NFS server: one.
-            available = space.n_servers[rows] if storage.kind == "local" else 1
-            enough[rows] = wanted[rows] <= available
-            continue
-        unit = capacity.nodes_per_unit(storage)
-        low, high = capacity.node_limits(storage)
-        least = np.maximum(np.maximum(wanted[rows], low), int(for_data.nodes))
-        whole = np.ceil(least / unit) * unit
-        enough[rows] = whole <= high
-        nodes[rows] = np.minimum(whole, high).astype(np.int64)
-    return nodes, holds, enough
-
-
-def _count(
-    request: SizingRequest,
-    platforms: Sequence[Platform],
-    space: Space,
-    nodes: Ints,
-    catalog: Catalog,
-    passes: dict[str, Bools],
-    buildable: Bools,
-) -> tuple[dict[int, Quantities], Floats, Floats, Ints, Floats]:
-    """Parts of all rows; what cannot be built is added to ``passes``.
-
-    Platforms without a row that is still ``buildable`` are not counted, unless none has one: then all are, so that
-    the answer can say how near the nearest design comes.
-    """
-    distinct = np.unique(space.platform[passes[TWIN_LIMIT]]).tolist()
-    alive = set(np.unique(space.platform[buildable]).tolist()) or set(distinct)
-    counted: dict[int, Quantities] = {}
-    units, watts = np.zeros(space.n_rows), np.zeros(space.n_rows)
-    racks, raw = np.zeros(space.n_rows, dtype=np.int64), np.zeros(space.n_rows)
-    for index, platform in enumerate(platforms):
-        if index not in alive:
-            continue
-        rows = space.of_platform(index)
-        found = quantities(
-            platform,
-            space.n_servers[rows],
-            nodes[rows],
-            catalog=catalog,
-            limits=request.limits,
-            existing=request.existing,
-            fabric=request.fabric,
-        )
-        counted[index] = found
-        units[rows], watts[rows], racks[rows] = found.rack_units, found.power_max_w, found.racks
-        raw[rows] = np.nan_to_num(found.raw_bytes)
-        for limit, breaks in found.violations.items():
-            passes.setdefault(limit, np.ones(space.n_rows, dtype=bool))[rows] &= ~breaks
-    return counted, units, watts, racks, raw
-
-
-def _add_site_limits(
-    passes: dict[str, Bools], request: SizingRequest, racks: Ints, units: Floats, watts: Floats, servers: Ints
-) -> None:
-    limits = request.limits
-    if (n := limits.racks) is not None:
-        passes[trn("the limit of {n} rack", "the limit of {n} racks", n, n=n)] = racks <= n
-    if (n := limits.rack_units) is not None:
-        passes[trn("the limit of {n} rack unit", "the limit of {n} rack units", n, n=n)] = units <= n
-    if limits.power_w is not None:
-        passes[tr("the limit of {n} kW", n=plain(limits.power_w / 1e3))] = watts <= limits.power_w
-    if (n := limits.servers) is not None:
-        passes[trn("the limit of {n} server", "the limit of {n} servers", n, n=n)] = servers <= n
-
-
-def _costs(
-    request: SizingRequest, counted: dict[int, Quantities], space: Space, catalog: Catalog, prices: PriceBook
-) -> tuple[Floats, dict[int, frozenset[str]]]:
-    """Sum of the priced lines of every row, and each platform's items without a price."""
-    cost = np.zeros(space.n_rows)
-    missing: dict[int, frozenset[str]] = {}
-    for index, found in counted.items():
-        amount, unpriced = row_cost(found.components, catalog, prices, request.currency)
-        missing[index] = frozenset(unpriced)
-        if amount is not None:
-            cost[space.of_platform(index)] = amount
-    return cost, missing
-
-
-def _time_s(work: ResolvedWorkload, cols: Columns, servers: Ints, rate: Floats, calibration: Calibration) -> Floats:
-    length = evaluate.epochs(work, cols, servers, calibration)
+def _time_s(work: ResolvedWorkload, length: Floats | None, rate: Floats, calibration: Calibration) -> Floats:
     if length is None:
         return np.asarray(1e6 / rate)
-    return np.asarray(
-        calibration.start_up_s + length.value * work.n_samples * (1 + evaluate.evaluation_share(work)) / rate
-    )
+    return np.asarray(calibration.start_up_s + length * work.n_samples * (1 + evaluate.evaluation_share(work)) / rate)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
+from sizer.sizing.best import MAX_SERVERS
 from sizer.sizing.servers_needed import Sizes
-from sizer.sizing.size import MAX_SERVERS
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 

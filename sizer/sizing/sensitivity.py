@@ -14,9 +14,9 @@ from sizer.catalog.wording import sample_unit
 from sizer.perf.pipeline import Stages
 from sizer.physical.capacity import usable_bytes
 from sizer.sizing import evaluate
+from sizer.sizing.best import MAX_SERVERS
 from sizer.sizing.result import SizingResult
 from sizer.sizing.servers_needed import Pin, Sizes
-from sizer.sizing.size import MAX_SERVERS
 from sizer.sizing.what_if import Model, models, pinned, rates_of
 from sizer.workload.request import Workload
 from sizer.workload.resolve import DEFAULT_BATCH

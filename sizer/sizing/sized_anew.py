@@ -1,28 +1,20 @@
 """A request with some inputs changed, sized anew on the platform of a design: the counts, without plan and bill."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.bom.prices import price_book
-from sizer.catalog.model import Catalog
-from sizer.design.space import lay_out
-from sizer.physical.capacity import node_limits
 from sizer.physical.counted import Quantities
-from sizer.physical.platform import Platform
-from sizer.physical.platforms import platforms
 from sizer.sizing import advice
-from sizer.sizing.columns import columns, narrowed
-from sizer.sizing.judge import Judged, judge
-from sizer.sizing.size import MAX_SERVERS, best_of
+from sizer.sizing.best import search
+from sizer.sizing.ranking import Ranking
 from sizer.sizing.surface import with_gpu_speed
 from sizer.sizing.varied_input import GPU_SPEED, request_changes
 from sizer.sizing.what_if import Model
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import ResolvedWorkload, resolve
 
 Ints = NDArray[np.int64]
 
@@ -73,21 +65,17 @@ def sized_anew(model: Model, values: Mapping[str, float], *, says_why: bool = Tr
     catalog = with_gpu_speed(model.catalog, model.platform.gpu, values.get(GPU_SPEED, 1.0))
     try:
         request = changed_request(model, values)
-        works = resolve(request, catalog, model.calibration.measured)
-        options = [option for option in platforms(catalog, request) if option.key == model.platform.key]
-        judged = _judged(model, request, works, options, catalog)
+        counting = search(request, catalog, model.calibration, only=model.platform.key)
     except (RequestError, InfeasibleError) as error:
         return SizedAnew(reason=str(error))
-    rows = np.flatnonzero(judged.feasible)
-    if not rows.size:
-        why = advice.why_infeasible(works, options, judged, request.confidence) if says_why else "No design meets it."
-        return SizedAnew(reason=why)
-    row = best_of(judged, rows)
-    index = int(judged.space.platform[row])
-    found = judged.quantities[index]
-    local = row - judged.space.of_platform(index).start
+    order = Ranking(counting).first(1)
+    if not order:
+        return SizedAnew(reason=advice.why_infeasible(counting) if says_why else "No design meets it.")
+    row, judged = order[0], counting.judged
+    index, local = divmod(row, len(judged.space.sizes))
+    found = counting.of(index).found
     servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
-    platform = options[index]
+    platform = judged.platforms[index]
     return SizedAnew(
         n_servers=servers,
         n_gpus=servers * platform.gpus_per_server,
@@ -103,7 +91,7 @@ def sized_anew(model: Model, values: Mapping[str, float], *, says_why: bool = Tr
         model=replace(
             model,
             request=request,
-            works=works,
+            works=judged.works,
             platform=platform,
             n_servers=servers,
             storage_nodes=nodes,
@@ -111,21 +99,6 @@ def sized_anew(model: Model, values: Mapping[str, float], *, says_why: bool = Tr
             catalog=catalog,
         ),
     )
-
-
-def _judged(
-    model: Model,
-    request: SizingRequest,
-    works: Sequence[ResolvedWorkload],
-    options: Sequence[Platform],
-    catalog: Catalog,
-) -> Judged:
-    """All numbers of servers of the platforms, judged as ``size`` does it."""
-    space = lay_out([request.limits.servers or MAX_SERVERS] * len(options))
-    cols = columns(options, catalog, request.platforms.gpus_per_server).take(space.platform)
-    fewest = np.array([node_limits(option.storage)[0] for option in options])
-    cols = narrowed(cols, options, space.platform, space.n_servers, fewest[space.platform], request.fabric)
-    return judge(request, works, options, space, cols, catalog, model.calibration, price_book(catalog))
 
 
 def changed_request(model: Model, values: Mapping[str, float]) -> SizingRequest:

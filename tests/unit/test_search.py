@@ -47,7 +47,8 @@ def test_limits_are_counted_and_the_nearest_design_is_named() -> None:
 
 
 def test_space_holds_every_platform_at_every_size() -> None:
-    space = lay_out([2, 3])
-    assert space.platform.tolist() == [0, 0, 1, 1, 1]
-    assert space.n_servers.tolist() == [1, 2, 1, 2, 3]
-    assert space.of_platform(1) == slice(2, 5)
+    space = lay_out(2, 3, 5)
+    assert space.platform.tolist() == [0, 0, 0, 1, 1, 1]
+    assert space.n_servers.tolist() == [3, 4, 5, 3, 4, 5]
+    assert space.of_platform(1) == slice(3, 6)
+    assert space.n_rows == 6

@@ -1,0 +1,160 @@
+"""What the designs of the space are made of: counted platform by platform, and only when somebody asks."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.language import mark, tr, trn
+from sizer.base.quantities import plain
+from sizer.bom.lines import row_cost
+from sizer.bom.prices import PriceBook
+from sizer.catalog.model import Catalog
+from sizer.physical.counted import Quantities
+from sizer.physical.quantities import quantities
+from sizer.sizing.judge import TWIN_LIMIT, Judged
+from sizer.workload.request import SizingRequest
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_BUDGET = mark("budget")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """All sizes of one platform. Arrays over the sizes."""
+
+    found: Quantities
+    cost: Floats  # sum of the priced lines
+    unpriced: frozenset[str]  # items without a price
+    limits: dict[str, Bools]  # what can be built, the room, the budget -> designs that keep it
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Parts of the designs of a space. Arrays over its rows hold NaN until their platform is counted."""
+
+    request: SizingRequest
+    judged: Judged
+    catalog: Catalog
+    prices: PriceBook
+    counted: dict[int, Counted] = field(default_factory=dict)  # platform -> its rows
+    rack_units: Floats = field(init=False)
+    racks: Floats = field(init=False)
+    power_w: Floats = field(init=False)
+    raw_bytes: Floats = field(init=False)
+    cost: Floats = field(init=False)  # sum of the priced lines
+
+    def __post_init__(self) -> None:
+        for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost"):
+            object.__setattr__(self, name, np.full(self.judged.space.n_rows, np.nan))
+
+    def of(self, index: int) -> Counted:
+        """One platform, counted now if nobody asked before."""
+        if index not in self.counted:
+            rows = self.judged.space.of_platform(index)
+            one = self._count(index)
+            self.counted[index] = one
+            self.rack_units[rows], self.power_w[rows] = one.found.rack_units, one.found.power_max_w
+            self.racks[rows], self.raw_bytes[rows] = one.found.racks, np.nan_to_num(one.found.raw_bytes)
+            self.cost[rows] = one.cost
+        return self.counted[index]
+
+    def feasible_of(self, index: int) -> Ints:
+        """Rows of one platform that keep every limit."""
+        if not self.judged.runs[index].any():
+            return np.zeros(0, dtype=np.int64)
+        keeps = np.logical_and.reduce([self.judged.runs[index], *self.of(index).limits.values()])
+        return np.asarray(np.flatnonzero(keeps) + self.judged.space.of_platform(index).start)
+
+    def _count(self, index: int) -> Counted:
+        judged, request = self.judged, self.request
+        found = quantities(
+            judged.platforms[index],
+            judged.space.sizes,
+            judged.class_nodes[judged.class_of[index]],
+            catalog=self.catalog,
+            limits=request.limits,
+            existing=request.existing,
+            fabric=request.fabric,
+        )
+        amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
+        cost = np.zeros(len(judged.space.sizes)) if amount is None else amount
+        return Counted(found, cost, frozenset(unpriced), self._limits(found, cost))
+
+    def _limits(self, found: Quantities, cost: Floats) -> dict[str, Bools]:
+        limits = self.request.limits
+        kept = {limit: ~breaks for limit, breaks in found.violations.items()}
+        if (n := limits.racks) is not None:
+            kept[trn("the limit of {n} rack", "the limit of {n} racks", n, n=n)] = found.racks <= n
+        if (n := limits.rack_units) is not None:
+            kept[trn("the limit of {n} rack unit", "the limit of {n} rack units", n, n=n)] = found.rack_units <= n
+        if limits.power_w is not None:
+            kept[tr("the limit of {n} kW", n=plain(limits.power_w / 1e3))] = found.power_max_w <= limits.power_w
+        if limits.budget is not None:
+            # An unpriced line is not zero: a budget cannot be shown to be kept, which the answer says. Known prices
+            # count.
+            kept[_BUDGET] = ~(cost > limits.budget)
+        return kept
+
+    def broken(self, row: int) -> list[str]:
+        """Limits that one design breaks, in the order in which they are looked at."""
+        judged = self.judged
+        index, size = divmod(row, len(judged.space.sizes))
+        limits = [(name, bool(kept[judged.class_of[index], size])) for name, kept in judged.class_passes.items()]
+        limits.append((TWIN_LIMIT, index not in judged.twins))
+        limits += [(name, bool(kept[size])) for name, kept in self.of(index).limits.items()]
+        return [name for name, is_kept in limits if not is_kept]
+
+    def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
+        """Items without a price whose quantity differs between ``rows``: only their prices could rank these by cost."""
+        judged = self.judged
+        low: dict[str, int] = {}
+        high: dict[str, int] = {}
+        members = [int(index) for index in np.unique(rows // len(judged.space.sizes))]
+        for index in members:
+            one = self.of(index)
+            local = rows[rows // len(judged.space.sizes) == index] % len(judged.space.sizes)
+            counts: dict[str, Ints] = {}
+            for part in one.found.components:
+                if part.item in one.unpriced and part.status == "computed":
+                    counts[part.item] = (
+                        counts.get(part.item, np.zeros(local.size, dtype=np.int64)) + part.quantity[local]
+                    )
+            for item in dict.fromkeys([*low, *counts]):
+                # A platform without the item has none of it, and so had all before an item's first appearance.
+                values = counts.get(item, np.zeros(1, dtype=np.int64))
+                before = 0 if index != members[0] and item not in low else int(values.min())
+                low[item] = min(low.get(item, before), int(values.min()))
+                high[item] = max(high.get(item, before), int(values.max()))
+        return tuple(item for item in low if high[item] > low[item])
+
+    @cached_property
+    def alive(self) -> tuple[int, ...]:
+        """Platforms with a design whose stages run, but for the joint confidence; all but twins where there is none."""
+        distinct = [index for index in range(self.judged.space.n_platforms) if index not in self.judged.twins]
+        could = np.logical_and.reduce(self.judged.buildable).any(axis=1)[self.judged.class_of]
+        return tuple(index for index in distinct if could[index]) or tuple(distinct)
+
+    @cached_property
+    def passes(self) -> dict[str, Bools]:
+        """Limit -> (rows,) designs that keep it, of stages and parts; counts every platform that is alive."""
+        found = dict(self.judged.passes)
+        for index in self.alive:
+            rows = self.judged.space.of_platform(index)
+            for limit, kept in self.of(index).limits.items():
+                found.setdefault(limit, np.ones(self.judged.space.n_rows, dtype=bool))[rows] = kept
+        return found
+
+    @cached_property
+    def feasible(self) -> Bools:
+        """(rows,) designs that keep every limit."""
+        return np.asarray(np.logical_and.reduce(list(self.passes.values())))
+
+    @cached_property
+    def was_counted(self) -> Bools:
+        """(rows,) designs whose parts were counted; the others failed before, or are twins of one that was."""
+        return np.isin(self.judged.space.platform, self.alive)

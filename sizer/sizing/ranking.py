@@ -1,0 +1,156 @@
+"""The order of designs: the best of each platform, and the platforms among each other."""
+
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.design.search import best_row
+from sizer.sizing.columns import rate_is_unknown
+from sizer.sizing.counting import Counting
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+Key = tuple[float, ...]
+
+
+def keys(counting: Counting, rows: Ints) -> list[Floats]:
+    """Order of designs without prices: fewest servers, storage nodes, rack units, watts, slower fabric, smaller drives.
+
+    The last two stand for cost where nothing is priced: no faster network and no larger drives than needed.
+    """
+    judged = counting.judged
+    platform = rows // len(judged.space.sizes)
+    return [
+        judged.space.sizes[rows % len(judged.space.sizes)].astype(float),
+        judged.storage_nodes[rows].astype(float),
+        counting.rack_units[rows],
+        counting.power_w[rows],
+        judged.exchange_bytes_per_s[platform],
+        counting.raw_bytes[rows],
+    ]
+
+
+def best_of(counting: Counting, rows: Ints) -> int:
+    """Best of some feasible rows: the cheapest where prices decide, else the one with the fewest servers and so on."""
+    order = keys(counting, rows)
+    if not counting.deciding_prices(rows):
+        order = [counting.cost[rows], *order]
+    return int(rows[best_row(order[0], np.ones(rows.size, dtype=bool), order[1:])])
+
+
+def rank_key(counting: Counting, rows: Ints) -> Floats | None:
+    """Key that the user chose to rank platforms by, or cost where the prices allow it; None: vendors are not ranked."""
+    judged, rank_by = counting.judged, counting.request.rank_by
+    if rank_by == "time":
+        return judged.time_s[rows]
+    if rank_by == "gpus":
+        return judged.space.n_servers[rows] * judged.gpus_per_server[judged.space.platform[rows]]
+    if rank_by == "rack-units":
+        return counting.rack_units[rows]
+    if rank_by == "watts":
+        return counting.power_w[rows]
+    return None if counting.deciding_prices(rows) else counting.cost[rows]
+
+
+class Ranking:
+    """Best designs of the platforms (kinds of server and storage), over their fabrics, GPUs and drive sizes.
+
+    Storage that no source gives a rate of comes last unless the servers' memory holds the data: its line rate is an
+    upper bound, and the answer must not be optimistic by default.
+    """
+
+    def __init__(self, counting: Counting) -> None:
+        self._counting = counting
+        judged = counting.judged
+        groups: dict[tuple[str, str], list[int]] = {}
+        for index in np.flatnonzero(judged.runs.any(axis=1)).tolist():
+            groups.setdefault(judged.platforms[index].key, []).append(index)
+        self._groups = list(groups.values())
+
+    def all(self) -> list[int]:
+        """Best row of every platform, in the order in which documents show them."""
+        best = [row for row in (self._best(group) for group in self._groups) if row is not None]
+        return self._in_order(np.array(best, dtype=np.int64))
+
+    def first(self, n: int) -> list[int]:
+        """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted."""
+        if self._counting.request.rank_by not in (None, "cost"):
+            return self.all()[:n]
+        found = self._fewest()
+        rows = [row for row, _ in zip(found, range(max(n, 2)), strict=False)]
+        # Of two designs that unpriced items tell apart no price says which is cheaper; more designs do not change that.
+        if len(rows) > 1 and not self._counting.deciding_prices(np.array(rows)):
+            return self.all()[:n]
+        return rows[:n]
+
+    def _in_order(self, rows: Ints) -> list[int]:
+        order = [self._guessed(rows), *keys(self._counting, rows)]
+        rank = rank_key(self._counting, rows) if rows.size else None
+        if rank is not None:
+            order = [rank, *order]
+        return [int(row) for row in rows[np.lexsort(order[::-1])]]
+
+    def _guessed(self, rows: Ints) -> Floats:
+        """1 where the rate of the storage is a guess and the data do not stay in memory."""
+        judged = self._counting.judged
+        index, size = np.divmod(rows, len(judged.space.sizes))
+        is_guess = np.array([rate_is_unknown(judged.platforms[i].storage) for i in index.tolist()], dtype=bool)
+        return (is_guess & ~judged.class_is_cached[judged.class_of[index], size]).astype(float)
+
+    def _best(self, group: Sequence[int]) -> int | None:
+        rows = np.concatenate([self._counting.feasible_of(index) for index in group])
+        return best_of(self._counting, rows) if rows.size else None
+
+    def _fewest(self) -> Iterator[int]:
+        """Best rows in the order of :func:`keys`, each found when it is asked for.
+
+        A platform cannot do better than its smallest design whose stages run: until it is counted it stands in the
+        order with that one. What comes out exact before everything that is only bounded is the next of all.
+        """
+        heap: list[tuple[Key, int, int]] = [(self._bound(group), -1, i) for i, group in enumerate(self._groups)]
+        heapify(heap)
+        while heap:
+            _, row, place = heappop(heap)
+            if row >= 0:
+                yield row
+                continue
+            best = self._best_by_fewest(self._groups[place])
+            if best is not None:
+                exact = np.array([best])
+                key = (float(self._guessed(exact)[0]), *(float(part[0]) for part in keys(self._counting, exact)))
+                heappush(heap, (key, best, place))
+
+    def _bound(self, group: Sequence[int]) -> Key:
+        judged = self._counting.judged
+        is_guess = rate_is_unknown(judged.platforms[group[0]].storage)
+        cached = judged.class_is_cached[judged.class_of[group]] & judged.runs[group] if is_guess else None
+        return (float(cached is not None and not cached.any()), *min(self._smallest(index) for index in group))
+
+    def _smallest(self, index: int) -> Key:
+        """Servers and storage nodes of the smallest design of a platform whose stages run."""
+        judged = self._counting.judged
+        size = int(np.argmax(judged.runs[index]))
+        return float(judged.space.sizes[size]), float(judged.class_nodes[judged.class_of[index], size])
+
+    def _best_by_fewest(self, group: Sequence[int]) -> int | None:
+        """Best row of a platform, counting only what could be it; None where nothing can be built."""
+        waiting = sorted((self._smallest(index), index) for index in group)
+        rows = np.zeros(0, dtype=np.int64)
+        best: Key | None = None
+        while waiting and (best is None or waiting[0][0] <= best):
+            more = self._counting.feasible_of(waiting.pop(0)[1])
+            if more.size:
+                order = keys(self._counting, more[:1])
+                first = float(order[0][0]), float(order[1][0])
+                best = first if best is None else min(best, first)
+                rows = np.concatenate([rows, more])
+        if best is None:
+            return None
+        if not self._counting.deciding_prices(rows):
+            # No unpriced item tells these apart: perhaps the cheapest is asked for, and that can be any.
+            return self._best(group)
+        order = keys(self._counting, rows)
+        return int(rows[best_row(order[0], np.ones(rows.size, dtype=bool), order[1:])])
