@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sizer.base.language import mark, tr
 from sizer.base.quantities import with_decimal_sign
 from sizer.catalog.schema import Storage
+from sizer.physical.kept import kept
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -182,7 +183,8 @@ def usable_bytes(storage: Storage, capacity_option: int, n_nodes: ArrayLike) -> 
     if storage.stripe_parity is not None:
         return _striped(storage, raw, whole)
     if storage.protection_overheads:
-        overhead = onefs_overhead_fraction(np.maximum(whole, 2), _published(storage))
+        overheads = _overheads(storage)
+        overhead = overheads[np.minimum(whole, overheads.size - 1)]
         return np.asarray(np.where(whole > 0, raw * (1 - overhead), 0.0))
     # A system whose protection no source describes: its capacity is not known, only bounded by raw.
     return np.full(nodes.shape, storage.usable_bytes.value if storage.usable_bytes is not None else np.nan)
@@ -317,6 +319,15 @@ def _onefs_step(storage: Storage, usable: float, n_nodes: int) -> CapacityStep:
     row = next(row for row in storage.protection_overheads if row.nodes == nodes)
     how = tr("{level} takes {share} at {n} nodes", level=level, share=f"{overhead:.0%}", n=nodes)
     return CapacityStep(mark("protection"), usable, how, row.basis, row.source)
+
+
+@kept
+def _overheads(storage: Storage) -> Floats:
+    """Protection overhead at 0, 1, 2 ... nodes; from the last entry on it stays the same."""
+    published = _published(storage)
+    widest = ONEFS_MAX_DATA_UNITS // ONEFS_PARITY_UNITS + 1  # nodes from which on the stripe grows no more
+    last = max(widest, *(count + 1 for count in published))
+    return onefs_overhead_fraction(np.maximum(np.arange(last + 1), 2), published)
 
 
 def _published(storage: Storage) -> dict[int, float]:

@@ -1,7 +1,5 @@
 """The compute fabric: gradients, and the files of storage that joins it."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from sizer.base.language import tr
@@ -52,15 +50,13 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joine
     planes = []
     for rail in range(rails):
         mine = numbers if rails == 1 else numbers[rail : rail + 1]
-        there, to_come = np.where(on, rows.n_servers, 0), np.where(on, rows.room - rows.n_servers, 0)
-        servers = Ends(
-            "compute cable", kind, there * mine.size, SERVERS, mine, kept=to_come * mine.size, is_dealt=False
-        )
+        there, to_come = rows.n_servers * mine.size * on, rows.to_come * mine.size
+        servers = Ends("compute cable", kind, there, SERVERS, mine, kept=to_come, is_dealt=False)
         # Everything else joins the first rail: head node, storage and gateways have ports for one.
         first = rail == 0
         ends = (servers, *(others if first else ()), *(storage if first and not on_spine else ()))
-        ends = tuple(one for one in ends if one.quantity.any())
-        spine_ends = tuple(one for one in storage if first and on_spine and one.quantity.any())
+        ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
+        spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
         label = f"rail {rail + 1}" if rails > 1 else ""
         planes.append(Plane(label, _tree(platform, switch, ends, spine_ends, rows, asked), ends, spine_ends))
     uplinked = platform.spine_switch
@@ -80,8 +76,14 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joine
     if asked.spare_servers:
         notes.append(tr("ports for {n} more servers are kept free", n=asked.spare_servers))
     return Joined(
-        network=replace(
-            network_counts("compute fabric", purpose, kind, switch, planes, "; ".join(notes), spine),
+        network=network_counts(
+            "compute fabric",
+            purpose,
+            kind,
+            switch,
+            planes,
+            "; ".join(notes),
+            spine,
             rails=rails,
             subnet_manager=_subnet_manager(platform, switch, rails),
         ),
@@ -104,7 +106,7 @@ def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
     found = []
     if platform.head_node is not None:
         numbers = fabric_numbers(platform.head_node, kind)[:1]
-        found.append(Ends("head node cable", kind, np.where(on, rows.heads * numbers.size, 0), HEAD, numbers))
+        found.append(Ends("head node cable", kind, rows.heads * numbers.size * on, HEAD, numbers))
     if platform.attachment == "gateway" and platform.gateway is not None:
         # From the highest port of a gateway; its front end takes the lowest.
         numbers = switch_numbers(platform.gateway, platform.gateway.uplink_kind.value)[::-1]
@@ -152,8 +154,9 @@ def _tree(
     asked: FabricAsked,
 ) -> Fabric:
     kind, ratio = platform.fabric, asked.oversubscription
-    at_leaf, at_spine = count_links(ends, rows), count_links(spine_ends, rows)
-    kept = sum((one.kept for one in ends), np.zeros_like(rows.nodes))
+    none = np.zeros(rows.nodes.shape, dtype=np.int64)
+    at_leaf, at_spine = count_links(ends, none), count_links(spine_ends, none)
+    kept = sum(one.kept for one in ends)
     if platform.spine_switch is None:
         director = None if platform.director is None else leaf_ports(platform.director, kind)
         tree = fat_tree(

@@ -1,6 +1,8 @@
 """Switches of a network: how many leaves, spines and cables join so many ports. Pure array functions."""
 
+import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +33,8 @@ class Fabric:
 
     def keeping_free(self, ports: Ints | int) -> "Fabric":
         """The same switches with some of the end points not there yet."""
+        if isinstance(ports, int) and ports == 0:
+            return self
         return replace(self, ports_used=self.ports_used - ports, ports_free=self.ports_free + ports)
 
     def beside(self, other: "Fabric") -> "Fabric":
@@ -54,7 +58,7 @@ def leaf_split(ports_per_switch: int, oversubscription: float = 1.0, uplink_rati
 
     ``uplink_ratio`` is the speed of an uplink over that of the fastest end point.
     """
-    up = int(np.ceil(ports_per_switch / (1 + oversubscription * uplink_ratio) - 1e-9))
+    up = math.ceil(ports_per_switch / (1 + oversubscription * uplink_ratio) - 1e-9)
     return ports_per_switch - up, up
 
 
@@ -134,12 +138,15 @@ def fat_tree(
             raise ValueError(f"{name} must be at least 1, got {value}")
     ports = int(ports_per_switch)
     flat = ports if flat_ports is None else min(ports, int(flat_ports))
+    is_flat = n <= flat
+    if np.count_nonzero(is_flat) == n.size:
+        # Most networks of a search: no need to work out trees.
+        return one_switch(n, ports)
     down, up = leaf_split(ports, oversubscription, uplink_ratio)
     spine_ports = ports if director_ports is None else int(director_ports)
     pod_leaves, core_links = pod_split(ports)
     most_leaves = spine_ports if director_ports is not None else ports * pod_leaves
     fits = n <= max(flat, most_leaves * down)
-    is_flat = n <= flat
     is_director = ~is_flat & (n <= (director_ports or 0))
     is_tree = ~is_flat & ~is_director
     leaves = np.where(is_tree, np.minimum(_ceil_div(n, down), most_leaves), np.where(is_flat, np.minimum(n, 1), 0))
@@ -162,6 +169,23 @@ def fat_tree(
         ports_free=leaves * ports + spines * spine_ports + cores * ports - used,
         oversubscription=np.where(is_tree, max(down / (up * uplink_ratio), 1.0), 1.0),
         fits=fits,
+    )
+
+
+def one_switch(end_points: Ints, ports: int) -> Fabric:
+    """One switch where there are end points, none where there are none; they must not be more than its ports."""
+    switches, zero = np.minimum(end_points, 1), np.zeros(end_points.shape, dtype=np.int64)
+    return Fabric(
+        levels=switches,
+        leaves=switches,
+        spines=zero,
+        cores=zero,
+        leaf_spine_cables=zero,
+        spine_core_cables=zero,
+        ports_used=end_points,
+        ports_free=switches * ports - end_points,
+        oversubscription=np.ones(end_points.shape),
+        fits=np.ones(end_points.shape, dtype=bool),
     )
 
 
@@ -295,25 +319,27 @@ def gateways(front_end_ports: ArrayLike, uplinks: ArrayLike, ports_per_gateway: 
     while True:
         safe = np.maximum(count, 1)
         short = (_ceil_div(front, safe) + _ceil_div(up, safe) > ports_per_gateway) & (count > 0)
-        if not short.any():
-            return Gateways(count, up.astype(np.int64), front.astype(np.int64))
+        if not np.count_nonzero(short):
+            return Gateways(count, up, front)
         count = count + short
 
 
 def _counts(name: str, values: ArrayLike) -> Ints:
     counts = np.asarray(values)
-    if counts.size and not (counts >= 0).all():
+    if np.count_nonzero(counts >= 0) < counts.size:
         raise ValueError(f"{name} must be at least 0, got {counts.min()}")
-    return counts.astype(np.int64)
+    return counts.astype(np.int64, copy=False)
 
 
 def _ceil_div(a: Ints, b: Ints | int) -> Ints:
     return np.asarray(-(-a // b), dtype=np.int64)
 
 
+@lru_cache(maxsize=256)  # few kinds of switch are asked about again and again
 def _smallest_divisors(n: int) -> Ints:
     """Smallest divisor of n that is not below k, for k = 0..n; 0 for k = 0."""
     divisors = np.array([d for d in range(1, n + 1) if n % d == 0])
     table = divisors[np.searchsorted(divisors, np.arange(n + 1))]
     table[0] = 0
+    table.flags.writeable = False
     return table

@@ -6,7 +6,7 @@ every link of one row its two ports.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.counted import Network
-from sizer.physical.fabric import Fabric, leaf_split
+from sizer.physical.fabric import Fabric, Gateways, leaf_split
 from sizer.physical.platform import Platform
 
 Ints = NDArray[np.int64]
@@ -36,6 +36,11 @@ class Shape:
     heads: Ints
     has_fabric: Bools
     has_management: Bools
+
+    @property
+    def to_come(self) -> Ints | int:
+        """Servers that can be added later."""
+        return 0 if self.room is self.n_servers else self.room - self.n_servers
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,11 @@ class Joined:
     leaf_down: int  # end points of one leaf in a tree
     uplinks_stay_in_rack: bool = False
     joins_above: bool = False  # the spines join the leaves by a tree of their own, each leaf at one of them
+
+    @cached_property
+    def tree(self) -> Fabric:
+        """Switches and cables of all planes."""
+        return total(self.planes)
 
     @property
     def core(self) -> Switch:
@@ -138,7 +148,7 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_server
     units = -(-counted // per_unit)
     is_shared = platform.attachment not in ("lan", "local")
     serves_files = storage.kind == "nfs-server" and storage.server is not None
-    room = np.where(n_servers > 0, n_servers + spare_servers, 0)
+    room = np.where(n_servers > 0, n_servers + spare_servers, 0) if spare_servers else n_servers
     return Shape(
         n_servers=n_servers,
         room=room,
@@ -155,22 +165,25 @@ def network_counts(
     purpose: str,
     kind: LinkKind,
     switch: Switch,
-    planes: list[Plane],
+    planes: Sequence[Plane],
     note: str = "",
     spine: Switch | None = None,
+    *,
+    held: Gateways | None = None,
+    rails: int = 1,
+    subnet_manager: str = "",
 ) -> Network:
-    """Counts of a network, over its planes."""
+    """Counts of a network, over its planes; gateways stand in the place of leaves."""
     tree = total(planes)
-    links = [ends.quantity for plane in planes for ends in (*plane.ends, *plane.spine_ends)]
-    zero = np.zeros_like(tree.leaves)
+    zero = np.zeros(tree.leaves.shape, dtype=np.int64)
     return Network(
         name=name,
         purpose=purpose,
         kind=kind,
         switch=switch.id,
         spine=(spine or switch).id,
-        end_points=np.asarray(sum(links, zero)),
-        leaves=tree.leaves,
+        end_points=count_links([ends for plane in planes for ends in (*plane.ends, *plane.spine_ends)], zero),
+        leaves=tree.leaves if held is None else zero,
         spines=tree.spines,
         cores=tree.cores,
         leaf_spine_cables=tree.leaf_spine_cables,
@@ -178,16 +191,25 @@ def network_counts(
         ports_used=tree.ports_used,
         ports_free=tree.ports_free,
         oversubscription=tree.oversubscription,
-        gateways=zero,
-        gateway_uplinks=zero,
+        gateways=zero if held is None else held.gateways,
+        gateway_uplinks=zero if held is None else held.uplinks,
         note=note,
+        rails=rails,
+        subnet_manager=subnet_manager,
     )
 
 
 def one_kind(
-    network: Network, planes: list[Plane], switch: Switch, numbers: Ints, roles: tuple[str, str, str]
+    network: Network,
+    planes: Sequence[Plane],
+    switch: Switch,
+    numbers: Ints,
+    roles: tuple[str, str, str],
+    *,
+    leaf_down: int | None = None,
+    uplinks_stay_in_rack: bool = False,
 ) -> Joined:
-    """A network of one kind of switch."""
+    """A network of one kind of switch; by default half of a leaf's ports lead down."""
     return Joined(
         network=network,
         planes=tuple(planes),
@@ -199,13 +221,14 @@ def one_kind(
         roles=roles,
         uplink_role=f"{roles[0].removesuffix(' leaf switch').removesuffix(' switch')} inter-switch cable",
         uplink_numbers=NO_NUMBERS,
-        leaf_down=leaf_split(numbers.size)[0],
+        leaf_down=leaf_split(numbers.size)[0] if leaf_down is None else leaf_down,
+        uplinks_stay_in_rack=uplinks_stay_in_rack,
     )
 
 
-def count_links(ends: tuple[Ends, ...], rows: Shape) -> Ints:
-    """Links of some ends, for all rows."""
-    return np.asarray(sum((one.quantity for one in ends), np.zeros_like(rows.nodes)))
+def count_links(ends: Sequence[Ends], none: Ints) -> Ints:
+    """Links of some ends, for all rows; ``none`` where there are no ends."""
+    return reduce(np.add, (one.quantity for one in ends)) if ends else none
 
 
 def total(planes: Sequence[Plane]) -> Fabric:

@@ -70,7 +70,7 @@ def lay_out(
     rows = shape(platform, np.array([n_servers]), np.array([storage_nodes]), fabric.spare_servers)
     wires = wiring(platform, rows, fabric)
     devices = _device_parts(counted, catalog)
-    classes = rack_classes(devices, catalog, rows.room - rows.n_servers)
+    classes = rack_classes(devices, catalog, rows.to_come)
     rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w, classes, existing.racks)
     numbers, first = {}, 0
     for group in classes:

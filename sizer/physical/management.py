@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from sizer.base.language import tr
 from sizer.catalog.links import GBIT_PER_S
-from sizer.catalog.schema import Server, Storage, Switch
-from sizer.physical.fabric import Fabric, fat_tree
+from sizer.catalog.schema import LinkKind, Server, Storage, Switch
+from sizer.physical.fabric import Fabric, fat_tree, one_switch
 from sizer.physical.joined import (
     HEAD,
     SERVERS,
@@ -54,36 +54,19 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Jo
         devices.append((storage_role(platform.storage), platform.storage, rows.units))
     named = {s.id: s for s in _named_switches(platform)}
     devices += [(count.role, named[count.item], count.quantity) for count in counts]
-    kept = (rows.room - rows.n_servers) * management_numbers(platform.server).size
+    reserved = rows.to_come * management_numbers(platform.server).size
     ends = []
     for role, device, quantity in devices:
         numbers = management_numbers(device)
-        there = np.where(on, quantity * numbers.size, 0)
-        if there.any():
-            extra = np.where(on, kept, 0) if role == SERVERS else 0
+        there = quantity * numbers.size * on
+        if np.count_nonzero(there):
+            extra = reserved if role == SERVERS else 0
             ends.append(Ends("management cable", "1gbe", there, role, numbers, kept=extra, is_dealt=False))
     numbers = switch_numbers(switch, "1gbe")
-    links = count_links(tuple(ends), rows)
-    reserved = np.where(on, kept, 0)
-    needed = np.asarray(-(-(links + reserved) // numbers.size))
+    links = count_links(ends, np.zeros(rows.nodes.shape, dtype=np.int64))
     fast = uplink_kind(switch, "1gbe")
     uplink_numbers = switch_numbers(switch, fast, ("fabric",))[:MANAGEMENT_UPLINKS]
-    uplinks = np.where(needed > 1, needed * uplink_numbers.size, 0)
-    above = leaf_ports(spine, fast) if spine is not None else 2
-    joint = fat_tree(uplinks, above)
-    inner = joint.leaf_spine_cables
-    tree = Fabric(
-        levels=np.minimum(needed, 1) + joint.levels,
-        leaves=needed,
-        spines=joint.leaves,
-        cores=joint.spines,
-        leaf_spine_cables=uplinks,
-        spine_core_cables=inner,
-        ports_used=links + 2 * (uplinks + inner),
-        ports_free=needed * numbers.size + (joint.leaves + joint.spines) * above - links - uplinks - 2 * inner,
-        oversubscription=np.where(needed > 1, numbers.size * GBIT_PER_S["1gbe"] / GBIT_PER_S[fast], 1.0),
-        fits=(joint.cores == 0) & ((uplinks == 0) | (spine is not None)),
-    )
+    tree = _tree(links, reserved, numbers.size, uplink_numbers.size, fast, spine)
     note = tr("BMC ports share this network by assumption; its way into the customer's LAN is by others")
     planes = [Plane("", tree, tuple(ends))]
     purpose = tr("deployment, monitoring and maintenance")
@@ -101,6 +84,31 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Jo
         uplink_numbers=uplink_numbers,
         leaf_down=numbers.size,
         joins_above=True,
+    )
+
+
+def _tree(
+    links: Ints, reserved: Ints | int, ports: int, n_uplinks: int, fast: LinkKind, spine: Switch | None
+) -> Fabric:
+    """Management switches, joined by their uplinks where one is not enough."""
+    needed = np.asarray(-(-(links + reserved) // ports))
+    if np.count_nonzero(needed > 1) == 0:
+        return one_switch(links + reserved, ports).keeping_free(reserved)
+    uplinks = np.where(needed > 1, needed * n_uplinks, 0)
+    above = leaf_ports(spine, fast) if spine is not None else 2
+    joint = fat_tree(uplinks, above)
+    inner = joint.leaf_spine_cables
+    return Fabric(
+        levels=np.minimum(needed, 1) + joint.levels,
+        leaves=needed,
+        spines=joint.leaves,
+        cores=joint.spines,
+        leaf_spine_cables=uplinks,
+        spine_core_cables=inner,
+        ports_used=links + 2 * (uplinks + inner),
+        ports_free=needed * ports + (joint.leaves + joint.spines) * above - links - uplinks - 2 * inner,
+        oversubscription=np.where(needed > 1, ports * GBIT_PER_S["1gbe"] / GBIT_PER_S[fast], 1.0),
+        fits=(joint.cores == 0) & ((uplinks == 0) | (spine is not None)),
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sizer.base.language import tr, translated
 from sizer.catalog.links import is_infiniband, kind_name
 from sizer.physical.compute_fabric import compute_fabric
-from sizer.physical.joined import Joined, Link, Shape, SwitchCount, Wiring, shape, total
+from sizer.physical.joined import Joined, Link, Shape, SwitchCount, Wiring, shape
 from sizer.physical.management import management
 from sizer.physical.platform import Platform
 from sizer.physical.storage_networks import (
@@ -74,14 +74,14 @@ def fabric_share(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked
 
 
 def _switches(part: Joined) -> list[SwitchCount]:
-    tree = total(part.planes)
+    tree = part.tree
     leaf, spine, core = part.roles
     counts = (
         SwitchCount(leaf, part.leaf.id, tree.leaves),
         SwitchCount(spine, part.spine.id, tree.spines),
         SwitchCount(core, part.core.id, tree.cores),
     )
-    return [count for count in counts if count.quantity.any()]
+    return [count for count in counts if np.count_nonzero(count.quantity)]
 
 
 def _links(part: Joined) -> Iterator[Link]:
@@ -93,7 +93,7 @@ def _links(part: Joined) -> Iterator[Link]:
             count = ends.quantity if other is None else ends.quantity + other.quantity
             found[ends.role] = Link(ends.role, ends.kind, count, ends.stays_in_rack)
     yield from found.values()
-    tree = total(part.planes)
+    tree = part.tree
     yield Link(
         part.uplink_role, part.uplink_kind, tree.leaf_spine_cables + tree.spine_core_cables, part.uplinks_stay_in_rack
     )
@@ -102,7 +102,7 @@ def _links(part: Joined) -> Iterator[Link]:
 def _violations(platform: Platform, rows: Shape, parts: list[Joined]) -> dict[str, Bools]:
     found = {}
     for part in parts:
-        fits = total(part.planes).fits
+        fits = part.tree.fits
         if not fits.all():
             limit = tr(
                 "the {network} is larger than a tree of {switch} can be",

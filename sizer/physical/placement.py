@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.catalog.schema import Device, Pdu, Rack
+from sizer.physical.kept import kept
 from sizer.physical.power import device_power, outlet_kind
 from sizer.workload.request import ExistingRack
 
@@ -87,6 +88,7 @@ class RackFill:
     devices: tuple[tuple[str, str, int], ...]
 
 
+@kept
 def device_needs(device: Device) -> Floats:
     """What one device takes: [U, kg, W, C13, C19]; unknown weight and watts count as 0, which callers list.
 
@@ -97,7 +99,9 @@ def device_needs(device: Device) -> Floats:
     height = math.ceil(device.height_u.value) if device.height_u is not None else 0
     weight = device.weight_kg.value if device.weight_kg is not None else 0.0
     c13, c19 = (per_feed, 0) if outlet_kind(device) == "c13" else (0, per_feed)
-    return np.array([height, weight, device_power(device).max_w, c13, c19], dtype=float)
+    needs = np.array([height, weight, device_power(device).max_w, c13, c19], dtype=float)
+    needs.flags.writeable = False  # kept for all who ask
+    return needs
 
 
 def rack_limits(
@@ -124,7 +128,8 @@ def rack_limits(
     """
     capacity, c13, c19 = pdu.capacity_w.value, pdu.outlets_c13.value, pdu.outlets_c19.value
     power = capacity if rack_power_w is None else rack_power_w
-    inlet_w = max((float(one.needs[2] / one.needs[3:].sum()) for one in classes if one.needs[3:].any()), default=0.0)
+    needs = np.array([one.needs for one in classes if one.needs[3] or one.needs[4]])
+    inlet_w = float((needs[:, 2] / needs[:, 3:].sum(axis=1)).max()) if needs.size else 0.0
     one = RackLimits(np.zeros(5), capacity, c13, c19, inlet_w)
     units = int(one.pdus(power))
     # A unit that lies in the rack takes height on both feeds; vertical ones take none.
@@ -167,30 +172,27 @@ def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -
     n_rows : int
         Rows of the quantities.
     """
+    present = [group for group in classes if np.count_nonzero(group.quantity) and np.count_nonzero(group.needs)]
     total = _Totals(n_rows)
-    present = [group for group in classes if group.quantity.any() and (group.needs > 0).any()]
-    for start in range(0, n_rows, _BLOCK_ROWS):
-        _count_block(present, limits, slice(start, start + _BLOCK_ROWS), total)
-    heaviest = total.heaviest
-    needed = np.stack(
-        [
-            limits.pdus(heaviest[2]),
-            np.ceil(heaviest[3] / max(limits.outlets_c13, 1)),
-            np.ceil(heaviest[4] / max(limits.outlets_c19, 1)),
-        ]
+    if present:
+        for start in range(0, n_rows, _BLOCK_ROWS):
+            _count_block(present, limits, slice(start, start + _BLOCK_ROWS), total)
+    heaviest_w, c13, c19 = total.heaviest
+    needed = np.maximum(
+        limits.pdus(heaviest_w),
+        np.maximum(np.ceil(c13 / max(limits.outlets_c13, 1)), np.ceil(c19 / max(limits.outlets_c19, 1))),
     )
-    pdus = np.where(total.racks > 0, np.maximum(needed.max(axis=0), 1), 0).astype(np.int64)
-    return RackCount(total.racks, total.existing, pdus, heaviest[2], total.units_used, total.holds_all)
+    pdus = np.where(total.racks > 0, np.maximum(needed, 1), 0).astype(np.int64)
+    return RackCount(total.racks.astype(np.int64), total.existing, pdus, heaviest_w, total.units_used, total.holds_all)
 
 
 class _Totals:
     """Results of all rows while they are counted block by block."""
 
     def __init__(self, n_rows: int) -> None:
-        self.racks = np.zeros(n_rows, dtype=np.int64)
+        self.racks, self.units_used = np.zeros((2, n_rows))
         self.existing = np.zeros(n_rows, dtype=np.int64)
-        self.heaviest = np.zeros((5, n_rows))
-        self.units_used = np.zeros(n_rows)
+        self.heaviest = np.zeros((3, n_rows))  # most that one new rack takes of W, C13 and C19
         self.holds_all = np.ones(n_rows, dtype=bool)
 
 
@@ -198,32 +200,42 @@ def _count_block(classes: Sequence[RackClass], limits: RackLimits, rows: slice, 
     """Count racks of some rows into views of the results."""
     racks, heaviest, units = total.racks[rows], total.heaviest[:, rows], total.units_used[rows]
     holds = limits.holds[:, None]
-    old = _Existing(limits.existing, racks.size)
-    left = np.zeros(heaviest.shape)  # of the open new rack; nothing before the first one
-    for group in classes:
-        rest = old.take(group, group.quantity[rows].astype(float))
-        if not group.is_reserved:
-            units += rest * group.needs[0]
-        per_rack = fit_per_rack(group.needs, limits.holds)
+    old = _Existing(limits.existing, racks.size) if limits.existing else None
+    left = np.zeros((len(holds), racks.size))  # of the open new rack; nothing before the first one
+    lowest = np.repeat(holds[2:], racks.size, axis=1)  # least that an open or closed one has left of W, C13 and C19
+    needs = np.array([group.needs for group in classes])[:, :, None]
+    divisors = np.where(needs > 0, needs, np.nan)  # what a device does not need limits nothing: fmin passes NaN over
+    fits_empty = np.fmin.reduce(np.floor((holds + _SLACK) / divisors), axis=1)[:, 0].tolist()
+    to_place = np.array([group.quantity[rows] for group in classes], dtype=float)
+    if old is not None:
+        for number, group in enumerate(classes):
+            to_place[number] = old.take(group, to_place[number])
+    present = np.array([[0.0 if group.is_reserved else group.needs[0]] for group in classes])
+    units += (to_place * present).sum(axis=0)
+    for need, divisor, per_rack, rest in zip(needs, divisors, fits_empty, to_place, strict=True):
         if per_rack == 0:
             # Counted as one rack each, so that the row still has a number beside its violation.
             total.holds_all[rows] &= rest == 0
-            per_rack = 1
-        needs = group.needs[:, None]
-        here = np.maximum(np.minimum(_fits(group.needs, left), rest), 0.0)
-        left -= here * needs
-        rest = rest - here
+            per_rack = 1.0
+        is_open = racks > 0
+        if np.count_nonzero(is_open):
+            room = np.fmin.reduce(np.floor((left + _SLACK) / divisor), axis=0)
+            here = np.maximum(np.minimum(room, rest), 0.0)
+            left -= here * need
+            rest -= here
+            np.minimum(lowest, left[2:], out=lowest, where=is_open)
         opened = rest > 0
-        if not opened.any():
+        if not np.count_nonzero(opened):
             continue
         new = np.ceil(rest / per_rack)
+        np.maximum(heaviest, np.where(new > 1, per_rack, 0.0) * need[2:], out=heaviest)
         last = rest - (new - 1) * per_rack
-        behind = np.where(opened & (racks > 0), holds - left, 0.0)
-        np.maximum(heaviest, np.maximum(behind, np.where(new > 1, per_rack, 0.0) * needs), out=heaviest)
-        left = np.where(opened, holds - last * needs, left)
-        racks += new.astype(np.int64)
-    np.maximum(heaviest, np.where(racks > 0, holds - left, 0.0), out=heaviest)
-    total.existing[rows] = old.used
+        left = np.where(opened, holds - last * need, left)
+        racks += new
+    np.minimum(lowest, left[2:], out=lowest, where=racks > 0)
+    np.maximum(heaviest, holds[2:] - lowest, out=heaviest)
+    if old is not None:
+        total.existing[rows] = old.used
 
 
 class _Existing:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sizer.catalog.schema import Device, Pdu
+from sizer.physical.kept import kept
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class DevicePower:
     is_known: bool
 
 
+@kept
 def device_power(device: Device) -> DevicePower:
     """Draw of one device from what the catalogue states.
 

@@ -1,23 +1,23 @@
 """Everything a design is made of, counted for all rows of a platform at once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sizer.base.language import spoken, tr
+from sizer.base.language import Language, spoken, tr
 from sizer.base.quantities import plain
 from sizer.catalog import wording
 from sizer.catalog.links import fabric_ports
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import LinkKind, Server, Software, Support
-from sizer.physical.cables import BETWEEN_RACKS_M, IN_RACK_M, CableChoice, choose_cable
+from sizer.catalog.schema import Device, Item, LinkKind, Server, Software, Support
+from sizer.physical.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_cable
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
 from sizer.physical.counted import Component, Network, Quantities
 from sizer.physical.joined import HEAD, SERVERS, STORAGE_SERVER, Link, Shape, shape
+from sizer.physical.kept import kept
 from sizer.physical.networks import AS_USUAL, wiring
 from sizer.physical.placement import (
     count_racks,
@@ -87,7 +87,7 @@ def quantities(
     net = wiring(platform, rows, fabric)
     devices = _devices(platform, rows)
     devices += [Component(s.role, "network", s.item, s.quantity) for s in net.switches]
-    classes = rack_classes(devices, catalog, rows.room - rows.n_servers)
+    classes = rack_classes(devices, catalog, rows.to_come)
     rack_rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w, classes, existing.racks)
     placed = count_racks(classes, rack_rule, servers.size)
     power = _Sum(catalog, devices)
@@ -96,13 +96,13 @@ def quantities(
     components += _cables(catalog, net.links, placed.racks + placed.existing)
     components += rack_parts(platform, catalog, placed, rack_rule, components)
     components += _software(platform, catalog, rows)
-    violations = {name: mask for name, mask in net.violations.items() if mask.any()}
+    violations = {name: mask for name, mask in net.violations.items() if np.count_nonzero(mask)}
     violations |= _storage_violations(platform, rows, nodes)
     violations |= depth_violations(platform, catalog, devices)
     if not placed.holds_all.all():
         violations[tr("a device exceeds what one rack holds")] = ~placed.holds_all
     return Quantities(
-        components=tuple(c for c in components if c.quantity.any()),
+        components=tuple(c for c in components if np.count_nonzero(c.quantity)),
         networks=net.networks,
         rack_units=power.rack_units,
         racks=placed.racks,
@@ -116,7 +116,7 @@ def quantities(
         unknown_weight=power.unknown_weight,
         front_end_bytes_per_s=net.front_end_bytes_per_s,
         gateway_bytes_per_s=net.gateway_bytes_per_s,
-        notes=_notes(platform),
+        notes=_notes(platform, spoken()),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
         row_notes={_alone(): ~rows.has_management} if not rows.has_management.all() else {},
@@ -176,35 +176,48 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
     return found
 
 
+@dataclass(frozen=True)
+class _Each:
+    """What one device takes."""
+
+    amounts: Floats  # rack units, lower, typical and upper W, kg; unknown ones count as 0. Shape (5, 1)
+    has_power: bool
+    has_weight: bool
+
+
+@kept
+def _each(device: Device) -> _Each:
+    draw, height, weight = device_power(device), device.height_u, device.weight_kg
+    units = height.value if height is not None else 0.0
+    kg = weight.value if weight is not None else 0.0
+    amounts = np.array([[units], [draw.low_w], [draw.typical_w], [draw.max_w], [kg]], dtype=float)
+    return _Each(amounts, draw.is_known, weight is not None)
+
+
 class _Sum:
     """Rack units, watts and kilograms of all devices; unknown ones are named."""
 
     def __init__(self, catalog: Catalog, devices: Sequence[Component]) -> None:
-        n_rows = devices[0].quantity.size
-        self.rack_units, self.low_w, self.typical_w, self.max_w, self.weight_kg = np.zeros((5, n_rows))
+        amounts = np.zeros((5, devices[0].quantity.size))
         unknown_power: dict[str, None] = {}
         unknown_weight: dict[str, None] = {}
         for part in devices:
-            item_id, quantity = part.item, part.quantity
-            device = catalog.device(item_id)
-            if not quantity.any():
+            if not np.count_nonzero(part.quantity):
                 continue
-            draw = device_power(device)
-            self.rack_units += quantity * (device.height_u.value if device.height_u is not None else 0.0)
-            self.low_w += quantity * draw.low_w
-            self.typical_w += quantity * draw.typical_w
-            self.max_w += quantity * draw.max_w
-            if not draw.is_known:
-                unknown_power[item_id] = None
-            if device.weight_kg is None:
-                unknown_weight[item_id] = None
-            else:
-                self.weight_kg += quantity * device.weight_kg.value
+            each = _each(catalog.device(part.item))
+            amounts += part.quantity * each.amounts
+            if not each.has_power:
+                unknown_power[part.item] = None
+            if not each.has_weight:
+                unknown_weight[part.item] = None
+        self.rack_units, self.low_w, self.typical_w, self.max_w, self.weight_kg = amounts
         self.unknown_power, self.unknown_weight = tuple(unknown_power), tuple(unknown_weight)
 
 
 def _split_existing(platform: Platform, devices: Sequence[Component], existing: Existing) -> list[Component]:
     """Components to buy, and beside them what the customer has of each."""
+    if not (existing.servers or existing.switches or existing.storage_nodes):
+        return list(devices)
     left: dict[str, Ints | int] = {**existing.servers, **existing.switches}
     for name, count in existing.storage_nodes.items():
         item = platform.storage_server.id if platform.storage_server is not None else name
@@ -243,73 +256,113 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
 def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Component]:
     """Cables of the search, at two lengths."""
     components: list[Component] = []
-    in_one_rack, locale = racks <= 1, spoken().locale
+    in_one_rack, language = racks <= 1, spoken()
+    n_inside = np.count_nonzero(in_one_rack)
     for link in links:
-        if not link.quantity.any():
+        if not np.count_nonzero(link.quantity):
             continue
-        choices = [(IN_RACK_M, np.ones_like(in_one_rack) if link.stays_in_rack else in_one_rack)]
-        if not link.stays_in_rack:
-            choices.append((BETWEEN_RACKS_M, ~in_one_rack))
-        for length_m, here in choices:
-            quantity = np.where(here, link.quantity, 0)
-            if not quantity.any():
+        if link.stays_in_rack or n_inside == racks.size:
+            choices = [(IN_RACK_M, link.quantity)]
+        elif n_inside == 0:
+            choices = [(BETWEEN_RACKS_M, link.quantity)]
+        else:
+            inside = np.where(in_one_rack, link.quantity, 0)
+            choices = [(IN_RACK_M, inside), (BETWEEN_RACKS_M, link.quantity - inside)]
+        for length_m, quantity in choices:
+            if not np.count_nonzero(quantity):
                 continue
-            choice = _cable(catalog, link.kind, length_m, locale)
-            note = _join(tr("planned {length} m", length=plain(length_m)), choice.note)
-            for item, pieces in choice.items:
+            items, note = _cable(catalog, link.kind, length_m, language)
+            for item, pieces in items:
                 components.append(Component(link.role, "cable and optic", item, quantity * pieces, note))
     return components
 
 
-@lru_cache(maxsize=256)
-def _cable(catalog: Catalog, kind: LinkKind, length_m: float, _locale: str) -> CableChoice:
-    return choose_cable(catalog.cables.values(), kind, length_m)
+@kept
+def _cable(
+    catalog: Catalog, kind: LinkKind, length_m: float, _language: Language
+) -> tuple[tuple[tuple[str, int], ...], str]:
+    """Items of one link with the pieces of each, and what a bill notes."""
+    choice = choose_cable(catalog.cables.values(), kind, length_m)
+    return choice.items, _join(tr("planned {length} m", length=plain(length_m)), choice.note)
 
 
-def _software(platform: Platform, catalog: Catalog, rows: Shape) -> list[Component]:
-    """Software and support lines that the design calls for, counted by their metric."""
-    lines: Sequence[tuple[Literal["software", "support"], Mapping[str, Software | Support]]] = (
+@dataclass(frozen=True)
+class _Line:
+    """A software or support line that a platform calls for."""
+
+    category: Literal["software", "support"]
+    item: str
+    metric: str
+    covers: tuple[str, ...]  # names of ``_covered``
+    note: str
+    status: Literal["computed", "optional"]
+
+
+@kept
+def _lines(platform: Platform, catalog: Catalog, _language: Language) -> tuple[_Line, ...]:
+    """Software and support lines of a platform."""
+    folders: tuple[tuple[Literal["software", "support"], Mapping[str, Software | Support]], ...] = (
         ("software", catalog.software),
         ("support", catalog.support),
     )
     found = []
-    for category, items in lines:
+    for category, items in folders:
         for item in items.values():
-            nodes, metric = _nodes_covered(platform, rows, item.applies_to), item.metric.value
-            if nodes is None or not item.orderable:
-                continue
-            found.append(
-                Component(
-                    category,
-                    category,
-                    item.id,
-                    _metric_quantity(platform, rows, metric, nodes),
-                    "" if metric in ("free", "included") else tr("per {metric}", metric=wording.name(metric)),
-                    "optional" if item.optional else "computed",
-                )
-            )
+            covers, metric = _covers(platform, item.applies_to), item.metric.value
+            if covers and item.orderable:
+                note = "" if metric in ("free", "included") else tr("per {metric}", metric=wording.name(metric))
+                status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
+                found.append(_Line(category, item.id, metric, covers, note, status))
+    return tuple(found)
+
+
+def _covers(platform: Platform, applies_to: Sequence[str]) -> tuple[str, ...]:
+    """Which nodes a line covers, by the names of ``_covered``; none where it does not apply to the platform."""
+    if "any" in applies_to:
+        return ("all",)
+    found = ["cluster"] if "cluster" in applies_to else []
+    parts = {"servers": platform.server, "heads": platform.head_node, "storage servers": platform.storage_server}
+    if not found:
+        found += [name for name, part in parts.items() if part is not None and _is_named(part, applies_to)]
+    return (*found, "storage nodes") if _is_named(platform.storage, applies_to) else tuple(found)
+
+
+def _is_named(item: Item, applies_to: Sequence[str]) -> bool:
+    return item.id in applies_to or item.vendor in applies_to
+
+
+def _covered(rows: Shape) -> dict[str, Ints]:
+    """Nodes of every row that a line may cover."""
+    everything = rows.n_servers + rows.heads
+    return {
+        "all": everything,
+        "cluster": np.where(rows.n_servers > 1, everything, 0),
+        "servers": rows.n_servers,
+        "heads": rows.heads,
+        "storage servers": rows.units,
+        "storage nodes": rows.nodes,
+    }
+
+
+def _software(platform: Platform, catalog: Catalog, rows: Shape) -> list[Component]:
+    """Software and support lines that the design calls for, counted by their metric."""
+    covered = _covered(rows)
+    amounts: dict[tuple[str, tuple[str, ...]], Ints] = {}  # many lines count alike
+    found = []
+    for line in _lines(platform, catalog, spoken()):
+        quantity = amounts.get((line.metric, line.covers))
+        if quantity is None:
+            first, *others = (covered[name] for name in line.covers)
+            quantity = _metric_quantity(platform, rows, line.metric, sum(others, first))
+            amounts[line.metric, line.covers] = quantity
+        found.append(Component(line.category, line.category, line.item, quantity, line.note, line.status))
     return found
 
 
-def _nodes_covered(platform: Platform, rows: Shape, applies_to: Sequence[str]) -> Ints | None:
-    """Nodes that a line covers; None where it does not apply to the platform."""
-    everything = rows.n_servers + rows.heads
-    if "any" in applies_to:
-        return everything
-    covered = [np.where(rows.n_servers > 1, everything, 0)] if "cluster" in applies_to else []
-    parts = [(platform.server, rows.n_servers), (platform.head_node, rows.heads), (platform.storage_server, rows.units)]
-    if not covered:
-        covered += [n for part, n in parts if part is not None and (part.id in applies_to or part.vendor in applies_to)]
-    storage = platform.storage
-    if storage.id in applies_to or storage.vendor in applies_to:
-        covered.append(rows.nodes)
-    return sum(covered[1:], covered[0]) if covered else None
-
-
 def _metric_quantity(platform: Platform, rows: Shape, metric: str, nodes: Ints) -> Ints:
-    applies = nodes > 0
     if metric == "node":
         return nodes
+    applies = nodes > 0
     if metric == "gpu":
         return np.where(applies, rows.n_servers * platform.gpus_per_server, 0)
     if metric == "raw-terabyte":
@@ -336,7 +389,8 @@ def _alone() -> str:
     )
 
 
-def _notes(platform: Platform) -> tuple[str, ...]:
+@kept
+def _notes(platform: Platform, _language: Language) -> tuple[str, ...]:
     storage = platform.storage
     notes = []
     if platform.attachment == "lan":

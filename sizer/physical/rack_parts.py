@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from sizer.base.language import tr
 from sizer.base.quantities import plain
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device
+from sizer.catalog.schema import Accessory, Device
 from sizer.physical.counted import Component
 from sizer.physical.joined import SERVERS
+from sizer.physical.kept import kept
 from sizer.physical.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
 from sizer.physical.platform import Platform
 from sizer.physical.power import outlet_kind
@@ -27,7 +28,7 @@ def rack_classes(devices: Iterable[Component], catalog: Catalog, spare_servers: 
         for part in sorted(devices, key=lambda part: order[part.category])
     ]
     spare = np.asarray(spare_servers)
-    if spare.any():
+    if np.count_nonzero(spare):
         last = found[-1]
         assert last.role == SERVERS
         found.append(RackClass(last.role, last.item, np.broadcast_to(spare, last.quantity.shape), last.needs, True))
@@ -48,18 +49,26 @@ def rack_parts(
     ]
     counts: dict[str, Ints] = {"blanking-panel": empty.astype(np.int64)}
     for part in components:
+        if part.status != "computed" or part.category not in RACK_ORDER:
+            continue
         device = catalog.item(part.item)
-        if isinstance(device, Device) and part.status == "computed" and device.power_inlets is not None:
+        if isinstance(device, Device) and device.power_inlets is not None:
             kind = f"cord-{outlet_kind(device)}"
             counts[kind] = counts.get(kind, np.zeros_like(empty, dtype=np.int64)) + (
                 part.quantity * device.power_inlets.value
             )
-    parts = {item.use: item for item in catalog.accessories.values() if item.orderable}
+    parts = _accessories(catalog)
     roles = {"blanking-panel": "blanking panel", "cord-c13": "power cord", "cord-c19": "power cord"}
     for use, quantity in counts.items():
         if use in parts:
             found.append(Component(roles[use], "rack and power", parts[use].id, quantity))
     return found
+
+
+@kept
+def _accessories(catalog: Catalog) -> dict[str, Accessory]:
+    """Small parts that can be ordered, by their use."""
+    return {item.use: item for item in catalog.accessories.values() if item.orderable}
 
 
 def depth_violations(platform: Platform, catalog: Catalog, devices: Sequence[Component]) -> dict[str, Bools]:

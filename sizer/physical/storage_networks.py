@@ -1,7 +1,5 @@
 """Networks of the storage: its front end behind a gateway or apart from the fabric, and its back end."""
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +35,7 @@ def gateway_front_end(platform: Platform, rows: Shape) -> Joined:
     numbers = switch_numbers(gateway, kind)[::-1]
     held = gateways(ports, gateway_uplink_count(platform, rows), numbers.size)
     used = held.front_end_ports + held.uplinks
-    zero = np.zeros_like(ports)
+    zero = np.zeros(ports.shape, dtype=np.int64)
     tree = Fabric(
         levels=np.minimum(held.gateways, 1),
         leaves=held.gateways,
@@ -51,21 +49,11 @@ def gateway_front_end(platform: Platform, rows: Shape) -> Joined:
         fits=np.ones(ports.shape, dtype=bool),
     )
     ends = Ends("storage cable", kind, ports, *storage_end(platform, kind), stays_in_rack=True)
-    network = replace(
-        network_counts(
-            "storage front end",
-            tr("files, from the storage through the gateway to the compute fabric"),
-            kind,
-            gateway,
-            [Plane("", tree, (ends,))],
-            tr("{n} port(s) of each storage node in use behind the gateway", n=front_end_ports(platform)),
-        ),
-        leaves=zero,
-        gateways=held.gateways,
-        gateway_uplinks=held.uplinks,
-    )
-    joined = one_kind(network, [Plane("", tree, (ends,))], gateway, numbers, (GATEWAY, "", ""))
-    return replace(joined, leaf_down=numbers.size)
+    planes = [Plane("", tree, (ends,))]
+    purpose = tr("files, from the storage through the gateway to the compute fabric")
+    note = tr("{n} port(s) of each storage node in use behind the gateway", n=front_end_ports(platform))
+    network = network_counts("storage front end", purpose, kind, gateway, planes, note, held=held)
+    return one_kind(network, planes, gateway, numbers, (GATEWAY, "", ""), leaf_down=numbers.size)
 
 
 def own_front_end(platform: Platform, rows: Shape) -> Joined:
@@ -79,7 +67,7 @@ def own_front_end(platform: Platform, rows: Shape) -> Joined:
         rows.n_servers * numbers.size,
         SERVERS,
         numbers,
-        kept=(rows.room - rows.n_servers) * numbers.size,
+        kept=rows.to_come * numbers.size,
         is_dealt=False,
     )
     storage = Ends("storage cable", kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
@@ -113,7 +101,7 @@ def back_end(platform: Platform, switch: Switch, rows: Shape) -> Joined:
     note = tr("two separate networks, int-a and int-b, on dedicated switches; nothing else may be attached")
     network = network_counts("storage back end", purpose, kind, switch, planes, note)
     roles = ("back-end switch", "back-end spine switch", "back-end core switch")
-    return replace(one_kind(network, planes, switch, numbers, roles), uplinks_stay_in_rack=True)
+    return one_kind(network, planes, switch, numbers, roles, uplinks_stay_in_rack=True)
 
 
 def storage_end(platform: Platform, kind: LinkKind) -> tuple[str, Ints]:
