@@ -8,9 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sizer.base.errors import BatchError as BatchError
     from sizer.base.errors import InfeasibleError as InfeasibleError
     from sizer.base.errors import SizerError as SizerError
     from sizer.base.estimate import Estimate as Estimate
+    from sizer.batch.run import size_batch as size_batch
     from sizer.catalog.loader import load_catalog as load_catalog
     from sizer.catalog.model import Catalog as Catalog
     from sizer.sizing.project import project as project
@@ -23,6 +25,7 @@ __version__ = "0.1.0"
 
 # Public name -> module. Resolved on first use, so that importing the package does no work.
 _PUBLIC = {
+    "BatchError": "sizer.base.errors",
     "Catalog": "sizer.catalog.model",
     "DesignAnswer": "sizer.sizing.result",
     "InfeasibleError": "sizer.base.errors",
@@ -33,6 +36,7 @@ _PUBLIC = {
     "load_catalog": "sizer.catalog.loader",
     "project": "sizer.sizing.project",
     "size": "sizer.sizing.size",
+    "size_batch": "sizer.batch.run",
 }
 
 __all__ = sorted([*_PUBLIC, "__version__"])

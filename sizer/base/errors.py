@@ -51,3 +51,9 @@ class OutputError(SizerError):
     """A file or folder that cannot be written."""
 
     exit_status = 7
+
+
+class BatchError(SizerError):
+    """A batch that cannot go on, or that ended with requests that were not sized."""
+
+    exit_status = 8

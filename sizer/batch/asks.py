@@ -1,0 +1,354 @@
+"""Requests from anywhere, one after the other: Python objects, files, tables. Nothing is listed whole."""
+
+import csv
+import datetime
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sizer.base.errors import RequestError
+from sizer.base.faults import shown
+from sizer.batch.columns import PREFIX
+from sizer.batch.keys import cells_of, nested, request_key, unknown_column, value_of_cell
+from sizer.workload.request import SizingRequest
+
+TABLE_ENDINGS = (".csv", ".parquet")
+# A row of requests is far shorter; a longer line is something else.
+MAX_LINE_BYTES = 1_000_000
+_ROWS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request of a batch.
+
+    Attributes
+    ----------
+    place : str
+        Where it stands: a file, line and table, or its number.
+    request : SizingRequest or dict or None
+        What is asked; a mapping is checked by the worker. None where it could not be read.
+    refusal : str
+        Why it could not be read.
+    cells : dict
+        What can be told of a request that could not be read, by dotted key.
+    """
+
+    place: str
+    request: SizingRequest | dict[str, Any] | None
+    refusal: str = ""
+    cells: Mapping[str, Any] = field(default_factory=dict)
+
+    def told(self) -> dict[str, Any]:
+        """What it asks for, by dotted key, as far as it fits the columns."""
+        return dict(self.cells) if self.request is None else cells_of(self.request)
+
+
+def digest_of(asks: Sequence[Ask], salt: str) -> str:
+    """SHA-256 of some requests with their places; ``salt`` tells what else their answers depend on."""
+    said = [(one.place, _plain_request(one.request), one.refusal) for one in asks]
+    return hashlib.sha256(json.dumps([salt, said], sort_keys=True, default=repr).encode()).hexdigest()
+
+
+def _plain_request(request: SizingRequest | dict[str, Any] | None) -> Any:
+    return request.model_dump(mode="json", exclude_unset=True) if isinstance(request, SizingRequest) else request
+
+
+def asks_of(requests: Any) -> tuple[Iterator[Ask], int | None]:
+    """Requests one by one, and how many there are where that is known beforehand.
+
+    Parameters
+    ----------
+    requests : iterable or path or pyarrow.Table or pandas.DataFrame
+        As for :func:`sizer.batch.run.size_batch`.
+
+    Raises
+    ------
+    RequestError
+        If a table has a column that no request has, or cannot be read. Tables inside a list are looked at, too;
+        those that a generator yields later are refused as one row.
+    """
+    if isinstance(requests, str | Path | SizingRequest | Mapping):
+        requests = [requests]
+    if isinstance(requests, pa.Table) or _is_frame(requests):
+        rows = _table_rows(requests) if isinstance(requests, pa.Table) else _frame_rows(requests)
+        return rows, len(requests)
+    if not isinstance(requests, Iterable):
+        raise RequestError(f"expected requests, the path of a table or a table, got {type(requests).__name__}")
+    total = None
+    if isinstance(requests, Sequence):
+        counts = [_rows_in(one) if _is_table_path(one) else 1 for one in requests]
+        total = None if None in counts else sum(count or 0 for count in counts)
+    return _each(requests), total
+
+
+def _is_table_path(one: object) -> bool:
+    return isinstance(one, str | Path) and Path(one).suffix.lower() in TABLE_ENDINGS
+
+
+def _rows_in(one: str | Path) -> int | None:
+    """Rows of a table where they need no reading; its columns are checked."""
+    path = Path(one)
+    if path.suffix.lower() == ".csv":
+        with _opened(path) as stream:
+            _csv_columns(_Lines(stream), str(path))
+        return None
+    with _parquet(path) as file:
+        _columns(file.schema_arrow.names, str(path))
+        rows: int = file.metadata.num_rows
+    return rows
+
+
+def _each(requests: Iterable[Any]) -> Iterator[Ask]:
+    for number, one in enumerate(requests, 1):
+        if _is_table_path(one):
+            path = Path(one)
+            try:
+                yield from _csv_rows(path) if path.suffix.lower() == ".csv" else _parquet_rows(path)
+            except RequestError as error:
+                yield Ask(str(path), None, str(error))
+        else:
+            yield _ask(one, f"request {number}")
+
+
+def _ask(one: Any, place: str) -> Ask:
+    if isinstance(one, SizingRequest):
+        return Ask(place, one)
+    if isinstance(one, str | Path):
+        try:
+            return Ask(str(one), SizingRequest.from_file(one))
+        except RequestError as error:
+            return Ask(str(one), None, str(error))
+    if isinstance(one, Mapping):
+        if any(isinstance(key, str) and "." in key for key in one):
+            return _from_cells(one, place)
+        # Plain data: what else a mapping holds might not reach a worker in another process.
+        return Ask(place, {str(key): _plain(value) for key, value in one.items()})
+    refusal = f"{place}: expected a request, a mapping or the path of a file, got {type(one).__name__}"
+    return Ask(place, None, refusal)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inside) for key, inside in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inside) for inside in value]
+    if value is None or isinstance(value, str | int | float | datetime.date | Decimal):
+        return value
+    # Numbers and arrays of numpy and pandas know their plain form.
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return shown(value)
+
+
+def _from_cells(cells: Mapping[Any, Any], place: str) -> Ask:
+    """Request from the cells of a row; empty ones are not given."""
+    given: dict[str, Any] = {}
+    try:
+        for name, cell in cells.items():
+            if not isinstance(name, str) or request_key(name) is None:
+                raise unknown_column(str(name), place)
+            value = value_of_cell(name, _cell(cell))
+            if value is not None:
+                given[name] = value
+        return Ask(place, nested(given))
+    except RequestError as error:
+        text = str(error)
+        return Ask(place, None, text if text.startswith(place) else f"{place}: {text}", _told(given))
+
+
+def _told(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Those cells of a row that fit their columns, for the row of the answer."""
+    return {name: cell for one, value in given.items() for name, cell in cells_of({one: value}).items()}
+
+
+def _cell(cell: Any) -> Any:
+    if isinstance(cell, Decimal):
+        return float(cell)
+    if cell is None or isinstance(cell, str | int | float | list | dict | datetime.date):
+        return cell
+    return _plain(cell)
+
+
+def _columns(names: Sequence[str], place: str) -> dict[int, str]:
+    """Position of each column that asks for something; answers of an earlier batch are not read.
+
+    Raises
+    ------
+    RequestError
+        If a column is unknown, has no name, or stands there twice.
+    """
+    found: dict[int, str] = {}
+    for position, name in enumerate(names):
+        if not name:
+            raise RequestError(f"{place}: column {position + 1} has no name")
+        if name.startswith(PREFIX):
+            continue
+        if request_key(name) is None:
+            raise unknown_column(name, place)
+        if name in found.values():
+            raise RequestError(f"{place}: column {name!r} stands there more than once")
+        found[position] = name
+    if not found:
+        raise RequestError(f"{place}: has no column of a request, such as workload.0.dnn")
+    return found
+
+
+def _table_rows(requests: pa.Table, place: str = "table") -> Iterator[Ask]:
+    columns = _columns(requests.schema.names, place)
+    return _batch_rows(requests.select(list(columns)).to_batches(max_chunksize=_ROWS_AT_ONCE), columns, place)
+
+
+def _batch_rows(batches: Iterable[pa.RecordBatch], columns: Mapping[int, str], place: str) -> Iterator[Ask]:
+    number = 0
+    names = list(columns.values())
+    for batch in batches:
+        for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            number += 1
+            yield _from_cells(dict(zip(names, cells, strict=True)), f"{place} row {number}")
+
+
+def _is_frame(requests: object) -> bool:
+    return type(requests).__name__ == "DataFrame" and hasattr(requests, "itertuples")
+
+
+def _frame_rows(requests: Any) -> Iterator[Ask]:
+    columns = _columns([str(name) for name in requests.columns], "table")
+    rows = requests.itertuples(index=False, name=None)
+    return (
+        _from_cells({name: _of_frame(row[position]) for position, name in columns.items()}, f"table row {number}")
+        for number, row in enumerate(rows, 1)
+    )
+
+
+def _of_frame(cell: Any) -> Any:
+    # NaN, NaT and NA are how pandas says "not given"; each differs from itself or cannot be compared.
+    try:
+        is_given = bool(cell == cell)
+    except (TypeError, ValueError):
+        is_given = hasattr(cell, "tolist")
+    return cell if is_given else None
+
+
+def _parquet(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except (OSError, pa.ArrowException) as error:
+        raise RequestError(f"{path}: cannot be read as Parquet: {_first_line(error)}") from None
+
+
+def _parquet_rows(path: Path) -> Iterator[Ask]:
+    with _parquet(path) as file:
+        names = file.schema_arrow.names
+        columns = _columns(names, str(path))
+        batches = file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[names[position] for position in columns])
+        try:
+            yield from _batch_rows(batches, columns, str(path))
+        except (OSError, pa.ArrowException) as error:
+            raise RequestError(f"{path}: cannot be read on: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+class _Lines:
+    """Lines of a file as text, none longer than allowed; ``too_long`` holds the numbers of those that were."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.number = 0  # of the line read last
+        self.too_long: set[int] = set()
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(MAX_LINE_BYTES)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
+            self.too_long.add(self.number)
+            while line and not line.endswith(b"\n"):
+                line = self._stream.readline(MAX_LINE_BYTES)
+            return "\n"
+        if self.number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        # Bytes that are no UTF-8 become halves of a character, and the row that holds them is refused.
+        return line.decode("utf-8", "surrogateescape")
+
+
+def _csv_columns(lines: _Lines, place: str) -> tuple[dict[int, str], int]:
+    """Columns that ask for something by position, and how many columns there are."""
+    try:
+        names = next(csv.reader(lines, strict=True), [])
+    except csv.Error as error:
+        raise RequestError(f"{place} line 1: is not valid CSV: {error}") from None
+    if lines.too_long:
+        raise RequestError(f"{place} line 1: is longer than a row of requests can be ({MAX_LINE_BYTES} B)")
+    fault = _unreadable("\n".join(names))
+    if fault:
+        raise RequestError(f"{place} line 1: {fault}")
+    if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
+        used = "semicolons" if ";" in names[0] else "tabs"
+        raise RequestError(f"{place} line 1: the columns are separated by {used}; separate them by commas")
+    if not any(names):
+        raise RequestError(f"{place}: is empty; its first line names the columns, such as workload.0.dnn")
+    return _columns([name.strip() for name in names], f"{place} line 1"), len(names)
+
+
+def _unreadable(text: str) -> str:
+    if "\0" in text:
+        return "holds a NUL character, which no text has; save the table as CSV in UTF-8"
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        return "is not UTF-8 text; save the table as CSV in UTF-8"
+    return ""
+
+
+def _csv_rows(path: Path) -> Iterator[Ask]:
+    with _opened(path) as stream:
+        lines = _Lines(stream)
+        columns, n_columns = _csv_columns(lines, str(path))
+        reader = csv.reader(lines, strict=True)
+        is_at_end = False
+        while not is_at_end:
+            first = lines.number + 1
+            cells: list[str] = []
+            fault = ""
+            try:
+                cells = next(reader)
+            except StopIteration:
+                is_at_end = True
+            except csv.Error as error:
+                # The reader starts afresh with the next line.
+                fault = f"is not valid CSV: {error}"
+            except OSError as error:
+                raise RequestError(f"{path}: cannot be read on: {error.strerror}") from None
+            last = lines.number
+            place = f"{path} line {first}" if last <= first else f"{path} lines {first} to {last}"
+            if any(number in lines.too_long for number in range(first, last + 1)):
+                fault = f"is longer than a row of requests can be ({MAX_LINE_BYTES} B)"
+            fault = fault or _unreadable("\n".join(cells))
+            if not fault and not any(cell.strip() for cell in cells):
+                continue
+            if not fault and len(cells) != n_columns:
+                fault = f"has {len(cells)} cells, not as many as there are columns ({n_columns})"
+            if fault:
+                yield Ask(place, None, f"{place}: {fault}")
+            else:
+                yield _from_cells({name: cells[position] for position, name in columns.items()}, place)

@@ -1,0 +1,279 @@
+"""Keys of a request as columns of a table: ``workload.0.target.samples_per_s``, ``platforms.servers`` and so on."""
+
+import datetime
+import json
+import math
+import re
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from sizer.base.errors import RequestError
+from sizer.base.faults import nearest, shown
+from sizer.workload.request import SizingRequest
+
+# What the cells of a column hold. "texts" is a list of texts; "text" also holds amounts of money, exactly.
+Kind = Literal["text", "texts", "number", "whole", "flag", "day"]
+
+# Reserved tables of a request that nothing reads yet.
+_RESERVED = ("team", "growth")
+_KINDS: dict[type, Kind] = {
+    bool: "flag",
+    int: "whole",
+    float: "number",
+    str: "text",
+    Decimal: "text",
+    datetime.date: "day",
+}
+_INDEX = re.compile(r"0|[1-9][0-9]{0,2}")
+# Longest text of a list in a cell; with it the names inside stay few.
+_MAX_LIST_CHARACTERS = 20_000
+_MAX_WHOLE = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class RequestKey:
+    """A key that a request can have.
+
+    Attributes
+    ----------
+    path : tuple of str and int
+        Tables and positions that lead to the value.
+    kind : Kind
+        What the value is.
+    rank : tuple of int
+        Place among the keys in the order of the schema.
+    """
+
+    path: tuple[str | int, ...]
+    kind: Kind
+    rank: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What an annotation allows: one value, one table, many of either, or values by name."""
+
+    kind: Kind | None = None
+    model: type[BaseModel] | None = None
+    is_many: bool = False
+    is_by_name: bool = False
+
+
+@lru_cache(maxsize=4096)
+def request_key(name: str) -> RequestKey | None:
+    """Key of a dotted name, or None when a request has no such key."""
+    parts, path, rank = name.split("."), list[str | int](), list[int]()
+    model: type[BaseModel] | None = SizingRequest
+    while model is not None and parts:
+        fields = [field for field in model.model_fields if model is not SizingRequest or field not in _RESERVED]
+        field = parts.pop(0)
+        if field not in fields:
+            return None
+        shape = _shape(model.model_fields[field].annotation)
+        path.append(field)
+        rank.append(fields.index(field))
+        if shape.is_by_name:
+            # The name of an item may hold dots itself.
+            item = ".".join(parts)
+            return RequestKey((*path, item), shape.kind, tuple(rank)) if item and shape.kind else None
+        if shape.is_many and shape.model is not None:
+            if not parts or not _INDEX.fullmatch(parts[0]):
+                return None
+            path.append(int(parts[0]))
+            rank.append(int(parts.pop(0)))
+        elif not parts and shape.kind is not None:
+            return RequestKey(tuple(path), "texts" if shape.is_many else shape.kind, tuple(rank))
+        model = shape.model
+    return None
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Names of keys in the order of the schema."""
+    return sorted(names, key=lambda name: (_known(name).rank, name))
+
+
+def unknown_column(name: str, place: str) -> RequestError:
+    """The refusal of a column that no request has, with the nearest key."""
+    positions = re.findall(r"(?<=\.)[0-9]+(?=\.|$)", name)
+    hint = nearest(re.sub(r"(?<=\.)[0-9]+(?=\.|$)", "0", name), _templates())
+    for position in positions:
+        # The key that is meant, at the position that was written.
+        hint = hint.replace(".0.", f".{int(position)}.", 1)
+    return RequestError(
+        f"{place}: unknown column {shown(name)}{hint}; columns are the dotted keys of a request, "
+        "such as workload.0.dnn or limits.power_w"
+    )
+
+
+@lru_cache(maxsize=1)
+def _templates() -> tuple[str, ...]:
+    return tuple(_names(SizingRequest))
+
+
+def _names(model: type[BaseModel]) -> Iterator[str]:
+    for field, info in model.model_fields.items():
+        if model is SizingRequest and field in _RESERVED:
+            continue
+        shape = _shape(info.annotation)
+        if shape.is_by_name:
+            yield f"{field}.<item>"
+        elif shape.kind is not None:
+            yield field
+        if shape.model is not None:
+            yield from (f"{field}.0.{name}" if shape.is_many else f"{field}.{name}" for name in _names(shape.model))
+
+
+def _shape(annotation: Any) -> _Shape:
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _shape(inner[0])
+    if origin in (Union, types.UnionType):
+        shapes = [_shape(one) for one in inner if one is not type(None)]
+        kind = next((shape.kind for shape in shapes if shape.kind is not None), None)
+        model = next((shape.model for shape in shapes if shape.model is not None), None)
+        return _Shape(kind, model)
+    if origin is tuple:
+        one = _shape(inner[0])
+        return _Shape(one.kind, one.model, is_many=True)
+    if origin is dict:
+        return _Shape(_shape(inner[1]).kind, is_by_name=True)
+    if origin is Literal:
+        return _Shape(_KINDS[type(inner[0])])
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return _Shape(model=annotation)
+    return _Shape(_KINDS.get(annotation))
+
+
+def _known(name: str) -> RequestKey:
+    found = request_key(name)
+    assert found is not None, name
+    return found
+
+
+def nested(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Request as a plain mapping from its cells by dotted key; empty cells are left out already.
+
+    Raises
+    ------
+    RequestError
+        If positions leave a gap, or a key is given both as a value and as a table.
+    """
+    request: dict[str, Any] = {}
+    for name, value in cells.items():
+        table: dict[Any, Any] = request
+        path = _known(name).path
+        for part in path[:-1]:
+            inside = table.setdefault(part, {})
+            if not isinstance(inside, dict):
+                raise RequestError(f"{name} is given beside a value of the table it belongs to; give one of them")
+            table = inside
+        if path[-1] in table:
+            raise RequestError(f"{name} is given beside keys inside it; give one of them")
+        table[path[-1]] = value
+    return {key: _listed(value, key) for key, value in request.items()}
+
+
+def _listed(value: Any, place: str) -> Any:
+    """Tables whose keys are positions as lists."""
+    if not isinstance(value, dict):
+        return value
+    if not any(isinstance(key, int) for key in value):
+        return {key: _listed(inside, f"{place}.{key}") for key, inside in value.items()}
+    for position in range(len(value)):
+        if position not in value:
+            raise RequestError(f"{place}.{position} is empty while {place}.{max(value)} is given; number from 0 on")
+    return [_listed(value[position], f"{place}.{position}") for position in range(len(value))]
+
+
+def value_of_cell(name: str, cell: object) -> Any:
+    """What a cell of a table says, as a request takes it; None for an empty cell.
+
+    Text is read as in CSV: lists as a JSON array or separated by ";", whole numbers and true or false by their words.
+    What cannot be read so stays as it is, and the check of the request names it.
+    """
+    kind = _known(name).kind
+    if isinstance(cell, str):
+        text = cell.strip()
+        return _value_of_text(kind, text) if text else None
+    if kind == "whole" and isinstance(cell, float) and cell.is_integer():
+        # A column of whole numbers with gaps comes as floats from many programs.
+        return int(cell)
+    if isinstance(cell, datetime.datetime) and kind == "day" and cell.time() == datetime.time():
+        return cell.date()
+    return cell
+
+
+def _value_of_text(kind: Kind, text: str) -> Any:
+    if kind == "whole" and re.fullmatch("[+-]?[0-9]{1,18}", text):
+        return int(text)
+    if kind == "flag" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if kind == "texts" and len(text) <= _MAX_LIST_CHARACTERS:
+        if text.startswith("["):
+            with suppress(ValueError, RecursionError):
+                return json.loads(text)
+            return text
+        return [part.strip() for part in text.split(";") if part.strip()]
+    return text
+
+
+def cells_of(request: SizingRequest | Mapping[str, Any]) -> dict[str, Any]:
+    """What a request says, by dotted key, in the types of the columns.
+
+    A request that was checked gives what was understood: quantities in SI, only what was given. A mapping that was
+    refused gives what fits its column; the rest is left out.
+    """
+    said = request.model_dump(exclude_unset=True) if isinstance(request, SizingRequest) else request
+    cells = {}
+    for name, value in _flat(said, ""):
+        key = request_key(name)
+        cell = None if key is None else _cell(key.kind, value)
+        if cell is not None:
+            cells[name] = cell
+    return cells
+
+
+def _flat(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, inside in value.items():
+            if isinstance(key, str):
+                yield from _flat(inside, f"{place}.{key}" if place else key)
+    elif isinstance(value, list | tuple) and any(isinstance(inside, Mapping) for inside in value):
+        for position, inside in enumerate(value):
+            yield from _flat(inside, f"{place}.{position}")
+    else:
+        yield place, value
+
+
+def _cell(kind: Kind, value: Any) -> Any:
+    """Value in the type of its column; None where it does not fit."""
+    if kind == "texts":
+        fits = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+        return [writable(one) for one in value] if fits else None
+    if kind == "flag":
+        return value if isinstance(value, bool) else None
+    if kind == "text":
+        if isinstance(value, str):
+            return writable(value)
+        return f"{value:f}" if isinstance(value, Decimal) else None
+    if kind == "day":
+        return value if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if kind == "whole":
+        return value if isinstance(value, int) and abs(value) <= _MAX_WHOLE else None
+    with suppress(OverflowError):
+        return float(value) if math.isfinite(value) else None
+    return None
+
+
+def writable(text: str) -> str:
+    """Text as a table can hold it: halves of a character, which JSON and file names can spell, become "?"."""
+    return text.encode("utf-8", "replace").decode()
