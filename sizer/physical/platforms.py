@@ -8,6 +8,7 @@ from sizer.base.faults import nearest
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Rack, Server, Storage, Switch
+from sizer.physical.kept import kept
 from sizer.physical.platform import Attachment, Platform
 from sizer.physical.ports import largest_group, storage_network_numbers
 from sizer.workload.request import FabricKind, SizingRequest
@@ -142,6 +143,8 @@ def own_network_ports(server: Server, kind: LinkKind, fabric: LinkKind) -> int:
     return storage_network_numbers(server, kind, fabric).size
 
 
+# Kept, so that the same choice is the same object in every request: what other functions keep for it is found again.
+@kept
 def _on_fabric(
     catalog: Catalog,
     server: Server,
@@ -152,23 +155,23 @@ def _on_fabric(
     rack: Rack,
     pdu: Pdu,
     with_directors: bool,
-) -> list[Platform]:
+) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0:
-        return []
+        return ()
     head = _head_node(catalog, server, storage)
     front = storage.front_end_kind.value if storage.front_end_kind is not None else None
-    switch = choose_switch(catalog.switches.values(), kind, front if storage.kind == "scale-out-nas" else None)
+    switch = _switch_for(catalog, kind, front if storage.kind == "scale-out-nas" else None)
     if switch is None:
-        return []
+        return ()
     spine = _spine(catalog, switch, kind)
     storage_server = _storage_server(catalog, storage)
     joined = _attachment(catalog, server, storage, storage_server, head, kind, switch, spine)
     if joined is None:
-        return []
-    own = choose_switch(catalog.switches.values(), front) if joined == "own network" and front is not None else None
+        return ()
+    own = _switch_for(catalog, front) if joined == "own network" and front is not None else None
     back_end = storage.back_end_switch
-    return [
+    return tuple(
         Platform(
             server=server,
             gpu=gpu,
@@ -186,12 +189,17 @@ def _on_fabric(
             rack=rack,
             pdu=pdu,
             spine_switch=spine,
-            management_spine=choose_switch(catalog.switches.values(), MANAGEMENT_UPLINK),
+            management_spine=_switch_for(catalog, MANAGEMENT_UPLINK),
             director=choose_director(catalog.switches.values(), kind) if with_directors else None,
             attachment=joined,
         )
         for option in range(max(len(storage.capacity_options), 1))
-    ]
+    )
+
+
+@kept
+def _switch_for(catalog: Catalog, kind: LinkKind, also: LinkKind | None = None) -> Switch | None:
+    return choose_switch(catalog.switches.values(), kind, also)
 
 
 def _attachment(
@@ -222,14 +230,14 @@ def _attachment(
         return "gateway"
     if spine is not None and leaf_ports(spine, front):
         return "spine"
-    has_network = choose_switch(catalog.switches.values(), front) is not None
+    has_network = _switch_for(catalog, front) is not None
     return "own network" if has_network and own_network_ports(server, front, kind) else None
 
 
 def _spine(catalog: Catalog, leaf: Switch, kind: LinkKind) -> Switch | None:
     """Spine for leaves with uplink ports of another, faster kind; None where leaf and spine are the same switch."""
     uplinks = [p for p in leaf.ports if p.use == "fabric" and p.kind != kind]
-    return choose_switch(catalog.switches.values(), uplinks[0].kind) if uplinks else None
+    return _switch_for(catalog, uplinks[0].kind) if uplinks else None
 
 
 def _gateway(catalog: Catalog, front: LinkKind) -> Gateway | None:
