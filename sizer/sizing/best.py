@@ -1,5 +1,6 @@
 """The design that answers a request, without the analyses that documents add: what a batch asks for."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sizer.base.errors import InfeasibleError
@@ -13,7 +14,7 @@ from sizer.sizing import advice
 from sizer.sizing.answer import design_answer
 from sizer.sizing.counting import Counting
 from sizer.sizing.judge import judge
-from sizer.sizing.ranking import Ranking
+from sizer.sizing.ranking import Ranking, UnsettledError
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
@@ -21,6 +22,8 @@ from sizer.workload.resolve import resolve
 # Largest cluster looked at where the request states none: beyond it a two-level fabric of 36-port switches ends
 # (648 end points, four ports a DGX-1).
 MAX_SERVERS = 160
+# Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
+_FIRST_LOOK = 32
 # Platforms shown side by side; further ones are counted, not drawn.
 MAX_PLATFORMS_SHOWN = 8
 
@@ -49,17 +52,29 @@ def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibrati
         As :func:`sizer.sizing.size.size`.
     """
     fitted = calibration if calibration is not None else stored_calibration()
-    counting = search(request, catalog, fitted)
-    ranking = Ranking(counting)
+    most = request.limits.servers or MAX_SERVERS
+    if most > _FIRST_LOOK:
+        with suppress(UnsettledError):
+            return _best(search(request, catalog, fitted, most=_FIRST_LOOK), fitted, goes_on=True)
+    return _best(search(request, catalog, fitted), fitted, goes_on=False)
+
+
+def _best(counting: Counting, calibration: Calibration, *, goes_on: bool) -> BestDesign:
+    ranking = Ranking(counting, goes_on=goes_on)
     found = ranking.first(1)
     if not found:
         raise InfeasibleError(advice.why_infeasible(counting))
-    design = design_of(counting, found[0], fitted, is_documented=False)
-    return BestDesign(design, _needs_cluster(counting, ranking, design))
+    row = found[0]
+    needs_cluster = _needs_cluster(counting, ranking, row)
+    return BestDesign(design_of(counting, row, calibration, is_documented=False), needs_cluster)
 
 
 def search(
-    request: SizingRequest, catalog: Catalog, calibration: Calibration, only: tuple[str, str] | None = None
+    request: SizingRequest,
+    catalog: Catalog,
+    calibration: Calibration,
+    only: tuple[str, str] | None = None,
+    most: int | None = None,
 ) -> Counting:
     """The design space of a request, its stages judged; parts are counted when somebody asks.
 
@@ -70,6 +85,8 @@ def search(
     calibration : Calibration
     only : (server, storage), optional
         Ids of the one platform that is looked at; default all that the request allows.
+    most : int, optional
+        Largest number of servers looked at; default the request's limit, or :data:`MAX_SERVERS`.
 
     Raises
     ------
@@ -80,7 +97,7 @@ def search(
     """
     works = resolve(request, catalog, calibration.measured)
     options = [option for option in platforms(catalog, request) if only is None or option.key == only]
-    space = lay_out(len(options), 1, request.limits.servers or MAX_SERVERS)
+    space = lay_out(len(options), 1, most or request.limits.servers or MAX_SERVERS)
     judged = judge(request, works, options, space, catalog, calibration)
     return Counting(request, judged, catalog, price_book(catalog))
 
@@ -117,11 +134,11 @@ def _binding(counting: Counting, row: int) -> str:
     )
 
 
-def _needs_cluster(counting: Counting, ranking: Ranking, design: DesignAnswer) -> bool:
-    """Whether none of the platforms shown does it with one server."""
-    if design.n_servers == 1:
-        return False
+def _needs_cluster(counting: Counting, ranking: Ranking, row: int) -> bool:
+    """Whether none of the platforms that documents show beside a design does it with one server."""
     judged = counting.judged
-    if judged.space.sizes[0] > 1 or not judged.runs[:, 0].any():
+    if judged.space.n_servers[row] == 1:
+        return False
+    if not judged.runs[:, 0].any():
         return True
-    return all(judged.space.n_servers[row] > 1 for row in ranking.first(MAX_PLATFORMS_SHOWN))
+    return all(judged.space.n_servers[other] > 1 for other in ranking.first(MAX_PLATFORMS_SHOWN))

@@ -10,6 +10,7 @@ from sizer.base import units
 from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Server, Storage
+from sizer.physical.kept import kept
 from sizer.physical.networks import fabric_share
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import lan_ports, own_network_ports
@@ -73,6 +74,7 @@ def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], l
     return list(groups), index
 
 
+@kept
 def _group(platform: Platform) -> ComputeGroup:
     link = platform.server.intra_link
     inside = link.value if link is not None else "pcie3"
@@ -82,11 +84,9 @@ def _group(platform: Platform) -> ComputeGroup:
 def columns(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None = None) -> Columns:
     """Columns of all platforms, one entry a platform; ``gpus_used`` GPUs of each server run the job (default all)."""
     _, groups = compute_groups(platforms)
-    rows = [_facts(platform, catalog, gpus_used) for platform in platforms]
-    return Columns(
-        **{field.name: np.array([row[field.name] for row in rows], dtype=float) for field in fields(Columns)[:-1]},
-        compute=np.array(groups, dtype=np.int64),
-    )
+    rows = np.array([_facts(platform, catalog, gpus_used) for platform in platforms], dtype=float)
+    names = [field.name for field in fields(Columns)[:-1]]
+    return Columns(**dict(zip(names, rows.T, strict=True)), compute=np.array(groups, dtype=np.int64))
 
 
 def fabric_shares(platforms: Sequence[Platform], index: Ints, servers: Ints, nodes: Ints, fabric: Fabric) -> Floats:
@@ -141,26 +141,20 @@ def _share_to_storage(platform: Platform, fabric: Fabric) -> float:
     return 1 / max(fabric_ports(platform.server.ports, platform.fabric), 1) if fabric.rails_apart else 1.0
 
 
-def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> dict[str, float]:
+@kept
+def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple[float, ...]:
+    """Columns of one platform in their order, without the last."""
     server, storage = platform.server, platform.storage
-    is_local = storage.kind == "local"
-    low, high, line = node_rates(platform)
-    mounts, mounts_per_node, mount_low, mount_high = mount_rates(storage, catalog)
-    return {
-        "gpus_per_server": min(gpus_used or platform.gpus_per_server, platform.gpus_per_server),
-        "cores": host_cores(server, catalog),
-        "cache_bytes": cache_bytes(platform),
-        "exchange_bytes_per_s": fabric_bytes_per_s(server, platform.fabric),
-        "storage_nic_bytes_per_s": storage_nic_bytes_per_s(platform),
-        "node_low_bytes_per_s": low,
-        "node_high_bytes_per_s": high,
-        "node_line_bytes_per_s": line,
-        "mounts": mounts,
-        "mounts_per_node": mounts_per_node,
-        "mount_low_bytes_per_s": mount_low,
-        "mount_high_bytes_per_s": mount_high,
-        "is_local": float(is_local),
-    }
+    return (
+        min(gpus_used or platform.gpus_per_server, platform.gpus_per_server),
+        host_cores(server, catalog),
+        cache_bytes(platform),
+        fabric_bytes_per_s(server, platform.fabric),
+        storage_nic_bytes_per_s(platform),
+        *node_rates(platform),
+        *mount_rates(storage, catalog),
+        float(storage.kind == "local"),
+    )
 
 
 def fabric_bytes_per_s(server: Server, fabric: LinkKind) -> float:

@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
+from sizer.base.language import spoken
 from sizer.base.normal import normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Dnn, Stack
 from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
 from sizer.perf.stage_capacity import Capacity
+from sizer.physical.kept import kept
 from sizer.physical.platform import Platform
-from sizer.sizing.columns import Columns, compute_groups
+from sizer.sizing.columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -105,18 +108,10 @@ def compute(
     many_servers = bool((n_servers > 1).any())
     task = "inference" if work.is_inference else "training"
     precision = work.request.precision
+    dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
     terms = step.StepTerms.stack(
         [
-            calibration.step_terms(
-                stack=work.stack,
-                dnn=work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn,
-                precision=precision,
-                gpu=catalog.gpus[group.gpu],
-                intra_link=group.intra_link,
-                inter_link=group.fabric if many_servers else None,
-                task=task,
-                server=group.server,
-            )
+            _terms(calibration, work.stack, dnn, precision, task, catalog, group, many_servers, spoken().locale)
             for group in groups
         ]
     )
@@ -159,6 +154,31 @@ def compute(
         within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
         between_log_sd=float(np.max(terms.between_log_sd)),
         notes=tuple(note for note in (*terms.notes, decode_note) if note),
+    )
+
+
+@kept
+def _terms(
+    calibration: Calibration,
+    stack: Stack,
+    dnn: Dnn | CustomDnn,
+    precision: str,
+    task: str,
+    catalog: Catalog,
+    group: ComputeGroup,
+    has_many_servers: bool,
+    _locale: str,  # of the notes
+) -> step.StepTerms:
+    """Terms of one compute group; most requests of a batch ask for few combinations."""
+    return calibration.step_terms(
+        stack=stack,
+        dnn=dnn,
+        precision=precision,
+        gpu=catalog.gpus[group.gpu],
+        intra_link=group.intra_link,
+        inter_link=group.fabric if has_many_servers else None,
+        task=task,
+        server=group.server,
     )
 
 

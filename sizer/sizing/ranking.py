@@ -55,15 +55,26 @@ def rank_key(counting: Counting, rows: Ints) -> Floats | None:
     return None if counting.deciding_prices(rows) else counting.cost[rows]
 
 
+class UnsettledError(Exception):
+    """The sizes looked at do not settle what is asked: a larger design could come before."""
+
+
 class Ranking:
     """Best designs of the platforms (kinds of server and storage), over their fabrics, GPUs and drive sizes.
 
     Storage that no source gives a rate of comes last unless the servers' memory holds the data: its line rate is an
     upper bound, and the answer must not be optimistic by default.
+
+    Parameters
+    ----------
+    counting : Counting
+        The designs.
+    goes_on : bool
+        Whether there are larger designs than those of the space.
     """
 
-    def __init__(self, counting: Counting) -> None:
-        self._counting = counting
+    def __init__(self, counting: Counting, *, goes_on: bool = False) -> None:
+        self._counting, self._goes_on = counting, goes_on
         judged = counting.judged
         groups: dict[tuple[str, str], list[int]] = {}
         for index in np.flatnonzero(judged.runs.any(axis=1)).tolist():
@@ -71,20 +82,42 @@ class Ranking:
         self._groups = list(groups.values())
 
     def all(self) -> list[int]:
-        """Best row of every platform, in the order in which documents show them."""
+        """Best row of every platform, in the order in which documents show them.
+
+        Raises
+        ------
+        UnsettledError
+            If larger designs than those of the space could be among them or change their order.
+        """
+        self._needs_all_sizes()
         best = [row for row in (self._best(group) for group in self._groups) if row is not None]
         return self._in_order(np.array(best, dtype=np.int64))
 
     def first(self, n: int) -> list[int]:
-        """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted."""
+        """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted.
+
+        Raises
+        ------
+        UnsettledError
+            As :meth:`all`, for the first ``n``.
+        """
         if self._counting.request.rank_by not in (None, "cost"):
             return self.all()[:n]
-        found = self._fewest()
-        rows = [row for row, _ in zip(found, range(max(n, 2)), strict=False)]
+        # Whether prices rank platforms is seen from two of them.
+        wanted = max(n, 2)
+        rows = [row for row, _ in zip(self._fewest(), range(wanted), strict=False)]
+        if len(rows) < min(wanted, len({platform.key for platform in self._counting.judged.platforms})):
+            self._needs_all_sizes()
         # Of two designs that unpriced items tell apart no price says which is cheaper; more designs do not change that.
         if len(rows) > 1 and not self._counting.deciding_prices(np.array(rows)):
             return self.all()[:n]
+        if self._guessed(np.array(rows[:n], dtype=np.int64)).any():
+            self._needs_all_sizes()
         return rows[:n]
+
+    def _needs_all_sizes(self) -> None:
+        if self._goes_on:
+            raise UnsettledError
 
     def _in_order(self, rows: Ints) -> list[int]:
         order = [self._guessed(rows), *keys(self._counting, rows)]
@@ -151,6 +184,7 @@ class Ranking:
             return None
         if not self._counting.deciding_prices(rows):
             # No unpriced item tells these apart: perhaps the cheapest is asked for, and that can be any.
+            self._needs_all_sizes()
             return self._best(group)
         order = keys(self._counting, rows)
         return int(rows[best_row(order[0], np.ones(rows.size, dtype=bool), order[1:])])
