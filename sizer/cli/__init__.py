@@ -8,6 +8,7 @@ import sys
 import typer
 
 from sizer.base.errors import SizerError
+from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
 from sizer.cli.doctor import doctor_command
 from sizer.cli.evidence import calibrate_command, validate_command
@@ -23,6 +24,7 @@ app = typer.Typer(
     help="Sizes deep-learning clusters and writes their reference architectures.",
 )
 app.command("size")(size_command)
+app.command("batch")(batch_command)
 app.command("project")(project_command)
 app.command("fabric")(fabric_command)
 app.command("validate")(validate_command)

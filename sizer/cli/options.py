@@ -9,6 +9,12 @@ import typer
 CatalogDir = Annotated[
     Path | None, typer.Option("--catalog", help="Folder with your own parts and prices, laid over the catalogue.")
 ]
+ProfileFile = Annotated[
+    Path | None, typer.Option("--profile", help="Company, logo, colours and paper of the documents (TOML).")
+]
+CustomerCopy = Annotated[
+    bool, typer.Option("--customer-copy", help="Leave discounts and internal notes out of everything.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 

@@ -4,8 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,12 +13,12 @@ import typer
 from rich.console import Console
 
 from sizer.base.errors import RequestError, SizerError
-from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_json
+from sizer.cli.order import Order, order_of, write_one
 
 if TYPE_CHECKING:
     from sizer.catalog.model import Catalog
     from sizer.documents import FileProgress
-    from sizer.report.profile import Profile
     from sizer.sizing.result import SizingResult
 
 
@@ -28,12 +27,8 @@ def size_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the documents; with several requests one folder each.")
     ] = None,
-    profile_file: Annotated[
-        Path | None, typer.Option("--profile", help="Company, logo, colours and paper of the documents (TOML).")
-    ] = None,
-    customer_copy: Annotated[
-        bool, typer.Option("--customer-copy", help="Leave discounts and internal notes out of everything.")
-    ] = False,
+    profile_file: ProfileFile = None,
+    customer_copy: CustomerCopy = False,
     formats: Annotated[
         str | None, typer.Option(help="Documents to write, e.g. pdf,xlsx; default: all but the archive.")
     ] = None,
@@ -53,7 +48,7 @@ def size_command(
 
     if out is None and (formats is not None or archive):
         raise RequestError("--formats and --archive say which documents to write; say where with --out")
-    order = _order(profile_file, customer_copy, formats, archive)
+    order = order_of(profile_file, customer_copy, formats, archive)
     catalog = load_catalog(overlay=catalog_dir)
     parsed = [(path, SizingRequest.from_file(path)) for path in requests]  # fail before long work
     if len({path.stem for path in requests}) < len(requests):
@@ -90,63 +85,19 @@ def size_command(
         sys.exit(failures[0][1].exit_status)
 
 
-@dataclass(frozen=True)
-class _Order:
-    """Which documents are written, and how."""
-
-    kinds: tuple[str, ...]
-    profile: "Profile"
-    customer_copy: bool
-
-    def spoken(self) -> AbstractContextManager[None]:
-        """Language of everything that is said inside."""
-        from sizer.base.language import language_of, speaking
-
-        return speaking(language_of(self.profile.locale))
-
-    def handed_over(self, result: "SizingResult") -> "SizingResult":
-        """The answer as the documents tell it, for the one that is printed."""
-        from sizer.documents import as_handed_over
-
-        return as_handed_over(result, self.profile, self.customer_copy)
-
-
-def _order(profile_file: Path | None, customer_copy: bool, formats: str | None, archive: bool) -> _Order:
-    from sizer.documents import USUAL, known_kinds
-    from sizer.report.profile import PLAIN, Profile
-
-    kinds = USUAL
-    if formats is not None:
-        kinds = known_kinds([name.strip() for name in formats.split(",") if name.strip()], "--formats")
-    profile = PLAIN if profile_file is None else Profile.from_file(profile_file)
-    return _Order((*kinds, "archive") if archive else kinds, profile, customer_copy)
-
-
-def _write_all(jobs: "list[tuple[SizingResult, Catalog, Path]]", order: _Order) -> Iterator[str]:
+def _write_all(jobs: "list[tuple[SizingResult, Catalog, Path]]", order: Order) -> Iterator[str]:
     """Write the documents of several answers and tell where they lie; a guide takes seconds, so all cores help."""
     if len(jobs) < 2:
         with _progress() as tell:
-            lines = [_write_one(*job, order, tell) for job in jobs]
+            lines = [write_one(*job, order, tell) for job in jobs]
         yield from lines
         return
     # Fresh processes, not forks: the PDF engine's C libraries have threads of their own.
     with ProcessPoolExecutor(min(len(jobs), os.cpu_count() or 1), mp_context=get_context("spawn")) as pool:
         with _progress() as tell:
             tell(f"documents of {len(jobs)} answers", "")
-            lines = list(pool.map(_write_one, *zip(*jobs, strict=True), [order] * len(jobs)))
+            lines = list(pool.map(write_one, *zip(*jobs, strict=True), [order] * len(jobs)))
         yield from lines
-
-
-def _write_one(
-    result: "SizingResult", catalog: "Catalog", folder: Path, order: _Order, tell: "FileProgress | None" = None
-) -> str:
-    from sizer.documents import write_documents
-
-    written, remark = write_documents(
-        result, catalog, folder, order.kinds, order.profile, order.customer_copy, progress=tell
-    )
-    names = ", ".join(file.name for file in written)
-    return f"documents: {folder}/ ({names})" + (f"; {remark}" if remark else "")
 
 
 @contextmanager

@@ -1,0 +1,246 @@
+"""``sizer batch``: sizes many requests into one table, on all cores or a Dask cluster."""
+
+import os
+import re
+import sys
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import repeat
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from sizer.base.errors import BatchError, RequestError
+from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_json
+from sizer.cli.order import Order, order_of, write_one
+
+if TYPE_CHECKING:
+    from sizer.batch.run import Progress
+    from sizer.catalog.model import Catalog
+    from sizer.workload.request import SizingRequest
+
+# Lines of progress where nobody watches a terminal.
+_LINE_EVERY_S = 10.0
+# Requests that were not sized which are named on stderr; the table has them all.
+_MOST_NAMED = 5
+_LONGEST_NAME = 60
+_CONNECT_S = 10
+
+
+def batch_command(
+    requests: Annotated[
+        list[Path],
+        typer.Argument(help="Request files (TOML, JSON) and tables of requests (CSV, Parquet).", metavar="REQUEST..."),
+    ],
+    out: Annotated[Path, typer.Option(help="Table of the answers (FILE.parquet), or a folder for it.")],
+    workers: Annotated[int | None, typer.Option(help="Processes; default: one a core.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers do it, e.g. tcp://10.0.0.5:8786.")
+    ] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Also write the table as CSV, for spreadsheets.")] = False,
+    formats: Annotated[
+        str | None, typer.Option(help="Documents to write for each request, e.g. design,pdf; default: none.")
+    ] = None,
+    profile_file: ProfileFile = None,
+    customer_copy: CustomerCopy = False,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Size many requests into one table: a row for each, in their order, also for those that cannot be met.
+
+    The columns of a table of requests are dotted keys, such as workload.0.dnn and workload.0.target.samples_per_s.
+    A batch that was stopped goes on where it was when it is started again in the same way.
+    """
+    from sizer.catalog.loader import load_catalog
+
+    if scheduler is not None and workers is not None:
+        raise RequestError("--workers are processes on this machine and --scheduler has its own; give one of them")
+    is_folder = out.suffix.lower() != ".parquet"
+    if formats is None and (profile_file is not None or customer_copy):
+        raise RequestError("--profile and --customer-copy say how documents look; say which with --formats")
+    if formats is not None and not is_folder:
+        raise RequestError("--formats needs a folder for the documents; give one with --out instead of a .parquet file")
+    order = None if formats is None else order_of(profile_file, customer_copy, formats, archive=False)
+    catalog = load_catalog(overlay=catalog_dir)
+    target = out / "results.parquet" if is_folder else out
+    with _progress() as tell:
+        _size(requests, catalog, target, workers, scheduler, tell)
+    print(f"results: {target}", file=sys.stderr)
+    if csv:
+        print(f"results: {_write_csv(target)}", file=sys.stderr)
+    statuses = _column(target, "answer.status")
+    if order is not None:
+        _write_documents(requests, statuses, catalog, out, order, workers)
+    counts = Counter(statuses)
+    if as_json:
+        print_json({"requests": len(statuses), "statuses": counts, "results": str(target)})
+    else:
+        print(_in_words(counts))
+    not_sized = len(statuses) - counts["sized"]
+    if not_sized:
+        errors = [error for error in _column(target, "answer.error") if error is not None]
+        for error in errors[:_MOST_NAMED]:
+            print(f"sizer: {error}", file=sys.stderr)
+        raise BatchError(
+            f"not sized: {not_sized} of {len(statuses)} requests; column answer.error of {target} says why"
+        )
+
+
+def _in_words(counts: Counter[str]) -> str:
+    total = sum(counts.values())
+    return f"{total} request{'' if total == 1 else 's'}: " + (
+        ", ".join(f"{count} {status}" for status, count in counts.most_common()) or "the tables have no row"
+    )
+
+
+def _size(
+    requests: Sequence[Path],
+    catalog: "Catalog",
+    target: Path,
+    workers: int | None,
+    scheduler: str | None,
+    tell: "Progress",
+) -> None:
+    try:
+        from sizer.batch.run import size_batch
+    except ModuleNotFoundError as error:
+        raise BatchError(
+            f"a batch needs {error.name}, which is not installed; install dl-cluster-configurator[batch]"
+        ) from None
+    if scheduler is None:
+        size_batch(requests, catalog, workers=workers or os.cpu_count() or 1, out=target, progress=tell)
+        return
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise BatchError(
+            "--scheduler needs Dask, which is not installed; install dl-cluster-configurator[cluster]"
+        ) from None
+    try:
+        client = Client(scheduler, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise BatchError(f"no Dask scheduler answers at {scheduler}: {error}") from None
+    with client:
+        threads = sum(client.nthreads().values())
+        if threads == 0:
+            raise BatchError(f"the scheduler at {scheduler} has no workers; start some with dask worker {scheduler}")
+        size_batch(requests, catalog, executor=client.get_executor(), in_flight=2 * threads, out=target, progress=tell)
+
+
+def _column(target: Path, name: str) -> list[Any]:
+    import pyarrow.parquet as pq
+
+    cells: list[Any] = pq.read_table(target, columns=[name]).column(name).to_pylist()
+    return cells
+
+
+def _write_csv(target: Path) -> Path:
+    import pyarrow.parquet as pq
+
+    from sizer.export.csv_text import csv_bytes
+    from sizer.export.files import write_whole
+
+    with pq.ParquetFile(target) as file:
+        rows = (row for batch in file.iter_batches() for row in zip(*map(_texts, batch.columns), strict=True))
+        content = csv_bytes(file.schema_arrow.names, rows)
+    return write_whole(target.parent, {f"{target.stem}.csv": content})[0]
+
+
+def _texts(column: Any) -> list[Any]:
+    """Cells as CSV has them; read again they say the same request."""
+    return [
+        str(cell).lower()
+        if isinstance(cell, bool)
+        else ";".join(cell)
+        if isinstance(cell, list)
+        else cell.isoformat()
+        if hasattr(cell, "isoformat")
+        else cell
+        for cell in column.to_pylist()
+    ]
+
+
+def _write_documents(
+    requests: Sequence[Path], statuses: Sequence[str], catalog: "Catalog", out: Path, order: Order, workers: int | None
+) -> None:
+    """Documents of every request that was sized, each in a folder of its own."""
+    from sizer.batch.asks import asks_of
+    from sizer.workload.request import SizingRequest
+
+    jobs: list[tuple[SizingRequest, Path]] = []
+    for number, (ask, status) in enumerate(zip(asks_of(requests)[0], statuses, strict=True), 1):
+        if status != "sized" or ask.request is None:
+            continue
+        request = ask.request
+        if not isinstance(request, SizingRequest):
+            request = SizingRequest.from_dict(request, ask.place)
+        is_file = Path(ask.place).suffix in (".toml", ".json")
+        jobs.append((request, out / _folder_name(number, Path(ask.place).stem if is_file else request.title)))
+    if not jobs:
+        return
+    count = min(len(jobs), workers or os.cpu_count() or 1)
+    # Fresh processes, not forks: the PDF engine's C libraries have threads of their own.
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        for line in pool.map(_write_request, *zip(*jobs, strict=True), repeat(catalog), repeat(order)):
+            print(line, file=sys.stderr)
+
+
+def _write_request(request: "SizingRequest", folder: Path, catalog: "Catalog", order: Order) -> str:
+    from sizer.sizing.size import size
+
+    with order.spoken():
+        result = size(request, catalog)
+    return write_one(result, catalog, folder, order)
+
+
+def _folder_name(number: int, name: str) -> str:
+    """Number of the row, and of its name what no path, shell or Windows reads anything into."""
+    plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+    short = re.sub("[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_NAME].rstrip("-")
+    return f"{number:04d}-{short}" if short else f"{number:04d}"
+
+
+@contextmanager
+def _progress() -> "Iterator[Progress]":
+    """Tells on stderr how far it is: a bar on a terminal, else a line now and then."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines()
+        return
+    with Bar(BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"), console=console) as bar:
+        task = bar.add_task("", total=None, pace="")
+
+        def tell(done: int, total: int | None, per_s: float, left_s: float | None) -> None:
+            bar.update(task, completed=done, total=total, pace=_pace(per_s, left_s))
+
+        yield tell
+
+
+def _lines() -> "Progress":
+    told_s = time.monotonic()
+
+    def tell(done: int, total: int | None, per_s: float, left_s: float | None) -> None:
+        nonlocal told_s
+        if time.monotonic() - told_s >= _LINE_EVERY_S:
+            told_s = time.monotonic()
+            of_all = "" if total is None else f" of {total}"
+            print(f"sized {done}{of_all}, {_pace(per_s, left_s)}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _pace(per_s: float, left_s: float | None) -> str:
+    from sizer.base.quantities import duration
+
+    rate = f"{per_s:.3g} a second"
+    return rate if left_s is None else f"{rate}, {duration(left_s)} left"
