@@ -177,58 +177,42 @@ def training_samples_per_s(
     servers it follows the share of the exchange that leaves a server, which published runs of 2 to 256 servers fit
     better than further doublings. Uncertainty by the delta method from the covariance of the terms, all rows at once.
     """
-    b, g, m, flop, size, peak, nic = _floats(
-        batch_per_gpu,
-        n_gpus_per_server,
-        n_servers,
-        forward_flop,
-        gradient_bytes,
-        peak_flop_per_s,
-        nic_bytes_per_s,
+    run = TrainingRun.of(
+        batch_per_gpu=batch_per_gpu,
+        n_gpus_per_server=n_gpus_per_server,
+        n_servers=n_servers,
+        forward_flop=forward_flop,
+        gradient_bytes=gradient_bytes,
+        peak_flop_per_s=peak_flop_per_s,
+        nic_bytes_per_s=nic_bytes_per_s,
+        intra_hop_s=intra_hop_s,
+        inter_hop_s=inter_hop_s,
     )
-    require_above(0, batch_per_gpu=b, forward_flop=flop, peak_flop_per_s=peak)
-    require_at_least(1, n_gpus_per_server=g, n_servers=m)
-    require_at_least(0, gradient_bytes=size)
-    require_above(0, nic_bytes_per_s=np.where(m > 1, nic, 1.0))
-    n = g * m
-    # What no term changes is computed once: arithmetic at full peak, bytes over each kind of link, latencies.
-    sample_s = TRAINING_PASSES * flop / peak
-    intra_bytes = 2 * (g - 1) / g * size
-    inter_full_s = 2 * (m - 1) / m * size / np.where(m > 1, nic, 1.0)
-    hops_s = 2 * (g - 1) * intra_hop_s + 2 * np.ceil(np.log2(m)) * inter_hop_s
-    v = terms.values
-    gpu_s, gpu_gradient = _gpu_time(v, sample_s, b)
-    intra_s = intra_bytes * np.exp(-v[..., INTRA])
-    inter_s = inter_full_s * np.exp(-v[..., INTER])
-    overlap = 1 / (1 + np.exp(-v[..., OVERLAP]))
-    hidden_s = overlap * (2 / 3) * gpu_s
-    exchange_s = intra_s + inter_s + hops_s
-    exposed_s, by_exchange, by_hidden = _exposed(exchange_s, hidden_s)
-    step_s = gpu_s + exposed_s
-    wait_inside = np.exp(v[..., STRAGGLER]) * np.log2(g)
-    wait_between = np.exp(v[..., SCALE_OUT]) * 2 * (m - 1) / m
-    wait = wait_inside + wait_between
+    part = _TrainingParts.of(run, terms.values)
+    step_s, grown = part.gpu.time_s + part.exposed_s, 1 + part.wait_inside + part.wait_between
     # Derivatives of the logarithm of each rate by each term, by hand: a step is a sum of few simple parts.
-    compute_gradient = {term: -slope for term, slope in gpu_gradient.items()}
+    by_hidden = -part.exposed_s / part.root_s
+    by_exchange = -by_hidden + LAST_BUCKET_FRACTION * part.corner_s / part.root_s
+    compute_gradient = {term: -slope for term, slope in part.gpu.gradient().items()}
     # A longer step on the GPU also hides more.
-    gpu_share = (gpu_s + by_hidden * hidden_s) / step_s
+    gpu_share = (part.gpu.time_s + by_hidden * part.hidden_s) / step_s
     total_gradient = {
-        **{term: -slope * gpu_share for term, slope in gpu_gradient.items()},
-        INTRA: by_exchange * intra_s / step_s,
-        INTER: by_exchange * inter_s / step_s,
-        OVERLAP: -by_hidden * hidden_s * (1 - overlap) / step_s,
-        STRAGGLER: -wait_inside / (1 + wait),
-        SCALE_OUT: -wait_between / (1 + wait),
+        **{term: slope * gpu_share for term, slope in compute_gradient.items()},
+        INTRA: by_exchange * part.intra_s / step_s,
+        INTER: by_exchange * part.inter_s / step_s,
+        OVERLAP: -by_hidden * part.hidden_s * (1 - part.overlap) / step_s,
+        STRAGGLER: -part.wait_inside / grown,
+        SCALE_OUT: -part.wait_between / grown,
     }
     with np.errstate(divide="ignore"):
-        exchange = n * b / exchange_s
-    return StepRate(
-        _estimate(terms, n * b / gpu_s, compute_gradient),
-        _estimate(terms, n * b / (step_s * (1 + wait)), total_gradient),
+        exchange = run.samples / part.exchange_s
+    return _rate(
+        terms,
+        run.shape,
+        (run.samples / part.gpu.time_s, compute_gradient),
+        (part.samples_per_s(run), total_gradient),
         exchange,
-        step_s * (1 + wait) - gpu_s,
-        compute_gradient,
-        total_gradient,
+        step_s * grown - part.gpu.time_s,
     )
 
 
@@ -269,74 +253,266 @@ def inference_samples_per_s(
     ValueError
         If a count is below 1, or another argument is not above 0.
     """
-    b, g, m, flop, peak, size, links = _floats(
-        batch_per_gpu,
-        n_gpus_per_server,
-        n_servers,
-        forward_flop,
-        peak_flop_per_s,
-        input_bytes,
-        host_links_per_server,
+    run = InferenceRun.of(
+        batch_per_gpu=batch_per_gpu,
+        n_gpus_per_server=n_gpus_per_server,
+        n_servers=n_servers,
+        forward_flop=forward_flop,
+        peak_flop_per_s=peak_flop_per_s,
+        input_bytes=input_bytes,
+        host_links_per_server=host_links_per_server,
+        bytes_per_value=bytes_per_value,
     )
-    require_above(0, batch_per_gpu=b, forward_flop=flop, peak_flop_per_s=peak, input_bytes=size)
-    require_at_least(1, n_gpus_per_server=g, n_servers=m, host_links_per_server=links)
-    sample_s = INFERENCE_PASSES * flop / peak
-    v = terms.values
-    gpu_s, gpu_gradient = _gpu_time(v, sample_s, b)
-    gpu = g * m * b / gpu_s
-    host = m * np.minimum(g, links) * np.exp(v[..., HOST_LINK]) / (bytes_per_value * size)
+    gpu_time = _GpuTime.of(terms.values, run.sample_s, run.batch)
+    gpu, host = run.samples / gpu_time.time_s, run.host_samples_per_s(terms.values)
     by_host = host < gpu
-    gradient = {term: -slope for term, slope in gpu_gradient.items()}
+    gradient = {term: -slope for term, slope in gpu_time.gradient().items()}
     total_gradient = {term: np.where(by_host, 0.0, slope) for term, slope in gradient.items()}
     total_gradient[HOST_LINK] = by_host.astype(float)
     total = np.minimum(gpu, host)
-    return StepRate(
-        _estimate(terms, gpu, gradient),
-        _estimate(terms, total, total_gradient),
-        host,
-        g * m * b / total - gpu_s,
-        gradient,
-        total_gradient,
+    return _rate(
+        terms, run.shape, (gpu, gradient), (total, total_gradient), host, run.samples / total - gpu_time.time_s
     )
 
 
-def _exposed(exchange_s: Floats, hidden_s: Floats) -> tuple[Floats, Floats, Floats]:
-    """Exchange that computation does not hide, and its derivatives by the exchange and by what can hide. [s], [-]"""
-    beyond_s = exchange_s - hidden_s
-    corner_s = 2 * LAST_BUCKET_FRACTION * exchange_s
-    # One GPU exchanges nothing; any length of the root keeps the division defined there.
-    root_s = np.where(exchange_s > 0, np.hypot(beyond_s, corner_s), 1.0)
-    exposed_s = np.where(exchange_s > 0, 0.5 * (beyond_s + root_s), 0.0)
-    by_hidden = -exposed_s / root_s
-    by_exchange = -by_hidden + LAST_BUCKET_FRACTION * corner_s / root_s
-    return exposed_s, by_exchange, by_hidden
+@dataclass(frozen=True)
+class TrainingRun:
+    """Counts and sizes of training runs: all of a step that no term changes, worked out once for many draws of terms.
 
-
-def _gpu_time(v: Floats, sample_s: Floats, b: Floats) -> tuple[Floats, dict[int, Floats]]:
-    """Time of a step on one GPU, and the derivatives of its logarithm by the terms. [s]
-
-    t = (t_launch^q + t_c^q)^(1/q): kernels that are queued ahead of the GPU cost only what arithmetic does not cover
-    (large q: the longer of the two), kernels that are waited for cost their whole time (q = 1: the sum).
+    Arrays have the shapes of what they depend on and broadcast to ``shape``.
     """
-    log_launch = v[..., LAUNCH]
-    fill = np.exp(v[..., FILL])
-    log_compute = np.log(sample_s * (b + fill)) - v[..., EFFICIENCY]
-    q = 1 + np.exp(v[..., RUN_AHEAD])
-    # Logarithms keep the powers finite.
-    log_gpu = np.logaddexp(q * log_launch, q * log_compute) / q
-    launch_share = np.exp(q * (log_launch - log_gpu))
-    compute_share = 1 - launch_share
-    run_ahead = (q - 1) / q * (launch_share * log_launch + compute_share * log_compute - log_gpu)
-    return np.exp(log_gpu), {
-        EFFICIENCY: -compute_share,
-        LAUNCH: launch_share,
-        RUN_AHEAD: run_ahead,
-        FILL: compute_share * fill / (b + fill),
-    }
+
+    shape: tuple[int, ...]
+    batch: Floats  # of one GPU
+    samples: Floats  # of one step, over all GPUs
+    sample_s: Floats  # arithmetic of one sample at the full peak [s]
+    intra_bytes: Floats  # that a GPU exchanges inside its server [B]
+    inter_full_s: Floats  # exchange between servers at the full line rate [s]
+    hops_s: Floats  # latencies of the exchange [s]
+    doublings: Floats  # of the GPUs of a server
+    leaving: Floats  # 2 (m - 1)/m: share of the exchange that leaves a server, twice
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        batch_per_gpu: ArrayLike,
+        n_gpus_per_server: ArrayLike,
+        n_servers: ArrayLike,
+        forward_flop: ArrayLike,
+        gradient_bytes: ArrayLike,
+        peak_flop_per_s: ArrayLike,
+        nic_bytes_per_s: ArrayLike,
+        intra_hop_s: float = INTRA_HOP_S,
+        inter_hop_s: float = INTER_HOP_S,
+    ) -> "TrainingRun":
+        """Runs with the arguments of :func:`training_samples_per_s`, checked as there."""
+        b, g, m, flop, size, peak, nic = _floats(
+            batch_per_gpu,
+            n_gpus_per_server,
+            n_servers,
+            forward_flop,
+            gradient_bytes,
+            peak_flop_per_s,
+            nic_bytes_per_s,
+        )
+        require_above(0, batch_per_gpu=b, forward_flop=flop, peak_flop_per_s=peak)
+        require_at_least(1, n_gpus_per_server=g, n_servers=m)
+        require_at_least(0, gradient_bytes=size)
+        require_above(0, nic_bytes_per_s=np.where(m > 1, nic, 1.0))
+        leaving = 2 * (m - 1) / m
+        return cls(
+            shape=np.broadcast_shapes(*(a.shape for a in (b, g, m, flop, size, peak, nic))),
+            batch=b,
+            samples=g * m * b,
+            sample_s=TRAINING_PASSES * flop / peak,
+            intra_bytes=2 * (g - 1) / g * size,
+            inter_full_s=leaving * size / np.where(m > 1, nic, 1.0),
+            hops_s=2 * (g - 1) * intra_hop_s + 2 * np.ceil(np.log2(m)) * inter_hop_s,
+            doublings=np.log2(g),
+            leaving=leaving,
+        )
+
+    def samples_per_s(self, values: Floats) -> Floats:
+        """Rate with exchange and stragglers at given terms, shape (..., k): what draws of them ask for. [samples/s]"""
+        return _TrainingParts.of(self, values).samples_per_s(self)
+
+
+@dataclass(frozen=True)
+class InferenceRun:
+    """Counts and sizes of validation inference: all that no term changes. Arrays broadcast to ``shape``."""
+
+    shape: tuple[int, ...]
+    batch: Floats
+    samples: Floats
+    sample_s: Floats
+    links: Floats  # between host and GPUs, of all servers
+    link_bytes: Floats  # of one sample on such a link [B]
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        batch_per_gpu: ArrayLike,
+        n_gpus_per_server: ArrayLike,
+        n_servers: ArrayLike,
+        forward_flop: ArrayLike,
+        peak_flop_per_s: ArrayLike,
+        input_bytes: ArrayLike,
+        host_links_per_server: ArrayLike = 2,
+        bytes_per_value: float = 4.0,
+    ) -> "InferenceRun":
+        """Runs with the arguments of :func:`inference_samples_per_s`, checked as there."""
+        b, g, m, flop, peak, size, links = _floats(
+            batch_per_gpu,
+            n_gpus_per_server,
+            n_servers,
+            forward_flop,
+            peak_flop_per_s,
+            input_bytes,
+            host_links_per_server,
+        )
+        require_above(0, batch_per_gpu=b, forward_flop=flop, peak_flop_per_s=peak, input_bytes=size)
+        require_at_least(1, n_gpus_per_server=g, n_servers=m, host_links_per_server=links)
+        return cls(
+            shape=np.broadcast_shapes(*(a.shape for a in (b, g, m, flop, peak, size, links))),
+            batch=b,
+            samples=g * m * b,
+            sample_s=INFERENCE_PASSES * flop / peak,
+            links=m * np.minimum(g, links),
+            link_bytes=bytes_per_value * size,
+        )
+
+    def host_samples_per_s(self, values: Floats) -> Floats:
+        """What the links between host and GPUs carry. [samples/s]"""
+        return np.asarray(self.links * np.exp(values[..., HOST_LINK]) / self.link_bytes)
+
+    def samples_per_s(self, values: Floats) -> Floats:
+        """Rate at given terms, shape (..., k). [samples/s]"""
+        gpu_s = _GpuTime.of(values, self.sample_s, self.batch).time_s
+        return np.minimum(self.samples / gpu_s, self.host_samples_per_s(values))
+
+
+@dataclass(frozen=True)
+class _GpuTime:
+    """A step on one GPU: t = (t_launch^q + t_c^q)^(1/q).
+
+    Kernels that are queued ahead of the GPU cost only what arithmetic does not cover (large q: the longer of the two),
+    kernels that are waited for cost their whole time (q = 1: the sum).
+    """
+
+    batch: Floats
+    fill: Floats
+    q: Floats
+    log_launch: Floats
+    log_compute: Floats
+    log_s: Floats
+    time_s: Floats
+
+    @classmethod
+    def of(cls, v: Floats, sample_s: Floats, batch: Floats) -> "_GpuTime":
+        log_launch = v[..., LAUNCH]
+        fill = np.exp(v[..., FILL])
+        log_compute = np.log(sample_s * (batch + fill)) - v[..., EFFICIENCY]
+        q = 1 + np.exp(v[..., RUN_AHEAD])
+        # Logarithms keep the powers finite.
+        log_s = np.logaddexp(q * log_launch, q * log_compute) / q
+        return cls(batch, fill, q, log_launch, log_compute, log_s, np.exp(log_s))
+
+    def gradient(self) -> dict[int, Floats]:
+        """Derivatives of the logarithm of the time by the terms."""
+        q = self.q
+        launch_share = np.exp(q * (self.log_launch - self.log_s))
+        compute_share = 1 - launch_share
+        mean = launch_share * self.log_launch + compute_share * self.log_compute
+        return {
+            EFFICIENCY: -compute_share,
+            LAUNCH: launch_share,
+            RUN_AHEAD: (q - 1) / q * (mean - self.log_s),
+            FILL: compute_share * self.fill / (self.batch + self.fill),
+        }
+
+
+@dataclass(frozen=True)
+class _TrainingParts:
+    """Times that make up a training step. [s]"""
+
+    gpu: _GpuTime
+    intra_s: Floats
+    inter_s: Floats
+    exchange_s: Floats
+    overlap: Floats
+    hidden_s: Floats  # exchange that computation can hide
+    corner_s: Floats  # rounds the corner where it no longer can
+    root_s: Floats
+    exposed_s: Floats  # exchange that computation does not hide
+    wait_inside: Floats  # growth of a step by waiting, inside servers and between them [-]
+    wait_between: Floats
+
+    @classmethod
+    def of(cls, run: TrainingRun, v: Floats) -> "_TrainingParts":
+        gpu = _GpuTime.of(v, run.sample_s, run.batch)
+        overlap = 1 / (1 + np.exp(-v[..., OVERLAP]))
+        hidden_s = overlap * (2 / 3) * gpu.time_s
+        intra_s = run.intra_bytes * np.exp(-v[..., INTRA])
+        inter_s = run.inter_full_s * np.exp(-v[..., INTER])
+        exchange_s = intra_s + run.hops_s + inter_s
+        beyond_s = exchange_s - hidden_s
+        corner_s = 2 * LAST_BUCKET_FRACTION * exchange_s
+        root_s = np.sqrt(beyond_s * beyond_s + corner_s * corner_s)
+        exposed_s = 0.5 * (beyond_s + root_s)
+        if not (exchange_s > 0).all():
+            # One GPU exchanges nothing; any length of the root keeps the derivatives defined there.
+            root_s = np.where(exchange_s > 0, root_s, 1.0)
+            exposed_s = np.where(exchange_s > 0, exposed_s, 0.0)
+        wait_inside = np.exp(v[..., STRAGGLER]) * run.doublings
+        wait_between = np.exp(v[..., SCALE_OUT]) * run.leaving
+        return cls(
+            gpu,
+            intra_s,
+            inter_s,
+            exchange_s,
+            overlap,
+            hidden_s,
+            corner_s,
+            root_s,
+            exposed_s,
+            wait_inside,
+            wait_between,
+        )
+
+    def samples_per_s(self, run: TrainingRun) -> Floats:
+        """Rate of all GPUs together."""
+        step_s = self.gpu.time_s + self.exposed_s
+        return np.asarray(run.samples / (step_s * (1 + (self.wait_inside + self.wait_between))))
 
 
 def _floats(*arguments: ArrayLike) -> tuple[Floats, ...]:
-    return np.broadcast_arrays(*(np.asarray(argument, dtype=float) for argument in arguments))
+    return tuple(np.asarray(argument, dtype=float) for argument in arguments)
+
+
+def _rate(
+    terms: StepTerms,
+    run_shape: tuple[int, ...],
+    compute: tuple[Floats, dict[int, Floats]],
+    total: tuple[Floats, dict[int, Floats]],
+    exchange: Floats,
+    exposed_s: Floats,
+) -> StepRate:
+    """Rates, each given with its derivatives, and the rest of a :class:`StepRate` over all rows."""
+    shape = np.broadcast_shapes(run_shape, terms.values.shape[:-1])
+
+    def whole(array: Floats) -> Floats:
+        return np.broadcast_to(array, shape)
+
+    return StepRate(
+        _estimate(terms, whole(compute[0]), compute[1]),
+        _estimate(terms, whole(total[0]), total[1]),
+        whole(exchange),
+        whole(exposed_s),
+        {term: whole(slope) for term, slope in compute[1].items()},
+        {term: whole(slope) for term, slope in total[1].items()},
+    )
 
 
 def _estimate(terms: StepTerms, median: Floats, gradient: dict[int, Floats]) -> Estimate:
