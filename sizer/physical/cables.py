@@ -1,15 +1,16 @@
 """Which catalogue item joins two ports over a planning length."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr
+from sizer.base.language import Language, spoken, tr
 from sizer.base.quantities import plain
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Cable, LinkKind
+from sizer.physical.kept import kept
 
 # Lengths that the search counts with. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one
 # rack with slack. Between racks of one row 10 m: up, along the tray over half a dozen racks of 0.6 m, and down. Both
@@ -73,27 +74,36 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
 
 
 def choose_cables(
-    cables: Sequence[Cable], kind: LinkKind, lengths_m: NDArray[np.float64]
+    cables: tuple[Cable, ...], kind: LinkKind, lengths_m: NDArray[np.float64]
 ) -> tuple[list[CableChoice], NDArray[np.int64]]:
     """Choices for many links of a kind, and the number of each link's choice; see :func:`choose_cable`.
 
     Parameters
     ----------
-    cables : sequence of Cable
+    cables : tuple of Cable
         The catalogue's cables.
     kind : LinkKind
         What the links run.
     lengths_m : ndarray, shape (links,)
         Length of each link. [m]
     """
-    stand_in = _STAND_INS.get(kind)
-    of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]
-    steps = np.unique([c.length_m.value for c in of_kind if c.length_m is not None])
+    steps, choices = _steps(cables, kind, spoken())
     # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.
     step = np.searchsorted(steps, lengths_m - _EQUAL_M)
     used, number = np.unique(step, return_inverse=True)
     longest = float(lengths_m.max(initial=0.0))
-    return [choose_cable(of_kind, kind, float(steps[i]) if i < steps.size else longest) for i in used], number
+    return [choices[i] if i < steps.size else choose_cable(cables, kind, longest) for i in used.tolist()], number
+
+
+@kept
+def _steps(
+    cables: tuple[Cable, ...], kind: LinkKind, _language: Language
+) -> tuple[NDArray[np.float64], tuple[CableChoice, ...]]:
+    """Lengths of the catalogue that a kind may come in, and the choice for each."""
+    stand_in = _STAND_INS.get(kind)
+    of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]
+    steps = np.unique([c.length_m.value for c in of_kind if c.length_m is not None])
+    return steps, tuple(choose_cable(of_kind, kind, length_m) for length_m in steps.tolist())
 
 
 def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice | None:

@@ -3,17 +3,19 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count
+from operator import attrgetter
 
 import numpy as np
 
 from sizer.base.language import tr, translated
 from sizer.base.quantities import grouped, plain
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Rack
+from sizer.catalog.schema import Cable, Device, Rack
 from sizer.physical.cables import choose_cables
 from sizer.physical.connect import OUTSIDE, Class, Run, connect
 from sizer.physical.counted import Component, Quantities
 from sizer.physical.joined import SERVERS, Wiring, shape
+from sizer.physical.kept import kept
 from sizer.physical.networks import AS_USUAL, wiring
 from sizer.physical.placement import FEEDS, RackClass, RackFill, place, rack_limits
 from sizer.physical.plan import (
@@ -129,12 +131,12 @@ def _placed(
     racks, units, heights = standing.rack.tolist(), standing.unit.tolist(), standing.height_u.tolist()
     for group in classes:
         item = catalog.device(group.item)
-        power = device_power(item)
+        power, category = device_power(item), categories[group.role]
         weight = item.weight_kg.value if item.weight_kg is not None else None
         existing = there.get((group.role, group.item), 0)
-        for _ in range(int(group.quantity[0])):
-            index = counts.get(group.role, 0)
-            counts[group.role] = index + 1
+        first = counts.get(group.role, 0)
+        last = counts[group.role] = first + int(group.quantity[0])
+        for index in range(first, last):
             number = len(placed)
             status: Status = "reserved" if group.is_reserved else "existing" if index < existing else "computed"
             placed.append(
@@ -142,7 +144,7 @@ def _placed(
                     number,
                     names[number],
                     group.role,
-                    categories[group.role],
+                    category,
                     group.item,
                     status,
                     racks[number],
@@ -209,6 +211,7 @@ def _racks(
     counted: Quantities,
     catalog: Catalog,
 ) -> tuple[PlacedRack, ...]:
+    items = {item: catalog.device(item) for item in {device.item for device in placed}}
     members: list[list[PlacedDevice]] = [[] for _ in fills]
     for device in placed:
         members[device.rack].append(device)
@@ -221,13 +224,12 @@ def _racks(
     new_names = (name for n in count(1) if (name := f"R{n:02d}") not in taken_names)
     racks: list[PlacedRack] = []
     for number, (fill, inside) in enumerate(zip(fills, members, strict=True)):
-        inside.sort(key=lambda device: device.unit)
-        taken = {
-            unit for one in inside if one.status != "reserved" for unit in range(one.unit, one.unit + one.height_u)
-        }
+        inside.sort(key=attrgetter("unit"))
+        there = [one for one in inside if one.status != "reserved"]
+        taken = {unit for one in there for unit in range(one.unit, one.unit + one.height_u)}
         room = None if fill.existing is None else existing.racks[fill.existing]
         usable = range(1, height + 1) if room is None else range(room.first_free_u, room.first_free_u + room.free_u)
-        here = [(one.number, catalog.device(one.item)) for one in inside if one.status != "reserved"]
+        here = [(one.number, items[one.item]) for one in there]
         racks.append(
             PlacedRack(
                 name=room.name if room is not None else next(new_names),
@@ -247,8 +249,13 @@ def _racks(
 
 def _cable_run(run: Run, standing: Standing, rack: Rack, catalog: Catalog) -> CableRun:
     length = link_lengths_m(standing, rack, run.a_device, run.b_device)
-    choices, number = choose_cables(tuple(catalog.cables.values()), run.kind, length)
+    choices, number = choose_cables(_cables(catalog), run.kind, length)
     return CableRun(run, length, tuple(choices), number)
+
+
+@kept
+def _cables(catalog: Catalog) -> tuple[Cable, ...]:
+    return tuple(catalog.cables.values())
 
 
 def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) -> tuple[Component, ...]:
@@ -269,16 +276,13 @@ def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) ->
 
 
 def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalog: Catalog) -> Iterator[str]:
-    single = dict.fromkeys(
-        device.item
-        for device in placed
-        if (inlets := catalog.device(device.item).power_inlets) is not None and inlets.value == 1
-    )
-    for item in single:
-        yield tr(
-            "{device} has a single power inlet and hangs on feed A: a transfer switch keeps it up when A is lost",
-            device=catalog.device(item).name,
-        )
+    for item in dict.fromkeys(device.item for device in placed):
+        device = catalog.device(item)
+        if device.power_inlets is not None and device.power_inlets.value == 1:
+            yield tr(
+                "{device} has a single power inlet and hangs on feed A: a transfer switch keeps it up when A is lost",
+                device=device.name,
+            )
     for cable in cables:
         for number, choice in enumerate(cable.choices):
             stock = stock_length_m(choice, catalog.cables)

@@ -286,17 +286,23 @@ def place(classes: Sequence[RackClass], limits: RackLimits) -> list[RackFill]:
     racks: list[list[tuple[str, str, int]]] = []
     left = np.zeros_like(limits.holds)  # nothing is open yet
     for group in classes:
-        rest = int(group.quantity[0]) if (group.needs > 0).any() else 0
+        rest = int(group.quantity[0]) if np.count_nonzero(group.needs > 0) else 0
+        in_new = 0
         while rest:
             count = max(min(fit_per_rack(group.needs, left), rest), 0)
-            is_empty_new = len(racks) > n_existing and not racks[-1]
-            count = max(count, int(is_empty_new))  # what is larger than an empty rack stands alone
             if count:
                 racks[-1].append((group.role, group.item, count))
                 left = left - count * group.needs
                 rest -= count
+            while rest and len(racks) >= n_existing:
+                # What is larger than an empty rack stands alone.
+                in_new = in_new or max(fit_per_rack(group.needs, limits.holds), 1)
+                count = min(in_new, rest)
+                racks.append([(group.role, group.item, count)])
+                left = limits.holds - count * group.needs
+                rest -= count
             if rest:
-                left = limits.existing[len(racks)] if len(racks) < n_existing else limits.holds
+                left = limits.existing[len(racks)]
                 racks.append([])
     return [
         RackFill(number if number < n_existing else None, tuple(devices))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from sizer.catalog.schema import Device, Pdu
@@ -108,25 +109,69 @@ def feeds(devices: Sequence[tuple[int, Device]], pdus_per_side: int, pdu: Pdu) -
     The first half of a device's inlets goes to side A, the rest to B; a single inlet hangs on A. Largest shares first,
     each to the PDU that carries least, so that no PDU carries more than the mean and one share.
     """
-    found = []
-    for side in ("A", "B"):
-        inlets = sorted(
-            (inlet for number, device in devices for inlet in _inlets(number, device, side)),
-            key=lambda inlet: (-inlet.share_w, inlet.device, inlet.inlet),
+    ordered = sorted(devices, key=lambda pair: pair[0])
+    room = (pdu.outlets_c13.value, pdu.outlets_c19.value)
+    spread = _spread(tuple(_supplies(device) for _, device in ordered), pdus_per_side, *room)
+    return tuple(
+        PowerFeed(
+            f"{side}{number}",
+            side,
+            pdu.capacity_w.value,
+            *room,
+            tuple(Inlet(ordered[place][0], inlet, kind, share_w) for place, inlet, kind, share_w in hung),
         )
-        groups: list[list[Inlet]] = [[] for _ in range(pdus_per_side)]
+        for side, groups in zip(_SIDES, spread, strict=True)
+        for number, hung in enumerate(groups, start=1)
+    )
+
+
+@dataclass(frozen=True)
+class _Supplies:
+    """Power supplies of one device."""
+
+    inlets: int
+    kind: Literal["c13", "c19"]
+    max_w: float
+
+
+@kept
+def _supplies(device: Device) -> _Supplies:
+    inlets = device.power_inlets.value if device.power_inlets is not None else 0
+    return _Supplies(inlets, outlet_kind(device), device_power(device).max_w)
+
+
+# One inlet on a PDU: place of its device among those of the rack, number of the inlet from 1, outlet, watts.
+_Hung = tuple[int, int, Literal["c13", "c19"], float]
+_SIDES = ("A", "B")
+
+
+@lru_cache(maxsize=1024)  # most racks of a plan hold the same devices in the same order
+def _spread(
+    devices: tuple[_Supplies, ...], pdus_per_side: int, outlets_c13: int, outlets_c19: int
+) -> tuple[tuple[tuple[_Hung, ...], ...], ...]:
+    """What hangs on each PDU of each side."""
+    found = []
+    for side in _SIDES:
+        inlets = [hung for place, supplies in enumerate(devices) for hung in _inlets(place, supplies, side)]
+        inlets.sort(key=lambda hung: (-hung[3], hung[0], hung[1]))
+        groups: list[list[_Hung]] = [[] for _ in range(pdus_per_side)]
         load = [0.0] * pdus_per_side
-        room = {"c13": pdu.outlets_c13.value, "c19": pdu.outlets_c19.value}
-        free = [dict(room) for _ in range(pdus_per_side)]
-        for inlet in inlets:
-            best = min(range(pdus_per_side), key=lambda i: (free[i][inlet.kind] <= 0, load[i], i))
-            groups[best].append(inlet)
-            load[best] += inlet.share_w
-            free[best][inlet.kind] -= 1
-        for number, group in enumerate(groups, start=1):
-            ordered = tuple(sorted(group, key=lambda inlet: (inlet.device, inlet.inlet)))
-            found.append(PowerFeed(f"{side}{number}", side, pdu.capacity_w.value, room["c13"], room["c19"], ordered))
+        free = [{"c13": outlets_c13, "c19": outlets_c19} for _ in range(pdus_per_side)]
+        for hung in inlets:
+            _, _, kind, share_w = hung
+            best = min(range(pdus_per_side), key=lambda i: (free[i][kind] <= 0, load[i], i))
+            groups[best].append(hung)
+            load[best] += share_w
+            free[best][kind] -= 1
+        found.append(tuple(tuple(sorted(group, key=lambda hung: hung[:2])) for group in groups))
     return tuple(found)
+
+
+def _inlets(place: int, supplies: _Supplies, side: str) -> Iterator[_Hung]:
+    on_a = -(-supplies.inlets // 2)
+    chosen = range(on_a) if side == "A" else range(on_a, supplies.inlets)
+    for inlet in chosen:
+        yield place, inlet + 1, supplies.kind, supplies.max_w / len(chosen)
 
 
 def both_live_w(feed: PowerFeed, of_rack: Sequence[PowerFeed]) -> float:
@@ -134,14 +179,6 @@ def both_live_w(feed: PowerFeed, of_rack: Sequence[PowerFeed]) -> float:
     inlets = Counter(inlet.device for one in of_rack for inlet in one.inlets)
     on_side = Counter(inlet.device for one in of_rack if one.side == feed.side for inlet in one.inlets)
     return sum(inlet.share_w * on_side[inlet.device] / inlets[inlet.device] for inlet in feed.inlets)
-
-
-def _inlets(number: int, device: Device, side: str) -> Iterator[Inlet]:
-    count = device.power_inlets.value if device.power_inlets is not None else 0
-    on_a = -(-count // 2)
-    chosen = range(on_a) if side == "A" else range(on_a, count)
-    for inlet in chosen:
-        yield Inlet(number, inlet + 1, outlet_kind(device), device_power(device).max_w / len(chosen))
 
 
 # 1 W is 3.412 142 BTU/h: 3,600 J an hour over 1,055.056 J a BTU (international table).
