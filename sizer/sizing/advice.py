@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from sizer.base import units
 from sizer.base.language import tr, translated, trn
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind
 from sizer.catalog.wording import sample_unit
-from sizer.design.search import nearest_row
 from sizer.sizing.answer import target_text
 from sizer.sizing.counting import Counting
-from sizer.sizing.evaluate import least_chance
 from sizer.sizing.judge import JOINT_LIMITS
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
@@ -191,16 +187,7 @@ def why_infeasible(counting: Counting) -> str:
     """Sentence naming the limit that rules every design out, how near the best comes, and what would be enough."""
     judged, works, confidence = counting.judged, counting.judged.works, counting.request.confidence
     target = "; ".join(dict.fromkeys(target_text(work) for work in works))
-    passes = counting.passes
-    rows = np.flatnonzero(counting.was_counted)
-    # Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that miss the
-    # target, the likeliest and then the fastest. The weights only order: racks before rack units, chance before rate.
-    smallest = 1.0 - 1e-4 * counting.racks[rows] - 1e-9 * counting.rack_units[rows]
-    chance, rate = judged.probability[rows], judged.throughput
-    fastest = chance - 1.0 + 1e-6 * rate[rows] / rate.max()
-    closeness = np.where(chance >= least_chance(confidence), smallest, fastest)
-    index, broken = nearest_row({limit: kept[rows] for limit, kept in passes.items()}, closeness)
-    row = int(rows[index])
+    row, broken = counting.nearest()
     platform = judged.platforms[int(judged.space.platform[row])]
     servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
     storage = (f"{nodes} " if nodes else "") + platform.storage.name

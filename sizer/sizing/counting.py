@@ -11,8 +11,12 @@ from sizer.base.quantities import plain
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
+from sizer.design.search import nearest_row
+from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.counted import Quantities
+from sizer.physical.power import device_power
 from sizer.physical.quantities import quantities
+from sizer.sizing.evaluate import least_chance
 from sizer.sizing.judge import TWIN_LIMIT, Judged
 from sizer.workload.request import SizingRequest
 
@@ -63,11 +67,44 @@ class Counting:
             self.cost[rows] = one.cost
         return self.counted[index]
 
+    @cached_property
+    def candidates(self) -> Bools:
+        """(platforms, sizes) designs whose stages run and whose servers and storage alone keep the limits of the room.
+
+        What else a design is made of only adds to these, so that no design outside keeps all limits.
+        """
+        judged, limits = self.judged, self.request.limits
+        if (
+            limits.rack_units is None
+            and limits.power_w is None
+            and (limits.racks is None or self.request.existing.racks)
+        ):
+            return judged.runs
+        servers = judged.space.sizes
+        units = np.zeros(judged.runs.shape)
+        watts = np.zeros(judged.runs.shape)
+        for index, platform in enumerate(judged.platforms):
+            nodes = judged.class_nodes[judged.class_of[index]]
+            for device, count in (
+                (platform.server, servers),
+                (platform.storage_server or platform.storage, nodes // nodes_per_unit(platform.storage)),
+            ):
+                units[index] += count * (device.height_u.value if device.height_u is not None else 0.0)
+                watts[index] += count * device_power(device).max_w
+        fits = judged.runs
+        if limits.rack_units is not None:
+            fits = fits & (units <= limits.rack_units)
+        if limits.power_w is not None:
+            fits = fits & (watts <= limits.power_w)
+        if limits.racks is not None and not self.request.existing.racks:
+            fits = fits & (units <= limits.racks * judged.platforms[0].rack.height_u.value)
+        return fits
+
     def feasible_of(self, index: int) -> Ints:
         """Rows of one platform that keep every limit."""
-        if not self.judged.runs[index].any():
+        if not self.candidates[index].any():
             return np.zeros(0, dtype=np.int64)
-        keeps = np.logical_and.reduce([self.judged.runs[index], *self.of(index).limits.values()])
+        keeps = np.logical_and.reduce([self.candidates[index], *self.of(index).limits.values()])
         return np.asarray(np.flatnonzero(keeps) + self.judged.space.of_platform(index).start)
 
     def _count(self, index: int) -> Counted:
@@ -154,7 +191,37 @@ class Counting:
         """(rows,) designs that keep every limit."""
         return np.asarray(np.logical_and.reduce(list(self.passes.values())))
 
-    @cached_property
-    def was_counted(self) -> Bools:
-        """(rows,) designs whose parts were counted; the others failed before, or are twins of one that was."""
-        return np.isin(self.judged.space.platform, self.alive)
+    def nearest(self) -> tuple[int, tuple[str, ...]]:
+        """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.
+
+        Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that miss
+        the target, the likeliest and then the fastest. Platforms are counted in the order of what they could be.
+        """
+        judged = self.judged
+        breaks = np.sum([~kept for kept in judged.class_passes.values()], axis=0)
+        meets = judged.class_probability >= least_chance(self.request.confidence)
+        # The weights only order: chance before rate, and below every design that meets the target.
+        fastest = judged.class_probability - 1.0 + 1e-6 * judged.class_throughput / judged.class_throughput.max()
+        bounds = [
+            (
+                int((few := breaks[row]).min()),
+                -float(np.where(meets[row], 1.0, fastest[row])[few == few.min()].max()),
+                i,
+            )
+            for i in self.alive
+            for row in [judged.class_of[i]]
+        ]
+        best: tuple[int, float, int, tuple[str, ...]] | None = None
+        for count, closeness, index in sorted(bounds):
+            if best is not None and (count, closeness) > best[:2]:
+                break
+            row, found = judged.class_of[index], self.of(index).found
+            limits = {name: kept[row] for name, kept in judged.class_passes.items()} | self.of(index).limits
+            # Racks before rack units.
+            smallest = 1.0 - 1e-4 * found.racks - 1e-9 * found.rack_units
+            near = np.where(meets[row], smallest, fastest[row])
+            size, broken = nearest_row(limits, near)
+            here = (len(broken), -float(near[size]), judged.space.of_platform(index).start + size, broken)
+            best = here if best is None else min(best, here)
+        assert best is not None  # the space has at least one platform
+        return best[2], best[3]

@@ -77,9 +77,10 @@ class Ranking:
         self._counting, self._goes_on = counting, goes_on
         judged = counting.judged
         groups: dict[tuple[str, str], list[int]] = {}
-        for index in np.flatnonzero(judged.runs.any(axis=1)).tolist():
+        for index in np.flatnonzero(counting.candidates.any(axis=1)).tolist():
             groups.setdefault(judged.platforms[index].key, []).append(index)
         self._groups = list(groups.values())
+        self._n_platforms = len({platform.key for platform in judged.platforms})
 
     def all(self) -> list[int]:
         """Best row of every platform, in the order in which documents show them.
@@ -90,7 +91,7 @@ class Ranking:
             If larger designs than those of the space could be among them or change their order.
         """
         self._needs_all_sizes()
-        best = [row for row in (self._best(group) for group in self._groups) if row is not None]
+        best = [row for row in map(self._best, self._groups) if row is not None]
         return self._in_order(np.array(best, dtype=np.int64))
 
     def first(self, n: int) -> list[int]:
@@ -103,15 +104,19 @@ class Ranking:
         """
         if self._counting.request.rank_by not in (None, "cost"):
             return self.all()[:n]
-        # Whether prices rank platforms is seen from two of them.
-        wanted = max(n, 2)
-        rows = [row for row, _ in zip(self._fewest(), range(wanted), strict=False)]
-        if len(rows) < min(wanted, len({platform.key for platform in self._counting.judged.platforms})):
-            self._needs_all_sizes()
-        # Of two designs that unpriced items tell apart no price says which is cheaper; more designs do not change that.
-        if len(rows) > 1 and not self._counting.deciding_prices(np.array(rows)):
-            return self.all()[:n]
-        if self._guessed(np.array(rows[:n], dtype=np.int64)).any():
+        rows: list[int] = []
+        are_told_apart = False
+        for row in self._fewest():
+            rows.append(row)
+            # Of designs that unpriced items tell apart no price says which is cheaper; more designs do not change that.
+            are_told_apart = are_told_apart or bool(self._counting.deciding_prices(np.array(rows)))
+            if are_told_apart and len(rows) >= n:
+                break
+        else:
+            if len(rows) < self._n_platforms:
+                self._needs_all_sizes()
+            return self._in_order(np.array(rows, dtype=np.int64))[:n]
+        if self._guessed(np.array(rows[:n])).any() and len(rows) < self._n_platforms:
             self._needs_all_sizes()
         return rows[:n]
 
@@ -133,14 +138,10 @@ class Ranking:
         is_guess = np.array([rate_is_unknown(judged.platforms[i].storage) for i in index.tolist()], dtype=bool)
         return (is_guess & ~judged.class_is_cached[judged.class_of[index], size]).astype(float)
 
-    def _best(self, group: Sequence[int]) -> int | None:
-        rows = np.concatenate([self._counting.feasible_of(index) for index in group])
-        return best_of(self._counting, rows) if rows.size else None
-
     def _fewest(self) -> Iterator[int]:
         """Best rows in the order of :func:`keys`, each found when it is asked for.
 
-        A platform cannot do better than its smallest design whose stages run: until it is counted it stands in the
+        A platform cannot do better than its smallest candidate: until it is counted it stands in the
         order with that one. What comes out exact before everything that is only bounded is the next of all.
         """
         heap: list[tuple[Key, int, int]] = [(self._bound(group), -1, i) for i, group in enumerate(self._groups)]
@@ -150,7 +151,7 @@ class Ranking:
             if row >= 0:
                 yield row
                 continue
-            best = self._best_by_fewest(self._groups[place])
+            best = self._best(self._groups[place])
             if best is not None:
                 exact = np.array([best])
                 key = (float(self._guessed(exact)[0]), *(float(part[0]) for part in keys(self._counting, exact)))
@@ -159,16 +160,16 @@ class Ranking:
     def _bound(self, group: Sequence[int]) -> Key:
         judged = self._counting.judged
         is_guess = rate_is_unknown(judged.platforms[group[0]].storage)
-        cached = judged.class_is_cached[judged.class_of[group]] & judged.runs[group] if is_guess else None
+        cached = judged.class_is_cached[judged.class_of[group]] & self._counting.candidates[group] if is_guess else None
         return (float(cached is not None and not cached.any()), *min(self._smallest(index) for index in group))
 
     def _smallest(self, index: int) -> Key:
-        """Servers and storage nodes of the smallest design of a platform whose stages run."""
+        """Servers and storage nodes of the smallest design of a platform that could be built."""
         judged = self._counting.judged
-        size = int(np.argmax(judged.runs[index]))
+        size = int(np.argmax(self._counting.candidates[index]))
         return float(judged.space.sizes[size]), float(judged.class_nodes[judged.class_of[index], size])
 
-    def _best_by_fewest(self, group: Sequence[int]) -> int | None:
+    def _best(self, group: Sequence[int]) -> int | None:
         """Best row of a platform, counting only what could be it; None where nothing can be built."""
         waiting = sorted((self._smallest(index), index) for index in group)
         rows = np.zeros(0, dtype=np.int64)
@@ -185,6 +186,5 @@ class Ranking:
         if not self._counting.deciding_prices(rows):
             # No unpriced item tells these apart: perhaps the cheapest is asked for, and that can be any.
             self._needs_all_sizes()
-            return self._best(group)
-        order = keys(self._counting, rows)
-        return int(rows[best_row(order[0], np.ones(rows.size, dtype=bool), order[1:])])
+            rows = np.concatenate([self._counting.feasible_of(index) for index in group])
+        return best_of(self._counting, rows)

@@ -1,0 +1,127 @@
+"""The lean search finds the design of the whole analysis, for any request, with and without prices."""
+
+import re
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sizer import Catalog, SizingRequest, load_catalog, size
+from sizer.base.errors import InfeasibleError
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import with_prices
+from sizer.catalog.price_books import Price
+from sizer.sizing.best import best_design, search
+from sizer.sizing.ranking import Ranking
+
+SERVERS = ["dgx-1", "dgx-2", "c4140", "apollo-6500-gen10", "ucp-rs-v225g"]
+STORAGE = ["isilon-f800", "wekaio", "hnas-4060", "head-node-nfs"]
+
+
+@cache
+def catalog(is_priced: bool) -> Catalog:
+    """The shipped catalogue, or one in which everything has a price that follows from its name."""
+    plain = load_catalog()
+    if not is_priced:
+        return plain
+    rows = [
+        Price(
+            item=item.id,
+            amount=Decimal(100 + sum(map(ord, item.id)) ** 2 % 90_000),
+            currency="USD",
+            date="2020",
+            source="test",
+        )
+        for item in plain.items()
+        if hasattr(item, "orderable") and item.orderable
+    ]
+    return with_prices(plain, rows)
+
+
+def known(names: list[str], folder: Any) -> list[str]:
+    found = [name for name in names if name in folder]
+    assert len(found) > 1
+    return found
+
+
+TARGETS = st.one_of(
+    st.builds(lambda x: {"target": {"samples_per_s": 10**x}}, st.floats(2.5, 5.0)),
+    st.builds(lambda x: {"target": {"gpus_busy": x}}, st.sampled_from([1, 4, 16, 72])),
+    st.builds(lambda x: {"target": {"time_to_train_s": 10**x}, "epochs": 90.0}, st.floats(3.5, 5.5)),
+    st.builds(lambda x: {"task": "validation-inference", "target": {"samples_per_s": 10**x}}, st.floats(3.0, 5.0)),
+)
+WORK = st.builds(
+    lambda dnn, data, target: {"dnn": dnn, "dataset_bytes": data, **target},
+    st.sampled_from(["resnet50", "inception-v4", "vgg16"]),
+    st.sampled_from(["150 GB", "2 TB", "22 TB", "300 TB"]),
+    TARGETS,
+)
+LIMITS = st.fixed_dictionaries(
+    {},
+    optional={
+        "racks": st.sampled_from([1, 3, 8]),
+        "power_w": st.sampled_from([2e4, 6e4, 3e5]),
+        "rack_units": st.sampled_from([10, 40]),
+        "servers": st.sampled_from([4, 20, 64]),
+        "budget": st.sampled_from([3e5, 3e6]),
+    },
+)
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> SizingRequest:
+    whole = catalog(False)
+    platforms = {
+        "servers": draw(st.lists(st.sampled_from(known(SERVERS, whole.servers)), min_size=1, max_size=3, unique=True)),
+        "storage": draw(st.lists(st.sampled_from(known(STORAGE, whole.storage)), max_size=2, unique=True)),
+        "fabrics": draw(st.lists(st.sampled_from(["edr", "100gbe", "10gbe"]), max_size=2, unique=True)),
+    }
+    data = {
+        "workload": draw(st.lists(WORK, min_size=1, max_size=2)),
+        "confidence": draw(st.sampled_from([0.5, 0.9])),
+        "platforms": platforms,
+        "limits": draw(LIMITS),
+        "fabric": draw(st.sampled_from([{}, {}, {"oversubscription": 3.0}])),
+    }
+    rank_by = draw(st.sampled_from([None, None, "cost", "time", "gpus", "rack-units", "watts"]))
+    return SizingRequest.from_dict(data | ({} if rank_by is None else {"rank_by": rank_by}))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(request=requests(), is_priced=st.booleans())
+def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingRequest, is_priced: bool) -> None:
+    parts = catalog(is_priced)
+    try:
+        lean = best_design(request, parts)
+    except InfeasibleError as error:
+        reason = str(error)
+        with pytest.raises(InfeasibleError, match=f"^{re.escape(reason)}$"):
+            size(request, parts)
+        return
+    whole = size(request, parts)
+    assert lean.needs_cluster == whole.needs_cluster
+    one, other = lean.design, whole.design
+    assert one.platform is other.platform
+    assert (one.n_servers, one.storage_nodes, one.binding_limit) == (
+        other.n_servers,
+        other.storage_nodes,
+        other.binding_limit,
+    )
+    assert one.probability == other.probability
+    assert [tuple(work.throughput) for work in one.workloads] == [tuple(work.throughput) for work in other.workloads]
+    assert one.bill.lines == other.bill.lines
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(request=requests(), n=st.integers(1, 8), is_priced=st.booleans())
+def test_the_first_of_a_ranking_are_those_of_all(request: SizingRequest, n: int, is_priced: bool) -> None:
+    def ranking() -> Ranking:
+        return Ranking(search(request, catalog(is_priced), stored_calibration()))
+
+    try:
+        assert ranking().first(n) == ranking().all()[:n]
+    except InfeasibleError:
+        return
