@@ -74,6 +74,10 @@ class Judged:
     class_time_s: Floats  # to train the first workload, or a million samples where the length is not known
     class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
     twins: frozenset[int]  # platforms that an earlier one stands for
+    columns: Columns  # (platforms, 1), or (platforms, sizes) where the fabric leaves less than the line rates
+    class_first: Ints  # first platform of each class
+    kind_of_class: Ints  # classes of one kind of server on one kind of fabric compute alike
+    kind_first: Ints  # first platform of each kind
 
     def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
         """An array of the classes, gathered to one entry a row."""
@@ -137,103 +141,181 @@ def judge(
     and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
     platforms with equal rates.
     """
-    facts = columns(platforms, catalog, request.platforms.gpus_per_server)
-    low = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
-    units, holds_data = _for_data(works, platforms)
-    if is_narrowed(request.fabric):
-        # What is left of the line rates differs from platform to platform and from size to size.
-        rows, sizes = space.platform, space.n_servers
-        cols = narrowed(facts.take(rows), platforms, rows, sizes, low[rows], request.fabric)
-        cols = cols.shaped((len(platforms), len(space.sizes)))
-        first = kinds = of_kind = class_of = np.arange(len(platforms))
-    else:
-        cols = facts.shaped((len(platforms), 1))
-        storage = (units.counted, units.per_unit, units.least, units.most, holds_data)
-        first, class_of = _distinct(np.stack([*facts.as_rows(), *storage]))
-        kinds, of_kind = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
-        kinds = first[kinds]
-    servers = space.sizes[None, :]
-    confidence = evaluate.share_of(request)
-    of_servers = cols.take(kinds)
-    computes = [evaluate.compute(work, platforms, of_servers, servers, calibration, catalog) for work in works]
-    needs = [
-        evaluate.need(work, comp, of_servers, servers, confidence, calibration)
-        for work, comp in zip(works, computes, strict=True)
-    ]
-    chances = [
-        evaluate.compute_probability(comp.gpu, comp.decode, need) for comp, need in zip(computes, needs, strict=True)
-    ]
-    kept = _compute_limits(works, computes, needs, of_servers, servers, confidence)
-    lengths = evaluate.epochs(works[0], of_servers, servers, calibration)
-    shape = (len(first), len(space.sizes))
-    nodes, enough = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
-    chance, rate, mounts, uplinks = (
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape, dtype=bool),
-        np.ones(shape, dtype=bool),
-    )
+    alike = _Alike.of(request, works, platforms, space, catalog)
+    servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration)
+    shape = (len(alike.first), len(space.sizes))
+    found = _Classes.empty(shape)
     step = max(_BLOCK_ROWS // len(space.sizes), 1)
-    for start in range(0, len(first), step):
-        block = slice(start, start + step)
-        index = first[block]
-        kind = of_kind[block]
-        some = [
-            (comp.take(kind), need.take(kind), known[kind])
-            for comp, need, known in zip(computes, needs, chances, strict=True)
-        ]
-        here = cols.take(index)
-        wanted = np.max(
-            [
-                evaluate.nodes_beside(known, work, comp, here, need, confidence)
-                for work, (comp, need, known) in zip(works, some, strict=True)
-            ],
-            axis=0,
-        )
-        nodes[block], enough[block] = units.take(index).whole(wanted, servers, here.is_local)
-        side = evaluate.storage_side(here, servers, nodes[block], np.full(nodes[block].shape, np.inf))
-        reads = np.max(
-            [evaluate.read_bytes_per_s(work, comp, need) for work, (comp, need, _) in zip(works, some, strict=True)],
-            axis=0,
-        )
-        mounts[block] = side.mounts.probability_at_least(reads) >= evaluate.least_chance(confidence)
-        chance[block] = 1.0
-        for place, (work, (comp, need, known)) in enumerate(zip(works, some, strict=True)):
-            warm, cold = (evaluate.stages(work, comp, side, is_warm=is_warm) for is_warm in (True, False))
-            chance[block] *= known * evaluate.path_probability(warm, cold, need)
-            if place == 0:
-                rate[block] = np.min([stage.median for stage in warm.limiting()], axis=0)
+    for start in range(0, len(alike.first), step):
+        _judge_block(slice(start, start + step), found, request, works, space, alike, servers)
+    passes: dict[str, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
+    passes[_CAPACITY_LIMIT] = np.broadcast_to(alike.holds_data[alike.first][:, None], shape)
+    passes[_STORAGE_LIMIT] = found.enough
     if request.fabric.oversubscription > 1:
         # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
-        shares = [
-            fabric_shares(platforms, space.platform, space.n_servers, n, request.fabric)
-            for n in (nodes.reshape(-1), low[space.platform])
-        ]
-        uplinks = np.asarray(shares[0] >= shares[1]).reshape(shape)
-    passes: dict[str, Bools] = {name: passed[of_kind] for name, passed in kept.items()}
-    passes[_CAPACITY_LIMIT] = np.broadcast_to(holds_data[first][:, None], shape)
-    passes[_STORAGE_LIMIT] = enough
-    if request.fabric.oversubscription > 1:
-        passes[_UPLINK_LIMIT] = uplinks
-    passes[_MOUNT_LIMIT] = mounts
+        rows, sizes, fewest = space.platform, space.n_servers, alike.fewest_nodes[space.platform]
+        now, before = (
+            fabric_shares(platforms, rows, sizes, nodes, request.fabric) for nodes in (found.nodes.reshape(-1), fewest)
+        )
+        passes[_UPLINK_LIMIT] = np.asarray(now >= before).reshape(shape)
+    passes[_MOUNT_LIMIT] = found.mounts
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
-    passes[_CHANCE_LIMIT] = (chance >= evaluate.least_chance(request.confidence)) | ~alone
+    passes[_CHANCE_LIMIT] = (found.chance >= evaluate.least_chance(request.confidence)) | ~alone
+    length = None if servers.epochs is None else servers.epochs[alike.kind_of]
     return Judged(
         space=space,
         platforms=tuple(platforms),
         works=tuple(works),
-        gpus_per_server=facts.gpus_per_server,
-        exchange_bytes_per_s=facts.exchange_bytes_per_s,
-        class_of=class_of,
-        class_nodes=nodes,
-        class_probability=chance,
+        gpus_per_server=alike.facts.gpus_per_server,
+        exchange_bytes_per_s=alike.facts.exchange_bytes_per_s,
+        class_of=alike.class_of,
+        class_nodes=found.nodes,
+        class_probability=found.chance,
         class_passes=passes,
-        class_throughput=rate,
-        class_time_s=_time_s(works[0], None if lengths is None else lengths.value[of_kind], rate, calibration),
-        class_is_cached=np.logical_and.reduce([evaluate.is_cached(comp) for comp in computes])[of_kind],
-        twins=_twins(platforms, class_of, of_kind, nodes, computes),
+        class_throughput=found.rate,
+        class_time_s=_time_s(works[0], length, found.rate, calibration),
+        class_is_cached=np.logical_and.reduce([evaluate.is_cached(comp) for comp in servers.computes])[alike.kind_of],
+        twins=_twins(platforms, alike, found.nodes, servers.computes),
+        columns=alike.cols,
+        class_first=alike.first,
+        kind_of_class=alike.kind_of,
+        kind_first=alike.kinds,
     )
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Which platforms share which part of the arithmetic."""
+
+    facts: Columns  # (platforms,)
+    cols: Columns  # (platforms, 1), or (platforms, sizes) where the fabric narrows them
+    units: "_Units"
+    holds_data: Bools  # (platforms,)
+    fewest_nodes: Ints  # (platforms,) smallest storage system
+    first: Ints  # (classes,) a platform of each class
+    class_of: Ints  # (platforms,)
+    kinds: Ints  # (kinds,) a platform of each kind of servers on a fabric
+    kind_of: Ints  # (classes,)
+
+    @classmethod
+    def of(
+        cls,
+        request: SizingRequest,
+        works: Sequence[ResolvedWorkload],
+        platforms: Sequence[Platform],
+        space: Space,
+        catalog: Catalog,
+    ) -> "_Alike":
+        facts = columns(platforms, catalog, request.platforms.gpus_per_server)
+        fewest = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
+        units, holds_data = _for_data(works, platforms)
+        if is_narrowed(request.fabric):
+            # What is left of the line rates differs from platform to platform and from size to size.
+            rows, sizes = space.platform, space.n_servers
+            cols = narrowed(facts.take(rows), platforms, rows, sizes, fewest[rows], request.fabric)
+            cols = cols.shaped((len(platforms), len(space.sizes)))
+            each = np.arange(len(platforms))
+            return cls(facts, cols, units, holds_data, fewest, each, each, each, each)
+        storage = (units.counted, units.per_unit, units.least, units.most, holds_data)
+        first, class_of = _distinct(np.stack([*facts.as_rows(), *storage]))
+        kinds, kind_of = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
+        cols = facts.shaped((len(platforms), 1))
+        return cls(facts, cols, units, holds_data, fewest, first, class_of, first[kinds], kind_of)
+
+
+@dataclass(frozen=True)
+class _Servers:
+    """The servers without storage. One entry of each sequence a workload; arrays (kinds, sizes)."""
+
+    computes: list[Compute]
+    needs: list[Need]
+    chances: list[Floats]  # that GPUs and host decode meet the target
+    limits: dict[str, Bools]  # of _COMPUTE_LIMITS
+    epochs: Floats | None  # of the first workload
+
+    @classmethod
+    def of(
+        cls,
+        request: SizingRequest,
+        works: Sequence[ResolvedWorkload],
+        platforms: Sequence[Platform],
+        space: Space,
+        alike: _Alike,
+        catalog: Catalog,
+        calibration: Calibration,
+    ) -> "_Servers":
+        servers, cols = space.sizes[None, :], alike.cols.take(alike.kinds)
+        confidence = evaluate.share_of(request)
+        asked = evaluate.least_chance(confidence)
+        computes, needs, chances = [], [], []
+        shape = (len(alike.kinds), len(space.sizes))
+        count, gpu, decode, network = (np.ones(shape, dtype=bool) for _ in _COMPUTE_LIMITS)
+        for work in works:
+            comp = evaluate.compute(work, platforms, cols, servers, calibration, catalog)
+            need = evaluate.need(work, comp, cols, servers, confidence, calibration)
+            by_gpus = evaluate.gpu_probability(comp.gpu, need)
+            by_decode = comp.decode.probability_at_least(need.samples_per_s)
+            if work.request.target.gpus_busy is not None:
+                count &= servers * cols.gpus_per_server >= work.request.target.gpus_busy
+            gpu &= by_gpus >= asked
+            decode &= by_decode >= asked
+            warm = need.samples_per_s * (work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes)
+            cold = need.cold_samples_per_s * (work.sample_bytes + comp.exchanged_bytes)
+            network &= servers * cols.storage_nic_bytes_per_s >= np.maximum(warm, cold)
+            computes.append(comp)
+            needs.append(need)
+            chances.append(by_gpus * by_decode)
+        limits = dict(zip(_COMPUTE_LIMITS, (count, gpu, decode, network), strict=True))
+        length = evaluate.epochs(works[0], cols, servers, calibration)
+        return cls(computes, needs, chances, limits, None if length is None else length.value)
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """What the blocks find. Arrays (classes, sizes)."""
+
+    nodes: Ints
+    enough: Bools  # storage nodes give the rate
+    mounts: Bools
+    chance: Floats
+    rate: Floats
+
+    @classmethod
+    def empty(cls, shape: tuple[int, int]) -> "_Classes":
+        """Places for all blocks."""
+        enough, mounts = (np.zeros(shape, dtype=bool) for _ in range(2))
+        return cls(np.zeros(shape, dtype=np.int64), enough, mounts, np.ones(shape), np.zeros(shape))
+
+
+def _judge_block(
+    block: slice,
+    found: _Classes,
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    space: Space,
+    alike: _Alike,
+    servers: _Servers,
+) -> None:
+    """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
+    index, kind, sizes = alike.first[block], alike.kind_of[block], space.sizes[None, :]
+    cols, confidence = alike.cols.take(index), evaluate.share_of(request)
+    computes = [comp.take(kind) for comp in servers.computes]
+    needs = [need.take(kind) for need in servers.needs]
+    chances = [chance[kind] for chance in servers.chances]
+    each = list(zip(works, computes, needs, chances, strict=True))
+    wanted = [evaluate.nodes_beside(chance, work, comp, cols, need, confidence) for work, comp, need, chance in each]
+    units = alike.units.take(index)
+    nodes, found.enough[block] = units.whole(np.max(wanted, axis=0), sizes, cols.is_local)
+    side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
+    reads = [evaluate.read_bytes_per_s(work, comp, need) for work, comp, need, _ in each]
+    found.nodes[block] = nodes
+    found.mounts[block] = side.mounts.probability_at_least(np.max(reads, axis=0)) >= evaluate.least_chance(confidence)
+    for place, (work, comp, need, chance) in enumerate(each):
+        warm, cold = (evaluate.stages(work, comp, side, is_warm=is_warm) for is_warm in (True, False))
+        found.chance[block] *= chance * evaluate.path_probability(warm, cold, need)
+        if place == 0:
+            found.rate[block] = np.min([stage.median for stage in warm.limiting()], axis=0)
 
 
 def _distinct(facts: Floats) -> tuple[Ints, Ints]:
@@ -281,32 +363,7 @@ def _for_data(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform]) 
     return _Units(counted, per_unit, smallest, most), holds
 
 
-def _compute_limits(
-    works: Sequence[ResolvedWorkload],
-    computes: Sequence[Compute],
-    needs: Sequence[Need],
-    cols: Columns,
-    servers: Ints,
-    confidence: float,
-) -> dict[str, Bools]:
-    gpu, decode, network, count = (np.ones(computes[0].gpu.median.shape, dtype=bool) for _ in range(4))
-    asked = evaluate.least_chance(confidence)
-    for work, comp, need in zip(works, computes, needs, strict=True):
-        gpu &= evaluate.gpu_probability(comp.gpu, need) >= asked
-        decode &= comp.decode.probability_at_least(need.samples_per_s) >= asked
-        busy = work.request.target.gpus_busy
-        if busy is not None:
-            count &= servers * cols.gpus_per_server >= busy
-        nic = servers * cols.storage_nic_bytes_per_s
-        warm = need.samples_per_s * (work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes)
-        cold = need.cold_samples_per_s * (work.sample_bytes + comp.exchanged_bytes)
-        network &= nic >= np.maximum(warm, cold)
-    return dict(zip(_COMPUTE_LIMITS, (count, gpu, decode, network), strict=True))
-
-
-def _twins(
-    platforms: Sequence[Platform], class_of: Ints, of_kind: Ints, nodes: Ints, computes: Sequence[Compute]
-) -> frozenset[int]:
+def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, computes: Sequence[Compute]) -> frozenset[int]:
     """Platforms that differ from an earlier one in drive size or GPU memory only, and perform exactly alike.
 
     They would be the same designs at a higher price: larger drives that no row needs, memory that no model reads.
@@ -317,16 +374,16 @@ def _twins(
     seen: dict[tuple[object, ...], int] = {}
     twins = set()
     for index, platform in enumerate(platforms):
-        row = class_of[index]
-        alike = (
+        row = alike.class_of[index]
+        same = (
             platform.server.id,
             platform.gpus_per_server,
             platform.storage.id,
             platform.fabric,
             nodes_of[row],
-            rates_of[of_kind[row]],
+            rates_of[alike.kind_of[row]],
         )
-        if seen.setdefault(alike, index) != index:
+        if seen.setdefault(same, index) != index:
             twins.add(index)
     return frozenset(twins)
 
