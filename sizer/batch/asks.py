@@ -128,14 +128,17 @@ def _ask(one: Any, place: str) -> Ask:
             return Ask(str(one), None, str(error))
     if isinstance(one, Mapping):
         if any(isinstance(key, str) and "." in key for key in one):
-            return _from_cells(one, place)
-        # Plain data: what else a mapping holds might not reach a worker in another process.
-        return Ask(place, {str(key): _plain(value) for key, value in one.items()})
+            return _from_cells({name: _of_frame(cell) for name, cell in one.items()}, place)
+        try:
+            return Ask(place, {str(key): _plain(value) for key, value in one.items()})
+        except RequestError as error:
+            return Ask(place, None, f"{place}: {error}")
     refusal = f"{place}: expected a request, a mapping or the path of a file, got {type(one).__name__}"
     return Ask(place, None, refusal)
 
 
 def _plain(value: Any) -> Any:
+    """Value as plain data: anything else might not reach a worker in another process."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inside) for key, inside in value.items()}
     if isinstance(value, list | tuple):
@@ -145,7 +148,7 @@ def _plain(value: Any) -> Any:
     # Numbers and arrays of numpy and pandas know their plain form.
     if hasattr(value, "tolist"):
         return value.tolist()
-    return shown(value)
+    raise RequestError(f"{shown(value)} is of type {type(value).__name__}, which no request holds")
 
 
 def _from_cells(cells: Mapping[Any, Any], place: str) -> Ask:
@@ -155,7 +158,7 @@ def _from_cells(cells: Mapping[Any, Any], place: str) -> Ask:
         for name, cell in cells.items():
             if not isinstance(name, str) or request_key(name) is None:
                 raise unknown_column(str(name), place)
-            value = value_of_cell(name, _cell(cell))
+            value = value_of_cell(name, _cell(name, cell))
             if value is not None:
                 given[name] = value
         return Ask(place, nested(given))
@@ -169,12 +172,13 @@ def _told(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: cell for one, value in given.items() for name, cell in cells_of({one: value}).items()}
 
 
-def _cell(cell: Any) -> Any:
+def _cell(name: str, cell: Any) -> Any:
     if isinstance(cell, Decimal):
         return float(cell)
-    if cell is None or isinstance(cell, str | int | float | list | dict | datetime.date):
-        return cell
-    return _plain(cell)
+    try:
+        return _plain(cell)
+    except RequestError as error:
+        raise RequestError(f"{name}: {error}") from None
 
 
 def _columns(names: Sequence[str], place: str) -> dict[int, str]:
@@ -351,4 +355,4 @@ def _csv_rows(path: Path) -> Iterator[Ask]:
             if fault:
                 yield Ask(place, None, f"{place}: {fault}")
             else:
-                yield _from_cells({name: cells[position] for position, name in columns.items()}, place)
+                yield _from_cells({name: cells[position].strip() for position, name in columns.items()}, place)

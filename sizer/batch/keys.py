@@ -201,7 +201,9 @@ def value_of_cell(name: str, cell: object) -> Any:
     kind = _known(name).kind
     if isinstance(cell, str):
         text = cell.strip()
-        return _value_of_text(kind, text) if text else None
+        if not text:
+            return None
+        return cell if kind == "text" else _value_of_text(kind, text)
     if kind == "whole" and isinstance(cell, float) and cell.is_integer():
         # A column of whole numbers with gaps comes as floats from many programs.
         return int(cell)

@@ -1,0 +1,251 @@
+"""A row of a batch is the answer to its request: the same as sizing it alone, whoever works."""
+
+import datetime
+import json
+import subprocess
+import sys
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sizer import SizingRequest, size, size_batch
+from sizer.base.errors import InfeasibleError, RequestError, SizerError
+from sizer.batch import work
+from sizer.batch.columns import answer_cells
+from sizer.batch.keys import cells_of, nested, request_key
+from sizer.batch.run import CHUNK_REQUESTS
+from sizer.bom.bill import Sum
+from tests.answers import EXAMPLES, ROOT, catalog, sized
+from tests.batch.requests import many, request, requests
+
+STATUS = {InfeasibleError: "infeasible", RequestError: "refused"}
+
+
+def answers(row: dict[str, Any]) -> dict[str, Any]:
+    """What a row answers, without what says where the request stood."""
+    told = {name: cell for name, cell in row.items() if name.startswith("answer.") and cell is not None}
+    del told["answer.place"]
+    return told
+
+
+def alone(asked: dict[str, Any]) -> dict[str, Any]:
+    """The same from sizing the request by itself."""
+    try:
+        result = size(SizingRequest.from_dict(asked), catalog())
+    except SizerError as error:
+        return {"answer.status": STATUS[type(error)]}
+    cells = answer_cells(result.design, result.needs_cluster)
+    return {"answer.status": "sized", **{name: cell for name, cell in cells.items() if cell is not None}}
+
+
+@settings(max_examples=25)
+@given(asked=st.lists(requests, max_size=3))
+def test_every_row_is_what_sizing_the_request_alone_answers(asked: list[dict[str, Any]]) -> None:
+    rows = size_batch(asked, catalog()).to_pylist()
+    assert len(rows) == len(asked)
+    for one, row in zip(asked, rows, strict=True):
+        found = answers(row)
+        error = found.pop("answer.error", None)
+        assert (error is None) == (found["answer.status"] == "sized")
+        assert found == alone(one)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_figures_of_a_row_are_those_of_the_answer(name: str) -> None:
+    (row,) = size_batch([ROOT / "examples" / f"{name}.toml"], catalog()).to_pylist()
+    result = sized(name)
+    design, bill = result.design, result.design.bill
+    assert row["answer.design.name"] == design.name
+    assert (row["answer.design.servers"], row["answer.design.gpus"]) == (design.n_servers, design.n_gpus)
+    assert row["answer.needs_cluster"] == result.needs_cluster
+    # The total of the bill to the cent, from its lines; unknown is not zero.
+    lines = Sum.of(line.extended_net for line in bill.bought)
+    assert row["answer.cost.total"] == (None if lines.is_unknown else lines.amount)
+    assert row["answer.cost.is_complete"] == (lines.n_open == 0)
+    assert row["answer.cost.unpriced_items"] == bill.n_unpriced
+    for number, answer in enumerate(design.workloads):
+        ends = [row[f"answer.workload.{number}.throughput_samples_per_s.{end}"] for end in ("value", "low", "high")]
+        assert ends == list(answer.throughput)
+        assert row[f"answer.workload.{number}.bottleneck"] == answer.bottleneck
+        time = row[f"answer.workload.{number}.time_to_train_s.value"]
+        assert time == (None if answer.time is None else float(answer.time.total_s.value))
+
+
+def test_threads_and_processes_give_the_same_table_to_the_last_bit() -> None:
+    asked = [*many(CHUNK_REQUESTS + 5), {"workload": []}, request(9e8)]
+    table = size_batch(asked, catalog())
+    assert [row["title"] for row in table.to_pylist()[:-2]] == [one["title"] for one in asked[:-2]]
+    assert table.column("answer.status").to_pylist()[-2:] == ["refused", "infeasible"]
+    with ThreadPoolExecutor(1) as one_thread:
+        assert size_batch(asked, catalog(), executor=one_thread, in_flight=1).equals(table)
+    processes = size_batch(asked, catalog(), workers=2)
+    assert processes.equals(table)
+    assert processes.schema.equals(table.schema, check_metadata=True)
+
+
+def test_a_fault_of_the_program_in_one_request_is_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = work.sized
+
+    def faulty(asked: SizingRequest, *parts: Any) -> Any:
+        if asked.title == "two":
+            raise ZeroDivisionError("in a formula")
+        return whole(asked, *parts)
+
+    monkeypatch.setattr(work, "sized", faulty)
+    rows = size_batch([request(title="one"), request(title="two"), 7, request(title="three")], catalog()).to_pylist()
+    assert [row["answer.status"] for row in rows] == ["sized", "failed", "refused", "sized"]
+    assert rows[1]["answer.error"] == "ZeroDivisionError: in a formula"
+    assert rows[1]["title"] == "two"
+    assert "int" in rows[2]["answer.error"]
+
+
+def test_a_table_says_what_it_was_made_from() -> None:
+    said = size_batch([], catalog()).schema.metadata
+    assert said[b"sizer.catalog_digest"].decode() == catalog().digest
+    assert said.keys() == {
+        *(b"sizer.version", b"sizer.columns_version", b"sizer.catalog_digest", b"sizer.calibration_digest")
+    }
+
+
+def test_an_empty_batch_has_the_columns_of_every_batch() -> None:
+    empty = size_batch(iter(()), catalog())
+    assert empty.num_rows == 0
+    assert set(empty.schema.names) <= set(size_batch([request()], catalog()).schema.names)
+
+
+def test_the_metadata_and_types_survive_the_file(tmp_path: Path) -> None:
+    asked = [request(), request(quote={"discount_percent": "2.5"}, date="2026-11-21"), {}]
+    path = size_batch(asked, catalog(), out=tmp_path / "new" / "results.parquet")
+    back, table = pq.read_table(path), size_batch(asked, catalog())
+    assert back.schema.equals(table.schema, check_metadata=True)
+    assert back.equals(table)
+    assert [one.name for one in path.parent.iterdir()] == ["results.parquet"]
+    assert back.schema.field("answer.cost.total").type == pa.decimal128(38, 2)
+
+
+def test_a_generator_is_taken_as_it_is_needed() -> None:
+    """No more is drawn than the chunks in flight need, however long it is."""
+    drawn = 0
+
+    class Counting(Executor):
+        """Works at once, in this thread, and looks how far the generator is."""
+
+        def submit(self, task: Any, /, *args: Any, **more: Any) -> Future[Any]:
+            sent: Future[Any] = Future()
+            sent.set_result(task(*args))
+            ahead.append(drawn - CHUNK_REQUESTS * len(ahead))
+            return sent
+
+    def refused() -> Any:
+        nonlocal drawn
+        for _ in range(20 * CHUNK_REQUESTS):
+            drawn += 1
+            yield {}
+
+    ahead: list[int] = []
+    assert size_batch(refused(), catalog(), executor=Counting(), in_flight=3).num_rows == 20 * CHUNK_REQUESTS
+    assert max(ahead) <= 3 * CHUNK_REQUESTS
+
+
+def test_progress_tells_done_rate_and_time_left() -> None:
+    """With a clock that stands still but for one second a look: a call a chunk, and one at the end."""
+    now = iter(range(1000))
+    told: list[tuple[int, int | None, float, float | None]] = []
+    asked = [{}] * (3 * CHUNK_REQUESTS)
+    size_batch(asked, catalog(), progress=lambda *how: told.append(how), clock=lambda: float(next(now)))
+    done = [one[0] for one in told]
+    assert done == sorted(done)
+    assert told[-1][:2] == (len(asked), len(asked))
+    for count, total, per_s, left_s in told:
+        assert total is not None
+        assert left_s == pytest.approx((total - count) / per_s)
+    told.clear()
+    size_batch(iter(asked), catalog(), progress=lambda *how: told.append(how), clock=lambda: 0.0)
+    assert told == [(len(asked), None, 0.0, None)]  # no time has passed: only the call at the end
+
+
+RICH = {
+    "title": "=1+1",
+    "date": "2026-11-21",
+    "workload": [
+        {
+            "dnn": {"name": "own", "forward_flop": "8.2 GFLOP", "parameters": 25e6, "input_bytes": 150528},
+            "target": {"gpus_busy": 8},
+        },
+        {"dnn": "vgg16", "dataset": {"n_samples": 1e6, "sample_bytes": "113 kB"}, "target": {"samples_per_s": 1000}},
+    ],
+    "platforms": {"servers": ["dgx-1"], "fabrics": []},
+    "existing": {"servers": {"dgx-1": 3, "r740.xd": 1}, "racks": [{"name": "A1", "free_u": 20, "power_w": "9 kW"}]},
+    "quote": {"discount_percent": "2.50", "override": [{"item": "dgx-1", "unit_price": "149000.00"}]},
+}
+
+
+@given(asked=requests.filter(lambda one: all(work["dnn"] != "no-such-dnn" for work in one["workload"])))
+def test_a_request_can_be_told_by_dotted_keys(asked: dict[str, Any]) -> None:
+    understood = SizingRequest.from_dict(asked)
+    assert SizingRequest.from_dict(nested(cells_of(understood))) == understood
+
+
+def test_every_part_of_a_request_has_a_column() -> None:
+    understood = SizingRequest.from_dict(RICH)
+    cells = cells_of(understood)
+    assert SizingRequest.from_dict(nested(cells)) == understood
+    assert cells["workload.0.dnn.forward_flop"] == pytest.approx(8.2e9, rel=1e-12)  # 8.2 x 1e9, rounded
+    assert cells["existing.servers.r740.xd"] == 1
+    assert cells["existing.racks.0.power_w"] == 9000.0
+    assert cells["quote.override.0.unit_price"] == "149000.00"
+    assert cells["date"] == datetime.date(2026, 11, 21)
+    assert cells["platforms.fabrics"] == []
+    assert request_key("team.size") is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"workload.1.dnn": "resnet50"}, "workload.0 is empty while workload.1 is given"),
+        ({"workload.0.dnn": "resnet50", "workload.0.dnn.name": "own"}, "workload.0.dnn.name"),
+        ({"workload.0.dnn.name": "own", "workload.0.dnn": "resnet50"}, "workload.0.dnn is given beside keys inside it"),
+        ({"workload.0.dnnn": "resnet50"}, "did you mean 'workload.0.dnn'"),
+        ({"workload": [{"dnn": "resnet50", "target": {"samples_per_s": float("nan")}}]}, "nan is outside"),
+        ({"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 10**400}}]}, "gpus_busy"),
+        ({"title": "\ud800", "workload": []}, "workload"),
+        ({"title": len, "workload": []}, "builtin_function_or_method, which no request holds"),
+    ],
+)
+def test_a_bad_mapping_is_one_refused_row(asked: dict[str, Any], words: str) -> None:
+    rows = size_batch([asked, request()], catalog()).to_pylist()
+    assert [row["answer.status"] for row in rows] == ["refused", "sized"]
+    assert words in rows[0]["answer.error"]
+    assert rows[0]["answer.error"].startswith("request 1: ")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"workers": 0}, "workers = 0 is outside 1..512"),
+        ({"workers": 1, "executor": ThreadPoolExecutor(1)}, "either executor or workers"),
+    ],
+)
+def test_arguments_are_checked(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(RequestError, match=words):
+        size_batch([], catalog(), **wrong)
+
+
+def test_the_types_of_money_hold_every_cent() -> None:
+    """A hundred thousand GPUs at the highest price that a price book can say."""
+    most = Decimal("9999999999.99") * 100_000 * 500
+    assert pa.scalar(most, pa.decimal128(38, 2)).as_py() == most
+
+
+def test_the_package_is_imported_without_arrow() -> None:
+    """``import sizer`` and the command line stay quick: tables are loaded when a batch begins."""
+    program = "import sys, json, sizer, sizer.cli; print(json.dumps([name for name in sys.modules if '.' not in name]))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"pyarrow", "distributed", "numpy"} & set(json.loads(done.stdout))
