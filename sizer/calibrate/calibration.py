@@ -5,7 +5,7 @@ import binascii
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -236,7 +236,7 @@ class Calibration:
         """Sufficient numbers of named levels; an effect that was never fitted counts with its prior."""
         terms = self.terms_from(effects(levels), levels.task)
         between = np.array(math.sqrt(self.tau2))
-        return StepTerms(terms.values, terms.covariance, terms.scatter_log_sd, between, notes)
+        return replace(terms, between_log_sd=between, notes=notes)
 
     def terms_from(self, found: Sequence[Effect], kind: str = "network") -> StepTerms:
         """Terms that some effects add up to; an effect that was never fitted counts with its prior."""
@@ -257,7 +257,7 @@ class Calibration:
         adds = np.zeros((k, len(columns)))
         adds[rows, np.arange(len(columns))] = coefficients
         scatter = np.array(self.scatter_log_sd.get(kind, 0.0))
-        return StepTerms(values, adds @ among @ adds.T + np.diag(outside), scatter)
+        return StepTerms(values, adds @ among @ adds.T + np.diag(outside), scatter, effects=tuple(found))
 
     def notes_on(self, case: "Case") -> tuple[str, ...]:
         """Where a run lies beyond what was measured; empty where the prediction interpolates."""

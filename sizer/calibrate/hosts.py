@@ -83,11 +83,11 @@ class DecodeFit:
         weights[0, self.names.index(FIXED)] = weights[1, self.names.index(PER_BYTE)] = 1
         mean = np.zeros(2)
         extra, notes = 0.0, []
-        for kind, level in (("host-loader", loader_level(loader, framework)), ("host-stack", stack_id)):
-            name = f"{kind}:{level}"
+        for name in host_factors(loader, framework, stack_id):
+            kind = name.partition(":")[0]
             if name in self.names:
                 weights[:, self.names.index(name)] = 1
-            elif not (kind == "host-loader" and level == REFERENCE_LOADER):
+            else:
                 mean += PRIORS[kind].mean
                 extra += PRIORS[kind].sd ** 2
                 if kind == "host-loader":
@@ -96,9 +96,20 @@ class DecodeFit:
         # Spread at the size of an ImageNet image, by the share of each part.
         share = np.array([fixed, per_byte * IMAGENET_BYTES]) / (fixed + per_byte * IMAGENET_BYTES)
         slope = share @ weights
-        scatter = self.stack_log_sd.get(stack_id, ROW_LOG_SD)
+        scatter = self.scatter_log_sd(stack_id)
         sd = math.sqrt(slope @ self.covariance @ slope + extra + scatter**2)
         return float(fixed), float(per_byte), sd, "; ".join(notes)
+
+    def scatter_log_sd(self, stack_id: str) -> float:
+        """Scatter of the runs of a stack around the line, as standard deviation of the logarithm. [-]"""
+        return self.stack_log_sd.get(stack_id, ROW_LOG_SD)
+
+
+def host_factors(loader: str, framework: str, stack_id: str) -> tuple[str, ...]:
+    """Parameters that multiply the line for a loader and a stack; the line is that of the reference loader."""
+    level = loader_level(loader, framework)
+    stack = f"host-stack:{stack_id}"
+    return (stack,) if level == REFERENCE_LOADER else (f"host-loader:{level}", stack)
 
 
 def loader_level(loader: str, framework: str) -> str:

@@ -244,18 +244,30 @@ def hit_fraction(c: ArrayLike, position: ArrayLike, n_servers: ArrayLike = 1, ac
     array([0.15, 0.46, 1.  ])
     """
     require_within(0, 1, c=c, position=position)
+    p = np.asarray(position, dtype=float)
+    share, least = share_and_exponent(c, n_servers, access)
+    hits = share ** np.maximum(1.0, least / np.where(p > 0, p, 1.0))
+    return np.asarray(np.where((share > 0) & (p > 0), hits, 0.0))
+
+
+def share_and_exponent(c: ArrayLike, n_servers: ArrayLike, access: str) -> tuple[Floats, Floats]:
+    """What :func:`hit_fraction` needs besides the position: h = share^max(1, exponent/position).
+
+    Raises
+    ------
+    ValueError
+        If a share is outside 0..1, the number of servers below 1 or the access unknown.
+    """
+    require_within(0, 1, c=c)
     require_at_least(1, n_servers=n_servers)
     if access not in ("random", "sharded"):
         raise ValueError(f"access must be random or sharded, got {access!r}")
-    share, p, m = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (c, position, n_servers)))
-    exponent = 1 / np.where(p > 0, p, 1.0)
+    share, m = np.broadcast_arrays(np.asarray(c, dtype=float), np.asarray(n_servers, dtype=float))
     if access == "sharded":
-        share = np.minimum(1.0, share * m)
-    elif (m > 1).any():
+        return np.minimum(1.0, share * m), np.ones_like(share)
+    exponent = np.ones_like(share)
+    if (m > 1).any():
         inner = np.clip(share, *_INNER_SHARES)
         several = lru_shared_order_hit_fraction(inner, np.minimum(m, _MANY_SERVERS))
-        ratio = np.log(several) / np.log(lru_hit_fraction(inner))
-        # Never above c: a cache cannot hit more than it holds when the order is fresh.
-        exponent = np.maximum(1.0, exponent * ratio)
-    hits = np.where(share > 0, np.where(share > 0, share, 1.0) ** exponent, 0.0)
-    return np.asarray(np.where(p > 0, hits, 0.0))
+        exponent = np.log(several) / np.log(lru_hit_fraction(inner))
+    return share, exponent

@@ -58,6 +58,9 @@ class StepTerms:
         The same between sources: what leaving whole sources out shows beyond the covariance and the scatter.
     notes : tuple of str
         Warnings that documents print, such as an extrapolation.
+    effects : tuple of (int, str, float)
+        Term, parameter and coefficient of everything that ``values`` of one combination add up: what draws of the
+        parameters move. Empty for stacked terms.
     """
 
     values: Floats
@@ -65,6 +68,7 @@ class StepTerms:
     scatter_log_sd: Floats
     between_log_sd: Floats = field(default_factory=lambda: np.zeros(()))
     notes: tuple[str, ...] = field(default=())
+    effects: tuple[tuple[int, str, float], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         k = len(TERM_NAMES)
@@ -177,7 +181,7 @@ def training_samples_per_s(
     servers it follows the share of the exchange that leaves a server, which published runs of 2 to 256 servers fit
     better than further doublings. Uncertainty by the delta method from the covariance of the terms, all rows at once.
     """
-    run = TrainingRun.of(
+    return TrainingRun.of(
         batch_per_gpu=batch_per_gpu,
         n_gpus_per_server=n_gpus_per_server,
         n_servers=n_servers,
@@ -187,33 +191,7 @@ def training_samples_per_s(
         nic_bytes_per_s=nic_bytes_per_s,
         intra_hop_s=intra_hop_s,
         inter_hop_s=inter_hop_s,
-    )
-    part = _TrainingParts.of(run, terms.values)
-    step_s, grown = part.gpu.time_s + part.exposed_s, 1 + part.wait_inside + part.wait_between
-    # Derivatives of the logarithm of each rate by each term, by hand: a step is a sum of few simple parts.
-    by_hidden = -part.exposed_s / part.root_s
-    by_exchange = -by_hidden + LAST_BUCKET_FRACTION * part.corner_s / part.root_s
-    compute_gradient = {term: -slope for term, slope in part.gpu.gradient().items()}
-    # A longer step on the GPU also hides more.
-    gpu_share = (part.gpu.time_s + by_hidden * part.hidden_s) / step_s
-    total_gradient = {
-        **{term: slope * gpu_share for term, slope in compute_gradient.items()},
-        INTRA: by_exchange * part.intra_s / step_s,
-        INTER: by_exchange * part.inter_s / step_s,
-        OVERLAP: -by_hidden * part.hidden_s * (1 - part.overlap) / step_s,
-        STRAGGLER: -part.wait_inside / grown,
-        SCALE_OUT: -part.wait_between / grown,
-    }
-    with np.errstate(divide="ignore"):
-        exchange = run.samples / part.exchange_s
-    return _rate(
-        terms,
-        run.shape,
-        (run.samples / part.gpu.time_s, compute_gradient),
-        (part.samples_per_s(run), total_gradient),
-        exchange,
-        step_s * grown - part.gpu.time_s,
-    )
+    ).rate(terms)
 
 
 def inference_samples_per_s(
@@ -253,7 +231,7 @@ def inference_samples_per_s(
     ValueError
         If a count is below 1, or another argument is not above 0.
     """
-    run = InferenceRun.of(
+    return InferenceRun.of(
         batch_per_gpu=batch_per_gpu,
         n_gpus_per_server=n_gpus_per_server,
         n_servers=n_servers,
@@ -262,17 +240,7 @@ def inference_samples_per_s(
         input_bytes=input_bytes,
         host_links_per_server=host_links_per_server,
         bytes_per_value=bytes_per_value,
-    )
-    gpu_time = _GpuTime.of(terms.values, run.sample_s, run.batch)
-    gpu, host = run.samples / gpu_time.time_s, run.host_samples_per_s(terms.values)
-    by_host = host < gpu
-    gradient = {term: -slope for term, slope in gpu_time.gradient().items()}
-    total_gradient = {term: np.where(by_host, 0.0, slope) for term, slope in gradient.items()}
-    total_gradient[HOST_LINK] = by_host.astype(float)
-    total = np.minimum(gpu, host)
-    return _rate(
-        terms, run.shape, (gpu, gradient), (total, total_gradient), host, run.samples / total - gpu_time.time_s
-    )
+    ).rate(terms)
 
 
 @dataclass(frozen=True)
@@ -333,6 +301,35 @@ class TrainingRun:
             leaving=leaving,
         )
 
+    def rate(self, terms: StepTerms) -> StepRate:
+        """Rates with their uncertainty: :func:`training_samples_per_s`."""
+        part = _TrainingParts.of(self, terms.values)
+        step_s, grown = part.gpu.time_s + part.exposed_s, 1 + part.wait_inside + part.wait_between
+        # Derivatives of the logarithm of each rate by each term, by hand: a step is a sum of few simple parts.
+        by_hidden = -part.exposed_s / part.root_s
+        by_exchange = -by_hidden + LAST_BUCKET_FRACTION * part.corner_s / part.root_s
+        compute_gradient = {term: -slope for term, slope in part.gpu.gradient().items()}
+        # A longer step on the GPU also hides more.
+        gpu_share = (part.gpu.time_s + by_hidden * part.hidden_s) / step_s
+        total_gradient = {
+            **{term: slope * gpu_share for term, slope in compute_gradient.items()},
+            INTRA: by_exchange * part.intra_s / step_s,
+            INTER: by_exchange * part.inter_s / step_s,
+            OVERLAP: -by_hidden * part.hidden_s * (1 - part.overlap) / step_s,
+            STRAGGLER: -part.wait_inside / grown,
+            SCALE_OUT: -part.wait_between / grown,
+        }
+        with np.errstate(divide="ignore"):
+            exchange = self.samples / part.exchange_s
+        return _rate(
+            terms,
+            self.shape,
+            (self.samples / part.gpu.time_s, compute_gradient),
+            (part.samples_per_s(self), total_gradient),
+            exchange,
+            step_s * grown - part.gpu.time_s,
+        )
+
     def samples_per_s(self, values: Floats) -> Floats:
         """Rate with exchange and stragglers at given terms, shape (..., k): what draws of them ask for. [samples/s]"""
         return _TrainingParts.of(self, values).samples_per_s(self)
@@ -386,6 +383,19 @@ class InferenceRun:
     def host_samples_per_s(self, values: Floats) -> Floats:
         """What the links between host and GPUs carry. [samples/s]"""
         return np.asarray(self.links * np.exp(values[..., HOST_LINK]) / self.link_bytes)
+
+    def rate(self, terms: StepTerms) -> StepRate:
+        """Rates with their uncertainty: :func:`inference_samples_per_s`."""
+        gpu_time = _GpuTime.of(terms.values, self.sample_s, self.batch)
+        gpu, host = self.samples / gpu_time.time_s, self.host_samples_per_s(terms.values)
+        by_host = host < gpu
+        gradient = {term: -slope for term, slope in gpu_time.gradient().items()}
+        total_gradient = {term: np.where(by_host, 0.0, slope) for term, slope in gradient.items()}
+        total_gradient[HOST_LINK] = by_host.astype(float)
+        total = np.minimum(gpu, host)
+        return _rate(
+            terms, self.shape, (gpu, gradient), (total, total_gradient), host, self.samples / total - gpu_time.time_s
+        )
 
     def samples_per_s(self, values: Floats) -> Floats:
         """Rate at given terms, shape (..., k). [samples/s]"""

@@ -103,43 +103,10 @@ def compute(
         One entry a row.
     n_servers : ndarray of int, shape (rows,) or one that broadcasts with the columns
     """
-    groups, _ = compute_groups(platforms)
     shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
-    many_servers = bool((n_servers > 1).any())
-    task = "inference" if work.is_inference else "training"
-    precision = work.request.precision
-    dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
-    terms = step.StepTerms.stack(
-        [
-            _terms(calibration, work.stack, dnn, precision, task, catalog, group, many_servers, spoken().locale)
-            for group in groups
-        ]
-    )
-    peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
-    gradient = float(exchange.gradient_bytes(work.dnn.parameters.value, precision))
-    if work.is_inference:
-        rate = step.inference_samples_per_s(
-            terms[cols.compute],
-            batch_per_gpu=work.batch_per_gpu,
-            n_gpus_per_server=cols.gpus_per_server,
-            n_servers=n_servers,
-            forward_flop=work.dnn.forward_flop.value,
-            peak_flop_per_s=peak,
-            input_bytes=work.dnn.input_bytes.value,
-        )
-        moved = np.zeros(shape)
-    else:
-        rate = step.training_samples_per_s(
-            terms[cols.compute],
-            batch_per_gpu=work.batch_per_gpu,
-            n_gpus_per_server=cols.gpus_per_server,
-            n_servers=n_servers,
-            forward_flop=work.dnn.forward_flop.value,
-            gradient_bytes=gradient,
-            peak_flop_per_s=peak,
-            nic_bytes_per_s=cols.exchange_bytes_per_s,
-        )
-        moved = pipeline.exchanged_bytes_per_sample(gradient, n_servers, cols.gpus_per_server, work.batch_per_gpu)
+    terms = step.StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
+    rate = step_run(work, platforms, cols, n_servers, catalog).rate(terms[cols.compute])
+    moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, cols, n_servers)
     core_s, decode_sd, decode_note = core_seconds(work, calibration)
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
     return Compute(
@@ -155,6 +122,52 @@ def compute(
         between_log_sd=float(np.max(terms.between_log_sd)),
         notes=tuple(note for note in (*terms.notes, decode_note) if note),
     )
+
+
+def group_terms(
+    work: ResolvedWorkload, platforms: Sequence[Platform], n_servers: Ints, calibration: Calibration, catalog: Catalog
+) -> list[step.StepTerms]:
+    """Terms of every compute group of some platforms, in the order of ``compute_groups``."""
+    task = "inference" if work.is_inference else "training"
+    precision, many_servers = work.request.precision, bool((n_servers > 1).any())
+    dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
+    return [
+        _terms(calibration, work.stack, dnn, precision, task, catalog, group, many_servers, spoken().locale)
+        for group in compute_groups(platforms)[0]
+    ]
+
+
+def step_run(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> step.TrainingRun | step.InferenceRun:
+    """Counts and sizes of the steps of every row; arguments as of :func:`compute`."""
+    groups, _ = compute_groups(platforms)
+    precision = work.request.precision
+    peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
+    if work.is_inference:
+        return step.InferenceRun.of(
+            batch_per_gpu=work.batch_per_gpu,
+            n_gpus_per_server=cols.gpus_per_server,
+            n_servers=n_servers,
+            forward_flop=work.dnn.forward_flop.value,
+            peak_flop_per_s=peak,
+            input_bytes=work.dnn.input_bytes.value,
+        )
+    return step.TrainingRun.of(
+        batch_per_gpu=work.batch_per_gpu,
+        n_gpus_per_server=cols.gpus_per_server,
+        n_servers=n_servers,
+        forward_flop=work.dnn.forward_flop.value,
+        gradient_bytes=exchange.gradient_bytes(work.dnn.parameters.value, precision),
+        peak_flop_per_s=peak,
+        nic_bytes_per_s=cols.exchange_bytes_per_s,
+    )
+
+
+def exchanged_bytes(work: ResolvedWorkload, cols: Columns, n_servers: Ints) -> Floats:
+    """Bytes that a sample of a training costs a server's NICs in the exchange."""
+    gradient = float(exchange.gradient_bytes(work.dnn.parameters.value, work.request.precision))
+    return pipeline.exchanged_bytes_per_sample(gradient, n_servers, cols.gpus_per_server, work.batch_per_gpu)
 
 
 @kept
