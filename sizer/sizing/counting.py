@@ -73,32 +73,37 @@ class Counting:
 
         What else a design is made of only adds to these, so that no design outside keeps all limits.
         """
-        judged, limits = self.judged, self.request.limits
-        if (
-            limits.rack_units is None
-            and limits.power_w is None
-            and (limits.racks is None or self.request.existing.racks)
-        ):
-            return judged.runs
-        servers = judged.space.sizes
-        units = np.zeros(judged.runs.shape)
-        watts = np.zeros(judged.runs.shape)
+        return np.asarray(self.judged.runs & (self._certainly_broken == 0))
+
+    @cached_property
+    def _certainly_broken(self) -> Ints:
+        """(platforms, sizes) limits of the room that servers and storage alone break."""
+        limits = self.request.limits
+        pairs = (
+            (limits.rack_units, "units"),
+            (limits.power_w, "watts"),
+            (limits.racks, "racks"),
+        )
+        broken = np.zeros((self.judged.space.n_platforms, len(self.judged.space.sizes)), dtype=np.int64)
+        for limit, name in pairs:
+            if limit is not None:
+                broken += self._at_least[name] > limit
+        return broken
+
+    @cached_property
+    def _at_least(self) -> dict[str, Floats]:
+        """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
+        judged = self.judged
+        units, watts = np.zeros((2, judged.space.n_platforms, len(judged.space.sizes)))
         for index, platform in enumerate(judged.platforms):
-            nodes = judged.class_nodes[judged.class_of[index]]
-            for device, count in (
-                (platform.server, servers),
-                (platform.storage_server or platform.storage, nodes // nodes_per_unit(platform.storage)),
-            ):
+            chassis = judged.class_nodes[judged.class_of[index]] // nodes_per_unit(platform.storage)
+            storage = platform.storage_server or platform.storage
+            for device, count in ((platform.server, judged.space.sizes), (storage, chassis)):
                 units[index] += count * (device.height_u.value if device.height_u is not None else 0.0)
                 watts[index] += count * device_power(device).max_w
-        fits = judged.runs
-        if limits.rack_units is not None:
-            fits = fits & (units <= limits.rack_units)
-        if limits.power_w is not None:
-            fits = fits & (watts <= limits.power_w)
-        if limits.racks is not None and not self.request.existing.racks:
-            fits = fits & (units <= limits.racks * judged.platforms[0].rack.height_u.value)
-        return fits
+        # Racks that are there take some of it.
+        room = np.inf if self.request.existing.racks else judged.platforms[0].rack.height_u.value
+        return {"units": units, "watts": watts, "racks": np.ceil(units / room)}
 
     def feasible_of(self, index: int) -> Ints:
         """Rows of one platform that keep every limit."""
@@ -202,26 +207,28 @@ class Counting:
         meets = judged.class_probability >= least_chance(self.request.confidence)
         # The weights only order: chance before rate, and below every design that meets the target.
         fastest = judged.class_probability - 1.0 + 1e-6 * judged.class_throughput / judged.class_throughput.max()
-        bounds = [
-            (
-                int((few := breaks[row]).min()),
-                -float(np.where(meets[row], 1.0, fastest[row])[few == few.min()].max()),
-                i,
+        bounds = []
+        for index in self.alive:
+            row = judged.class_of[index]
+            few = breaks[row] + self._certainly_broken[index]
+            near = np.where(
+                meets[row], _smallness(self._at_least["racks"][index], self._at_least["units"][index]), fastest[row]
             )
-            for i in self.alive
-            for row in [judged.class_of[i]]
-        ]
+            bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
         best: tuple[int, float, int, tuple[str, ...]] | None = None
         for count, closeness, index in sorted(bounds):
             if best is not None and (count, closeness) > best[:2]:
                 break
             row, found = judged.class_of[index], self.of(index).found
             limits = {name: kept[row] for name, kept in judged.class_passes.items()} | self.of(index).limits
-            # Racks before rack units.
-            smallest = 1.0 - 1e-4 * found.racks - 1e-9 * found.rack_units
-            near = np.where(meets[row], smallest, fastest[row])
+            near = np.where(meets[row], _smallness(found.racks, found.rack_units), fastest[row])
             size, broken = nearest_row(limits, near)
             here = (len(broken), -float(near[size]), judged.space.of_platform(index).start + size, broken)
             best = here if best is None else min(best, here)
         assert best is not None  # the space has at least one platform
         return best[2], best[3]
+
+
+def _smallness(racks: Floats | Ints, rack_units: Floats) -> Floats:
+    """Above that of every design that misses the target; racks count before rack units."""
+    return np.asarray(1.0 - 1e-4 * racks - 1e-9 * rack_units)

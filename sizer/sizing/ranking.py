@@ -33,10 +33,15 @@ def keys(counting: Counting, rows: Ints) -> list[Floats]:
     ]
 
 
+def _told_apart(counting: Counting, rows: Ints) -> bool:
+    """Whether items without a price tell some of the rows apart, so that no price says which is cheapest."""
+    return bool(counting.deciding_prices(rows[:2]) or counting.deciding_prices(rows))
+
+
 def best_of(counting: Counting, rows: Ints) -> int:
     """Best of some feasible rows: the cheapest where prices decide, else the one with the fewest servers and so on."""
     order = keys(counting, rows)
-    if not counting.deciding_prices(rows):
+    if not _told_apart(counting, rows):
         order = [counting.cost[rows], *order]
     return int(rows[best_row(order[0], np.ones(rows.size, dtype=bool), order[1:])])
 
@@ -183,8 +188,8 @@ class Ranking:
                 rows = np.concatenate([rows, more])
         if best is None:
             return None
-        if not self._counting.deciding_prices(rows):
-            # No unpriced item tells these apart: perhaps the cheapest is asked for, and that can be any.
+        if not _told_apart(self._counting, rows):
+            # Perhaps the cheapest is asked for, and that can be any.
             self._needs_all_sizes()
             rows = np.concatenate([self._counting.feasible_of(index) for index in group])
         return best_of(self._counting, rows)
