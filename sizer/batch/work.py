@@ -17,8 +17,8 @@ from sizer.batch.columns import PREFIX, answer_cells
 from sizer.batch.keys import cells_of, writable
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.sizing.best import best_design
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 
 Row = dict[str, Any]
@@ -41,8 +41,8 @@ _keeping = threading.Lock()
 
 def sized(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[DesignAnswer, bool]:
     """Recommended design of a request, and whether one server would not do."""
-    result = size(request, catalog, calibration)
-    return result.design, result.needs_cluster
+    best = best_design(request, catalog, calibration)
+    return best.design, best.needs_cluster
 
 
 def packed(catalog: Catalog, calibration: Calibration) -> bytes:
