@@ -244,14 +244,19 @@ def hit_fraction(c: ArrayLike, position: ArrayLike, n_servers: ArrayLike = 1, ac
     array([0.15, 0.46, 1.  ])
     """
     require_within(0, 1, c=c, position=position)
+    return hits_at(position, *share_and_exponent(c, n_servers, access))
+
+
+def hits_at(position: ArrayLike, share: Floats, exponent: Floats) -> Floats:
+    """:func:`hit_fraction` where :func:`share_and_exponent` are known: share^max(1, exponent/position)."""
     p = np.asarray(position, dtype=float)
-    share, least = share_and_exponent(c, n_servers, access)
-    hits = share ** np.maximum(1.0, least / np.where(p > 0, p, 1.0))
+    # Never above the share: a cache cannot hit more than it holds when the order is fresh.
+    hits = share ** np.maximum(1.0, exponent / np.where(p > 0, p, 1.0))
     return np.asarray(np.where((share > 0) & (p > 0), hits, 0.0))
 
 
 def share_and_exponent(c: ArrayLike, n_servers: ArrayLike, access: str) -> tuple[Floats, Floats]:
-    """What :func:`hit_fraction` needs besides the position: h = share^max(1, exponent/position).
+    """What :func:`hits_at` needs besides the position; it takes long and does not depend on it.
 
     Raises
     ------

@@ -55,11 +55,16 @@ class Stages:
 
 def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:
     """Samples/s that storage and mounts serve when ``hit_fraction`` of the reads end in a server's cache."""
-    read_bytes = np.maximum(np.asarray(sample_bytes, float) * (1 - np.asarray(hit_fraction, float)), _NO_READS_BYTES)
     # The smaller of two brackets: take the ends apart, both ends of the smaller one bound the pair.
     low = np.minimum(side.read.quantile(0.0), side.mounts.quantile(0.0))
     high = np.minimum(side.read.quantile(1.0), side.mounts.quantile(1.0))
-    return Capacity.between(low, high).scaled(1 / read_bytes)
+    return Capacity.between(low, high).scaled(1 / read_bytes(sample_bytes, hit_fraction))
+
+
+def read_bytes(sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Floats:
+    """Bytes that storage serves for a sample, never quite 0. [B]"""
+    missed = 1 - np.asarray(hit_fraction, float)
+    return np.asarray(np.maximum(np.asarray(sample_bytes, float) * missed, _NO_READS_BYTES))
 
 
 def network_stage(
@@ -70,9 +75,9 @@ def network_stage(
     Gradients and storage reads share a server's NICs (as on DGX-1 over RoCE), so a sample costs its read plus its
     share of the exchange; links are full duplex, and the inbound direction is counted.
     """
-    read_bytes = np.maximum(np.asarray(sample_bytes, float) * (1 - np.asarray(hit_fraction, float)), _NO_READS_BYTES)
-    storage_path = np.minimum(side.front_end_bytes_per_s, side.gateway_bytes_per_s) / read_bytes
-    servers = side.server_nic_bytes_per_s / (read_bytes + np.asarray(exchanged_bytes_per_sample, float))
+    read = read_bytes(sample_bytes, hit_fraction)
+    storage_path = np.minimum(side.front_end_bytes_per_s, side.gateway_bytes_per_s) / read
+    servers = side.server_nic_bytes_per_s / (read + np.asarray(exchanged_bytes_per_sample, float))
     return Capacity.exact(np.minimum(storage_path, servers))
 
 
