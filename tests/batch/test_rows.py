@@ -4,7 +4,7 @@ import datetime
 import json
 import subprocess
 import sys
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from sizer.batch.keys import cells_of, nested, request_key
 from sizer.batch.run import CHUNK_REQUESTS
 from sizer.bom.bill import Sum
 from tests.answers import EXAMPLES, ROOT, catalog, sized
-from tests.batch.requests import many, request, requests
+from tests.batch.requests import AtOnce, many, request, requests
 
 STATUS = {InfeasibleError: "infeasible", RequestError: "refused"}
 
@@ -134,14 +134,12 @@ def test_a_generator_is_taken_as_it_is_needed() -> None:
     """No more is drawn than the chunks in flight need, however long it is."""
     drawn = 0
 
-    class Counting(Executor):
-        """Works at once, in this thread, and looks how far the generator is."""
+    class Counting(AtOnce):
+        """Looks how far the generator is."""
 
         def submit(self, task: Any, /, *args: Any, **more: Any) -> Future[Any]:
-            sent: Future[Any] = Future()
-            sent.set_result(task(*args))
             ahead.append(drawn - CHUNK_REQUESTS * len(ahead))
-            return sent
+            return super().submit(task, *args, **more)
 
     def refused() -> Any:
         nonlocal drawn
