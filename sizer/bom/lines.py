@@ -158,7 +158,8 @@ def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
     for category in CATEGORIES:
         own = [line for line in lines if line.category == category]
         major = len({line.category for line in numbered}) + 1
-        numbered += [replace(line, line=f"{major}.{minor}") for minor, line in enumerate(own, start=1)]
+        # Not ``replace``, which takes twice as long for so many fields.
+        numbered += [BillLine(**{**vars(line), "line": f"{major}.{minor}"}) for minor, line in enumerate(own, start=1)]
     assert len(numbered) == len(lines), "every category of a component is one of CATEGORIES"
     return numbered
 

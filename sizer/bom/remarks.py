@@ -8,6 +8,7 @@ from sizer.base.language import tr
 from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Nic
+from sizer.physical.kept import kept_by_catalog
 
 # A price older than this is called old in every quote.
 OLD_PRICE_DAYS = 365
@@ -109,4 +110,13 @@ def _name(line: BillLine, catalog: Catalog) -> str:
 
 
 def _has_other_currency(catalog: Catalog, item: str, currency: str) -> bool:
-    return any(price.item == item and price.currency != currency for price in catalog.prices)
+    return not _currencies(catalog).get(item, set()) <= {currency}
+
+
+@kept_by_catalog  # a price book may have thousands of rows
+def _currencies(catalog: Catalog) -> dict[str, set[str]]:
+    """Currencies that each item has a price in."""
+    found: dict[str, set[str]] = {}
+    for price in catalog.prices:
+        found.setdefault(price.item, set()).add(price.currency)
+    return found

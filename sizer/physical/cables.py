@@ -10,7 +10,7 @@ from sizer.base.language import Language, spoken, tr
 from sizer.base.quantities import plain
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Cable, LinkKind
-from sizer.physical.kept import kept
+from sizer.physical.kept import kept_by_catalog
 
 # Lengths that the search counts with. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one
 # rack with slack. Between racks of one row 10 m: up, along the tray over half a dozen racks of 0.6 m, and down. Both
@@ -90,12 +90,14 @@ def choose_cables(
     steps, choices = _steps(cables, kind, spoken())
     # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.
     step = np.searchsorted(steps, lengths_m - _EQUAL_M)
-    used, number = np.unique(step, return_inverse=True)
+    is_used = np.bincount(step) > 0
     longest = float(lengths_m.max(initial=0.0))
-    return [choices[i] if i < steps.size else choose_cable(cables, kind, longest) for i in used.tolist()], number
+    used = np.flatnonzero(is_used).tolist()
+    found = [choices[i] if i < steps.size else choose_cable(cables, kind, longest) for i in used]
+    return found, (np.cumsum(is_used) - 1)[step]
 
 
-@kept
+@kept_by_catalog
 def _steps(
     cables: tuple[Cable, ...], kind: LinkKind, _language: Language
 ) -> tuple[NDArray[np.float64], tuple[CableChoice, ...]]:

@@ -1,15 +1,17 @@
-"""Answers kept for objects that never change: items of the catalogue, platforms, languages."""
+"""Answers kept for objects that never change: catalogues, their items, platforms."""
 
 from collections.abc import Callable
 from functools import wraps
+from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Answers of one function: several times what a request that allows everything asks for. All are dropped when there are
-# more, so that a catalogue that nobody uses any more goes with its answers.
-_MOST_KEPT = 8192
+# First arguments of which a function keeps the answers, several times what one request that allows everything asks
+# about. The oldest one goes with all its answers, so that a catalogue that nobody uses any more goes, too.
+_ITEMS = 4096
+_CATALOGS = 8
 
 
 def kept(function: Callable[P, R]) -> Callable[P, R]:
@@ -17,22 +19,35 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
 
     Items of two catalogues may share an id and differ, catalogues may even share a digest, and comparing two items
     means comparing every fact of theirs: an answer belongs to the identity of all arguments. It holds them, so that no
-    later object can have the identity of one that is gone. Arguments are positional. A function whose answer holds text
-    takes the language as an argument. An array in an answer must not be written to.
+    later object can have the identity of one that is gone.
+
+    Arguments are positional; the first one is an item or a platform. A function whose answer holds text takes the
+    language as an argument. An array in an answer must not be written to.
     """
-    answers: dict[tuple[int, ...], tuple[tuple[Any, ...], R]] = {}
+    return _keeping(function, _ITEMS)
+
+
+def kept_by_catalog(function: Callable[P, R]) -> Callable[P, R]:
+    """The same for a function whose first argument is a catalogue, or a large part of one: for few of them."""
+    return _keeping(function, _CATALOGS)
+
+
+def _keeping(function: Callable[P, R], most: int) -> Callable[P, R]:
+    answers: dict[int, dict[tuple[int, ...], tuple[tuple[Any, ...], R]]] = {}
+    lock = Lock()
 
     @wraps(function)
     def answer(*args: P.args, **kwargs: P.kwargs) -> R:
         assert not kwargs, "the identity of an answer is that of its positional arguments"
         key = tuple(map(id, args))
-        known = answers.get(key)
+        known = answers.get(key[0], {}).get(key)
         if known is not None:
             return known[1]
-        if len(answers) >= _MOST_KEPT:
-            answers.clear()
         found = function(*args, **kwargs)
-        answers[key] = (args, found)
+        with lock:
+            if key[0] not in answers and len(answers) >= most:
+                del answers[next(iter(answers))]
+            answers.setdefault(key[0], {})[key] = (args, found)
         return found
 
     return answer

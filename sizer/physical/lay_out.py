@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import accumulate, count
 from operator import attrgetter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sizer.base.language import tr, translated
 from sizer.base.quantities import grouped, plain
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Cable, Device, Rack
+from sizer.catalog.schema import Cable, Device
 from sizer.physical.cables import choose_cables
 from sizer.physical.connect import OUTSIDE, Class, Run, connect
 from sizer.physical.counted import Component, Quantities
-from sizer.physical.joined import SERVERS, Wiring, shape
-from sizer.physical.kept import kept
+from sizer.physical.joined import NO_NUMBERS, SERVERS, Wiring, shape
+from sizer.physical.kept import kept_by_catalog
 from sizer.physical.networks import AS_USUAL, wiring
 from sizer.physical.placement import FEEDS, RackClass, RackFill, place, rack_limits
 from sizer.physical.plan import (
@@ -35,6 +36,8 @@ from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
 from sizer.physical.rack import Standing, link_lengths_m, stand
 from sizer.physical.rack_parts import rack_classes
 from sizer.workload.request import Existing, Fabric, Limits
+
+Floats = NDArray[np.float64]
 
 RACKS_PER_ROW = 10
 
@@ -81,17 +84,21 @@ def lay_out(
         first += int(group.quantity[0])
     names = _names(classes, wires)
     runs = connect(wires, numbers, {} if standing is None else _standing(standing, names))
-    links = np.zeros(first, dtype=np.int64)
-    for run in runs:
-        links += np.bincount(run.a_device[run.a_device >= 0], minlength=first)
-        links += np.bincount(run.b_device, minlength=first)
+    a_device, b_device = (
+        np.concatenate([NO_NUMBERS, *(getattr(run, end) for run in runs)]) for end in ("a_device", "b_device")
+    )
+    links = np.bincount(np.concatenate([a_device[a_device != OUTSIDE], b_device]), minlength=first)
     switches = {count.role for count in wires.switches}
     n_network = sum(int(group.quantity[0]) for group in classes if group.role in switches)
     fills = place(classes, rule)
     places = stand(fills, classes, links, n_network, existing.racks, racks_per_row)
     placed = _placed(devices, classes, names, places, counted, catalog)
     racks = _racks(platform, placed, fills, places, existing, counted, catalog)
-    cables = [_cable_run(run, places, platform.rack, catalog) for run in runs]
+    lengths_m = link_lengths_m(places, platform.rack, a_device, b_device)
+    ends = accumulate(run.a_device.size for run in runs)
+    cables = [
+        _cable_run(run, lengths_m[end - run.a_device.size : end], catalog) for run, end in zip(runs, ends, strict=True)
+    ]
     return Plan(
         devices=placed,
         racks=racks,
@@ -247,13 +254,12 @@ def _racks(
     return tuple(racks)
 
 
-def _cable_run(run: Run, standing: Standing, rack: Rack, catalog: Catalog) -> CableRun:
-    length = link_lengths_m(standing, rack, run.a_device, run.b_device)
-    choices, number = choose_cables(_cables(catalog), run.kind, length)
-    return CableRun(run, length, tuple(choices), number)
+def _cable_run(run: Run, length_m: Floats, catalog: Catalog) -> CableRun:
+    choices, number = choose_cables(_cables(catalog), run.kind, length_m)
+    return CableRun(run, length_m, tuple(choices), number)
 
 
-@kept
+@kept_by_catalog
 def _cables(catalog: Catalog) -> tuple[Cable, ...]:
     return tuple(catalog.cables.values())
 

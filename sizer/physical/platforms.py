@@ -8,7 +8,7 @@ from sizer.base.faults import nearest
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Rack, Server, Storage, Switch
-from sizer.physical.kept import kept
+from sizer.physical.kept import kept_by_catalog
 from sizer.physical.platform import Attachment, Platform
 from sizer.physical.ports import largest_group, storage_network_numbers
 from sizer.workload.request import FabricKind, SizingRequest
@@ -144,7 +144,7 @@ def own_network_ports(server: Server, kind: LinkKind, fabric: LinkKind) -> int:
 
 
 # Kept, so that the same choice is the same object in every request: what other functions keep for it is found again.
-@kept
+@kept_by_catalog
 def _on_fabric(
     catalog: Catalog,
     server: Server,
@@ -197,7 +197,7 @@ def _on_fabric(
     )
 
 
-@kept
+@kept_by_catalog
 def _switch_for(catalog: Catalog, kind: LinkKind, also: LinkKind | None = None) -> Switch | None:
     return choose_switch(catalog.switches.values(), kind, also)
 

@@ -17,7 +17,7 @@ from sizer.physical.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_cable
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
 from sizer.physical.counted import Component, Network, Quantities
 from sizer.physical.joined import HEAD, SERVERS, STORAGE_SERVER, Link, Shape, shape
-from sizer.physical.kept import kept
+from sizer.physical.kept import kept, kept_by_catalog
 from sizer.physical.networks import AS_USUAL, wiring
 from sizer.physical.placement import (
     count_racks,
@@ -126,9 +126,7 @@ def quantities(
 
 def slice_row(counted: Quantities, row: int) -> Quantities:
     """Quantities of one row, as arrays of one entry; what the row does not have is dropped."""
-    components = tuple(
-        replace(c, quantity=c.quantity[row : row + 1]) for c in counted.components if c.quantity[row] > 0
-    )
+    components = tuple(c.of(c.quantity[row : row + 1]) for c in counted.components if c.quantity[row] > 0)
     there = {c.item for c in components}
     notes = [note for note, rows in counted.row_notes.items() if rows[row]]
     sliced = replace(
@@ -230,7 +228,7 @@ def _split_existing(platform: Platform, devices: Sequence[Component], existing: 
             left[part.item] = left[part.item] - there
             note = _join(tr("existing"), part.note)
             components.append(replace(part, quantity=there, note=note, status="existing", note_names_item=False))
-        components.append(replace(part, quantity=part.quantity - there))
+        components.append(part.of(part.quantity - there))
     return components
 
 
@@ -277,7 +275,7 @@ def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Compon
     return components
 
 
-@kept
+@kept_by_catalog
 def _cable(
     catalog: Catalog, kind: LinkKind, length_m: float, _language: Language
 ) -> tuple[tuple[tuple[str, int], ...], str]:
@@ -298,8 +296,8 @@ class _Line:
     status: Literal["computed", "optional"]
 
 
-@kept
-def _lines(platform: Platform, catalog: Catalog, _language: Language) -> tuple[_Line, ...]:
+@kept_by_catalog
+def _lines(catalog: Catalog, platform: Platform, _language: Language) -> tuple[_Line, ...]:
     """Software and support lines of a platform."""
     folders: tuple[tuple[Literal["software", "support"], Mapping[str, Software | Support]], ...] = (
         ("software", catalog.software),
@@ -349,7 +347,7 @@ def _software(platform: Platform, catalog: Catalog, rows: Shape) -> list[Compone
     covered = _covered(rows)
     amounts: dict[tuple[str, tuple[str, ...]], Ints] = {}  # many lines count alike
     found = []
-    for line in _lines(platform, catalog, spoken()):
+    for line in _lines(catalog, platform, spoken()):
         quantity = amounts.get((line.metric, line.covers))
         if quantity is None:
             first, *others = (covered[name] for name in line.covers)

@@ -11,7 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Accessory, Device
 from sizer.physical.counted import Component
 from sizer.physical.joined import SERVERS
-from sizer.physical.kept import kept
+from sizer.physical.kept import kept_by_catalog
 from sizer.physical.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
 from sizer.physical.platform import Platform
 from sizer.physical.power import outlet_kind
@@ -65,7 +65,7 @@ def rack_parts(
     return found
 
 
-@kept
+@kept_by_catalog
 def _accessories(catalog: Catalog) -> dict[str, Accessory]:
     """Small parts that can be ordered, by their use."""
     return {item.use: item for item in catalog.accessories.values() if item.orderable}

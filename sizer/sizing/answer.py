@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sizer.base.estimate import Estimate, Spread
 from sizer.base.language import tr
@@ -13,7 +14,8 @@ from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import sample_unit, sentence
-from sizer.perf.stage_capacity import throughput
+from sizer.perf import pipeline
+from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical.cables import BETWEEN_RACKS_M, IN_RACK_M
 from sizer.physical.counted import Component
 from sizer.physical.lay_out import lay_out
@@ -28,6 +30,9 @@ from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, Work
 from sizer.sizing.run import Run, run_on
 from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
 _SCALING_BEYOND = 2
@@ -155,8 +160,10 @@ def _workload_answer(
     is_documented: bool,
 ) -> WorkloadAnswer:
     run = run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration)
-    rate = throughput(run.warm.limiting())[0]
-    cold_rate = throughput(run.cold.limiting())[0]
+    sizes = _sizes(n_servers, is_documented)
+    along = run_on(request, work, platform, sizes.tolist(), storage_nodes, gateway, catalog, calibration)
+    rates = _throughput(run.warm, run.cold, along.warm)
+    rate, cold_rate = rates[0], rates[1]
     hits = float(run.comp.hit_fraction[0])
     bottleneck, following = _bottlenecks(run)
     n_gpus = n_servers * float(run.cols.gpus_per_server[0])
@@ -197,8 +204,13 @@ def _workload_answer(
         probability=min(chance, MOST_CERTAIN),
         meets_target=chance >= evaluate.least_chance(request.confidence),
         time=time,
-        scaling=_scaling(
-            request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration, is_documented
+        scaling=Scaling(
+            n_servers=sizes.astype(float),
+            n_gpus=sizes * along.cols.gpus_per_server,
+            throughput=Estimate(rates.value[2:], rates.low[2:], rates.high[2:]),
+            stage_capacity={
+                key: np.broadcast_to(value.median, sizes.shape) for key, value in along.warm.by_key().items()
+            },
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
@@ -276,26 +288,26 @@ def _stage_list(
     return tuple(stages)
 
 
-def _scaling(
-    request: SizingRequest,
-    work: ResolvedWorkload,
-    platform: Platform,
-    n_servers: int,
-    storage_nodes: int,
-    gateway: float,
-    catalog: Catalog,
-    calibration: Calibration,
-    is_documented: bool,
-) -> Scaling:
+def _sizes(n_servers: int, is_documented: bool) -> Ints:
+    """Servers of the clusters that the scaling chart shows; one where no chart is drawn."""
     most = max(_SCALING_BEYOND * n_servers, 4) if is_documented else 1
-    sizes = np.unique(np.round(np.linspace(1, most, min(most, _SCALING_MOST))).astype(int))
-    run = run_on(request, work, platform, [int(size) for size in sizes], storage_nodes, gateway, catalog, calibration)
-    shape = len(sizes)
-    return Scaling(
-        n_servers=sizes.astype(float),
-        n_gpus=sizes * run.cols.gpus_per_server,
-        throughput=throughput(run.warm.limiting()),
-        stage_capacity={key: np.broadcast_to(value.median, (shape,)) for key, value in run.warm.by_key().items()},
+    return np.unique(np.round(np.linspace(1, most, min(most, _SCALING_MOST))).astype(np.int64))
+
+
+def _throughput(*evaluated: pipeline.Stages) -> Estimate:
+    """Rates of several evaluations one after the other, sought all at once."""
+    rows = [np.broadcast_shapes(*(stage.median.shape for stage in one.limiting())) for one in evaluated]
+
+    def joined(name: str, stages: Sequence[Capacity]) -> Floats:
+        return np.concatenate(
+            [np.broadcast_to(getattr(one, name), shape) for one, shape in zip(stages, rows, strict=True)]
+        )
+
+    return throughput(
+        [
+            Capacity(*(joined(name, stages) for name in ("median", "log_sd", "log_half_width")))
+            for stages in zip(*(one.limiting() for one in evaluated), strict=True)
+        ]
     )
 
 

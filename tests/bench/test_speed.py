@@ -4,12 +4,17 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sizer import SizingRequest, load_catalog, size
 from sizer.base.resources import data_dir
+from sizer.bom.lines import bill, row_cost
+from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import calibrate, load_calibration
+from sizer.catalog.model import Catalog
 from sizer.physical.lay_out import lay_out
+from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 
@@ -59,18 +64,55 @@ def test_size_cold(benchmark: Any) -> None:
     benchmark.pedantic(lambda: subprocess.run([sys.executable, "-c", code], check=True), rounds=5)
 
 
-@pytest.mark.parametrize("servers", [128, 1000])
-def test_lay_out(benchmark: Any, servers: int) -> None:
-    """Every device, port, cable length and feed of one design; the aim is under 2 s at 1,000 servers."""
-    catalog = load_catalog()
+def _c4140(catalog: Catalog) -> Platform:
+    """Servers and storage that meet every kind of network: fabric, gateway, back end, management."""
     asked = {
         "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}],
         "platforms": {"servers": ["c4140"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
     }
-    platform = platforms(catalog, SizingRequest.from_dict(asked))[0]
+    return platforms(catalog, SizingRequest.from_dict(asked))[0]
+
+
+@pytest.mark.parametrize("servers", [128, 1000])
+def test_lay_out(benchmark: Any, servers: int) -> None:
+    """Every device, port, cable length and feed of one design; the aim is under 2 s at 1,000 servers."""
+    catalog = load_catalog()
+    platform = _c4140(catalog)
 
     def whole() -> int:
         counted = slice_row(quantities(platform, [servers], [8], catalog=catalog), 0)
         return len(lay_out(platform, counted, servers, 8, catalog=catalog).connections)
 
     assert benchmark(whole) > 2 * servers
+
+
+@pytest.mark.parametrize("servers", [128, 1000])
+def test_complete_design(benchmark: Any, servers: int) -> None:
+    """Fabric, racks, cables and bill of one design; the aim is 200 a second with 128 servers and 20 with 1,000."""
+    catalog = load_catalog()
+    platform, book = _c4140(catalog), price_book(catalog)
+
+    def whole() -> int:
+        found = quantities(platform, [servers], [8], catalog=catalog)
+        row_cost(found.components, catalog, book, "USD")
+        plan = lay_out(platform, slice_row(found, 0), servers, 8, catalog=catalog)
+        made = bill(plan.components, catalog, book, "USD", None)
+        return next(line.quantity for line in made.lines if line.item == "c4140")
+
+    assert benchmark(whole) == servers
+
+
+@pytest.mark.parametrize("rows", [1, 160])
+def test_quantities(benchmark: Any, rows: int) -> None:
+    """Everything of one platform counted for some rows at once."""
+    catalog = load_catalog()
+    platform = _c4140(catalog)
+    servers = np.arange(1, rows + 1)
+    benchmark(quantities, platform, servers, [8], catalog=catalog)
+
+
+def test_platforms_of_an_open_request(benchmark: Any) -> None:
+    """All platforms of a catalogue that was asked before."""
+    catalog = load_catalog()
+    request = SizingRequest.from_dict({"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]})
+    assert benchmark(platforms, catalog, request)
