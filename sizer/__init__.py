@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sizer.base.errors import InfeasibleError as InfeasibleError
     from sizer.base.errors import SizerError as SizerError
     from sizer.base.estimate import Estimate as Estimate
+    from sizer.batch.monte_carlo import monte_carlo as monte_carlo
     from sizer.batch.run import size_batch as size_batch
     from sizer.catalog.loader import load_catalog as load_catalog
     from sizer.catalog.model import Catalog as Catalog
@@ -34,6 +35,7 @@ _PUBLIC = {
     "SizingRequest": "sizer.workload.request",
     "SizingResult": "sizer.sizing.result",
     "load_catalog": "sizer.catalog.loader",
+    "monte_carlo": "sizer.batch.monte_carlo",
     "project": "sizer.sizing.project",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,6 @@ from sizer.workload.resolve import ResolvedWorkload
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # Levels of the quantiles, and the names of what is told of a distribution.
 LEVELS = (0.05, 0.5, 0.95)
@@ -33,38 +31,40 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Spread:
-    """What one workload reaches over the draws. Arrays (classes, sizes, statistics), in the order of STATISTICS."""
-
-    throughput: Floats  # after the first epoch [samples/s]
-    time_s: Floats | None  # to train, with start-up and the first, cold epoch; None where the length is not known
-
-
-@dataclass(frozen=True)
-class Posterior:
-    """What all designs of a space reach over the draws.
+class Reached:
+    """What designs come to over the draws.
 
     Attributes
     ----------
-    judged : Judged
-        The space.
-    probability : ndarray, shape (classes, sizes)
+    all_met : ndarray, shape (classes, sizes)
         Share of the draws in which all workloads reach their targets.
-    each : tuple of ndarray
-        The same for each workload alone.
-    spreads : tuple of Spread
-        One a workload.
+    met : ndarray, shape (workloads, classes, sizes)
+        The same of each workload alone.
+    rate : ndarray, shape (workloads, classes, sizes, statistics)
+        After the first epoch, in the order of :data:`STATISTICS`. [samples/s]
+    time_s : ndarray, shape (workloads, classes, sizes, statistics)
+        To train, with start-up and the first, cold epoch; NaN where the length of the training is not known. [s]
     """
 
-    judged: Judged
-    probability: Floats
-    each: tuple[Floats, ...]
-    spreads: tuple[Spread, ...]
+    all_met: Floats
+    met: Floats
+    rate: Floats
+    time_s: Floats
 
-    def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
-        """An array of the classes, gathered to one entry a design."""
-        found = of_classes[self.judged.class_of]
-        return found.reshape(self.judged.space.n_rows, *found.shape[2:])
+    @classmethod
+    def empty(cls, n_works: int, shape: tuple[int, int]) -> "Reached":
+        """Places for what blocks come to."""
+        rate, time_s = np.full((2, n_works, *shape, len(STATISTICS)), np.nan)
+        return cls(np.full(shape, np.nan), np.full((n_works, *shape), np.nan), rate, time_s)
+
+    def take(self, classes: Ints, sizes: Ints) -> "Reached":
+        """Some designs, by class and by place among the sizes: one axis in place of two."""
+        return Reached(
+            self.all_met[classes, sizes],
+            self.met[:, classes, sizes],
+            self.rate[:, classes, sizes],
+            self.time_s[:, classes, sizes],
+        )
 
 
 def posterior(
@@ -74,7 +74,7 @@ def posterior(
     *,
     block_elements: int = BLOCK_ELEMENTS,
     each: "Callable[[Iterable[Block]], Iterator[Reached]] | None" = None,
-) -> Posterior:
+) -> Reached:
     """Distribution of rate, time to train and success of every design of a space.
 
     Parameters
@@ -99,10 +99,7 @@ def posterior(
     true rate in it, as do all their sizes. Caches, host decode, epochs and start-up are shared by all. Numbers of a
     design do not depend on which other designs are in the space.
     """
-    shape = (len(judged.class_first), len(judged.space.sizes))
-    n_works = len(judged.works)
-    all_met, met = np.empty(shape), np.empty((n_works, *shape))
-    rate, time_s = np.empty((2, n_works, *shape, len(STATISTICS)))
+    whole = Reached.empty(len(judged.works), (len(judged.class_first), len(judged.space.sizes)))
     parts: list[tuple[Ints, slice]] = []
 
     def told() -> Iterator[Block]:
@@ -112,15 +109,12 @@ def posterior(
 
     for place, found in enumerate((each or _one_by_one)(told())):
         classes, sizes = parts[place]
-        all_met[classes, sizes], met[:, classes, sizes] = found.all_met, found.met
-        rate[:, classes, sizes], time_s[:, classes, sizes] = found.rate, found.time_s
-    spreads = tuple(
-        Spread(rate[number], time_s[number] if _has_length(work) else None) for number, work in enumerate(judged.works)
-    )
-    return Posterior(judged, all_met, tuple(met), spreads)
+        whole.all_met[classes, sizes], whole.met[:, classes, sizes] = found.all_met, found.met
+        whole.rate[:, classes, sizes], whole.time_s[:, classes, sizes] = found.rate, found.time_s
+    return whole
 
 
-def posterior_of(judged: Judged, row: int, draws: Draws, catalog: Catalog) -> "Reached":
+def posterior_of(judged: Judged, row: int, draws: Draws, catalog: Catalog) -> Reached:
     """:func:`posterior` of one design: arrays of one class and one size."""
     index, size = divmod(row, len(judged.space.sizes))
     one = int(judged.class_of[index])
@@ -164,17 +158,7 @@ class Block:
     paths: tuple[_Path, ...]
 
 
-@dataclass(frozen=True)
-class Reached:
-    """What a block comes to; arrays (workloads, classes, sizes, statistics), without the last for chances."""
-
-    all_met: Floats  # (classes, sizes)
-    met: Floats
-    rate: Floats
-    time_s: Floats  # NaN where the length is not known
-
-
-def _one_by_one(blocks: "Iterable[Block]") -> "Iterator[Reached]":
+def _one_by_one(blocks: Iterable[Block]) -> Iterator[Reached]:
     return map(reached, blocks)
 
 
@@ -295,10 +279,8 @@ def _path(judged: Judged, index: int, sizes: slice, servers: Ints, draws: Draws)
 
 def reached(block: Block) -> Reached:
     """What the designs of a block reach under each draw, as shares and statistics."""
-    n_works, n_classes = len(block.ran), len(block.paths)
-    n_sizes, n = len(block.n_gpus), len(block.ran[0].log_scatter)
-    chances = np.empty((n_works, n_classes, n_sizes))
-    rates, times = np.full((2, n_works, n_classes, n_sizes, len(STATISTICS)), np.nan)
+    n_classes, n_sizes, n = len(block.paths), len(block.n_gpus), len(block.ran[0].log_scatter)
+    found = Reached.empty(len(block.ran), (n_classes, n_sizes))
     all_met = np.ones((n_classes, n_sizes, n), dtype=bool)
     for number, ran in enumerate(block.ran):
         gpu = ran.run.samples_per_s(ran.values) * np.exp(ran.log_scatter)
@@ -310,14 +292,15 @@ def reached(block: Block) -> Reached:
             network = pipeline.network_stage(path.side, ran.sample_bytes, ran.hits, ran.exchanged_bytes).median
             data = np.minimum(storage, network)
             rate = np.minimum(servers, data)
-            rates[number, place] = _statistics(rate)
+            found.rate[number, place] = _statistics(rate)
             time_s = None if ran.epochs is None else _time_s(ran, rate, _cold(ran, path, bytes_per_s, servers))
             if time_s is not None:
-                times[number, place] = _statistics(time_s)
+                found.time_s[number, place] = _statistics(time_s)
             met = _met(ran.target, block, rate, time_s, gpu, np.minimum(decode, data))
-            chances[number, place] = met.mean(axis=-1)
+            found.met[number, place] = met.mean(axis=-1)
             all_met[place] &= met
-    return Reached(all_met.mean(axis=-1), chances, rates, times)
+    found.all_met[:] = all_met.mean(axis=-1)
+    return found
 
 
 def _bytes_per_s(path: _Path) -> Floats:

@@ -1,0 +1,205 @@
+"""Monte-Carlo over the calibration's posterior: one table with the distribution of every design of a space."""
+
+import hashlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sizer import __version__
+from sizer.base.errors import BatchError, RequestError
+from sizer.base.faults import shown
+from sizer.batch.columns import PREFIX
+from sizer.batch.run import calibration_digest
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.draws import Draws, GeneratorOf
+from sizer.catalog.loader import load_catalog
+from sizer.catalog.model import Catalog
+from sizer.physical.platform import Platform
+from sizer.sizing.best import search
+from sizer.sizing.counting import Counting
+from sizer.sizing.posterior import BLOCK_ELEMENTS, STATISTICS, Block, Reached, posterior, reached
+from sizer.workload.request import SizingRequest
+
+# A share of 10,000 draws is known to half a per cent, far below what the models tell; more would only fill the memory.
+MOST_DRAWS = 10_000
+# Blocks that are with each worker at a time: a few hundred kilobytes each.
+_IN_FLIGHT = 4
+# Distributions stand beside the numbers of the sizing under this name.
+POSTERIOR = f"{PREFIX}posterior."
+
+
+def monte_carlo(
+    request: SizingRequest,
+    catalog: Catalog | None = None,
+    *,
+    calibration: Calibration | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    executor: Executor | None = None,
+    block_elements: int = BLOCK_ELEMENTS,
+) -> pa.Table:
+    """Distribution of rate and time to train, and chance to meet the targets, of every design of a request's space.
+
+    Parameters
+    ----------
+    request : SizingRequest
+        What is asked.
+    catalog : Catalog, optional
+        Default: the shipped one.
+    calibration : Calibration, optional
+        Default: the stored one.
+    draws : int, default 1000
+        Sets of coefficients, 1 to 10,000.
+    seed : int, default 0
+        Of the random numbers, 0 or more. The same seed gives the same table to the last bit, whatever executes it and
+        in blocks of whatever size.
+    executor : concurrent.futures.Executor, optional
+        Where blocks are evaluated; default: a thread a core.
+    block_elements : int
+        Designs x draws evaluated at once. It sets how much memory is used.
+
+    Returns
+    -------
+    pyarrow.Table
+        One row a design: every platform that the request allows, at every number of servers, with the storage nodes
+        that the sizing gives it. ``answer.design.*`` says what it is and whether it keeps every limit of the request,
+        ``answer.probability`` is the probability that the sizing works with, ``answer.posterior.*`` are the shares of
+        the draws in which the targets are met, and 5, 50 and 95 % quantiles and mean of rate and time to train
+        (null where the length of the training is not known) of each workload.
+
+    Raises
+    ------
+    RequestError
+        If draws or seed are out of range, or the request names something that the catalogue does not have.
+    InfeasibleError
+        If no platform is allowed, or no run can start in the time asked.
+    BatchError
+        If the executor is broken.
+
+    Notes
+    -----
+    What draws share among designs is said at :func:`sizer.sizing.posterior.posterior`. The sizing takes a rate at the
+    fitted coefficients for its median; the median over the draws lies below it where much is lost by waiting, because
+    losses add up and each can be several times its median.
+    """
+    made = draws_of(calibration if calibration is not None else stored_calibration(), draws, seed)
+    catalog = load_catalog() if catalog is None else catalog
+    counting = search(request, catalog, made.calibration)
+    with _workers(executor) as each:
+        found = posterior(counting.judged, made, catalog, block_elements=block_elements, each=each)
+    return _table(counting, found, made, seed)
+
+
+def draws_of(calibration: Calibration, draws: int, seed: int) -> Draws:
+    """Draws whose every quantity has a stream of random numbers of its own, from seed and name.
+
+    Raises
+    ------
+    RequestError
+        If the number of draws or the seed is out of range.
+    """
+    _require_whole("draws", draws, 1, MOST_DRAWS)
+    _require_whole("seed", seed, 0, 2**64 - 1)
+    return Draws(calibration, draws, _streams(seed))
+
+
+def _require_whole(name: str, value: object, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise RequestError(f"{name} = {shown(value)} is not a whole number from {least} to {most}")
+
+
+def _streams(seed: int) -> GeneratorOf:
+    def generator_of(key: str) -> np.random.Generator:
+        words = np.frombuffer(hashlib.sha256(key.encode()).digest(), dtype="<u4")
+        return np.random.default_rng(np.random.SeedSequence([seed, *words.tolist()]))
+
+    return generator_of
+
+
+@contextmanager
+def _workers(executor: Executor | None) -> Iterator[Callable[[Iterable[Block]], Iterator[Reached]]]:
+    """Applies ``reached`` to blocks on an executor, a few at a time, in their order."""
+    count = os.cpu_count() or 1
+    ours = ThreadPoolExecutor(count) if executor is None else None
+    used = executor or ours
+    assert used is not None
+
+    def each(blocks: Iterable[Block]) -> Iterator[Reached]:
+        sent: deque[Future[Reached]] = deque()
+        try:
+            for block in blocks:
+                sent.append(used.submit(reached, block))
+                if len(sent) >= _IN_FLIGHT * count:
+                    yield sent.popleft().result()
+            while sent:
+                yield sent.popleft().result()
+        except BrokenExecutor as error:
+            raise BatchError(f"a worker process was lost and with it the executor that was given: {error}") from error
+        finally:
+            for waiting in sent:
+                waiting.cancel()
+
+    try:
+        yield each
+    finally:
+        if ours is not None:
+            ours.shutdown(cancel_futures=True)
+
+
+def _table(counting: Counting, found: Reached, draws: Draws, seed: int) -> pa.Table:
+    judged = counting.judged
+    index, servers = judged.space.platform, judged.space.n_servers
+    per_server = np.array([platform.gpus_per_server for platform in judged.platforms])[index]
+    columns = {
+        "design.server": _texts(judged.platforms, index, lambda one: one.server.id),
+        "design.servers": servers,
+        "design.gpu": _texts(judged.platforms, index, lambda one: one.gpu.id),
+        "design.gpus": servers * per_server,
+        "design.gpus_per_server": per_server,
+        "design.storage": _texts(judged.platforms, index, lambda one: one.storage.id),
+        "design.storage_option": _texts(judged.platforms, index, _option),
+        "design.storage_nodes": judged.storage_nodes,
+        "design.fabric": _texts(judged.platforms, index, lambda one: one.fabric),
+        "design.is_feasible": counting.feasible,
+        "probability": judged.probability,
+    }
+    cells = {PREFIX + name: column for name, column in columns.items()}
+    sizes = np.tile(np.arange(len(judged.space.sizes)), judged.space.n_platforms)
+    cells |= posterior_cells(found.take(judged.class_of[index], sizes))
+    metadata = {
+        "sizer.version": __version__,
+        "sizer.catalog_digest": counting.catalog.digest,
+        "sizer.calibration_digest": calibration_digest(draws.calibration),
+        "sizer.draws": str(draws.n),
+        "sizer.seed": str(seed),
+    }
+    return pa.table(cells).replace_schema_metadata(metadata)
+
+
+def _option(platform: Platform) -> str:
+    options = platform.storage.capacity_options
+    return options[platform.capacity_option].name if options else ""
+
+
+def _texts(platforms: Sequence[Platform], index: NDArray[np.int64], text_of: Callable[[Platform], str]) -> pa.Array:
+    """A text of the platform of each row."""
+    return pa.array([text_of(platform) for platform in platforms], pa.string()).take(pa.array(index))
+
+
+def posterior_cells(found: Reached) -> dict[str, pa.Array]:
+    """Columns of distributions, one entry a design; null where a time is not known."""
+    cells = {"probability": found.all_met}
+    for number, met in enumerate(found.met):
+        cells[f"workload.{number}.probability"] = met
+        for key, values in (
+            ("throughput_samples_per_s", found.rate[number]),
+            ("time_to_train_s", found.time_s[number]),
+        ):
+            cells |= {f"workload.{number}.{key}.{name}": values[..., i] for i, name in enumerate(STATISTICS)}
+    return {POSTERIOR + name: pa.array(column, pa.float64(), mask=np.isnan(column)) for name, column in cells.items()}
