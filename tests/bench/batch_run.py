@@ -2,14 +2,14 @@
 
 import json
 import os
-import resource
 import sys
 import time
 from collections import Counter
 from concurrent.futures import Executor, ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 from sizer.batch.run import size_batch
+from tests.bench.memory import peak_megabytes
 from tests.bench.requests import many_requests
 
 
@@ -29,9 +29,8 @@ def main(count: int) -> None:
     workers = os.cpu_count() or 1
     with ProcessPoolExecutor(workers, get_context("spawn")) as executor:
         found = measured(count, executor, workers)
-    # Of the children the largest is known: that many of it is the most that they held together.
-    own, child = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    sys.stdout.write(json.dumps({**found, "peak_megabytes": round((own + workers * child) / 1000)}))
+        peak = peak_megabytes() + sum(peak_megabytes(child.pid) for child in active_children() if child.pid)
+    sys.stdout.write(json.dumps({**found, "peak_megabytes": round(peak)}))
 
 
 if __name__ == "__main__":
