@@ -130,9 +130,11 @@ def group_terms(
     """Terms of every compute group of some platforms, in the order of ``compute_groups``."""
     task = "inference" if work.is_inference else "training"
     precision, many_servers = work.request.precision, bool((n_servers > 1).any())
-    dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
+    rest = (calibration, work.stack, precision, task, catalog)
     return [
-        _terms(calibration, work.stack, dnn, precision, task, catalog, group, many_servers, spoken().locale)
+        _terms(work.request.dnn, *rest, group, many_servers, spoken().locale)
+        if isinstance(work.request.dnn, CustomDnn)
+        else _known_terms(work.dnn, *rest, group, many_servers, spoken().locale)
         for group in compute_groups(platforms)[0]
     ]
 
@@ -170,11 +172,10 @@ def exchanged_bytes(work: ResolvedWorkload, cols: Columns, n_servers: Ints) -> F
     return pipeline.exchanged_bytes_per_sample(gradient, n_servers, cols.gpus_per_server, work.batch_per_gpu)
 
 
-@kept
 def _terms(
+    dnn: Dnn | CustomDnn,
     calibration: Calibration,
     stack: Stack,
-    dnn: Dnn | CustomDnn,
     precision: str,
     task: str,
     catalog: Catalog,
@@ -182,7 +183,7 @@ def _terms(
     has_many_servers: bool,
     _locale: str,  # of the notes
 ) -> step.StepTerms:
-    """Terms of one compute group; most requests of a batch ask for few combinations."""
+    """Terms of one compute group."""
     return calibration.step_terms(
         stack=stack,
         dnn=dnn,
@@ -193,6 +194,10 @@ def _terms(
         task=task,
         server=group.server,
     )
+
+
+# Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
+_known_terms = kept(_terms)
 
 
 def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float, str]:
