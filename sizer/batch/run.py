@@ -7,7 +7,7 @@ from dataclasses import fields
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -34,36 +34,6 @@ _PROGRESS_S = 0.25
 Progress = Callable[[int, int | None, float, float | None], None]
 # An iterable of requests, or one table. pyarrow and pandas have no types to name here.
 Requests: TypeAlias = Iterable[SizingRequest | Mapping[str, Any] | str | Path] | str | Path | Any
-
-
-@overload
-def size_batch(
-    requests: Requests,
-    catalog: Catalog | None = ...,
-    *,
-    calibration: Calibration | None = ...,
-    executor: Executor | None = ...,
-    workers: int | None = ...,
-    in_flight: int | None = ...,
-    out: str | Path,
-    progress: Progress | None = ...,
-    clock: Callable[[], float] = ...,
-) -> Path: ...
-
-
-@overload
-def size_batch(
-    requests: Requests,
-    catalog: Catalog | None = ...,
-    *,
-    calibration: Calibration | None = ...,
-    executor: Executor | None = ...,
-    workers: int | None = ...,
-    in_flight: int | None = ...,
-    out: None = ...,
-    progress: Progress | None = ...,
-    clock: Callable[[], float] = ...,
-) -> pa.Table: ...
 
 
 def size_batch(

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from itertools import repeat
+from itertools import islice, repeat
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -85,9 +85,9 @@ def batch_command(
         print(_in_words(counts))
     not_sized = len(statuses) - counts["sized"]
     if not_sized:
-        errors = [error for error in _column(target, "answer.error") if error is not None]
-        for error in errors[:_MOST_NAMED]:
-            print(f"sizer: {error}", file=sys.stderr)
+        errors = zip(_column(target, "answer.place"), _column(target, "answer.error"), strict=True)
+        for place, error in islice(((place, error) for place, error in errors if error is not None), _MOST_NAMED):
+            print(f"sizer: {error if error.startswith(place) else f'{place}: {error}'}", file=sys.stderr)
         raise BatchError(
             f"not sized: {not_sized} of {len(statuses)} requests; column answer.error of {target} says why"
         )
@@ -115,7 +115,8 @@ def _size(
             f"a batch needs {error.name}, which is not installed; install dl-cluster-configurator[batch]"
         ) from None
     if scheduler is None:
-        size_batch(requests, catalog, workers=workers or os.cpu_count() or 1, out=target, progress=tell)
+        count = (os.cpu_count() or 1) if workers is None else workers
+        size_batch(requests, catalog, workers=count, out=target, progress=tell)
         return
     try:
         from distributed import Client
@@ -240,7 +241,7 @@ def _lines() -> "Progress":
 
 
 def _pace(per_s: float, left_s: float | None) -> str:
-    from sizer.base.quantities import duration
+    from sizer.base.quantities import duration, significant
 
-    rate = f"{per_s:.3g} a second"
+    rate = f"{significant(per_s)} a second"
     return rate if left_s is None else f"{rate}, {duration(left_s)} left"

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,6 +22,7 @@ from sizer.batch import work
 from sizer.batch.columns import answer_cells
 from sizer.batch.keys import cells_of, nested, request_key
 from sizer.batch.run import CHUNK_REQUESTS
+from sizer.batch.work import FAILED, SIZED, STATUSES
 from sizer.bom.bill import Sum
 from tests.answers import EXAMPLES, ROOT, catalog, sized
 from tests.batch.requests import AtOnce, many, request, requests
@@ -247,3 +249,15 @@ def test_the_package_is_imported_without_arrow() -> None:
     program = "import sys, json, sizer, sizer.cli; print(json.dumps([name for name in sys.modules if '.' not in name]))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"pyarrow", "distributed", "numpy"} & set(json.loads(done.stdout))
+
+
+def test_every_column_is_documented_in_its_order() -> None:
+    text = (ROOT / "docs" / "batch.md").read_text(encoding="utf-8")
+    listed: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("| `answer."):
+            for name in re.findall(r"`([^`]+)`", line.split("|")[1]):
+                listed.append(name if name.startswith("answer.") else f"{listed[-1].rpartition('.')[0]}{name}")
+    assert listed == size_batch([], catalog()).schema.names
+    statuses = {SIZED, FAILED, *STATUSES.values()}
+    assert statuses <= set(re.findall(r"`(\w+)`", text))

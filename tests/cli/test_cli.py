@@ -1,46 +1,16 @@
 """The command line: answers, exit statuses, and one clear sentence for every kind of bad input."""
 
-import io
 import json
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from sizer.base.resources import data_dir
-from sizer.cli import main
+from tests.cli.running import Done, refused, run
 
 EXAMPLE = data_dir("examples") / "dgx1-f800-resnet50.toml"
-
-
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(*arguments: object) -> Done:
-    """The command line in this process: a hundred starts of Python would make the tests slow."""
-    out, err = io.StringIO(), io.StringIO()
-    status: object = 0
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", ["sizer", *map(str, arguments)])
-        try:
-            main()
-        except SystemExit as end:
-            status = end.code
-    return Done(int(status or 0) if isinstance(status, (int, type(None))) else 1, out.getvalue(), err.getvalue())
-
-
-def refused(done: Done, status: int, *words: str) -> None:
-    assert done.returncode == status, done.stderr
-    assert "Traceback" not in done.stderr
-    for word in words:
-        assert word in done.stderr
 
 
 def test_size_prints_the_answer_and_writes_the_documents(tmp_path: Path) -> None:
