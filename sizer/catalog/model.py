@@ -166,11 +166,11 @@ datasets, stacks, recipes : Items
     prices: tuple[Price, ...]
     digest: str
     own_prices: frozenset[str] = frozenset()
-    _category: dict[str, str] = field(init=False, repr=False)
+    _index: dict[str, tuple[str, Item]] = field(init=False, repr=False)  # id -> folder and item
 
     def __post_init__(self) -> None:
-        index = {key: folder for folder in CATEGORIES for key in self.folder(folder)}
-        object.__setattr__(self, "_category", index)
+        index = {key: (folder, item) for folder in CATEGORIES for key, item in self.folder(folder).items()}
+        object.__setattr__(self, "_index", index)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Catalog) and other.digest == self.digest
@@ -193,11 +193,7 @@ datasets, stacks, recipes : Items
         UnknownItemError
             If no folder does; the message names the nearest known id.
         """
-        try:
-            return self._category[item_id]
-        except KeyError:
-            hint = nearest(str(item_id), list(self._category))
-            raise UnknownItemError([f"the catalogue has no item {item_id!r}{hint}"]) from None
+        return self._entry(item_id)[0]
 
     def item(self, item_id: str) -> Item:
         """Item of any folder by its id.
@@ -207,8 +203,14 @@ datasets, stacks, recipes : Items
         UnknownItemError
             If no folder holds it; the message names the nearest known id.
         """
-        found: Item = self.folder(self.category_of(item_id))[item_id]
-        return found
+        return self._entry(item_id)[1]
+
+    def _entry(self, item_id: str) -> tuple[str, Item]:
+        try:
+            return self._index[item_id]
+        except KeyError:
+            hint = nearest(str(item_id), list(self._index))
+            raise UnknownItemError([f"the catalogue has no item {item_id!r}{hint}"]) from None
 
     def device(self, item_id: str) -> Device:
         """Item that takes rack units and watts.

@@ -33,21 +33,24 @@ def kept_by_catalog(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _keeping(function: Callable[P, R], most: int) -> Callable[P, R]:
-    answers: dict[int, dict[tuple[int, ...], tuple[tuple[Any, ...], R]]] = {}
+    answers: dict[tuple[int, ...], tuple[tuple[Any, ...], R]] = {}
+    asked_of: dict[int, list[tuple[int, ...]]] = {}  # first argument -> keys of its answers
     lock = Lock()
 
     @wraps(function)
     def answer(*args: P.args, **kwargs: P.kwargs) -> R:
         assert not kwargs, "the identity of an answer is that of its positional arguments"
         key = tuple(map(id, args))
-        known = answers.get(key[0], {}).get(key)
+        known = answers.get(key)
         if known is not None:
             return known[1]
         found = function(*args, **kwargs)
         with lock:
-            if key[0] not in answers and len(answers) >= most:
-                del answers[next(iter(answers))]
-            answers.setdefault(key[0], {})[key] = (args, found)
+            if key[0] not in asked_of and len(asked_of) >= most:
+                for old in asked_of.pop(next(iter(asked_of))):
+                    answers.pop(old, None)
+            asked_of.setdefault(key[0], []).append(key)
+            answers[key] = (args, found)
         return found
 
     return answer

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sizer.catalog.schema import Device, Pdu
 from sizer.physical.kept import kept
@@ -125,8 +125,7 @@ def feeds(devices: Sequence[tuple[int, Device]], pdus_per_side: int, pdu: Pdu) -
     )
 
 
-@dataclass(frozen=True)
-class _Supplies:
+class _Supplies(NamedTuple):
     """Power supplies of one device."""
 
     inlets: int
