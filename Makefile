@@ -42,8 +42,11 @@ lint: $(STAMP) ## style, types, layers, spelling
 	@$(BIN)/lint-imports
 	@$(BIN)/codespell
 
-bench: $(STAMP) ## the speed claims
-	@$(BIN)/pytest tests/bench --benchmark-only --override-ini norecursedirs=.*
+bench: $(STAMP) ## the speed claims, printed against what is asked (KEEP=1: kept, with docs/speed.md made from them)
+	@mkdir -p $(OUT)
+	@$(BIN)/pytest tests/bench --override-ini norecursedirs=.* --benchmark-only \
+		--benchmark-columns=min,median,max,rounds --benchmark-json $(OUT)/bench.json
+	@$(BIN)/python -m tools.speed $(OUT)/bench.json $(if $(KEEP),--keep)
 
 wheel-check: $(STAMP) ## the wheel works in an empty environment outside the checkout
 	@tools/wheel_check.sh

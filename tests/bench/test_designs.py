@@ -25,7 +25,6 @@ MOST_SERVERS = 1024
 ROUNDS, WARM_ROUNDS = 15, 3
 # What the request allows; the platforms that come of it are counted in the run.
 NARROW: dict[str, dict[str, list[str]]] = {
-    "one": {"servers": ["dgx-1"], "gpus": ["v100-sxm2-16gb"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]},
     "server-and-storage": {"servers": ["dgx-1"], "storage": ["isilon-f800"]},
     "server": {"servers": ["dgx-1"]},
     "three-servers": {"servers": ["dgx-1", "c4140", "apollo-6500"]},

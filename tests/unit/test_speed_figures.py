@@ -1,0 +1,116 @@
+"""The table of `make bench`, from a run made up here; expected numbers by hand."""
+
+import json
+
+import pytest
+
+from tools import speed, speed_page
+from tools.speed_figures import ASKED, Run, cost_ratio, found, growths, read, roofline, stripped
+
+
+def raw(slower: float = 1.0, judged_s: float = 0.5) -> dict:
+    """What pytest-benchmark writes, on a machine that is so much slower."""
+
+    def bench(name: str, median_s: float, **extra: object) -> dict:
+        time_s = median_s * slower
+        return {
+            "fullname": f"tests/bench/{name}",
+            "stats": {"median": time_s, "min": time_s, "rounds": 3},
+            "extra_info": extra,
+        }
+
+    cpu = {"brand_raw": "Some CPU", "family": 6, "model": 1, "stepping": 2, "count": 4, "hz_advertised": [2 * 10**9, 0]}
+    return {
+        "machine_info": {"node": "host-of-somebody", "python_version": "3.12.1", "cpu": cpu},
+        "commit_info": {"project": "checkout-of-somebody"},
+        "datetime": "2026-01-02T03:04:05+00:00",
+        "benchmarks": [
+            bench("test_reference.py::test_python_loop", 0.05),
+            bench("test_reference.py::test_bare_python", 0.01),
+            bench("test_reference.py::test_triad_in_memory", 0.05, bytes=10**9),
+            bench("test_reference.py::test_triad_in_cache", 0.05, bytes=4 * 10**9),
+            bench("test_reference.py::test_polynomial_in_cache", 0.01, flop=4 * 10**7),
+            bench("test_reference.py::test_matrix_product", 0.3, flop=10**9, inner_s=0.02),
+            bench("test_designs.py::test_judge_by_servers[10]", 0.01, designs=10_000, distinct_designs=4_000),
+            bench("test_designs.py::test_judge_by_servers[1024]", judged_s, designs=10**6, distinct_designs=400_000),
+            bench(
+                "test_designs.py::test_traffic_of_the_judge", 9.0, designs=10**6, bytes=2 * 10**9, flop=4 * 10**8,
+                elementary=5 * 10**6, file="/home/somebody/x",
+            ),
+            bench("test_batch.py::test_requests_to_a_table[few]", 3.0, requests=100, inner_s=1.0),
+            bench(
+                "test_batch.py::test_requests_to_a_table[many]", 82.0, requests=10_000, inner_s=80.0, workers=4,
+                peak_megabytes=400, statuses={"sized": 9_000, "infeasible": 1_000},
+            ),
+        ],
+    }  # fmt: skip
+
+
+@pytest.fixture
+def run() -> Run:
+    return Run.from_kept(stripped(raw()))
+
+
+def values(run: Run) -> dict[str, float | None]:
+    return {one.figure.key: one.value for one in found(run, ASKED)}
+
+
+def test_figures_are_counts_by_times(run):
+    assert values(run)["judged"] == pytest.approx(2e6)  # 10^6 designs in half a second
+    assert values(run)["batch"] == pytest.approx(802)  # 2 s to start, 10 times 80 s
+    assert values(run)["batch-memory"] == 400
+    assert values(run)["growth-designs"] == pytest.approx(0.5)  # 100 times as many in 50 times the time
+    assert values(run)["growth-requests"] == pytest.approx(0.8)
+    assert values(run)["choice"] is None
+
+
+def test_what_is_missed_is_printed_and_what_is_missing_is_not_reached(run):
+    told = {one.figure.key: one.is_reached for one in found(run, ASKED)}
+    assert told["judged"] is False
+    assert told["batch"] is True
+    assert told["choice"] is None
+    (line,) = [line for line in speed.report(run, None).splitlines() if line.startswith("designs judged")]
+    # 10^6 designs in ten triads.
+    expected = "at least 3 million a second 2.00 million a second no 100 000 a triad"
+    assert " ".join(line.split()).endswith(f"a core {expected}")
+    assert speed.report(run, None).endswith(
+        "Below what is asked: designs judged, all stages with their interval, a core."
+    )
+
+
+def test_a_slower_machine_costs_the_same_in_its_own_references():
+    here, there = (Run.from_kept(stripped(raw(slower))) for slower in (1.0, 2.0))
+    pairs = list(zip(found(there, ASKED), found(here, ASKED), strict=True))
+    ratios = {now.figure.key: cost_ratio(now, there, then, here) for now, then in pairs}
+    assert ratios["judged"] == pytest.approx(1.0)
+    faster = Run.from_kept(stripped(raw(judged_s=0.25)))
+    now, then = found(faster, ASKED)[0], found(here, ASKED)[0]
+    assert cost_ratio(now, faster, then, here) == pytest.approx(0.5)
+
+
+def test_roofline_is_bytes_and_operations_a_second(run):
+    roof = roofline(run)
+    assert roof is not None
+    assert roof.memory_bytes_per_s == pytest.approx(20e9)
+    assert roof.peak_flop_per_s == pytest.approx(50e9)  # the inner time, not that of the process
+    assert roof.flop_per_byte == pytest.approx(0.2)
+    assert roof.flop_per_s == pytest.approx(0.8e9)
+    assert roof.memory_fraction == pytest.approx(0.2)  # 2 million designs a second of 2,000 B each
+    assert roof.cache_fraction == pytest.approx(0.05)
+
+
+def test_growth_has_the_exponent_of_its_end(run):
+    by_name = {one.name: one for one in growths(run)}
+    assert by_name["requests"].of_linear == pytest.approx(0.8)
+    assert by_name["requests"].last_exponent == pytest.approx(0.95154, abs=1e-5)  # ln 80 / ln 100
+
+
+def test_nothing_of_a_person_or_a_path_is_kept():
+    kept = json.dumps(stripped(raw()))
+    assert "somebody" not in kept
+    assert "Some CPU" in kept
+
+
+def test_page_is_that_of_the_kept_run():
+    text = speed_page.PAGE.read_text(encoding="utf-8")
+    assert speed_page.page(text, read(speed.KEPT)) == text

@@ -1,0 +1,89 @@
+"""Prints what `make bench` measured, against what is asked and an earlier run; --keep keeps it and makes the page."""
+
+import argparse
+import json
+from pathlib import Path
+
+from sizer.base.quantities import significant
+from tools.speed_figures import (
+    ASKED,
+    MANY,
+    OTHERS,
+    Figure,
+    Run,
+    amount,
+    asked,
+    cost_ratio,
+    found,
+    read,
+    referred,
+    roofline,
+    verdict,
+)
+from tools.speed_figures import stripped as kept_part
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "tests" / "bench" / "kept.json"
+HEAD = ("figure", "asked", "measured", "reached", "in references", "cost by the kept run's")
+
+
+def rows(run: Run, figures: tuple[Figure, ...], before: Run | None) -> list[tuple[str, ...]]:
+    """Cells of a table, a row a figure; a cost by the kept run's is each divided by the reference of its own run."""
+    earlier = found(before, figures) if before is not None else [None] * len(figures)
+    table: list[tuple[str, ...]] = []
+    for now, then in zip(found(run, figures), earlier, strict=True):
+        ratio = cost_ratio(now, run, then, before) if before is not None and then is not None else None
+        measured = amount(now.value, now.figure)
+        cells = now.figure.name, asked(now.figure), measured, verdict(now), referred(now, run)
+        table.append((*cells, "" if ratio is None else f"{ratio:.2f}"))
+    return table
+
+
+def aligned(table: list[tuple[str, ...]]) -> str:
+    """Table as text: names left, the rest right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for cells in table:
+        name, *rest = cells
+        lines.append("  ".join([name.ljust(widths[0]), *map(str.rjust, rest, widths[1:])]).rstrip())
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def report(run: Run, before: Run | None) -> str:
+    """All that is printed after a run."""
+    parts = [aligned([HEAD, *rows(run, ASKED, before)]), aligned([HEAD, *rows(run, OTHERS, before)])]
+    roof = roofline(run)
+    if roof is not None:
+        parts.append(
+            f"The judge moves {significant(roof.bytes_per_design)} B and does {significant(roof.flop_per_design)} FLOP "
+            f"a design: {100 * roof.memory_fraction:.0f} % of the memory-bandwidth bound of one core, "
+            f"{100 * roof.cache_fraction:.0f} % of what its second cache gives."
+        )
+    if MANY in run.benches:
+        count = run.benches[MANY].extra["requests"]
+        parts.append(f"The 100,000 requests are told from {count:,} that were measured.")
+    missed = [one.figure.name for one in found(run, ASKED) if one.is_reached is False]
+    parts.append(
+        "Below what is asked: " + "; ".join(missed) + "." if missed else "Everything that is asked is reached."
+    )
+    return "\n\n".join(parts)
+
+
+def main() -> None:
+    """Read pytest-benchmark's file, print, keep."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("measured", type=Path, help="JSON file that pytest-benchmark wrote")
+    parser.add_argument("--keep", action="store_true", help="make this the kept run, and the page from it")
+    given = parser.parse_args()
+    data = kept_part(json.loads(given.measured.read_text(encoding="utf-8")))
+    before = read(KEPT) if KEPT.exists() else None
+    print(report(Run.from_kept(data), before))
+    if given.keep:
+        KEPT.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        from tools import speed_page
+
+        speed_page.write(read(KEPT))
+
+
+if __name__ == "__main__":
+    main()
