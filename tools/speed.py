@@ -7,8 +7,10 @@ from pathlib import Path
 from sizer.base.quantities import significant
 from tools.speed_figures import (
     ASKED,
+    JUDGE,
     MANY,
     OTHERS,
+    REFERENCES,
     Figure,
     Run,
     amount,
@@ -76,6 +78,9 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="make this the kept run, and the page from it")
     given = parser.parse_args()
     data = kept_part(json.loads(given.measured.read_text(encoding="utf-8")))
+    missing = [name for name in (*REFERENCES, JUDGE, MANY) if name not in data["benchmarks"]]
+    if given.keep and missing:
+        parser.error(f"only a whole run is kept; {given.measured} lacks {', '.join(missing)}")
     before = read(KEPT) if KEPT.exists() else None
     print(report(Run.from_kept(data), before))
     if given.keep:

@@ -25,7 +25,7 @@ _SAMPLE_BYTES = (113e3, 250e3, 600e3, 1.3e6)
 def many_requests(count: int, seed: int = 1) -> Iterator[dict[str, Any]]:
     """Different requests, one at a time.
 
-    Most are met by some tens of servers. About one in ten is not met by anything: a room too small, a time too short.
+    Most are met by some tens of servers. About one in six is not met by anything: a room too small, a time too short.
     """
     draw = random.Random(seed)
     for number in range(count):

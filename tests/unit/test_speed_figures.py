@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
+from tests.bench.traffic import watching
 from tools import speed, speed_page
 from tools.speed_figures import ASKED, Run, cost_ratio, found, growths, read, roofline, stripped
 
@@ -97,6 +99,15 @@ def test_roofline_is_bytes_and_operations_a_second(run):
     assert roof.flop_per_s == pytest.approx(0.8e9)
     assert roof.memory_fraction == pytest.approx(0.2)  # 2 million designs a second of 2,000 B each
     assert roof.cache_fraction == pytest.approx(0.05)
+
+
+def test_traffic_counts_operands_without_their_repetitions():
+    with watching() as seen:
+        column, row = np.ones((10, 1)), np.arange(100.0)
+        np.exp(column * row)
+    # 80 + 800 B read and 8,000 written by the product, 8,000 read and written by the exponential.
+    assert seen["bytes"] == 80 + 800 + 3 * 8000
+    assert (seen["arithmetic"], seen["elementary"]) == (1000, 1000)
 
 
 def test_growth_has_the_exponent_of_its_end(run):
