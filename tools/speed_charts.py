@@ -85,13 +85,13 @@ def growth_chart(growths: Sequence[Growth]) -> Chart:
         lines.mark_point(color=LIGHT.accent, filled=True, size=24, opacity=1).encode(x=x, y=y),
         *level_mark(_MOST_GROWTH, f"asked: at most {_MOST_GROWTH:g}", y_scale, LIGHT),
     ]
-    # A line that ends early has others to its right, and its label above them.
+    # A line that ends early has others to its right; its label stands below it, where these have fallen further.
     far = [end for end in ends if end["x"] ** 2 > size]
     near = [end for end in ends if end not in far]
     for end in far:
         end["x"] = size
     _spread(far, 15 * math.log(bounds[1] / bounds[0]) / height)
-    for some, place in ((far, {"dx": 8}), (near, {"dx": 4, "dy": -16})):
+    for some, place in ((far, {"dx": 8}), (near, {"dx": 4, "dy": 14})):
         if some:
             at = alt.Y("at:Q" if some is far else "y:Q", scale=y_scale)
             layers.append(chart_of(some).mark_text(align="left", **place).encode(x=x, y=at, text="text:N"))

@@ -29,8 +29,9 @@ def main(count: int) -> None:
     workers = os.cpu_count() or 1
     with ProcessPoolExecutor(workers, get_context("spawn")) as executor:
         found = measured(count, executor, workers)
-        peak = peak_megabytes() + sum(peak_megabytes(child.pid) for child in active_children() if child.pid)
-    sys.stdout.write(json.dumps({**found, "peak_megabytes": round(peak)}))
+        own, of_workers = peak_megabytes(), [peak_megabytes(child.pid) for child in active_children() if child.pid]
+    peaks = {"peak_megabytes": round(own + sum(of_workers)), "own_megabytes": round(own)}
+    sys.stdout.write(json.dumps({**found, **peaks}))
 
 
 if __name__ == "__main__":
