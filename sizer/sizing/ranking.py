@@ -6,7 +6,10 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.catalog.schema import Device
 from sizer.design.search import best_row
+from sizer.physical.capacity import counts_nodes
+from sizer.physical.platform import Platform
 from sizer.sizing.columns import rate_is_unknown
 from sizer.sizing.counting import Counting
 
@@ -114,7 +117,9 @@ class Ranking:
         for row in self._fewest():
             rows.append(row)
             # Of designs that unpriced items tell apart no price says which is cheaper; more designs do not change that.
-            are_told_apart = are_told_apart or bool(self._counting.deciding_prices(np.array(rows)))
+            are_told_apart = are_told_apart or (
+                self._no_price_ranks(row) if len(rows) == 1 else bool(self._counting.deciding_prices(np.array(rows)))
+            )
             if are_told_apart and len(rows) >= n:
                 break
         else:
@@ -176,16 +181,25 @@ class Ranking:
 
     def _best(self, group: Sequence[int]) -> int | None:
         """Best row of a platform, counting only what could be it; None where nothing can be built."""
-        waiting = sorted((self._smallest(index), index) for index in group)
+        platforms = self._counting.judged.platforms
+        waiting = sorted((self._smallest(index), platforms[index].capacity_option, index) for index in group)
         rows = np.zeros(0, dtype=np.int64)
         best: Key | None = None
+        built: set[tuple[object, ...]] = set()
         while waiting and (best is None or waiting[0][0] <= best):
-            more = self._counting.feasible_of(waiting.pop(0)[1])
+            smallest, _, index = waiting.pop(0)
+            # The same chassis on the same fabric with larger drives, or with GPUs of more memory, are the same parts.
+            parts = (smallest, platforms[index].gpus_per_server, platforms[index].fabric)
+            if parts in built:
+                continue
+            more = self._counting.feasible_of(index)
             if more.size:
                 order = keys(self._counting, more[:1])
                 first = float(order[0][0]), float(order[1][0])
                 best = first if best is None else min(best, first)
                 rows = np.concatenate([rows, more])
+                if first == smallest:
+                    built.add(parts)
         if best is None:
             return None
         if not _told_apart(self._counting, rows):
@@ -193,3 +207,30 @@ class Ranking:
             self._needs_all_sizes()
             rows = np.concatenate([self._counting.feasible_of(index) for index in group])
         return best_of(self._counting, rows)
+
+    def _no_price_ranks(self, row: int) -> bool:
+        """Whether a platform of other kinds can be built too, and a kind of either has no price.
+
+        Then no price says which of them is cheaper, and one platform counted shows it. False: it is not known yet.
+        """
+        counting = self._counting
+        mine = counting.judged.platforms[int(counting.judged.space.platform[row])]
+        for _, group in sorted((self._bound(group), group) for group in self._groups):
+            other = counting.judged.platforms[group[0]]
+            if self._has_unpriced_kind(mine, other) and any(counting.feasible_of(index).size for index in group):
+                return True
+        return False
+
+    def _has_unpriced_kind(self, mine: Platform, other: Platform) -> bool:
+        """Whether two platforms differ in a kind of server or storage that is bought and has no price."""
+        counting = self._counting
+        request = counting.request
+        if request.existing.servers or request.existing.storage_nodes:
+            return False  # what is there is not bought
+        pairs: list[tuple[Device, Device]] = [(mine.server, other.server)]
+        if all(counts_nodes(one.storage) and one.storage_server is None for one in (mine, other)):
+            pairs.append((mine.storage, other.storage))
+        return any(
+            one.id != two.id and any(counting.prices.net(item.id, request.currency) is None for item in (one, two))
+            for one, two in pairs
+        )
