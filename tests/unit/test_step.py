@@ -15,7 +15,9 @@ from sizer.perf.step import (
     SCALE_OUT,
     STRAGGLER,
     TERM_NAMES,
+    InferenceRun,
     StepTerms,
+    TrainingRun,
     inference_samples_per_s,
     training_samples_per_s,
 )
@@ -223,3 +225,15 @@ def test_terms_of_several_platforms_by_row():
 def test_terms_of_a_wrong_shape_are_refused():
     with pytest.raises(ValueError, match="terms must be"):
         StepTerms(np.zeros(3), np.zeros((3, 3)), np.array(0.0))
+
+
+def test_medians_of_many_draws_are_those_of_each():
+    """Draws beside sizes, as (sizes, draws), give what each set of terms gives alone."""
+    servers = np.array([1, 2, 9])[:, None]
+    draws = VALUES + 0.3 * np.random.default_rng(1).standard_normal((5, K))
+    counts = {"batch_per_gpu": 32, "n_gpus_per_server": 8, "n_servers": servers}
+    images = {"forward_flop": 8e9, "peak_flop_per_s": 125e12, "input_bytes": 150_528}
+    training, inference = TrainingRun.of(**counts, **RESNET50), InferenceRun.of(**counts, **images)
+    for run in (training, inference):
+        each = [run.rate(terms(values)).total.value[:, 0] for values in draws]
+        assert_allclose(run.samples_per_s(draws), np.stack(each, axis=1), rtol=1e-13)  # rounding
