@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sizer.base.estimate import Estimate as Estimate
     from sizer.batch.monte_carlo import monte_carlo as monte_carlo
     from sizer.batch.run import size_batch as size_batch
+    from sizer.batch.sweep import sweep as sweep
     from sizer.catalog.loader import load_catalog as load_catalog
     from sizer.catalog.model import Catalog as Catalog
     from sizer.sizing.project import project as project
@@ -39,6 +40,7 @@ _PUBLIC = {
     "project": "sizer.sizing.project",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
+    "sweep": "sizer.batch.sweep",
 }
 
 __all__ = sorted([*_PUBLIC, "__version__"])

@@ -16,6 +16,7 @@ from sizer.cli.fabric import fabric_command
 from sizer.cli.project import project_command
 from sizer.cli.serve import app_command
 from sizer.cli.size import size_command
+from sizer.cli.sweep import sweep_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command("size")(size_command)
 app.command("batch")(batch_command)
+app.command("sweep")(sweep_command)
 app.command("project")(project_command)
 app.command("fabric")(fabric_command)
 app.command("validate")(validate_command)

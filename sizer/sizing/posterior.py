@@ -115,11 +115,12 @@ def posterior(
 
 
 def posterior_of(judged: Judged, row: int, draws: Draws, catalog: Catalog) -> Reached:
-    """:func:`posterior` of one design: arrays of one class and one size."""
+    """:func:`posterior` of one design: one axis, of length 1, in place of classes and sizes."""
     index, size = divmod(row, len(judged.space.sizes))
     one = int(judged.class_of[index])
     terms = _terms(judged, draws, catalog)
-    return reached(_block(judged, draws, catalog, terms, np.array([one]), slice(size, size + 1)))
+    found = reached(_block(judged, draws, catalog, terms, np.array([one]), slice(size, size + 1)))
+    return found.take(np.array([0]), np.array([0]))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,128 @@
+"""Sweeps: one request over the product of some of its fields, each point with the answer and its distribution."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sizer.batch.axes import Points
+from sizer.batch.columns import PREFIX
+from sizer.batch.keys import nested, value_of_cell
+from sizer.batch.monte_carlo import draws_of, posterior_cells
+from sizer.batch.run import Progress, size_batch
+from sizer.batch.work import SIZED
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.draws import Draws
+from sizer.catalog.loader import load_catalog
+from sizer.catalog.model import Catalog
+from sizer.design.space import Space
+from sizer.physical.platforms import platforms
+from sizer.sizing.best import MAX_SERVERS
+from sizer.sizing.judge import judge
+from sizer.sizing.posterior import Reached, posterior_of
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import resolve
+
+
+def sweep(
+    request: SizingRequest,
+    axes: Mapping[str, Sequence[Any]],
+    catalog: Catalog | None = None,
+    *,
+    calibration: Calibration | None = None,
+    draws: int = 0,
+    seed: int = 0,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> pa.Table:
+    """Size a request at every point of the cartesian product of some of its fields.
+
+    Parameters
+    ----------
+    request : SizingRequest
+        What stays the same.
+    axes : mapping of str to sequence
+        Dotted key of a request, such as ``workload.0.target.samples_per_s``, ``platforms.servers`` or ``confidence``,
+        to the values that it takes, as people type them: ``"150 kB"``, ``["dgx-1"]``, ``0.9``; None leaves the key
+        out. An axis takes the place of what the request says: of a target the other two kinds, of ``epochs`` and
+        ``recipe`` the other one.
+    catalog : Catalog, optional
+        Default: the shipped one.
+    calibration : Calibration, optional
+        Default: the stored one.
+    draws : int, default 0
+        Above 0, the design of each point is evaluated under so many sets of coefficients, up to 10,000. All points
+        share the draws, so that points differ by what was swept alone.
+    seed : int, default 0
+        Of the draws.
+    executor, workers, progress
+        Where points are sized, and who is told: as for :func:`sizer.batch.run.size_batch`.
+
+    Returns
+    -------
+    pyarrow.Table
+        One row a point, the last axis fastest: the axes as they were understood (SI units), then the columns of
+        :func:`~sizer.batch.run.size_batch`. A point that cannot be asked or met is a row that says so in
+        ``answer.status`` and ``answer.error``. With draws, ``answer.posterior.*`` as of
+        :func:`~sizer.batch.monte_carlo.monte_carlo`.
+
+    Raises
+    ------
+    RequestError
+        If an axis is no key of a request, has no values or contradicts another one, if there are more than a million
+        points, or if draws or seed are out of range.
+    BatchError
+        If the executor is broken for good.
+    """
+    points = Points.of(request, axes)
+    catalog = load_catalog() if catalog is None else catalog
+    calibration = stored_calibration() if calibration is None else calibration
+    made = draws_of(calibration, draws, seed) if draws else None
+    whole: Any = size_batch(points, catalog, calibration=calibration, executor=executor, workers=workers, progress=progress)
+    found = {name: whole.column(name) if name in whole.schema.names else pa.nulls(len(points)) for name in points.names}
+    found |= {name: whole.column(name) for name in whole.schema.names if name.startswith(PREFIX)}
+    metadata = dict(whole.schema.metadata or {})
+    if made is not None:
+        found |= _posterior(points, whole, made, catalog)
+        metadata |= {b"sizer.draws": str(draws).encode(), b"sizer.seed": str(seed).encode()}
+    return pa.table(found).replace_schema_metadata(metadata)
+
+
+def _posterior(points: Points, whole: pa.Table, draws: Draws, catalog: Catalog) -> dict[str, pa.Array]:
+    """Columns of the distribution of each point's design; null where there is none."""
+    names = ("server", "storage", "gpu", "fabric", "gpus_per_server", "servers", "storage_nodes")
+    designs = whole.select([f"{PREFIX}design.{name}" for name in names]).to_pylist()
+    rows: list[dict[str, Any]] = []
+    for cells, status, design in zip(points, whole.column(f"{PREFIX}status").to_pylist(), designs, strict=True):
+        if status != SIZED:
+            rows.append({})
+            continue
+        reached = _of_design(_request(cells), tuple(design.values()), draws, catalog)
+        rows.append({name: column[0].as_py() for name, column in posterior_cells(reached).items()})
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return {name: pa.array([row.get(name) for row in rows], pa.float64()) for name in columns}
+
+
+def _request(cells: Mapping[str, Any]) -> SizingRequest:
+    """Request of a point that was sized, so that it can be read."""
+    given = {name: value_of_cell(name, cell) for name, cell in cells.items()}
+    return SizingRequest.from_dict(nested({name: cell for name, cell in given.items() if cell is not None}))
+
+
+def _of_design(request: SizingRequest, design: tuple[Any, ...], draws: Draws, catalog: Catalog) -> Reached:
+    """Distribution of one design of a request, one axis; designs that differ in their drives alone run alike."""
+    *kinds, servers, nodes = design
+    options = [
+        one
+        for one in platforms(catalog, request)
+        if [one.server.id, one.storage.id, one.gpu.id, one.fabric, one.gpus_per_server] == kinds
+    ]
+    works = resolve(request, catalog, draws.calibration.measured)
+    # A space of single servers is judged without links between them, which that of the request may have.
+    sizes = np.unique([servers, min(2, request.limits.servers or MAX_SERVERS)])
+    judged = judge(request, works, options, Space(len(options), sizes), catalog, draws.calibration)
+    is_it = (judged.space.n_servers == servers) & (judged.storage_nodes == nodes)
+    return posterior_of(judged, int(np.argmax(is_it)), draws, catalog)

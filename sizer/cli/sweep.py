@@ -1,0 +1,187 @@
+"""``sizer sweep``: one request over the product of some of its fields."""
+
+import io
+import re
+import sys
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sizer.base.errors import BatchError, OutputError, RequestError
+from sizer.base.faults import shown
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+_ENDINGS = (".parquet", ".csv")
+_NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER}) step ({_NUMBER})((?: ?[^0-9,\s][^,]*)?)")
+_WITH_UNIT = re.compile(rf"{_NUMBER}( ?[^0-9\s].*)")
+# Values of one range; the product of the axes is checked by itself.
+_MOST_VALUES = 100_000
+# Points that are not sized which are named on stderr; the table has them all.
+_MOST_NAMED = 5
+# Column of the table on the terminal -> columns of the answer it shows.
+_SHOWN = {
+    "status": "answer.status",
+    "server": "answer.design.server",
+    "servers": "answer.design.servers",
+    "GPUs": "answer.design.gpus",
+    "storage": "answer.design.storage",
+    "nodes": "answer.design.storage_nodes",
+    "probability": "answer.probability",
+    "samples/s": "answer.workload.0.throughput_samples_per_s.value",
+    "time (h)": "answer.workload.0.time_to_train_s.value",
+    "drawn probability": "answer.posterior.probability",
+    "time p05 (h)": "answer.posterior.workload.0.time_to_train_s.p05",
+    "time p95 (h)": "answer.posterior.workload.0.time_to_train_s.p95",
+}
+
+
+def sweep_command(
+    request: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
+    axis: Annotated[
+        list[str],
+        typer.Option(
+            "--axis",
+            help="KEY=VALUE,VALUE... or KEY=LOW..HIGH step STEP, with a unit at the end; once for each axis, the last "
+            "one fastest. Example: workload.0.target.samples_per_s=10000,20000 images/s",
+        ),
+    ],
+    draws: Annotated[int, typer.Option(help="Sets of coefficients to evaluate each design under.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Processes; default: this one.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the table to FILE.parquet or FILE.csv.")] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Size a request at every point of the product of some of its fields: a row for each, also where none can do it."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.workload.request import SizingRequest
+
+    if out is not None and out.suffix.lower() not in _ENDINGS:
+        raise OutputError(f"{out}: a sweep is written as {' or '.join(_ENDINGS)}")
+    asked = SizingRequest.from_file(request)
+    axes: dict[str, list[Any]] = {}
+    for text in axis:
+        name, values = axis_of(text)
+        if name in axes:
+            raise RequestError(f"--axis {name} is given more than once; list its values in one")
+        axes[name] = values
+    try:
+        from sizer.batch.sweep import sweep
+    except ModuleNotFoundError as error:
+        raise BatchError(
+            f"a sweep needs {error.name}, which is not installed; install dl-cluster-configurator[batch]"
+        ) from None
+    table = sweep(asked, axes, load_catalog(overlay=catalog_dir), draws=draws, seed=seed, workers=workers)
+    if out is not None:
+        _write(table, out)
+        print(f"results: {out}", file=sys.stderr)
+    if as_json:
+        print_json([{name: _plain(cell) for name, cell in row.items()} for row in table.to_pylist()])
+    elif out is None:
+        _print(table, tuple(axes))
+    _end(table)
+
+
+def axis_of(text: str) -> tuple[str, list[Any]]:
+    """Key and values of an axis as it is typed.
+
+    A number without a unit takes the unit of the next value that has one: ``10000,20000 images/s``. An empty value
+    leaves the key out.
+
+    Raises
+    ------
+    RequestError
+        If it is not ``KEY=VALUES``, or a range has no end.
+    """
+    name, sign, said = text.partition("=")
+    if not sign or not name.strip() or not said.strip():
+        raise RequestError(f"--axis {shown(text)} is not KEY=VALUE,VALUE or KEY=LOW..HIGH step STEP")
+    if found := _RANGE.fullmatch(said.strip()):
+        return name.strip(), _range(text, *found.groups())
+    if ".." in said and "step" in said:
+        raise RequestError(f"--axis {shown(text)}: a range is LOW..HIGH step STEP, such as 1000..5000 step 500")
+    values: list[Any] = []
+    unit = ""
+    for value in reversed([part.strip() for part in said.split(",")]):
+        with_unit = _WITH_UNIT.fullmatch(value)
+        if with_unit:
+            unit = with_unit[1]
+        values.append(f"{value}{unit}" if re.fullmatch(_NUMBER, value) else value or None)
+    return name.strip(), values[::-1]
+
+
+def _range(text: str, low: str, high: str, step: str, unit: str) -> list[Any]:
+    # Decimal numbers hit the end of a range that floats would miss.
+    first, last, by = Decimal(low), Decimal(high), Decimal(step)
+    if not by or (last - first) / by < 0:
+        raise RequestError(f"--axis {shown(text)}: steps of {step} do not lead from {low} to {high}")
+    if (count := int((last - first) // by) + 1) > _MOST_VALUES:
+        raise RequestError(f"--axis {shown(text)} has {count} values; {_MOST_VALUES} are allowed")
+    return [f"{first + by * place:f}{unit}" for place in range(count)]
+
+
+def _write(table: Any, out: Path) -> None:
+    import pyarrow.parquet as pq
+
+    from sizer.export.csv_table import csv_of_table
+    from sizer.export.files import write_whole
+
+    if out.suffix.lower() == ".csv":
+        content = csv_of_table(table)
+    else:
+        stream = io.BytesIO()
+        pq.write_table(table, stream, compression="zstd")
+        content = stream.getvalue()
+    write_whole(out.parent, {out.name: content})
+
+
+def _plain(cell: Any) -> Any:
+    """Cell as JSON has it: amounts of money and dates as text."""
+    return str(cell) if isinstance(cell, Decimal) else cell.isoformat() if hasattr(cell, "isoformat") else cell
+
+
+def _print(table: Any, names: tuple[str, ...]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    heads = {name: name for name in names} | {
+        head: name for head, name in _SHOWN.items()
+        if name in table.schema.names and table.column(name).null_count < table.num_rows
+    }  # fmt: skip
+    shown_table = Table()
+    for head, name in heads.items():
+        is_text = str(table.schema.field(name).type) in ("string", "list<item: string>", "null")
+        shown_table.add_column(head, justify="left" if is_text else "right", overflow="fold")
+    columns = [table.column(name).to_pylist() for name in heads.values()]
+    for row in zip(*columns, strict=True):
+        # Text, so that brackets in names are no markup.
+        shown_table.add_row(*(Text(_in_words(head, cell)) for head, cell in zip(heads, row, strict=True)))
+    console = Console()
+    if not console.is_terminal:
+        console.width = 250
+    console.print(shown_table)
+
+
+def _in_words(head: str, cell: Any) -> str:
+    if cell is None:
+        return ""
+    if "(h)" in head:
+        return f"{cell / 3600:.2f}"
+    if "probability" in head:
+        return f"{cell:.1%}"
+    return f"{cell:,.6g}" if isinstance(cell, float) else ", ".join(cell) if isinstance(cell, list) else str(cell)
+
+
+def _end(table: Any) -> None:
+    counts = Counter(table.column("answer.status").to_pylist())
+    if counts["sized"] == table.num_rows:
+        return
+    errors = [error for error in table.column("answer.error").to_pylist() if error is not None]
+    for error in list(dict.fromkeys(errors))[:_MOST_NAMED]:
+        print(f"sizer: {error}", file=sys.stderr)
+    raise BatchError(f"not sized: {table.num_rows - counts['sized']} of {table.num_rows} points")
