@@ -80,8 +80,10 @@ class Capacity:
             uniform = 0.5 + 0.5 * distance / np.where(is_uniform, self.log_half_width, 1.0)
             chance = np.where(is_uniform, np.clip(uniform, 0.0, 1.0), chance)
         if (is_normal := self.log_sd > 0).any():
-            chance = np.where(is_normal, normal_cdf(distance / np.where(is_normal, self.log_sd, 1.0)), chance)
-        return chance
+            distance, sd, is_normal = np.broadcast_arrays(distance, self.log_sd, is_normal)
+            chance = np.broadcast_to(chance, distance.shape).copy()
+            chance[is_normal] = normal_cdf(distance[is_normal] / sd[is_normal])
+        return np.asarray(chance)
 
     def quantile(self, probability: ArrayLike) -> Floats:
         """Rate that the stage stays below with ``probability``."""
@@ -97,14 +99,6 @@ class Capacity:
         return Estimate(np.asarray(self.median, float), self.quantile(0.05), self.quantile(0.95))
 
 
-def joint_probability(stages: Sequence[Capacity], need: ArrayLike) -> Floats:
-    """Probability that every stage passes ``need``; stages are independent given the design."""
-    result = np.asarray(1.0)
-    for stage in stages:
-        result = result * stage.probability_at_least(need)
-    return np.asarray(result)
-
-
 def throughput(stages: Sequence[Capacity]) -> Estimate:
     """Rate of the whole pipeline: the slowest stage, as median and 90 % interval of the smallest capacity."""
     shape = np.broadcast_shapes(*(np.shape(stage.median) for stage in stages))
@@ -116,12 +110,19 @@ def throughput(stages: Sequence[Capacity]) -> Estimate:
 
 def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Floats:
     """Rate x with P(smallest <= x) = probability, by bisection on the logarithm."""
+    shape = np.broadcast_shapes(probability.shape, *(np.shape(stage.median) for stage in stages))
+
+    def stacked(name: str) -> Floats:
+        return np.stack([np.broadcast_to(getattr(stage, name), shape[1:]) for stage in stages])[:, None]
+
+    # All stages at once, along a first axis: many designs of few sizes are asked about.
+    each = Capacity(stacked("median"), stacked("log_sd"), stacked("log_half_width"))
     # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.
-    high = np.log(np.min(np.broadcast_arrays(*(stage.quantile(probability) for stage in stages)), axis=0))
-    tail = probability / (len(stages) + 1)
-    low = np.log(np.min(np.broadcast_arrays(*(stage.quantile(tail) for stage in stages)), axis=0))
+    high = np.log(each.quantile(probability).min(axis=0))
+    low = np.log(each.quantile(probability / (len(stages) + 1)).min(axis=0))
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        is_below = joint_probability(stages, np.exp(middle)) >= 1 - probability
+        # Stages are independent given the design.
+        is_below = each.probability_at_least(np.exp(middle)).prod(axis=0) >= 1 - probability
         low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
     return np.asarray(np.exp(high))
