@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 
 from sizer.base.errors import BatchError, OutputError, RequestError
-from sizer.base.faults import shown
 from sizer.cli.options import AsJson, CatalogDir, print_json
 
 _ENDINGS = (".parquet", ".csv")
@@ -97,6 +96,8 @@ def axis_of(text: str) -> tuple[str, list[Any]]:
     RequestError
         If it is not ``KEY=VALUES``, or a range has no end.
     """
+    from sizer.base.faults import shown
+
     name, sign, said = text.partition("=")
     if not sign or not name.strip() or not said.strip():
         raise RequestError(f"--axis {shown(text)} is not KEY=VALUE,VALUE or KEY=LOW..HIGH step STEP")
@@ -115,6 +116,8 @@ def axis_of(text: str) -> tuple[str, list[Any]]:
 
 
 def _range(text: str, low: str, high: str, step: str, unit: str) -> list[Any]:
+    from sizer.base.faults import shown
+
     # Decimal numbers hit the end of a range that floats would miss.
     first, last, by = Decimal(low), Decimal(high), Decimal(step)
     if not by or (last - first) / by < 0:
