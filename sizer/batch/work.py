@@ -33,6 +33,8 @@ STATUSES: dict[type[SizerError], str] = {
     CalibrationError: "calibration",
 }
 
+# One for all chunks: answers that hold text are kept for the very language that they are in.
+_ENGLISH = Language()
 # Catalogue and calibration of the batches that this process works for, by key; a few megabytes each.
 _MOST_KEPT = 2
 _kept: dict[str, tuple[Catalog, Calibration]] = {}
@@ -105,7 +107,7 @@ def size_chunk(
     if found is None:
         return None
     # A table is in English, whatever language the thread speaks that asks for it.
-    with speaking(Language()):
+    with speaking(_ENGLISH):
         return [answered(ask, *found) for ask in asks]
 
 
