@@ -15,8 +15,8 @@ from sizer.cli.options import AsJson, CatalogDir, print_json
 
 _ENDINGS = (".parquet", ".csv")
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER}) step ({_NUMBER})((?: ?[^0-9,\s][^,]*)?)")
-_WITH_UNIT = re.compile(rf"{_NUMBER}( ?[^0-9\s].*)")
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER}) step ({_NUMBER})((?: ?[A-Za-z][^,]*)?)")
+_WITH_UNIT = re.compile(rf"{_NUMBER}( ?[A-Za-z].*)")
 # Values of one range; the product of the axes is checked by itself.
 _MOST_VALUES = 100_000
 # Points that are not sized which are named on stderr; the table has them all.
@@ -108,10 +108,12 @@ def axis_of(text: str) -> tuple[str, list[Any]]:
     values: list[Any] = []
     unit = ""
     for value in reversed([part.strip() for part in said.split(",")]):
-        with_unit = _WITH_UNIT.fullmatch(value)
-        if with_unit:
+        if re.fullmatch(_NUMBER, value):
+            values.append(f"{value}{unit}")
+            continue
+        if with_unit := _WITH_UNIT.fullmatch(value):
             unit = with_unit[1]
-        values.append(f"{value}{unit}" if re.fullmatch(_NUMBER, value) else value or None)
+        values.append(value or None)
     return name.strip(), values[::-1]
 
 
