@@ -19,6 +19,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Support
 from sizer.catalog.wording import capital
 from sizer.physical.counted import CATEGORIES, Component
+from sizer.physical.kept import kept
 from sizer.physical.power import device_power
 from sizer.workload.quote import Quote
 
@@ -214,6 +215,7 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
     }
 
 
+@kept
 def _physical(item: Item) -> dict[str, float | None]:
     """Watts, rack units and kilograms of one piece, where a source gives them."""
     found: dict[str, float | None] = {}

@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from sizer.catalog.schema import Device, Pdu
 from sizer.physical.kept import kept
+
+Outlet = Literal["c13", "c19"]
 
 
 @dataclass(frozen=True)
@@ -56,19 +58,27 @@ def _value(fact: object) -> float | None:
     return None if value is None else float(value)
 
 
-def outlet_kind(device: Device) -> Literal["c13", "c19"]:
+def outlet_kind(device: Device) -> Outlet:
     """Outlet that a device's inlets take; C13 where nothing is known, the usual one of small supplies."""
     return "c19" if device.inlet_kind is not None and device.inlet_kind.value == "c20" else "c13"
 
 
-@dataclass(frozen=True)
-class Inlet:
+class Inlet(NamedTuple):
     """One power inlet of a device."""
 
     device: int  # number in the plan
     inlet: int  # from 1
-    kind: Literal["c13", "c19"]  # outlet that it takes
+    kind: Outlet  # outlet that it takes
     share_w: float  # draws while the device hangs on this feed alone
+
+
+class Hung(NamedTuple):
+    """One inlet on a PDU, for racks that hold the same devices in the same order."""
+
+    place: int  # of the device among those of the rack
+    inlet: int
+    kind: Outlet
+    share_w: float
 
 
 @dataclass(frozen=True)
@@ -80,16 +90,22 @@ class PowerFeed:
     capacity_w: float
     outlets_c13: int
     outlets_c19: int
-    inlets: tuple[Inlet, ...]
+    numbers: tuple[int, ...]  # of the rack's devices in the plan
+    hung: tuple[Hung, ...]
+
+    @cached_property
+    def inlets(self) -> tuple[Inlet, ...]:
+        """The inlets by the numbers of their devices; most plans are only counted and never ask."""
+        return tuple(Inlet(self.numbers[place], inlet, kind, share_w) for place, inlet, kind, share_w in self.hung)
 
     @property
     def alone_w(self) -> float:
         """Draw while the other side is lost. [W]"""
-        return sum(inlet.share_w for inlet in self.inlets)
+        return sum(one.share_w for one in self.hung)
 
     def used(self, kind: str) -> int:
         """Outlets of a kind that are taken."""
-        return sum(inlet.kind == kind for inlet in self.inlets)
+        return sum(one.kind == kind for one in self.hung)
 
 
 def feeds(devices: Sequence[tuple[int, Device]], pdus_per_side: int, pdu: Pdu) -> tuple[PowerFeed, ...]:
@@ -110,16 +126,11 @@ def feeds(devices: Sequence[tuple[int, Device]], pdus_per_side: int, pdu: Pdu) -
     each to the PDU that carries least, so that no PDU carries more than the mean and one share.
     """
     ordered = sorted(devices, key=lambda pair: pair[0])
+    numbers = tuple(number for number, _ in ordered)
     room = (pdu.outlets_c13.value, pdu.outlets_c19.value)
     spread = _spread(tuple(_supplies(device) for _, device in ordered), pdus_per_side, *room)
     return tuple(
-        PowerFeed(
-            f"{side}{number}",
-            side,
-            pdu.capacity_w.value,
-            *room,
-            tuple(Inlet(ordered[place][0], inlet, kind, share_w) for place, inlet, kind, share_w in hung),
-        )
+        PowerFeed(f"{side}{number}", side, pdu.capacity_w.value, *room, numbers, hung)
         for side, groups in zip(_SIDES, spread, strict=True)
         for number, hung in enumerate(groups, start=1)
     )
@@ -129,7 +140,7 @@ class _Supplies(NamedTuple):
     """Power supplies of one device."""
 
     inlets: int
-    kind: Literal["c13", "c19"]
+    kind: Outlet
     max_w: float
 
 
@@ -139,21 +150,19 @@ def _supplies(device: Device) -> _Supplies:
     return _Supplies(inlets, outlet_kind(device), device_power(device).max_w)
 
 
-# One inlet on a PDU: place of its device among those of the rack, number of the inlet from 1, outlet, watts.
-_Hung = tuple[int, int, Literal["c13", "c19"], float]
 _SIDES = ("A", "B")
 
 
 @lru_cache(maxsize=1024)  # most racks of a plan hold the same devices in the same order
 def _spread(
     devices: tuple[_Supplies, ...], pdus_per_side: int, outlets_c13: int, outlets_c19: int
-) -> tuple[tuple[tuple[_Hung, ...], ...], ...]:
+) -> tuple[tuple[tuple[Hung, ...], ...], ...]:
     """What hangs on each PDU of each side."""
     found = []
     for side in _SIDES:
         inlets = [hung for place, supplies in enumerate(devices) for hung in _inlets(place, supplies, side)]
-        inlets.sort(key=lambda hung: (-hung[3], hung[0], hung[1]))
-        groups: list[list[_Hung]] = [[] for _ in range(pdus_per_side)]
+        inlets.sort(key=lambda hung: (-hung.share_w, hung.place, hung.inlet))
+        groups: list[list[Hung]] = [[] for _ in range(pdus_per_side)]
         load = [0.0] * pdus_per_side
         free = [{"c13": outlets_c13, "c19": outlets_c19} for _ in range(pdus_per_side)]
         for hung in inlets:
@@ -166,11 +175,11 @@ def _spread(
     return tuple(found)
 
 
-def _inlets(place: int, supplies: _Supplies, side: str) -> Iterator[_Hung]:
+def _inlets(place: int, supplies: _Supplies, side: str) -> Iterator[Hung]:
     on_a = -(-supplies.inlets // 2)
     chosen = range(on_a) if side == "A" else range(on_a, supplies.inlets)
     for inlet in chosen:
-        yield place, inlet + 1, supplies.kind, supplies.max_w / len(chosen)
+        yield Hung(place, inlet + 1, supplies.kind, supplies.max_w / len(chosen))
 
 
 def both_live_w(feed: PowerFeed, of_rack: Sequence[PowerFeed]) -> float:
