@@ -81,7 +81,9 @@ def sweep(
     catalog = load_catalog() if catalog is None else catalog
     calibration = stored_calibration() if calibration is None else calibration
     made = draws_of(calibration, draws, seed) if draws else None
-    whole: Any = size_batch(points, catalog, calibration=calibration, executor=executor, workers=workers, progress=progress)
+    whole: Any = size_batch(
+        points, catalog, calibration=calibration, executor=executor, workers=workers, progress=progress
+    )
     found = {name: whole.column(name) if name in whole.schema.names else pa.nulls(len(points)) for name in points.names}
     found |= {name: whole.column(name) for name in whole.schema.names if name.startswith(PREFIX)}
     metadata = dict(whole.schema.metadata or {})
