@@ -74,15 +74,17 @@ class Capacity:
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = np.log(self.median) - np.log(np.asarray(need, float))
         distance = np.where(np.isnan(distance), np.inf, distance)  # inf needs meet inf capacities
-        chance = (distance >= -1e-12).astype(float)  # of a capacity without spread
+        chance = np.asarray(distance >= -1e-12, dtype=float)  # of a capacity without spread
         # Most stages have one kind of spread; the other is not worked out, the normal one above all takes its time.
         if (is_uniform := self.log_half_width > 0).any():
             uniform = 0.5 + 0.5 * distance / np.where(is_uniform, self.log_half_width, 1.0)
             chance = np.where(is_uniform, np.clip(uniform, 0.0, 1.0), chance)
         if (is_normal := self.log_sd > 0).any():
-            distance, sd, is_normal = np.broadcast_arrays(distance, self.log_sd, is_normal)
-            chance = np.broadcast_to(chance, distance.shape).copy()
-            chance[is_normal] = normal_cdf(distance[is_normal] / sd[is_normal])
+            if is_normal.shape == chance.shape:
+                chance[is_normal] = normal_cdf(distance[is_normal] / self.log_sd[is_normal])
+            else:
+                sd = np.where(is_normal, self.log_sd, 1.0)
+                chance = np.where(is_normal, normal_cdf(distance / sd), chance)
         return np.asarray(chance)
 
     def quantile(self, probability: ArrayLike) -> Floats:
@@ -113,7 +115,7 @@ def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Fl
     shape = np.broadcast_shapes(probability.shape, *(np.shape(stage.median) for stage in stages))
 
     def stacked(name: str) -> Floats:
-        return np.stack([np.broadcast_to(getattr(stage, name), shape[1:]) for stage in stages])[:, None]
+        return np.stack([np.broadcast_to(getattr(stage, name), shape) for stage in stages])
 
     # All stages at once, along a first axis: many designs of few sizes are asked about.
     each = Capacity(stacked("median"), stacked("log_sd"), stacked("log_half_width"))

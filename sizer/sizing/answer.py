@@ -160,8 +160,10 @@ def _workload_answer(
     is_documented: bool,
 ) -> WorkloadAnswer:
     run = run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration)
-    sizes = _sizes(n_servers, is_documented)
-    along = run_on(request, work, platform, sizes.tolist(), storage_nodes, gateway, catalog, calibration)
+    along = run
+    if is_documented:
+        sizes = _sizes(n_servers).tolist()
+        along = run_on(request, work, platform, sizes, storage_nodes, gateway, catalog, calibration)
     rates = _throughput(run.warm, run.cold, along.warm)
     rate, cold_rate = rates[0], rates[1]
     hits = float(run.comp.hit_fraction[0])
@@ -205,11 +207,11 @@ def _workload_answer(
         meets_target=chance >= evaluate.least_chance(request.confidence),
         time=time,
         scaling=Scaling(
-            n_servers=sizes.astype(float),
-            n_gpus=sizes * along.cols.gpus_per_server,
+            n_servers=along.servers.astype(float),
+            n_gpus=along.servers * along.cols.gpus_per_server,
             throughput=Estimate(rates.value[2:], rates.low[2:], rates.high[2:]),
             stage_capacity={
-                key: np.broadcast_to(value.median, sizes.shape) for key, value in along.warm.by_key().items()
+                key: np.broadcast_to(value.median, along.servers.shape) for key, value in along.warm.by_key().items()
             },
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
@@ -288,9 +290,9 @@ def _stage_list(
     return tuple(stages)
 
 
-def _sizes(n_servers: int, is_documented: bool) -> Ints:
-    """Servers of the clusters that the scaling chart shows; one where no chart is drawn."""
-    most = max(_SCALING_BEYOND * n_servers, 4) if is_documented else 1
+def _sizes(n_servers: int) -> Ints:
+    """Servers of the clusters that the scaling chart shows."""
+    most = max(_SCALING_BEYOND * n_servers, 4)
     return np.unique(np.round(np.linspace(1, most, min(most, _SCALING_MOST))).astype(np.int64))
 
 

@@ -1,12 +1,13 @@
 """What the designs of the space are made of: counted platform by platform, and only when somebody asks."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import mark, tr, trn
+from sizer.base.language import mark, spoken, tr, trn
 from sizer.base.quantities import plain
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
@@ -14,17 +15,51 @@ from sizer.catalog.model import Catalog
 from sizer.design.search import nearest_row
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.counted import Quantities
+from sizer.physical.kept import kept, kept_by_catalog
 from sizer.physical.power import device_power
-from sizer.physical.quantities import quantities
+from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.sizing.evaluate import least_chance
 from sizer.sizing.judge import TWIN_LIMIT, Judged
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import Fabric, Limits, SizingRequest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _BUDGET = mark("budget")
+# Parts of so many sizes of a platform are kept for the next request: those of a first look, some 30 kB.
+_KEPT_SIZES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """An object by its identity: comparing two platforms means comparing every fact of theirs."""
+
+    one: Any
+
+
+_same = kept(_Same)
+_same_catalog = kept_by_catalog(_Same)
+
+
+@lru_cache(maxsize=1024)  # requests of a batch count the same sizes of a platform again and again
+def _quantities(
+    platform: _Same,
+    catalog: _Same,
+    sizes: bytes,
+    nodes: bytes,
+    rack_power_w: float | None,
+    fabric: Fabric,
+    _locale: str,  # of the notes
+) -> Quantities:
+    return quantities(
+        platform.one,
+        np.frombuffer(sizes, dtype=np.int64),
+        np.frombuffer(nodes, dtype=np.int64),
+        catalog=catalog.one,
+        limits=Limits(rack_power_w=rack_power_w),
+        fabric=fabric,
+    )
 
 
 @dataclass(frozen=True)
@@ -114,15 +149,22 @@ class Counting:
 
     def _count(self, index: int) -> Counted:
         judged, request = self.judged, self.request
-        found = quantities(
-            judged.platforms[index],
-            judged.space.sizes,
-            judged.class_nodes[judged.class_of[index]],
-            catalog=self.catalog,
-            limits=request.limits,
-            existing=request.existing,
-            fabric=request.fabric,
-        )
+        platform, sizes = judged.platforms[index], judged.space.sizes
+        nodes = judged.class_nodes[judged.class_of[index]]
+        if sizes.size > _KEPT_SIZES or request.existing != NOTHING_EXISTING:
+            found = quantities(
+                platform,
+                sizes,
+                nodes,
+                catalog=self.catalog,
+                limits=request.limits,
+                existing=request.existing,
+                fabric=request.fabric,
+            )
+        else:
+            same = (_same(platform), _same_catalog(self.catalog))
+            key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric, spoken().locale)
+            found = _quantities(*same, *key)
         amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
         cost = np.zeros(len(judged.space.sizes)) if amount is None else amount
         return Counted(found, cost, frozenset(unpriced), self._limits(found, cost))
@@ -187,8 +229,8 @@ class Counting:
         found = dict(self.judged.passes)
         for index in self.alive:
             rows = self.judged.space.of_platform(index)
-            for limit, kept in self.of(index).limits.items():
-                found.setdefault(limit, np.ones(self.judged.space.n_rows, dtype=bool))[rows] = kept
+            for limit, keeps in self.of(index).limits.items():
+                found.setdefault(limit, np.ones(self.judged.space.n_rows, dtype=bool))[rows] = keeps
         return found
 
     @cached_property

@@ -70,7 +70,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Throughput against size, storage and platform held fixed. Arrays over ``n_servers``."""
+    """Throughput against size, storage and platform held fixed; of the described design, else at its own size alone.
+
+    Arrays over ``n_servers``.
+    """
 
     n_servers: Floats
     n_gpus: Floats
