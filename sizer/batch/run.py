@@ -1,7 +1,7 @@
 """Sizes many requests: one row each, in their order, on whatever workers there are."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import fields
 from hashlib import sha256
@@ -27,6 +27,8 @@ from sizer.workload.request import SizingRequest
 
 # Requests that travel together: well above the 20 ms that sending a chunk to a cluster has to pay for.
 CHUNK_REQUESTS = 32
+# Chunks whose tables are joined to one while the batch goes on.
+_GROUP_CHUNKS = 64
 # Calls of the progress callback in a second, at most.
 _PROGRESS_S = 0.25
 
@@ -164,7 +166,7 @@ class _Done:
     def __init__(self, parts: Parts | None, metadata: Mapping[str, str], pace: "_Pace") -> None:
         self._parts, self._metadata, self._pace = parts, metadata, pace
         self._digests: list[str] = []
-        self._tables: dict[int, pa.Table] = {}
+        self._tables = _Tables(metadata)
         self._names: set[str] = set()
 
     def to_do(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -184,7 +186,7 @@ class _Done:
         """Take in the rows of a chunk."""
         self._names |= set(rows.schema.names)
         if self._parts is None:
-            self._tables[chunk.number] = rows
+            self._tables.add(chunk.number, rows)
         else:
             self._parts.write(chunk.digest, rows)
         self._pace.made(len(chunk.asks))
@@ -194,9 +196,36 @@ class _Done:
         self._pace.tell()
         if self._parts is not None:
             return self._parts.merge(self._digests, self._names, self._metadata)
-        columns = schema(self._names, self._metadata)
-        tables = [widened(self._tables[number], columns) for number in sorted(self._tables)]
-        return pa.concat_tables([columns.empty_table(), *tables]).combine_chunks()
+        return self._tables.finish()
+
+
+class _Tables:
+    """Tables of the chunks in memory. A small table takes five times its data, so that they are joined in groups."""
+
+    def __init__(self, metadata: Mapping[str, str]) -> None:
+        self._metadata = metadata
+        self._early: dict[int, pa.Table] = {}  # an earlier chunk is still being worked on
+        self._next = 0
+        self._small: list[pa.Table] = []
+        self._large: list[pa.Table] = []
+
+    def add(self, number: int, rows: pa.Table) -> None:
+        """Take in the rows of a chunk."""
+        self._early[number] = rows
+        while self._next in self._early:
+            self._small.append(self._early.pop(self._next))
+            self._next += 1
+        if len(self._small) >= _GROUP_CHUNKS:
+            self._large.append(self._joined(self._small))
+            self._small = []
+
+    def finish(self) -> pa.Table:
+        """The whole table, in the order of the chunks."""
+        return self._joined([*self._large, *self._small])
+
+    def _joined(self, tables: Sequence[pa.Table]) -> pa.Table:
+        columns = schema({name for one in tables for name in one.schema.names}, self._metadata)
+        return pa.concat_tables([columns.empty_table(), *(widened(one, columns) for one in tables)]).combine_chunks()
 
 
 class _Pace:

@@ -21,7 +21,7 @@ from sizer.base.errors import InfeasibleError, RequestError, SizerError
 from sizer.batch import work
 from sizer.batch.columns import answer_cells
 from sizer.batch.keys import cells_of, nested, request_key
-from sizer.batch.run import CHUNK_REQUESTS
+from sizer.batch.run import _GROUP_CHUNKS, CHUNK_REQUESTS
 from sizer.batch.work import FAILED, SIZED, STATUSES
 from sizer.bom.bill import Sum
 from tests.answers import EXAMPLES, ROOT, catalog, sized
@@ -262,3 +262,16 @@ def test_every_column_is_documented_in_its_order() -> None:
     assert listed == size_batch([], catalog()).schema.names
     statuses = {SIZED, FAILED, *STATUSES.values()}
     assert statuses <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_order_and_columns_are_kept_over_groups_of_chunks() -> None:
+    """Tables of chunks are joined in groups while a batch goes on; the groups here have different columns."""
+    count = (2 * _GROUP_CHUNKS + 1) * CHUNK_REQUESTS
+    half = count // 2
+
+    asked = ({"title" if n < half else "customer": f"number {n}", "workload": []} for n in range(count))
+    found = size_batch(asked, catalog())
+    titles, customers = (found.column(name).to_pylist() for name in ("title", "customer"))
+    assert titles == [f"number {number}" if number < half else None for number in range(count)]
+    assert customers == [None if number < half else f"number {number}" for number in range(count)]
+    assert set(found.column("answer.status").to_pylist()) == {"refused"}
