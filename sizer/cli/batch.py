@@ -145,27 +145,12 @@ def _column(target: Path, name: str) -> list[Any]:
 def _write_csv(target: Path) -> Path:
     import pyarrow.parquet as pq
 
-    from sizer.export.csv_text import csv_bytes
+    from sizer.export.csv_table import csv_of_batches
     from sizer.export.files import write_whole
 
     with pq.ParquetFile(target) as file:
-        rows = (row for batch in file.iter_batches() for row in zip(*map(_texts, batch.columns), strict=True))
-        content = csv_bytes(file.schema_arrow.names, rows)
+        content = csv_of_batches(file.schema_arrow.names, file.iter_batches())
     return write_whole(target.parent, {f"{target.stem}.csv": content})[0]
-
-
-def _texts(column: Any) -> list[Any]:
-    """Cells as CSV has them; read again they say the same request."""
-    return [
-        str(cell).lower()
-        if isinstance(cell, bool)
-        else ";".join(cell)
-        if isinstance(cell, list)
-        else cell.isoformat()
-        if hasattr(cell, "isoformat")
-        else cell
-        for cell in column.to_pylist()
-    ]
 
 
 def _write_documents(

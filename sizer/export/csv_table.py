@@ -1,16 +1,23 @@
 """A table of answers as a CSV file for spreadsheets."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sizer.export.csv_text import csv_bytes
 
 
-def csv_of_table(table: Any) -> bytes:
-    """CSV file of a ``pyarrow.Table``: dates as ISO, lists separated by ";", text that a spreadsheet would calculate
-    made harmless.
+def csv_of_batches(names: Sequence[str], batches: Iterable[Any]) -> bytes:
+    """CSV file of the ``pyarrow.RecordBatch`` of a table, read one after the other.
+
+    Dates as ISO, lists separated by ";", so that read again the cells say the same request; text that a spreadsheet
+    would calculate is made harmless.
     """
-    columns = [[_cell(cell) for cell in column.to_pylist()] for column in table.columns]
-    return csv_bytes(table.schema.names, zip(*columns, strict=True))
+    rows = (row for batch in batches for row in zip(*map(_cells, batch.columns), strict=True))
+    return csv_bytes(names, rows)
+
+
+def _cells(column: Any) -> list[Any]:
+    return [_cell(cell) for cell in column.to_pylist()]
 
 
 def _cell(cell: Any) -> Any:
