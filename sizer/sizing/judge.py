@@ -20,6 +20,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing import evaluate
 from sizer.sizing.columns import Columns, columns, fabric_shares, is_narrowed, narrowed
 from sizer.sizing.evaluate import Compute, Need
+from sizer.sizing.storage_units import StorageUnits
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -149,7 +150,7 @@ def judge(
     for start in range(0, len(alike.first), step):
         _judge_block(slice(start, start + step), found, request, works, space, alike, servers)
     passes: dict[str, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
-    passes[_CAPACITY_LIMIT] = np.broadcast_to(alike.holds_data[alike.first][:, None], shape)
+    passes[_CAPACITY_LIMIT] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape)
     passes[_STORAGE_LIMIT] = found.enough
     if request.fabric.oversubscription > 1:
         # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
@@ -190,8 +191,7 @@ class _Alike:
 
     facts: Columns  # (platforms,)
     cols: Columns  # (platforms, 1), or (platforms, sizes) where the fabric narrows them
-    units: "_Units"
-    holds_data: Bools  # (platforms,)
+    units: StorageUnits
     fewest_nodes: Ints  # (platforms,) smallest storage system
     first: Ints  # (classes,) a platform of each class
     class_of: Ints  # (platforms,)
@@ -209,19 +209,19 @@ class _Alike:
     ) -> "_Alike":
         facts = columns(platforms, catalog, request.platforms.gpus_per_server)
         fewest = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
-        units, holds_data = _for_data(works, platforms)
+        units = StorageUnits.of(works, platforms)
         if is_narrowed(request.fabric):
             # What is left of the line rates differs from platform to platform and from size to size.
             rows, sizes = space.platform, space.n_servers
             cols = narrowed(facts.take(rows), platforms, rows, sizes, fewest[rows], request.fabric)
             cols = cols.shaped((len(platforms), len(space.sizes)))
             each = np.arange(len(platforms))
-            return cls(facts, cols, units, holds_data, fewest, each, each, each, each)
-        storage = (units.counted, units.per_unit, units.least, units.most, holds_data)
+            return cls(facts, cols, units, fewest, each, each, each, each)
+        storage = (units.counted, units.per_unit, units.least, units.most, units.holds_data)
         first, class_of = _distinct(np.stack([*facts.as_rows(), *storage]))
         kinds, kind_of = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
         cols = facts.shaped((len(platforms), 1))
-        return cls(facts, cols, units, holds_data, fewest, first, class_of, first[kinds], kind_of)
+        return cls(facts, cols, units, fewest, first, class_of, first[kinds], kind_of)
 
 
 @dataclass(frozen=True)
@@ -322,45 +322,6 @@ def _distinct(facts: Floats) -> tuple[Ints, Ints]:
     """First column of every distinct one of (facts, columns), and which of these each column is."""
     _, first, index = np.unique(facts.T, axis=0, return_index=True, return_inverse=True)
     return first.astype(np.int64), index.reshape(-1).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class _Units:
-    """What storage is bought in. Arrays over platforms."""
-
-    counted: Bools  # bought by the node
-    per_unit: Ints  # nodes
-    least: Ints  # nodes that the system and the data call for, in whole units
-    most: Ints
-
-    def take(self, rows: Ints) -> "_Units":
-        return _Units(self.counted[rows], self.per_unit[rows], self.least[rows], self.most[rows])
-
-    def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
-        """Storage nodes in whole units, and whether they give the rate; arrays (platforms, sizes)."""
-        counted, unit, most = self.counted[:, None], self.per_unit[:, None], self.most[:, None]
-        whole = np.ceil(np.maximum(wanted, self.least[:, None]) / unit) * unit
-        # Local drives: one "node" a server. An NFS server: one.
-        there = np.where(is_local > 0, servers, 1)
-        nodes = np.where(counted, np.minimum(whole, most), 0).astype(np.int64)
-        return nodes, np.where(counted, whole <= most, wanted <= there)
-
-
-def _for_data(works: Sequence[ResolvedWorkload], platforms: Sequence[Platform]) -> tuple[_Units, Bools]:
-    """Units of every platform's storage, and whether the largest system holds the data."""
-    data = max(work.dataset_bytes for work in works)
-    seen: dict[tuple[str, int], tuple[bool, int, int, int, bool]] = {}
-    rows = []
-    for platform in platforms:
-        storage, option = platform.storage, platform.capacity_option
-        if (storage.id, option) not in seen:
-            for_data = capacity.smallest_nodes(storage, option, data)
-            unit, (low, high) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
-            least = -(-max(low, int(for_data.nodes)) // unit) * unit
-            seen[storage.id, option] = capacity.counts_nodes(storage), unit, least, high, bool(for_data.fits)
-        rows.append(seen[storage.id, option])
-    counted, per_unit, smallest, most, holds = (np.array(column) for column in zip(*rows, strict=True))
-    return _Units(counted, per_unit, smallest, most), holds
 
 
 def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, computes: Sequence[Compute]) -> frozenset[int]:

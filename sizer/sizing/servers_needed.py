@@ -18,6 +18,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing import evaluate
 from sizer.sizing.columns import Columns, columns, narrowed
 from sizer.sizing.evaluate import Compute, Need
+from sizer.sizing.storage_units import StorageUnits
 from sizer.sizing.what_if import pinned
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -125,17 +126,9 @@ class Sizes:
             ],
             axis=0,
         )
-        storage = self.platform.storage
-        data = max(work.dataset_bytes for work in self.works)
-        for_data = capacity.smallest_nodes(storage, self.platform.capacity_option, data)
-        if not capacity.counts_nodes(storage):
-            # Local drives: one "node" a server. An NFS server: one.
-            available = self.n_servers if storage.kind == "local" else np.ones_like(self.n_servers)
-            return np.zeros_like(self.n_servers), np.asarray((wanted <= available) & bool(for_data.fits))
-        unit = capacity.nodes_per_unit(storage)
-        low, high = capacity.node_limits(storage)
-        whole = np.ceil(np.maximum(np.maximum(wanted, low), int(for_data.nodes)) / unit) * unit
-        return np.minimum(whole, high).astype(np.int64), np.asarray((whole <= high) & bool(for_data.fits))
+        units = StorageUnits.of(self.works, [self.platform])
+        nodes, enough = units.whole(wanted[None], self.n_servers, self.cols.is_local)
+        return nodes[0], enough[0] & units.holds_data[0]
 
     def _nodes_known(self, index: int, pin: Pin | None) -> Columns:
         """Columns with the rate of a storage node pinned, where it is the storage that is."""
