@@ -21,8 +21,6 @@ from sizer.workload.request import SizingRequest
 # What the cells of a column hold. "texts" is a list of texts; "text" also holds amounts of money, exactly.
 Kind = Literal["text", "texts", "number", "whole", "flag", "day"]
 
-# Reserved tables of a request that nothing reads yet.
-_RESERVED = ("team", "growth")
 _KINDS: dict[type, Kind] = {
     bool: "flag",
     int: "whole",
@@ -72,7 +70,7 @@ def request_key(name: str) -> RequestKey | None:
     parts, path, rank = name.split("."), list[str | int](), list[int]()
     model: type[BaseModel] | None = SizingRequest
     while model is not None and parts:
-        fields = [field for field in model.model_fields if model is not SizingRequest or field not in _RESERVED]
+        fields = list(model.model_fields)
         field = parts.pop(0)
         if field not in fields:
             return None
@@ -119,8 +117,6 @@ def _templates() -> tuple[str, ...]:
 
 def _names(model: type[BaseModel]) -> Iterator[str]:
     for field, info in model.model_fields.items():
-        if model is SizingRequest and field in _RESERVED:
-            continue
         shape = _shape(info.annotation)
         if shape.is_by_name:
             yield f"{field}.<item>"

@@ -48,6 +48,7 @@ class _Plan:
     content: Callable[[Case], Content]
     in_short: bool = True
     is_appendix: bool = False
+    applies: Callable[[Case], bool] = lambda _: True  # whether the request asks the question it answers
 
 
 # The order of facts/GUIDE_OUTLINE; the short guide leaves out what only builders and operators need.
@@ -195,7 +196,7 @@ def form_name(edition: Edition) -> str:
 
 def _chapters(case: Case) -> list[Chapter]:
     """Chapters of this edition, numbered; appendices by letters."""
-    plans = [plan for plan in _CHAPTERS if case.is_full or plan.in_short]
+    plans = [plan for plan in _CHAPTERS if (case.is_full or plan.in_short) and plan.applies(case)]
     found: list[Chapter] = []
     n_chapters = sum(not plan.is_appendix for plan in plans)
     for place, plan in enumerate(plans):

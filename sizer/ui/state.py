@@ -99,9 +99,10 @@ def is_customer_mode() -> bool:
 
 @st.cache_resource(show_spinner=False)
 def examples() -> dict[str, str]:
-    """Title of each request to start from by its place: published architectures first, then common workloads."""
+    """Title of each request to start from by its place: published architectures first, then common workloads,
+    then questions."""
     folder = data_dir("examples")
-    kinds = (("Published", ""), ("Workload", "workloads/"))
+    kinds = (("Published", ""), ("Workload", "workloads/"), ("Question", "questions/"))
     return {
         f"{place}{file.stem}": f"{kind}: {SizingRequest.from_file(file).title}"
         for kind, place in kinds

@@ -1,6 +1,6 @@
-"""Page What-if: two inputs moved by sliders, on the design as it is or with the request sized anew."""
+"""Page What-if: one question after another; the first moves two inputs by sliders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import streamlit as st
@@ -60,7 +60,22 @@ _KINDS: Mapping[str, Kind] = {
 
 
 def show(view: View) -> None:
-    """Draw the page."""
+    """Draw the page: the chosen question alone."""
+    # Chosen by its name, which stays when the page is left.
+    chosen = st.session_state.get("question", next(iter(_QUESTIONS)))
+    if len(_QUESTIONS) > 1:
+        st.pills("Question", list(_QUESTIONS), default=chosen, key="question/asked", on_change=_asked)
+    _QUESTIONS[chosen](view)
+
+
+def _asked() -> None:
+    # A second press on the same pill would choose none.
+    st.session_state.question = st.session_state["question/asked"] or st.session_state.get(
+        "question", next(iter(_QUESTIONS))
+    )
+
+
+def _two_inputs(view: View) -> None:
     assert view.result is not None
     number = chosen_workload(view.result.design, "what-if")
     model = _models(view.key, view.result, view.catalog)[number]
@@ -351,3 +366,7 @@ def _influences(view: View, number: int, model: Model) -> None:
     look.chart(_tornado(view.key, number, look.palette().name, unit, found))
     with st.expander("The same in numbers, with the servers needed at each end"):
         look.table(influence_table(found, unit, 1), view.catalog.sources)
+
+
+# What can be asked, in the order of the pills; each draws itself below them.
+_QUESTIONS: Mapping[str, Callable[[View], None]] = {"Two inputs": _two_inputs}

@@ -4,9 +4,10 @@ from collections import Counter
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from sizer.base.money import Amount, Percent
+from sizer.workload.part import Part
 
 # Categories of a bill in their order (guide outline, chapter 11).
 Category = Literal[
@@ -25,11 +26,7 @@ Note = Annotated[str, Field(max_length=300)]
 Pieces = Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class QuoteOverride(_Part):
+class QuoteOverride(Part):
     """What the quote says otherwise about one item of the computed bill. The search never sees it."""
 
     item: Annotated[str, Field(min_length=1, max_length=60)]  # catalogue id of a line
@@ -53,7 +50,7 @@ class QuoteOverride(_Part):
         return self
 
 
-class QuoteLine(_Part):
+class QuoteLine(Part):
     """A line that no catalogue item stands for."""
 
     description: Annotated[str, Field(min_length=1, max_length=200)]
@@ -76,7 +73,7 @@ class QuoteLine(_Part):
         return self
 
 
-class Quote(_Part):
+class Quote(Part):
     """Heading and terms of the quote."""
 
     number: ShortText = ""

@@ -4,31 +4,30 @@ import datetime
 import json
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import in_words
 from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
 from sizer.base.resources import text_of_file
+from sizer.workload.data_care import DataCare
+from sizer.workload.growth import Growth
+from sizer.workload.part import Count, ItemId, Name, Part
 from sizer.workload.quote import Quote
+from sizer.workload.rental import Rental
+from sizer.workload.team import Team
 
 # A request is typed by a person; a larger file is something else.
 MAX_REQUEST_BYTES = 1_000_000
 
-Name = Annotated[str, Field(min_length=1, max_length=120)]
-ItemId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=60)]
-Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 Task = Literal["training", "validation-inference"]
 Access = Literal["random", "sharded"]
 Cache = Literal["page-cache", "pinned", "none"]
 FabricKind = Literal["edr", "100gbe", "40gbe", "25gbe", "10gbe"]
 RankBy = Literal["cost", "time", "gpus", "rack-units", "watts"]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+Loss = Literal["server", "storage-node", "switch", "gateway", "feed"]
 
 
 def _in_scope(task: object) -> object:
@@ -40,7 +39,7 @@ def _in_scope(task: object) -> object:
     return task
 
 
-class CustomDnn(_Part):
+class CustomDnn(Part):
     """A neural network that the catalogue does not hold, given by its numbers."""
 
     name: Name
@@ -50,7 +49,7 @@ class CustomDnn(_Part):
     like: ItemId | None = None  # catalogue DNN whose efficiency it borrows; absent: the pool of all
 
 
-class CustomDataset(_Part):
+class CustomDataset(Part):
     """A data set given by its numbers."""
 
     name: Name = "custom data set"
@@ -60,7 +59,7 @@ class CustomDataset(_Part):
     format: Literal["raw files", "records", "decoded tensors"] = "records"
 
 
-class Target(_Part):
+class Target(Part):
     """What must be reached. Exactly one of the three."""
 
     samples_per_s: SamplesPerS | None = None
@@ -78,7 +77,7 @@ class Target(_Part):
         return self
 
 
-class Workload(_Part):
+class Workload(Part):
     """One thing to run."""
 
     name: Name = "workload"
@@ -110,7 +109,7 @@ class Workload(_Part):
         return self
 
 
-class Platforms(_Part):
+class Platforms(Part):
     """What may be used. An empty list allows everything the catalogue can order."""
 
     servers: tuple[ItemId, ...] = ()
@@ -123,7 +122,7 @@ class Platforms(_Part):
     gpus_per_server: Count | None = None
 
 
-class Limits(_Part):
+class Limits(Part):
     """What must not be exceeded."""
 
     budget: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)] | None = None
@@ -134,7 +133,7 @@ class Limits(_Part):
     servers: Count | None = None
 
 
-class ExistingRack(_Part):
+class ExistingRack(Part):
     """What is free in a rack that the customer has, of the kind that ``site.rack`` names."""
 
     name: Annotated[str, Field(min_length=1, max_length=40)]
@@ -147,12 +146,12 @@ class ExistingRack(_Part):
     outlets_c19: Annotated[int, Field(ge=0, le=200, strict=True)] | None = None
 
 
-class Existing(_Part):
+class Existing(Part):
     """Equipment that the customer has and the design may use; it is listed but not bought."""
 
-    servers: dict[ItemId, Count] = {}
-    storage_nodes: dict[ItemId, Count] = {}
-    switches: dict[ItemId, Count] = {}
+    servers: dict[ItemId, Count] = Field(default_factory=dict)
+    storage_nodes: dict[ItemId, Count] = Field(default_factory=dict)
+    switches: dict[ItemId, Count] = Field(default_factory=dict)
     racks: Annotated[tuple[ExistingRack, ...], Field(max_length=100)] = ()
 
     @model_validator(mode="after")
@@ -163,7 +162,7 @@ class Existing(_Part):
         return self
 
 
-class Fabric(_Part):
+class Fabric(Part):
     """How the compute fabric is built."""
 
     # Accepted ratio of ports down to ports up of a leaf; 1 is non-blocking.
@@ -176,7 +175,13 @@ class Fabric(_Part):
     spare_servers: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
 
 
-class Site(_Part):
+class Resilience(Part):
+    """What may fail, one at a time, without a target being missed."""
+
+    keeps_targets_without: Annotated[tuple[Loss, ...], Field(max_length=5)] = ()
+
+
+class Site(Part):
     """The room."""
 
     rack: ItemId = "ar3300"
@@ -185,7 +190,7 @@ class Site(_Part):
     racks_per_row: Annotated[int, Field(ge=1, le=100, strict=True)] = 10
 
 
-class SizingRequest(_Part):
+class SizingRequest(Part):
     """A request: one or more workloads, what may be used, what must not be exceeded."""
 
     schema_version: Literal[1] = 1
@@ -203,15 +208,32 @@ class SizingRequest(_Part):
     existing: Existing = Existing()
     site: Site = Site()
     quote: Quote = Quote()
-    # Reserved: later versions read them; today a filled table is refused rather than ignored.
-    team: dict[str, Any] = {}
-    growth: dict[str, Any] = {}
+    team: Team | None = None
+    growth: Growth | None = None
+    data: DataCare = DataCare()
+    resilience: Resilience = Resilience()
+    rental: Rental | None = None
 
     @model_validator(mode="after")
-    def _reserved_tables_empty(self) -> Self:
-        for table in ("team", "growth"):
-            if getattr(self, table):
-                raise ValueError(f"[{table}] is reserved for a later version and not read yet; leave it out")
+    def _growing_team_is_there(self) -> Self:
+        if self.growth is not None and self.growth.team != 1 and self.team is None:
+            raise ValueError("growth.team needs a [team]; leave it out or say who shares the cluster")
+        return self
+
+    @model_validator(mode="after")
+    def _jobs_name_workloads(self) -> Self:
+        names = [work.name for work in self.workload]
+        for number, job in enumerate(self.team.job if self.team is not None else ()):
+            if job.workload is None:
+                continue
+            place = f"team.job[{number}].workload = {job.workload!r}"
+            if names.count(job.workload) != 1:
+                known = ", ".join(repr(name) for name in dict.fromkeys(names))
+                fault = "two workloads have this name" if job.workload in names else "is the name of no workload"
+                raise ValueError(f"{place}: {fault}; names: {known}")
+            work = self.workload[names.index(job.workload)]
+            if job.duration_s is None and job.always_running is None and work.epochs is None and work.recipe is None:
+                raise ValueError(f"{place}: has no length; give it epochs or a recipe, or the job a duration_s")
         return self
 
     @classmethod

@@ -12,6 +12,7 @@ from sizer.base.resources import data_dir
 from sizer.workload.resolve import resolve
 
 CATALOG = load_catalog()
+JOB: dict[str, Any] = {"name": "trial", "gpus": 2, "jobs_a_day": 3, "duration_s": "2 h"}
 WORK: dict[str, Any] = {"dnn": "resnet50", "target": {"samples_per_s": "5000 images/s"}}
 
 
@@ -21,7 +22,7 @@ def refused(data: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("path", sorted(data_dir("examples").glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(data_dir("examples").rglob("*.toml")), ids=lambda path: path.stem)
 def test_examples_read_and_survive_json(path: Path) -> None:
     request = SizingRequest.from_file(path)
     again = SizingRequest.from_dict(json.loads(request.model_dump_json()))
@@ -48,8 +49,21 @@ def test_examples_read_and_survive_json(path: Path) -> None:
         ({"currency": "dollars"}, ["currency"]),
         ({"limits": {"budgt": 5}}, ["limits.budgt", "budget"]),
         ({"limits": {"racks": 0}}, ["limits.racks = 0"]),
-        ({"team": {"jobs": 3}}, ["[team] is reserved"]),
-        ({"growth": {"years": 3}}, ["[growth] is reserved"]),
+        ({"team": {"jobs": 3}}, ["'team.jobs'", "'team.job'"]),
+        ({"team": {"wait_s": "1 h", "job": []}}, ["team.job is empty"]),
+        ({"team": {"wait_s": "1 h", "job": [{"name": "a", "gpus": 4}]}}, ["exactly one of jobs_a_day", "none"]),
+        ({"team": {"wait_s": "1 h", "job": [{**JOB, "duration_s": None}]}}, ["how long", "duration_s"]),
+        ({"team": {"wait_s": "1 h", "job": [{**JOB, "workload": "x"}]}}, ["workload = 'x'", "'workload'"]),
+        ({"team": {"wait_s": "1 h", "job": [JOB, JOB]}}, ["two jobs have the same name"]),
+        ({"team": {"wait_s": "1 h", "job": [{**JOB, "gpus": 0}]}}, ["team.job[0].gpus = 0", "1..100000"]),
+        ({"team": {"wait_s": "1 h", "days_a_week": 8, "job": [JOB]}}, ["days_a_week = 8", "1..7"]),
+        ({"growth": {"years": 3}}, ["nothing grows"]),
+        ({"growth": {"data": float("inf")}}, ["growth.data", "0.1..20"]),
+        ({"growth": {"team": 2}}, ["needs a [team]"]),
+        ({"data": {"checkpoints_kept": 3}}, ["checkpoint_every_s"]),
+        ({"data": {"snapshot_share": 1.5}}, ["snapshot_share = 1.5", "0..1"]),
+        ({"resilience": {"keeps_targets_without": ["room"]}}, ["room", "storage-node"]),
+        ({"rental": {"per_gpu_hour": "-2"}}, ["rental.per_gpu_hour", "not a price"]),
         ({"title": "x" * 500}, ["title"]),
     ],
 )

@@ -1,0 +1,25 @@
+"""[rental]: what the same GPUs cost by the hour elsewhere, from the user's own offer."""
+
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import Field
+
+from sizer.base.money import Amount, Percent
+from sizer.workload.part import Name, Part
+
+
+class Rental(Part):
+    """An offer to compare a purchase with; amounts in the request's currency."""
+
+    offer: Name = "rented GPUs"
+    per_gpu_hour: Amount
+    # Rate of a rented GPU over that of a GPU of the design; 1: they are alike.
+    speed_ratio: Annotated[float, Field(gt=0, le=100, allow_inf_nan=False)] = 1.0
+    storage_per_tb_month: Amount | None = None
+    years: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
+    # What running one's own cluster costs.
+    electricity_per_kwh: Amount | None = None
+    yearly_cost_percent: Percent = Decimal(0)  # of the purchase, for people, space and care
+    # Share of all hours in which the GPUs are used; None: only the break-even is told.
+    utilization_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
