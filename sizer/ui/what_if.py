@@ -61,18 +61,18 @@ _KINDS: Mapping[str, Kind] = {
 
 def show(view: View) -> None:
     """Draw the page: the chosen question alone."""
-    # Chosen by its name, which stays when the page is left.
-    chosen = st.session_state.get("question", next(iter(_QUESTIONS)))
+    first = next(iter(_QUESTIONS))
+    # A widget's own value is lost while another page is shown.
+    name = "question/asked"
+    if name not in st.session_state:
+        st.session_state[name] = st.session_state.get("question", first)
     if len(_QUESTIONS) > 1:
-        st.pills("Question", list(_QUESTIONS), default=chosen, key="question/asked", on_change=_asked)
-    _QUESTIONS[chosen](view)
+        st.pills("Question", list(_QUESTIONS), key=name, required=True, on_change=_asked, args=(name,))
+    _QUESTIONS[st.session_state.get("question", first)](view)
 
 
-def _asked() -> None:
-    # A second press on the same pill would choose none.
-    st.session_state.question = st.session_state["question/asked"] or st.session_state.get(
-        "question", next(iter(_QUESTIONS))
-    )
+def _asked(name: str) -> None:
+    st.session_state.question = st.session_state[name]
 
 
 def _two_inputs(view: View) -> None:
