@@ -143,9 +143,9 @@ def number(
     )
 
 
-def flag(label: str, path: Path_, hint: str) -> None:
-    """Yes or no, in a form; no is what a request says that leaves it out."""
-    st.checkbox(label, key=_fill(path, state.get(path) is True), help=hint)
+def flag(label: str, path: Path_, hint: str, *, in_form: bool = True) -> None:
+    """Yes or no; no is what a request says that leaves it out."""
+    st.checkbox(label, key=_fill(path, state.get(path) is True), help=hint, **_change(path, None, in_form))
 
 
 def choice(
@@ -195,8 +195,16 @@ def switch(
     )
 
 
-def several(label: str, path: Path_, options: Mapping[str, str], hint: str, *, in_form: bool = False) -> None:
-    """Any number of several; none chosen allows them all."""
+def several(
+    label: str,
+    path: Path_,
+    options: Mapping[str, str],
+    hint: str,
+    placeholder: str = "all that fit",
+    *,
+    in_form: bool = False,
+) -> None:
+    """Any number of several; ``placeholder`` says what choosing none means."""
     value = [item for item in state.get(path) or () if isinstance(item, str)]
     known = {**{item: item for item in value}, **options}
     st.multiselect(
@@ -204,7 +212,7 @@ def several(label: str, path: Path_, options: Mapping[str, str], hint: str, *, i
         list(known),
         format_func=lambda option: known.get(option, option),
         key=_fill(path, value),
-        placeholder="all that fit",
+        placeholder=placeholder,
         help=hint,
         **_change(path, None, in_form),
     )
