@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sizer.catalog.loader import load_catalog as load_catalog
     from sizer.catalog.model import Catalog as Catalog
     from sizer.sizing.project import project as project
+    from sizer.sizing.rent_or_buy import rent_or_buy as rent_or_buy
     from sizer.sizing.result import DesignAnswer as DesignAnswer
     from sizer.sizing.result import SizingResult as SizingResult
     from sizer.sizing.size import size as size
@@ -38,6 +39,7 @@ _PUBLIC = {
     "load_catalog": "sizer.catalog.loader",
     "monte_carlo": "sizer.batch.monte_carlo",
     "project": "sizer.sizing.project",
+    "rent_or_buy": "sizer.sizing.rent_or_buy",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
     "sweep": "sizer.batch.sweep",

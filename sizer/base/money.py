@@ -11,6 +11,8 @@ from sizer.base.faults import shown
 CENT = Decimal("0.01")
 # Ten digits before the point: larger than any unit price, and a spreadsheet still holds its cents exactly.
 _AMOUNT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,2})?")
+# Rates by the hour or the kilowatt-hour come in parts of a cent: 0.1234.
+_RATE = re.compile(r"[0-9]{1,10}(\.[0-9]{1,4})?")
 _PERCENT = re.compile(r"[0-9]{1,3}(\.[0-9]{1,2})?")
 
 
@@ -36,6 +38,27 @@ def parse_amount(written: object) -> Decimal:
     if not _AMOUNT.fullmatch(text):
         raise ValueError(
             f"{shown(written)} is not a price; write up to ten digits, a point and two decimals, for example 149000.00"
+        )
+    return Decimal(text)
+
+
+def parse_rate(written: object) -> Decimal:
+    """Money for one unit of what is used (an hour, a kilowatt-hour), with at most four decimals.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> parse_rate("0.1234")
+    Decimal('0.1234')
+    """
+    text = _text(written)
+    if not _RATE.fullmatch(text):
+        raise ValueError(
+            f"{shown(written)} is not a price; write up to ten digits, a point and four decimals, for example 0.1234"
         )
     return Decimal(text)
 
@@ -103,4 +126,5 @@ def _text(written: object) -> str:
 
 
 Amount = Annotated[Decimal, BeforeValidator(parse_amount)]
+UnitRate = Annotated[Decimal, BeforeValidator(parse_rate)]
 Percent = Annotated[Decimal, BeforeValidator(parse_percent)]

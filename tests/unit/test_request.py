@@ -64,6 +64,8 @@ def test_examples_read_and_survive_json(path: Path) -> None:
         ({"data": {"snapshot_share": 1.5}}, ["snapshot_share = 1.5", "0..1"]),
         ({"resilience": {"keeps_targets_without": ["room"]}}, ["room", "storage-node"]),
         ({"rental": {"per_gpu_hour": "-2"}}, ["rental.per_gpu_hour", "not a price"]),
+        ({"rental": {"per_gpu_hour": "0.00"}}, ["rental.per_gpu_hour", "costs something"]),
+        ({"rental": {"per_gpu_hour": 2, "electricity_per_kwh": "0.12345"}}, ["electricity_per_kwh", "four decimals"]),
         ({"title": "x" * 500}, ["title"]),
     ],
 )
