@@ -1,23 +1,20 @@
 """What fails, what each failure costs and what then helps: one case for every kind of part that a design has."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+import numpy as np
+
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.catalog.wording import sentence
-from sizer.physical.joined import GATEWAY, HEAD, SERVERS
-from sizer.physical.losses import COMPUTE, Left, Losses, on_one_side
-from sizer.physical.protection import drives_survived, nodes_survived
-from sizer.sizing.after_loss import Rest, shares
-from sizer.sizing.result import DesignAnswer, SizingResult
-from sizer.sizing.what_if import models
-
-# Devices named one by one in a sentence; more are counted.
-_MAX_NAMED = 4
+from sizer.physical.losses import Left, Losses
+from sizer.sizing.after_loss import Rest, chances, shares, window_s
+from sizer.sizing.evaluate import least_chance
+from sizer.sizing.failure_drafts import Cases, Draft
+from sizer.sizing.result import SizingResult
+from sizer.sizing.what_if import Model, models
+from sizer.workload.request import Loss
 
 
 @dataclass(frozen=True)
@@ -30,16 +27,14 @@ class FailureCase:
     remedy: str
     throughput: tuple[float, ...]  # of every workload after it, at the median; 0: it stops [samples/s]
     share: tuple[float, ...]  # of its normal rate, 0..1
-
-
-class _Draft(NamedTuple):
-    """A case before its rates are known. Of several rests the fastest is taken."""
-
-    key: str
-    what: str
-    rests: tuple[Rest, ...]
-    effect: Callable[[Left], str]
-    remedy: str
+    loss: Loss | None = None  # the kind of loss that a request can ask a design to bear
+    # Of every workload: the probability that a run meets the target if the part is away all the time, whether that is
+    # enough, and how long the part may be away once in a run; empty where the catalogue no longer holds the parts.
+    chance: tuple[float, ...] = ()
+    meets: tuple[bool, ...] = ()
+    window_s: tuple[float, ...] = ()
+    # Whether all targets are still met together at the confidence asked; None where it is not known.
+    keeps_targets: bool | None = None
 
 
 def failure_cases(
@@ -61,310 +56,67 @@ def failure_cases(
 
     Notes
     -----
+    A target is judged with the probability that the request asks for, of runs that have no more from their start to
+    their end. Planned maintenance is the same with one part after the other taken out.
+
     Rates are those of the same models on what is left: fewer servers or storage nodes, ports that are cut off, and
     the share of its uplinks that the worst switch keeps. Switches are taken to route around a loss. What a repair
     takes from the read rate, and how long it lasts, is not modelled; how often parts fail is not published for these
     systems. Both are left out rather than guessed.
     """
     fitted = calibration if calibration is not None else stored_calibration()
-    design = result.design
-    cases = _Cases(result, Losses(design.plan))
+    cases = Cases(result, Losses(result.design.plan))
     drafts = list(cases.drafts())
-    rests = [rest for draft in drafts for rest in draft.rests]
-    by_workload = [
-        shares(model, answer, cases.whole, rests)
-        for model, answer in zip(models(result, catalog, fitted), design.workloads, strict=True)
-    ]
-    found = []
-    place = 0
-    for draft in drafts:
-        here = range(place, place + len(draft.rests))
-        place += len(draft.rests)
-        best = max(here, key=lambda index: sum(float(one[index]) for one in by_workload))
-        share = tuple(float(one[best]) for one in by_workload)
-        rates = tuple(
-            part * float(answer.throughput.value) for part, answer in zip(share, design.workloads, strict=True)
-        )
-        found.append(FailureCase(draft.key, draft.what, draft.effect(rests[best].left), draft.remedy, rates, share))
-    return tuple(found)
+    outcomes = _Outcomes(result, models(result, catalog, fitted), cases.whole, [d.rests for d in drafts])
+    return tuple(outcomes.case(place, draft, cases.loss_of(draft.key)) for place, draft in enumerate(drafts))
 
 
-class _Cases:
-    """The cases of one design."""
+class _Outcomes:
+    """What the workloads do on each of some rests, worked out for all of them in one pass."""
 
-    def __init__(self, result: SizingResult, losses: Losses) -> None:
-        self.design: DesignAnswer = result.design
-        self.losses, self.whole = losses, losses.whole
-        fitted = self.design.platform.gpus_per_server
-        self.n_gpus = min(result.request.platforms.gpus_per_server or fitted, fitted)
-        self.is_cached = all(answer.cache_hit_fraction >= 1 for answer in self.design.workloads)
-        self.has_training = any(answer.workload.task == "training" for answer in self.design.workloads)
+    def __init__(
+        self,
+        result: SizingResult,
+        found: Sequence[Model | None],
+        whole: Left,
+        rests: Sequence[tuple[Rest, ...]],
+    ) -> None:
+        self._answers, self._rests = result.design.workloads, rests
+        self._confidence = result.request.confidence
+        self._asked = least_chance(self._confidence)
+        flat = [rest for some in rests for rest in some]
+        starts = np.cumsum([0, *(len(some) for some in rests)])
+        self._places = [range(first, last) for first, last in pairwise(starts.tolist())]
+        pairs = list(zip(found, self._answers, strict=True))
+        self._shares = np.array([shares(model, answer, whole, flat) for model, answer in pairs])
+        known = [model for model in found if model is not None]
+        self._chances = np.array([chances(model, flat) for model in known]) if len(known) == len(pairs) else None
 
-    def drafts(self) -> Iterator[_Draft]:
-        """All cases that apply."""
-        yield self._gpu()
-        yield self._server()
-        yield from self._storage()
-        yield from self._fabric()
-        yield from self._gateways()
-        yield from self._management()
-        yield from self._power()
-
-    def _of(self, key: str, what: str, remedy: str, *devices: str, cables: Sequence[str] = ()) -> _Draft:
-        """Case of some devices or cables, told by what is left."""
-        rests = tuple(Rest(self.losses.without(devices, cables, only_whole=only_whole)) for only_whole in (False, True))
-        return _Draft(key, what, rests, self._told, remedy)
-
-    def _unharmed(self, key: str, what: str, effect: str, remedy: str) -> _Draft:
-        return _Draft(key, what, (Rest(self.whole),), lambda _: effect, remedy)
-
-    def _stopped(self, key: str, what: str, effect: str, remedy: str) -> _Draft:
-        nothing = Left(0, 0.0, False, 0.0, 0, 0.0, 0.0)
-        return _Draft(key, what, (Rest(nothing),), lambda _: effect, remedy)
-
-    def _gpu(self) -> _Draft:
-        key, what = "gpu", tr("One GPU fails")
-        remedy = tr("Take the server out of the scheduler until the GPU is replaced.")
-        if self.n_gpus < self.design.platform.gpus_per_server:
-            effect = self._restart(tr("another GPU of the same server"))
-            return self._unharmed(key, what, effect, tr("Replace the GPU when no job runs."))
-        if self.design.n_servers > 1:
-            rest = Rest(self.losses.without(self.losses.named(SERVERS)[:1]))
-            return _Draft(key, what, (rest,), lambda left: self._restart(_servers(left.n_servers)), remedy)
-        if self.n_gpus > 1:
-            fewer = self.n_gpus - 1
-            on = trn("the {count} GPU that is left", "the {count} GPUs that are left", fewer, count=grouped(fewer))
-            return _Draft(key, what, (Rest(self.whole, fewer),), lambda _: self._restart(on), tr("Replace the GPU."))
-        return self._stopped(key, what, tr("Nothing runs until the GPU is replaced."), tr("Replace the GPU."))
-
-    def _server(self) -> _Draft:
-        remedy = tr("Repair it; the job returns to all servers at its next start.")
-        if self.design.n_servers == 1:
-            effect = tr("Nothing runs until the server is repaired.")
-            return self._stopped("server", tr("The GPU server fails"), effect, tr("Repair the server."))
-        rest = Rest(self.losses.without(self.losses.named(SERVERS)[:1]))
-        what = tr("One GPU server fails")
-        return _Draft("server", what, (rest,), lambda left: self._restart(_servers(left.n_servers)), remedy)
-
-    def _restart(self, on: str) -> str:
-        if not self.has_training:
-            return tr("Jobs restart on {what_is_left}.", what_is_left=on)
-        return tr(
-            "Jobs restart from their last checkpoint on {what_is_left}; what was computed since is lost.",
-            what_is_left=on,
+    def case(self, place: int, draft: Draft, loss: Loss | None) -> FailureCase:
+        """The case of a draft."""
+        best = max(self._places[place], key=lambda index: (self._keeps(index), float(self._shares[:, index].sum())))
+        share = tuple(self._shares[:, best].tolist())
+        chance = () if self._chances is None else tuple(self._chances[:, best].tolist())
+        meets = tuple(one >= self._asked for one in chance)
+        return FailureCase(
+            key=draft.key,
+            what=draft.what,
+            effect=draft.effect(self._rests[place][best - self._places[place].start].left),
+            remedy=draft.remedy,
+            throughput=tuple(
+                part * float(answer.throughput.value) for part, answer in zip(share, self._answers, strict=True)
+            ),
+            share=share,
+            loss=loss,
+            chance=chance,
+            meets=meets,
+            window_s=tuple(
+                window_s(answer, part, self._confidence, is_met=is_met)
+                for answer, part, is_met in zip(self._answers, share, meets, strict=bool(meets))
+            ),
+            keeps_targets=self._keeps(best) if meets else None,
         )
 
-    def _storage(self) -> Iterator[_Draft]:
-        storage = self.design.platform.storage
-        name = storage.name
-        nodes = self.losses.storage_nodes
-        rebuild = tr("Replace it; restoring its data takes part of the read rate, which is not counted here.")
-        if nodes:
-            links = next(iter(nodes.values()))
-            left = self.losses.without(cables=[link.id for link in links])
-            survives = nodes_survived(storage)
-            count = trn("{count} node", "{count} nodes", left.storage_nodes, count=grouped(left.storage_nodes))
-            what = tr("One storage node fails")
-            if left.storage_nodes == 0 or survives == 0:
-                effect = tr("No other node holds the data: reads stop.")
-                yield self._stopped("storage-node", what, effect, tr("Replace it and load the data again."))
-            elif survives is None:
-                effect = tr(
-                    "No source says how {storage} protects its data; if the others hold it, reads go on from {nodes}.",
-                    storage=name,
-                    nodes=count,
-                )
-                ask = tr("Ask the vendor what the system survives.")
-                yield _Draft("storage-node", what, (Rest(left),), lambda _: effect, ask)
-            else:
-                effect = trn(
-                    "{storage} survives the loss of one node: reads go on from {nodes}.",
-                    "{storage} survives the loss of {count} nodes: reads go on from {nodes}.",
-                    survives,
-                    storage=name,
-                    count=survives,
-                    nodes=count,
-                )
-                yield _Draft("storage-node", what, (Rest(left),), lambda _: effect, rebuild)
-        if nodes or storage.kind == "local" or self._head_serves:
-            yield self._drive(rebuild)
-
-    @property
-    def _head_serves(self) -> bool:
-        storage = self.design.platform.storage
-        return storage.kind == "nfs-server" and storage.server is not None
-
-    def _drive(self, rebuild: str) -> _Draft:
-        storage = self.design.platform.storage
-        key, what, survives = "drive", tr("One drive fails"), drives_survived(storage)
-        if survives:
-            effect = trn(
-                "{storage} survives the loss of one drive: reads go on.",
-                "{storage} survives the loss of {count} drives: reads go on.",
-                survives,
-                storage=storage.name,
-                count=survives,
-            )
-            return self._unharmed(key, what, effect, rebuild)
-        why = tr("No source says how the drives of {storage} are protected", storage=storage.name)
-        if survives == 0:
-            why = tr("The drives of {storage} are not protected", storage=storage.name)
-        if storage.kind != "local":
-            effect = tr("{why}; reads are taken to go on.", why=why)
-            return self._unharmed(key, what, effect, tr("Ask the vendor what the system survives."))
-        copy = tr("Replace it and copy the data to the server again.")
-        if self.design.n_servers == 1:
-            effect = tr("{why}; without protection the server has no data and stops.", why=why)
-            return self._stopped(key, what, effect, copy)
-        rest = Rest(self.losses.without(self.losses.named(SERVERS)[:1]))
-        effect = tr("{why}; without protection one server has no data, and jobs restart on the others.", why=why)
-        return _Draft(key, what, (rest,), lambda _: effect, copy)
-
-    def _fabric(self) -> Iterator[_Draft]:
-        spare = tr("Replace the switch and load its stored configuration; a spare on the shelf saves the delivery.")
-        leaves, spines = (self.losses.named(f"compute {tier} switch") for tier in ("leaf", "spine"))
-        if len(leaves or spines) == 1:
-            what = tr("The switch of the compute fabric fails")
-            yield self._of("leaf", what, spare, (leaves or spines)[0])
-        elif leaves:
-            yield self._of("leaf", tr("One leaf switch fails"), spare, self._busiest(leaves))
-        if leaves and spines:
-            yield self._of("spine", tr("One spine switch fails"), spare, spines[0])
-        cores = self.losses.named("compute core switch")
-        if cores:
-            yield self._of("core", tr("One core switch fails"), spare, cores[0])
-        cable = next((k.id for k in self.losses.links_between_switches() if k.network.startswith(COMPUTE)), None)
-        if cable is not None:
-            what, remedy = tr("One cable between two switches fails"), tr("Replace the cable; its id is on the label.")
-            yield self._of("switch-cable", what, remedy, cables=[cable])
-        fronts = self.losses.named("storage leaf switch")
-        if fronts:
-            what = tr("One switch of the storage front end fails")
-            yield self._of("front-end-switch", what, spare, self._busiest(fronts))
-
-    def _busiest(self, switches: Sequence[str]) -> str:
-        """The switch with the most server ports, then with the most other ones."""
-        of_servers = [link.z.device for link in self.losses.links(SERVERS)]
-        of_nodes = [link.z.device for links in self.losses.storage_nodes.values() for link in links]
-        return max(switches, key=lambda name: (of_servers.count(name), of_nodes.count(name)))
-
-    def _gateways(self) -> Iterator[_Draft]:
-        gateways, uplinks = self.losses.named(GATEWAY), self.losses.links(GATEWAY)
-        if gateways:
-            what = tr("One gateway fails") if len(gateways) > 1 else tr("The gateway fails")
-            remedy = tr("Replace the gateway and load its stored configuration; only a second one would carry on.")
-            yield self._of("gateway", what, remedy, gateways[0])
-        if uplinks:
-            what, remedy = tr("One uplink of the gateway fails"), tr("Replace the cable; its id is on the label.")
-            yield self._of("gateway-uplink", what, remedy, cables=[uplinks[0].id])
-        if self.losses.named("back-end switch"):
-            yield self._unharmed(
-                "back-end-switch",
-                tr("One back-end switch fails"),
-                tr(
-                    "The storage nodes go on over the other internal network; what that costs in rate is not published."
-                ),
-                tr("Have the vendor replace the switch."),
-            )
-
-    def _management(self) -> Iterator[_Draft]:
-        if self.losses.named("management switch"):
-            if self.design.n_servers > 1:
-                effect = tr(
-                    "Gradients and files take other networks, so running jobs go on while the scheduler waits for "
-                    "silent servers; nothing is deployed or monitored. This is our reasoning."
-                )
-                remedy = tr("Replace the switch; set the scheduler to wait longer than that takes.")
-            else:
-                effect = tr(
-                    "Files take another network, so the job goes on; nothing is monitored. This is our reasoning."
-                )
-                remedy = tr("Replace the switch.")
-            yield self._unharmed("management-switch", tr("A management switch fails"), effect, remedy)
-        heads = self.losses.named(HEAD)
-        if heads:
-            yield self._head(heads[0])
-        where = next((net.subnet_manager for net in self.design.quantities.networks if net.subnet_manager), "")
-        if where and self.losses.named("compute leaf switch", "compute spine switch"):
-            yield self._unharmed(
-                "subnet-manager",
-                tr("The subnet manager stops"),
-                tr("Links that are up keep their routes; a port that comes up gets none. This is our reasoning."),
-                tr("Start it again; run a second one on another switch or on the head node."),
-            )
-
-    def _head(self, head: str) -> _Draft:
-        remedy = tr("Restore it from its backup; keep one.")
-        if self._head_serves:
-            return self._of("head", tr("The head node fails"), remedy, head)
-        effect = tr("Running jobs go on; none starts and nobody logs in until it is back. This is our reasoning.")
-        return self._unharmed("head", tr("The head node fails"), effect, remedy)
-
-    def _power(self) -> Iterator[_Draft]:
-        plan = self.design.plan
-        feeds = [feed for rack in plan.racks for feed in rack.feeds]
-        if not feeds:
-            return  # all stands in racks whose feeds the plan does not know
-        lost = max(on_one_side(plan).values(), key=len, default=())
-        fed = {plan.devices[inlet.device].name for feed in feeds for inlet in feed.inlets}
-        unknown = [device.name for rack in plan.racks for device in rack.present if device.name not in fed]
-        fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
-        load = tr(
-            "a PDU alone carries at most {watts} of its {capacity}",
-            watts=si(fullest.alone_w, "W"),
-            capacity=si(fullest.capacity_w, "W"),
-        )
-        both = tr("all that the plan feeds hangs on both feeds and stays on")
-        one = tr("devices with one inlet go dark with their feed: {devices}", devices=_listed(lost))
-        parts = [one if lost else both, load]
-        if unknown:
-            parts.append(tr("the plan does not know the feeds of {devices}", devices=_listed(unknown)))
-        remedy = tr("Restore it; until then the other feed must not fail.")
-        if lost:
-            remedy = tr("Restore it; a transfer switch gives a device with one inlet both feeds.")
-        draft = self._of("power-feed", tr("One PDU or one power feed fails"), remedy, *lost)
-        yield draft._replace(effect=lambda left: sentence("; ".join([*parts, *self._rest(left)])))
-
-    def _told(self, left: Left) -> str:
-        """What is left, as one sentence."""
-        return sentence("; ".join(self._rest(left)))
-
-    def _rest(self, left: Left) -> list[str]:
-        """What is left, in parts of a sentence."""
-        whole, parts = self.whole, []
-        is_cluster = whole.n_servers > 1
-        if left.n_servers == 0 and is_cluster:
-            parts.append(tr("no server reaches another, and every job on more than one stops"))
-        elif left.n_servers < whole.n_servers:
-            servers, all_servers = _servers(left.n_servers), grouped(whole.n_servers)
-            parts.append(tr("jobs restart on {servers} of {all_servers}", servers=servers, all_servers=all_servers))
-        if left.n_servers > 1 and left.exchange_share < 1:
-            share = _percent(left.exchange_share)
-            parts.append(tr("servers keep {share} of their line rate to one another at worst", share=share))
-        if whole.reaches_storage and not left.reaches_storage and left.n_servers:
-            parts.append(tr("no server reaches the data"))
-            cached = tr("jobs past their first epoch go on from memory as long as they write nothing")
-            parts.append(cached if self.is_cached else tr("jobs wait for their data"))
-        elif left.storage_nodes < whole.storage_nodes and left.n_servers:
-            count, all_nodes = grouped(left.storage_nodes), grouped(whole.storage_nodes)
-            parts.append(tr("{count} of {all_nodes} storage nodes stay in reach", count=count, all_nodes=all_nodes))
-        if 0 < left.node_port_share < 1 and left.reaches_storage:
-            parts.append(tr("storage nodes keep {share} of their ports", share=_percent(left.node_port_share)))
-        if 0 < left.gateway_share < 1 and left.reaches_storage:
-            parts.append(tr("the gateways keep {share} of their uplinks", share=_percent(left.gateway_share)))
-        return parts or [tr("running jobs go on")]
-
-
-def _servers(count: int) -> str:
-    return trn("{count} server", "{count} servers", count, count=grouped(count))
-
-
-def _percent(share: float) -> str:
-    return f"{significant(100 * share, 2)}{NARROW_SPACE}%"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names of devices; of many the first and how many more there are."""
-    more = len(names) - _MAX_NAMED
-    text = ", ".join(names[:_MAX_NAMED])
-    return tr("{names} and {count} more", names=text, count=grouped(more)) if more > 0 else text
+    def _keeps(self, index: int) -> bool:
+        """Whether all workloads together meet their targets, with the confidence asked, as of the design itself."""
+        return self._chances is not None and float(self._chances[:, index].prod()) >= self._asked
