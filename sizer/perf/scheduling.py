@@ -1,0 +1,383 @@
+"""Jobs on the servers of a cluster, event by event: who starts when, and what stands idle while others wait."""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sizer.perf.checks import require_at_least
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+DAY_S = 86_400.0
+WEEK_S = 7 * DAY_S
+# Jobs behind the first that backfill looks at whenever GPUs come free; Slurm's scheduler stops at as many by default
+# (slurm.conf, bf_max_job_test: 500 jobs).
+BACKFILL_DEPTH = 500
+
+
+def working_times_s(worked_s: ArrayLike, hours_a_day: float, days_a_week: int) -> Floats:
+    """Time on the clock at which so much working time has gone by.
+
+    Parameters
+    ----------
+    worked_s : array_like, shape (...)
+        Working time since the first day began. [s]
+    hours_a_day : float
+        Working hours of a day, 0 to 24. [h]
+    days_a_week : int
+        Working days of a week, its first ones. [-]
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Time since the first working day began; nights and weekends lie between. [s]
+
+    Examples
+    --------
+    >>> working_times_s([3600.0, 11 * 3600.0], 10, 5) / 3600   # the 11th hour is the first of the second day
+    array([ 1., 25.])
+    """
+    worked, day_s = np.asarray(worked_s, float), hours_a_day * 3600
+    day = np.floor(worked / day_s)
+    week = np.floor(day / days_a_week)
+    return np.asarray(week * WEEK_S + (day - week * days_a_week) * DAY_S + (worked - day * day_s))
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Servers with what the jobs that always run leave of them."""
+
+    gpus_per_server: int
+    free: Ints  # (servers,) GPUs
+    placed: tuple[tuple[int, ...], ...]  # servers of every job that always runs, in the order given; (): no room
+
+    @property
+    def n_servers(self) -> int:
+        """Servers."""
+        return len(self.free)
+
+    @property
+    def all_placed(self) -> bool:
+        """Whether every job that always runs has its GPUs."""
+        return all(self.placed)
+
+    @classmethod
+    def of(
+        cls, n_servers: int, gpus_per_server: int, gpus: Sequence[int] = (), whole_servers: Sequence[bool] = ()
+    ) -> "Cluster":
+        """Place jobs that always run: the largest first, each where it leaves the fewest GPUs free.
+
+        Best fit of falling sizes is no optimum, but wastes little: it fills servers exactly wherever one size divides
+        the next.
+        """
+        places = _Places([gpus_per_server] * n_servers, gpus_per_server)
+        wholes = [servers_of(g, gpus_per_server, whole) for g, whole in zip(gpus, whole_servers, strict=True)]
+        placed: list[tuple[int, ...]] = [()] * len(gpus)
+        for job in sorted(range(len(gpus)), key=lambda job: (-wholes[job], -gpus[job])):
+            placed[job] = places.take(gpus[job], wholes[job]) or ()
+        return cls(gpus_per_server, np.array(places.free, dtype=np.int64), tuple(placed))
+
+
+def servers_of(gpus: int, gpus_per_server: int, whole_servers: bool) -> int:
+    """Whole servers that a job takes; 0 where it shares one with others."""
+    return -(-gpus // gpus_per_server) if whole_servers or gpus > gpus_per_server else 0
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When every job starts and where. Arrays in the order of the jobs given."""
+
+    arrival_s: Floats
+    duration_s: Floats
+    start_s: Floats  # inf: it never finds room on this cluster
+    servers: tuple[tuple[int, ...], ...]
+    # While jobs wait: from, to, free GPUs, and whether these are as many as the first in line asks for.
+    waiting: Floats  # (pieces, 4)
+
+    @property
+    def wait_s(self) -> Floats:
+        """(jobs,) time from arrival to start. [s]"""
+        return np.asarray(self.start_s - self.arrival_s)
+
+    def idle_gpus(self, begin_s: float, end_s: float) -> tuple[float, float]:
+        """Mean number of GPUs that stand idle while a job waits, and those of them that are fragments.
+
+        GPUs are fragments while they are as many as the first in line asks for, but lie in servers too full for it.
+        """
+        if not len(self.waiting):
+            return 0.0, 0.0
+        length = np.clip(self.waiting[:, 1], begin_s, end_s) - np.clip(self.waiting[:, 0], begin_s, end_s)
+        idle = length * self.waiting[:, 2] / (end_s - begin_s)
+        return float(idle.sum()), float(idle[self.waiting[:, 3] > 0].sum())
+
+
+def schedule(
+    arrival_s: ArrayLike,
+    duration_s: ArrayLike,
+    gpus: ArrayLike,
+    whole_servers: ArrayLike,
+    cluster: Cluster,
+    *,
+    backfill: bool = False,
+) -> Schedule:
+    """Start jobs in the order of their arrival, each when all its GPUs are free at once.
+
+    Parameters
+    ----------
+    arrival_s : array_like, shape (jobs,)
+        Never falling. [s]
+    duration_s : array_like, shape (jobs,)
+        Time from start to end. [s]
+    gpus : array_like of int, shape (jobs,)
+        GPUs of each job. Up to a server's GPUs they lie in one server, the one that it leaves the fewest GPUs free
+        (best fit); beyond, the job takes whole free servers. [-]
+    whole_servers : array_like of bool, shape (jobs,)
+        Jobs that take whole servers in any case.
+    cluster : Cluster
+    backfill : bool
+        False: no job starts before one that came earlier. True: a later job may start where it does not push back the
+        start that the first in line is sure of (EASY backfill [1]_). Durations are taken to be known, as in the
+        paper; estimates that are too long make backfill weaker.
+
+    Returns
+    -------
+    Schedule
+
+    Raises
+    ------
+    ValueError
+        If arrivals fall, a time is below 0, or a job has no GPU.
+
+    References
+    ----------
+    .. [1] A. W. Mu'alem and D. G. Feitelson, "Utilization, predictability, workloads, and user runtime estimates in
+       scheduling the IBM SP2 with backfilling," IEEE Trans. Parallel Distrib. Syst. 12(6):529-543, 2001.
+    """
+    arrivals, durations = np.asarray(arrival_s, float), np.asarray(duration_s, float)
+    asked, wholes = np.asarray(gpus, dtype=np.int64), np.asarray(whole_servers, dtype=bool)
+    require_at_least(0, arrival_s=arrivals, duration_s=durations, arrival_steps_s=np.diff(arrivals))
+    require_at_least(1, gpus=asked)
+    fitted = cluster.gpus_per_server
+    whole = np.where(wholes | (asked > fitted), -(-asked // fitted), 0)
+    # Room on the cluster without any other job of the queue: the others never start, and nobody waits for them.
+    free_servers = int((cluster.free == fitted).sum())
+    fits = np.where(whole > 0, whole <= free_servers, asked <= cluster.free.max(initial=0))
+    jobs = np.flatnonzero(fits)
+    queue = _Queue(
+        arrivals[jobs].tolist(),
+        durations[jobs].tolist(),
+        asked[jobs].tolist(),
+        whole[jobs].tolist(),
+        _Places(cluster.free.tolist(), fitted),
+    )
+    if backfill:
+        queue.run_backfill()
+    else:
+        queue.run_in_order()
+    start = np.full(arrivals.shape, np.inf)
+    start[jobs] = queue.start_s
+    servers: list[tuple[int, ...]] = [()] * len(arrivals)
+    for job, found in zip(jobs.tolist(), queue.servers, strict=True):
+        servers[job] = found
+    return Schedule(arrivals, durations, start, tuple(servers), np.array(queue.waiting, float).reshape(-1, 4))
+
+
+class _Places:
+    """Free GPUs of every server, sorted by how many they are."""
+
+    def __init__(self, free: list[int], gpus_per_server: int) -> None:
+        self.free, self.fitted, self.n_free = list(free), gpus_per_server, sum(free)
+        # Servers by their free GPUs; dictionaries, as sets that keep their order.
+        self.having: list[dict[int, None]] = [{} for _ in range(gpus_per_server + 1)]
+        for server, count in enumerate(free):
+            self.having[count][server] = None
+
+    def find(self, gpus: int, whole: int, without: frozenset[int] = frozenset()) -> tuple[int, ...] | None:
+        """Servers on which a job could start now; None where there is no room."""
+        if whole:
+            found: list[int] = []
+            for server in self.having[self.fitted]:
+                if server not in without:
+                    found.append(server)
+                    if len(found) == whole:
+                        return tuple(found)
+            return None
+        for count in range(gpus, self.fitted + 1):
+            for server in self.having[count]:
+                if server not in without:
+                    return (server,)
+        return None
+
+    def take(self, gpus: int, whole: int, without: frozenset[int] = frozenset()) -> tuple[int, ...] | None:
+        """Start a job, if there is room."""
+        found = self.find(gpus, whole, without)
+        if found is not None:
+            self.change(found, -(self.fitted if whole else gpus))
+        return found
+
+    def change(self, servers: tuple[int, ...], gpus: int) -> None:
+        """Give back so many GPUs of each server; take them where it is below 0."""
+        for server in servers:
+            count = self.free[server]
+            del self.having[count][server]
+            count += gpus
+            self.free[server] = count
+            self.having[count][server] = None
+        self.n_free += gpus * len(servers)
+
+
+class _Queue:
+    """Jobs in the order of their arrival, and those that run."""
+
+    def __init__(
+        self, arrivals: list[float], durations: list[float], gpus: list[int], whole: list[int], places: _Places
+    ) -> None:
+        self.arrivals, self.durations, self.gpus, self.whole = arrivals, durations, gpus, whole
+        self.places = places
+        self.start_s = [0.0] * len(arrivals)
+        self.servers: list[tuple[int, ...]] = [()] * len(arrivals)
+        self.running: list[tuple[float, int]] = []  # heap of end and job
+        self.waiting: list[tuple[float, float, int, bool]] = []
+
+    def run_in_order(self) -> None:
+        """First come, first served."""
+        now = 0.0
+        for job, arrival in enumerate(self.arrivals):
+            now = max(now, arrival)
+            while self.running and self.running[0][0] <= now:
+                self._end()
+            while not self._start(job, now):
+                end = self.running[0][0]
+                self._idle(job, now, end)
+                now = end
+                while self.running and self.running[0][0] <= now:
+                    self._end()
+
+    def run_backfill(self) -> None:
+        """First come, first served, with later jobs in the gaps."""
+        line: list[int] = []
+        promise: tuple[int, float, frozenset[int]] | None = None  # first in line, its sure start, its servers
+        following, now, n_jobs = 0, 0.0, len(self.arrivals)
+        while following < n_jobs or line:
+            arrival = self.arrivals[following] if following < n_jobs else np.inf
+            end = self.running[0][0] if self.running else np.inf
+            before, now = now, min(arrival, end)
+            if line and now > before:
+                self._idle(line[0], before, now)
+            ended = end <= now
+            while self.running and self.running[0][0] <= now:
+                self._end()
+            came = len(line)
+            while following < n_jobs and self.arrivals[following] <= now:
+                line.append(following)
+                following += 1
+            if ended:
+                started = 0
+                while started < len(line) and self._start(line[started], now):
+                    started += 1
+                del line[:started]
+                came = 0
+            elif came == 0:
+                while line and self._start(line[0], now):
+                    del line[0]
+            if not line:
+                continue
+            if promise is None or promise[0] != line[0]:
+                promise = (line[0], *self._promise(line[0]))
+                came = 0
+            # Without an end nothing came free: only jobs that came now are new to the gaps.
+            self._fill(line, max(came, 1), promise[1], promise[2], now)
+
+    def _fill(self, line: list[int], first: int, sure_s: float, kept: frozenset[int], now: float) -> None:
+        """Start jobs behind the first in line that end before its sure start, or keep off its servers."""
+        place, last = first, min(len(line), BACKFILL_DEPTH + 1)
+        while place < last and self.places.n_free:
+            job = line[place]
+            without = frozenset[int]() if now + self.durations[job] <= sure_s else kept
+            if self._start(job, now, without):
+                del line[place]
+                last -= 1
+            else:
+                place += 1
+
+    def _promise(self, job: int) -> tuple[float, frozenset[int]]:
+        """When and where the first in line starts at the latest: when enough of the running jobs have ended."""
+        later = _Places(self.places.free, self.places.fitted)
+        for end, other in sorted(self.running):
+            later.change(self.servers[other], self._held(other))
+            found = later.find(self.gpus[job], self.whole[job])
+            if found is not None:
+                return end, frozenset(found)
+        raise AssertionError("a job that fits the empty cluster finds room at the latest when all others have ended")
+
+    def _held(self, job: int) -> int:
+        """GPUs that a job takes of each of its servers."""
+        return self.places.fitted if self.whole[job] else self.gpus[job]
+
+    def _start(self, job: int, now: float, without: frozenset[int] = frozenset()) -> bool:
+        found = self.places.take(self.gpus[job], self.whole[job], without)
+        if found is None:
+            return False
+        self.start_s[job], self.servers[job] = now, found
+        heapq.heappush(self.running, (now + self.durations[job], job))
+        return True
+
+    def _end(self) -> None:
+        _, job = heapq.heappop(self.running)
+        self.places.change(self.servers[job], self._held(job))
+
+    def _idle(self, job: int, begin: float, end: float) -> None:
+        """Note the GPUs that stand idle while a job is first in line."""
+        free = self.places.n_free
+        if free:
+            asked = self.whole[job] * self.places.fitted or self.gpus[job]
+            self.waiting.append((begin, end, free, free >= asked))
+
+
+def shares_of_time(
+    start_s: ArrayLike, end_s: ArrayLike, amount: ArrayLike, begin_s: float, until_s: float
+) -> tuple[Floats, Floats]:
+    """Levels of a sum of amounts, each there from its start to its end, and the share of the time of each level.
+
+    Parameters
+    ----------
+    start_s, end_s : array_like, shape (pieces,)
+        From when to when a piece is there. [s]
+    amount : array_like, shape (pieces,)
+        What it adds, in any unit.
+    begin_s, until_s : float
+        Window that is looked at. [s]
+
+    Returns
+    -------
+    levels, shares : ndarray
+        Levels that rise, and the share of the window that the sum spends on each.
+
+    Examples
+    --------
+    >>> shares_of_time([0.0, 2.0], [6.0, 4.0], [1.0, 2.0], 0.0, 10.0)   # 1 for 4 s, 3 for 2 s, nothing for 4 s
+    (array([0., 1., 3.]), array([0.4, 0.4, 0.2]))
+    """
+    amounts = np.asarray(amount, float)
+    starts = np.clip(np.asarray(start_s, float), begin_s, until_s)
+    ends = np.clip(np.asarray(end_s, float), begin_s, until_s)
+    times = np.concatenate([[begin_s], starts, ends, [until_s]])
+    steps = np.concatenate([[0.0], amounts, -amounts, [0.0]])
+    order = np.argsort(times, kind="stable")
+    level, length = np.cumsum(steps[order])[:-1], np.diff(times[order])
+    # Sums of thousands of amounts leave rounding behind, which must not make a level of its own.
+    level = np.round(level, 9 - int(np.ceil(np.log10(max(float(np.abs(level).max()), 1e-300)))))
+    levels, place = np.unique(np.maximum(level[length > 0], 0.0), return_inverse=True)
+    shares = np.bincount(place, weights=length[length > 0], minlength=len(levels))
+    return levels, shares / (until_s - begin_s)
+
+
+def level_kept(levels: Floats, shares: Floats, percentile: float) -> float:
+    """Smallest level that the sum keeps for at least a share ``percentile`` of the time."""
+    reached = np.cumsum(shares)
+    return float(levels[min(int(np.searchsorted(reached, percentile - 1e-12)), len(levels) - 1)])
