@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sizer.batch.sweep import sweep as sweep
     from sizer.catalog.loader import load_catalog as load_catalog
     from sizer.catalog.model import Catalog as Catalog
+    from sizer.sizing.differences import diff as diff
     from sizer.sizing.project import project as project
     from sizer.sizing.rent_or_buy import rent_or_buy as rent_or_buy
     from sizer.sizing.result import DesignAnswer as DesignAnswer
@@ -38,6 +39,7 @@ _PUBLIC = {
     "SizingResult": "sizer.sizing.result",
     "load_catalog": "sizer.catalog.loader",
     "monte_carlo": "sizer.batch.monte_carlo",
+    "diff": "sizer.sizing.differences",
     "project": "sizer.sizing.project",
     "rent_or_buy": "sizer.sizing.rent_or_buy",
     "size": "sizer.sizing.size",

@@ -1,14 +1,12 @@
 """What is different: between an answer of the past and today's, and between two revisions of a design."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from sizer import __version__
 from sizer.catalog.model import Catalog
-from sizer.library.records import Revision
 from sizer.library.snapshot import (
     Amount,
     Figure,
@@ -21,13 +19,10 @@ from sizer.library.snapshot import (
     snapshot_of,
 )
 from sizer.sizing.result import SizingResult
-
-Path = tuple[str | int, ...]
+from sizer.workload.changes import FieldChange, field_changes
 
 # Below this relative difference two numbers differ by the rounding of another processor or library.
 _ROUNDING = 1e-6
-# Keys that tell entries of a list of tables apart, whatever their order.
-_NAMES = ("name", "item", "description")
 
 
 @dataclass(frozen=True)
@@ -104,22 +99,29 @@ class Since:
         return self.has_answer and not self.figures and not self.lines
 
 
-@dataclass(frozen=True)
-class FieldChange:
-    """A field of the request; None where it is not stated."""
+class State(Protocol):
+    """A request with its answer, now or as it was saved: a revision, a design's file, a request sized now."""
 
-    path: Path
-    before: Any
-    now: Any
+    @property
+    def request(self) -> dict[str, Any]:
+        """The request as plain data."""
+
+    @property
+    def price_book(self) -> str:
+        """CSV text of the price book that it was answered with besides the catalogue's own; empty: none."""
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The answer in short; None where there is none that can be compared."""
 
 
 @dataclass(frozen=True)
 class Differences:
-    """What one revision says otherwise than another."""
+    """What one state says otherwise than another."""
 
     request: tuple[FieldChange, ...]
     is_other_price_book: bool
-    has_answers: bool  # False: another version of this program wrote one of them
+    has_answers: bool  # False: one of them has none that can be compared
     figures: tuple[FigureChange, ...]
     lines: tuple[LineChange, ...]
     currencies: tuple[str, str]
@@ -162,8 +164,8 @@ def changes_since(snapshot: Snapshot, catalog: Catalog, calibration_digest: str,
     )
 
 
-def differences(before: Revision, now: Revision) -> Differences:
-    """What a revision says otherwise than another one: fields of the request, figures, lines of the bill."""
+def differences(before: State, now: State) -> Differences:
+    """What a state says otherwise than another one: fields of the request, figures, lines of the bill."""
     old, new = before.snapshot, now.snapshot
     has_answers = old is not None and new is not None
     return Differences(
@@ -174,56 +176,6 @@ def differences(before: Revision, now: Revision) -> Differences:
         lines=_line_changes(old, new) if old is not None and new is not None else (),
         currencies=(old.currency if old is not None else "", new.currency if new is not None else ""),
     )
-
-
-# --- request
-
-
-def field_changes(before: Any, now: Any, path: Path = ()) -> list[FieldChange]:
-    """Differences between two requests as plain data.
-
-    Entries of a list of tables are matched by their names where each has one of its own, else by their order.
-    """
-    if isinstance(before, Mapping | None) and isinstance(now, Mapping | None):
-        old, new = before or {}, now or {}
-        return [
-            found
-            for key in dict.fromkeys((*old, *new))
-            for found in field_changes(old.get(key), new.get(key), (*path, key))
-        ]
-    if _is_tables(before) and _is_tables(now):
-        pairs = _matched(before or [], now or [])
-        return [found for number, old, new in pairs for found in _entry_changes(old, new, (*path, number))]
-    return [] if before == now else [FieldChange(path, before, now)]
-
-
-def _entry_changes(before: Any, now: Any, path: Path) -> list[FieldChange]:
-    """An entry that came or went is one change, named by what it is about."""
-    if before is None or now is None:
-        return [FieldChange(path, before, now)]
-    return field_changes(before, now, path)
-
-
-def _is_tables(value: Any) -> bool:
-    return value is None or (isinstance(value, list) and any(isinstance(one, Mapping) for one in value))
-
-
-def _matched(before: list[Any], now: list[Any]) -> list[tuple[int, Any, Any]]:
-    """Entries of two lists that are about the same, each with its place in the later list."""
-    for key in _NAMES:
-        old, new = (
-            [one.get(key) if isinstance(one, Mapping) else None for one in entries] for entries in (before, now)
-        )
-        if all(isinstance(name, str) for name in (*old, *new)) and len({*old}) == len(old) and len({*new}) == len(new):
-            places = {name: number for number, name in enumerate(old)}
-            kept = [(number, before[places[name]] if name in places else None, now[number])
-                    for number, name in enumerate(new)]  # fmt: skip
-            return kept + [(number, before[number], None) for number, name in enumerate(old) if name not in set(new)]
-    longest = max(len(before), len(now))
-    return [
-        (number, before[number] if number < len(before) else None, now[number] if number < len(now) else None)
-        for number in range(longest)
-    ]
 
 
 # --- catalogue, prices, calibration

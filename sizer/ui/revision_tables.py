@@ -13,12 +13,13 @@ from sizer.base.quantities import duration, grouped, si
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import fact_label, fact_text, item_name
-from sizer.library.compare import Differences, FactChange, FieldChange, FigureChange, LineChange, Since
+from sizer.library.compare import Differences, FactChange, FigureChange, LineChange, Since
 from sizer.library.snapshot import Amount, Figure, Line, Plain, Rate
 from sizer.report.tables import Cell, Table, columns, row
 from sizer.report.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, listed, money, percent, plural
 from sizer.ui import look
 from sizer.ui.faults import label_of, name_of
+from sizer.workload.changes import FieldChange
 
 _LONGEST = 80
 NOT_STATED = Cell("not stated", is_muted=True)

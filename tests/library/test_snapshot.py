@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
-from sizer.library.compare import FieldChange, changes_since, differences, field_changes
+from sizer.library.compare import changes_since, differences
 from sizer.library.content import content_of
 from sizer.library.library import Library
 from sizer.library.snapshot import read_snapshot, snapshot_of
 from sizer.sizing.size import size
+from sizer.workload.changes import FieldChange, field_changes
 from sizer.workload.request import SizingRequest
 from tests.answers import EXAMPLES, ROOT, catalog, sized
 from tests.library.samples import at

@@ -1,0 +1,106 @@
+"""What one request says otherwise than another, as plain data, and requests that take some of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Path = tuple[str | int, ...]
+
+# Keys that tell entries of a list of tables apart, whatever their order.
+_NAMES = ("name", "item", "description")
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """A field of the request; None where it is not stated."""
+
+    path: Path
+    before: Any
+    now: Any
+
+
+def field_changes(before: Any, now: Any, path: Path = ()) -> list[FieldChange]:
+    """Differences between two requests as plain data.
+
+    Entries of a list of tables are matched by their names where each has one of its own, else by their order. Where
+    each list has one named entry, it is the same one under another name.
+    """
+    if _are_tables(before, now):
+        old, new = before or {}, now or {}
+        return [
+            found
+            for key in dict.fromkeys((*old, *new))
+            for found in field_changes(old.get(key), new.get(key), (*path, key))
+        ]
+    if _is_list_of_tables(before) and _is_list_of_tables(now):
+        pairs = matched(before or [], now or [])
+        return [found for number, old, new in pairs for found in _entry_changes(old, new, (*path, number))]
+    return [] if before == now else [FieldChange(path, before, now)]
+
+
+def mixed(before: Any, now: Any, takes: Callable[[FieldChange], bool], path: Path = ()) -> Any:
+    """The earlier request with some changes of the later one.
+
+    Parameters
+    ----------
+    before, now
+        As for :func:`field_changes`.
+    takes : callable
+        Which of the changes that :func:`field_changes` finds are made.
+
+    Returns
+    -------
+    plain data
+        With all changes it says what the later one says, with none what the earlier one says; lists of tables may
+        come in another order, and empty tables are left out.
+    """
+    if _are_tables(before, now):
+        old, new = before or {}, now or {}
+        found = {key: mixed(old.get(key), new.get(key), takes, (*path, key)) for key in dict.fromkeys((*old, *new))}
+        return {key: value for key, value in found.items() if value is not None} or None
+    if _is_list_of_tables(before) and _is_list_of_tables(now):
+        pairs = matched(before or [], now or [])
+        entries = [_mixed_entry(old, new, takes, (*path, number)) for number, old, new in pairs]
+        return [entry for entry in entries if entry is not None] or None
+    return now if before != now and takes(FieldChange(path, before, now)) else before
+
+
+def _are_tables(before: Any, now: Any) -> bool:
+    return isinstance(before, Mapping | None) and isinstance(now, Mapping | None)
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and any(isinstance(one, Mapping) for one in value))
+
+
+def _entry_changes(before: Any, now: Any, path: Path) -> list[FieldChange]:
+    """An entry that came or went is one change, named by what it is about."""
+    if before is None or now is None:
+        return [FieldChange(path, before, now)]
+    return field_changes(before, now, path)
+
+
+def _mixed_entry(before: Any, now: Any, takes: Callable[[FieldChange], bool], path: Path) -> Any:
+    if before is None or now is None:
+        return now if takes(FieldChange(path, before, now)) else before
+    return mixed(before, now, takes, path)
+
+
+def matched(before: list[Any], now: list[Any]) -> list[tuple[int, Any, Any]]:
+    """Entries of two lists that are about the same, each with its place in the later list; None where it has none."""
+    if len(before) == len(now) == 1 and all(isinstance(one, Mapping) and "name" in one for one in (*before, *now)):
+        return [(0, before[0], now[0])]
+    for key in _NAMES:
+        old, new = (
+            [one.get(key) if isinstance(one, Mapping) else None for one in entries] for entries in (before, now)
+        )
+        if all(isinstance(name, str) for name in (*old, *new)) and len({*old}) == len(old) and len({*new}) == len(new):
+            places = {name: number for number, name in enumerate(old)}
+            kept = [(number, before[places[name]] if name in places else None, now[number])
+                    for number, name in enumerate(new)]  # fmt: skip
+            return kept + [(number, before[number], None) for number, name in enumerate(old) if name not in set(new)]
+    longest = max(len(before), len(now))
+    return [
+        (number, before[number] if number < len(before) else None, now[number] if number < len(now) else None)
+        for number in range(longest)
+    ]
