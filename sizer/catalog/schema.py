@@ -164,6 +164,8 @@ class Storage(Device):
     # What one node reads for clients: the demonstrated lower end and the vendor's upper end. Equal when one number.
     node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None
     node_read_high_bytes_per_s: Sourced[BytesPerS] | None = None
+    # What a published test wrote, all its clients together; its note tells what is known of nodes and files.
+    test_write_bytes_per_s: Sourced[BytesPerS] | None = None
     # What one mount (or one client) of a server reads.
     mount_low_bytes_per_s: Sourced[BytesPerS] | None = None
     mount_high_bytes_per_s: Sourced[BytesPerS] | None = None

@@ -83,6 +83,7 @@ _LABELS = Texts(
         "max_nodes": mark("Most nodes"),
         "node_read_low_bytes_per_s": mark("Read rate of a node, demonstrated"),
         "node_read_high_bytes_per_s": mark("Read rate of a node, upper end"),
+        "test_write_bytes_per_s": mark("Write rate of a published test"),
         "mount_low_bytes_per_s": mark("Read rate of a mount, lower end"),
         "mount_high_bytes_per_s": mark("Read rate of a mount, upper end"),
         "mounts_per_server": mark("Mounts a server"),

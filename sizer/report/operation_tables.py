@@ -9,8 +9,10 @@ from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.report import words
 from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.sizing.acceptance import AcceptanceTest
+from sizer.sizing.data_held import data_held
 from sizer.sizing.failures import FailureCase
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
+from sizer.workload.data_care import DataCare
 
 _AREAS = {
     "network": mark("Networks"),
@@ -22,7 +24,7 @@ _AREAS = {
 }
 
 
-def phases_table(design: DesignAnswer, has_head: bool) -> Table:
+def phases_table(design: DesignAnswer, care: DataCare, has_head: bool) -> Table:
     """What is done in which order, and when a phase is done."""
     plan = design.plan
     n_devices = sum(device.status != "reserved" for device in plan.devices)
@@ -78,7 +80,7 @@ def phases_table(design: DesignAnswer, has_head: bool) -> Table:
             )
         )
     phases += [
-        (tr("Data"), _load_text(design), tr("Number and sum of the files match the source")),
+        (tr("Data"), _load_text(design, care), tr("Number and sum of the files match the source")),
         (
             tr("Acceptance"),
             tr("Run the tests of this chapter, small ones first"),
@@ -95,9 +97,10 @@ def phases_table(design: DesignAnswer, has_head: bool) -> Table:
     return Table("phases", tr("Phases of the deployment"), heads, rows)
 
 
-def _load_text(design: DesignAnswer) -> str:
+def _load_text(design: DesignAnswer, care: DataCare) -> str:
     """Importing the data, with the shortest time that one 10 Gbit/s link allows."""
-    size = sum({answer.dataset.name: answer.dataset_bytes for answer in design.workloads}.values())
+    held = data_held(design.workloads, care)
+    size = held.raw_bytes or held.sets_bytes
     return tr(
         "Copy the data sets to {storage}; over one 10 GbE link that takes at least {time}",
         storage=design.platform.storage.name,

@@ -13,6 +13,7 @@ from sizer.physical.power import device_power
 from sizer.report import prose, words
 from sizer.report.tables import Cell, Row, row
 from sizer.report.why_inputs import Why, assumed, in_unit, input_row, inputs_table, number
+from sizer.sizing.data_held import DataHeld, data_held
 from sizer.sizing.result import DesignAnswer, SizingResult
 
 # Lines of a bill that are listed one by one; a longer one is summed by category.
@@ -63,17 +64,14 @@ def capacity(result: SizingResult, catalog: Catalog) -> Why:
         before = left
     if not rows:
         rows.append(input_row(f"usable capacity of {storage.name}", words.NOT_PUBLISHED))
-    data = max(design.workloads, key=lambda answer: answer.dataset_bytes)
+    held = data_held(design.workloads, result.request.data)
     answer = si(usable, "B") if usable > 0 else words.NOT_PUBLISHED
     return Why(
         "Usable capacity",
         answer,
         "usable = raw × share left after spare nodes × share left after protection × share left after the reserve",
         inputs_table("capacity", rows),
-        (
-            f"The largest data set is {data.dataset.name} of {data.workload.name} with {si(data.dataset_bytes, 'B')}; "
-            f"{_room(design)}.",
-        ),
+        (f"{_held_text(held)}; {_room(design)}.",),
         (
             "A sum over published capacities: it has no spread."
             if usable > 0
@@ -81,6 +79,15 @@ def capacity(result: SizingResult, catalog: Catalog) -> Why:
         ),
         assumed(result, [storage.name], ("raw", "usable", "nodes", "protection", "spare", "stripe")),
     )
+
+
+def _held_text(held: DataHeld) -> str:
+    """What must fit, and what that is made of."""
+    sets = ", ".join(f"{one.name} with {si(one.size_bytes, 'B')}" for one in held.sets)
+    beside = held.total_bytes - held.sets_bytes
+    if not beside:
+        return f"It must hold {sets}"
+    return f"It must hold {si(held.total_bytes, 'B')}: {sets}, and {si(beside, 'B')} beside it"
 
 
 def _room(design: DesignAnswer) -> str:

@@ -39,7 +39,7 @@ def acceptance_tests(
     found = (
         *parts_tests(design),
         *network_tests(design, fitted),
-        *storage_tests(design, known),
+        *storage_tests(design, known, result.request.data),
         *training_tests(design, known),
         *power_tests(design),
     )

@@ -20,9 +20,11 @@ from sizer.physical.joined import HEAD, SERVERS
 from sizer.sizing.acceptance_limits import AcceptanceTest, at_least, interval
 from sizer.sizing.all_reduce import MESSAGE_BYTES, all_reduce_bytes_per_s
 from sizer.sizing.columns import rate_is_unknown
+from sizer.sizing.data_held import data_held
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.run import Run
 from sizer.sizing.what_if import Model
+from sizer.workload.data_care import DataCare
 
 # A raw RDMA test reached 92.40 of 100 Gbit/s between two DGX-1 ("deepops-roce", raw RDMA test).
 RAW_TEST_SHARE = 0.924
@@ -161,7 +163,7 @@ def _gbit(bytes_per_s: float) -> str:
     return f"{significant(units.gbit_per_s_from_bytes_per_s(bytes_per_s))}{NARROW_SPACE}Gbit/s"
 
 
-def storage_tests(design: DesignAnswer, known: Sequence[Model | None]) -> Iterator[AcceptanceTest]:
+def storage_tests(design: DesignAnswer, known: Sequence[Model | None], care: DataCare) -> Iterator[AcceptanceTest]:
     """Reads of all servers together, of one server, and the capacity."""
     storage = design.platform.storage
     rates = (storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s)
@@ -192,7 +194,7 @@ def storage_tests(design: DesignAnswer, known: Sequence[Model | None]) -> Iterat
         yield AcceptanceTest(
             key, "storage", tr("{how}: {who}, {where}.", how=how, who=who, where=where), expect, passes, basis, sources
         )
-    yield _capacity(design)
+    yield _capacity(design, care)
 
 
 def _read_bytes_per_s(run: Run) -> Estimate:
@@ -208,9 +210,9 @@ def _need_bytes_per_s(design: DesignAnswer) -> float:
     return max(float(estimate.high) for pair in reads for estimate in pair)
 
 
-def _capacity(design: DesignAnswer) -> AcceptanceTest:
+def _capacity(design: DesignAnswer, care: DataCare) -> AcceptanceTest:
     storage, usable = design.platform.storage, float(design.quantities.usable_bytes[0])
-    data = max(answer.dataset_bytes for answer in design.workloads)
+    needed = data_held(design.workloads, care).total_bytes
     steps = capacity_ladder(storage, design.platform.capacity_option, design.storage_nodes)
     expect = tr("not published")
     if np.isfinite(usable):
@@ -226,7 +228,7 @@ def _capacity(design: DesignAnswer) -> AcceptanceTest:
         "capacity",
         run,
         expect,
-        tr("at least {size}, the largest data set", size=si(data, "B")),
+        tr("at least {size}, all that must fit", size=si(needed, "B")),
         tr("raw capacity less protection; reserve and snapshots are in no source"),
         tuple(step.source for step in steps if step.source),
     )

@@ -209,7 +209,7 @@ class _Alike:
     ) -> "_Alike":
         facts = columns(platforms, catalog, request.platforms.gpus_per_server)
         fewest = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
-        units = StorageUnits.of(works, platforms)
+        units = StorageUnits.of(works, platforms, request.data)
         if is_narrowed(request.fabric):
             # What is left of the line rates differs from platform to platform and from size to size.
             rows, sizes = space.platform, space.n_servers

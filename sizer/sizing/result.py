@@ -113,6 +113,11 @@ class WorkloadAnswer:
     evidence: tuple[Evidence, ...]
     warnings: tuple[str, ...]
 
+    @property
+    def is_inference(self) -> bool:
+        """Whether nothing is trained: forward passes only."""
+        return self.workload.task == "validation-inference"
+
 
 @dataclass(frozen=True)
 class DesignAnswer:

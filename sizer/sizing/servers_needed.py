@@ -126,7 +126,7 @@ class Sizes:
             ],
             axis=0,
         )
-        units = StorageUnits.of(self.works, [self.platform])
+        units = StorageUnits.of(self.works, [self.platform], self.request.data)
         nodes, enough = units.whole(wanted[None], self.n_servers, self.cols.is_local)
         return nodes[0], enough[0] & units.holds_data[0]
 

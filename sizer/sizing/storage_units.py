@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
+from sizer.sizing.data_held import data_held
+from sizer.workload.data_care import DataCare
 from sizer.workload.resolve import ResolvedWorkload
 
 Floats = NDArray[np.float64]
@@ -23,12 +25,12 @@ class StorageUnits:
     per_unit: Ints  # nodes
     least: Ints  # nodes that the system and the data call for, in whole units
     most: Ints
-    holds_data: Bools  # whether the largest system holds the data of all workloads
+    holds_data: Bools  # whether the largest system holds everything that must fit
 
     @classmethod
-    def of(cls, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform]) -> "StorageUnits":
-        """Units for the largest data set of some workloads."""
-        data = max(work.dataset_bytes for work in works)
+    def of(cls, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], care: DataCare) -> "StorageUnits":
+        """Units for the data sets of some workloads together, and for what is kept beside them."""
+        data = data_held(works, care).total_bytes
         seen: dict[tuple[str, int], tuple[bool, int, int, int, bool]] = {}
         rows = []
         for platform in platforms:

@@ -16,6 +16,7 @@ from sizer.physical import capacity
 from sizer.physical.quantities import quantities
 from sizer.sizing import evaluate
 from sizer.sizing.columns import Columns, columns, narrowed
+from sizer.sizing.data_held import needed_with_bytes
 from sizer.sizing.evaluate import Compute, Need
 from sizer.sizing.varied_input import (
     BATCH,
@@ -49,7 +50,7 @@ class Held:
     stages: dict[str, Floats]  # key of STAGES -> median capacity after the first epoch [samples/s]
     limiting: tuple[str, ...]  # key of the stage that limits
     probability: Floats  # that the rate or time asked is reached
-    holds_data: Bools  # whether the storage holds the data set
+    holds_data: Bools  # whether the storage holds all that must fit
     meets_target: Bools
     storage_nodes: Floats  # that the target would need, in whole units; inf: more than there are, NaN: not counted
 
@@ -340,17 +341,20 @@ def _whole_nodes(model: Model, points: _Points, wanted: Floats) -> Floats:
         return np.full(wanted.shape, np.nan)
     unit = capacity.nodes_per_unit(storage)
     low, high = capacity.node_limits(storage)
-    for_data = capacity.smallest_nodes(storage, model.platform.capacity_option, points.dataset_bytes)
+    for_data = capacity.smallest_nodes(storage, model.platform.capacity_option, _must_fit_bytes(model, points))
     whole = np.ceil(np.maximum(np.maximum(wanted, low), for_data.nodes) / unit) * unit
     return np.where((whole <= high) & for_data.fits, whole, np.inf)
 
 
 def _holds_data(model: Model, points: _Points) -> Bools:
-    """Whether the data set fits; a capacity that no source gives counts as enough, as in the sizing."""
+    """Whether the data fit; a capacity that no source gives counts as enough, as in the sizing."""
     usable = capacity.usable_bytes(model.platform.storage, model.platform.capacity_option, points.nodes)
-    needed = points.dataset_bytes
-    others = [work.dataset_bytes for index, work in enumerate(model.works) if index != model.index]
-    return np.asarray(np.isnan(usable) | (usable >= np.maximum(needed, max(others, default=0.0))))
+    return np.asarray(np.isnan(usable) | (usable >= _must_fit_bytes(model, points)))
+
+
+def _must_fit_bytes(model: Model, points: _Points) -> Floats:
+    """Data of all workloads and what is kept beside them."""
+    return needed_with_bytes(model.works, model.request.data, model.index, points.dataset_bytes, points.sample_bytes)
 
 
 def _least_chance(confidence: Floats) -> Floats:

@@ -16,7 +16,7 @@ def content(case: Case) -> dict[str, Any]:
     design = case.design
     has_head = any(device.role == "head node" for device in design.plan.devices)
     return {
-        "phases": phases_table(design, has_head) if case.is_full else None,
+        "phases": phases_table(design, case.result.request.data, has_head) if case.is_full else None,
         "tests": tests_table(case.tests) if case.is_full else None,
         "watch": watch_table(design) if case.is_full else None,
         "failures": failures_table(case.failures, case.answers) if case.is_full else None,

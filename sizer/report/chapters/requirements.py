@@ -17,6 +17,7 @@ from sizer.report.request_tables import (
     requirement_table,
 )
 from sizer.report.tables import Cell, Row, Table, columns, row
+from sizer.sizing.data_held import data_held
 
 # So many assumptions stand here, defaults of the request first; an appendix of the full guide lists all.
 _MOST_ASSUMPTIONS = 6
@@ -78,11 +79,13 @@ def _targets(case: Case) -> Iterator[Row]:
 
 def _capacity(case: Case) -> Iterator[Row]:
     design = case.design
-    # Workloads on the same set share it.
-    sets = {answer.dataset.name: answer.dataset_bytes for answer in case.answers}
-    needed = sum(sets.values())
+    held = data_held(case.answers, case.result.request.data)
+    needed = held.total_bytes
     usable = float(design.quantities.usable_bytes[0])
-    asked = tr("Room for {size} of training data", size=si(needed, "B"))
+    if needed > held.sets_bytes:
+        asked = tr("Room for {size} of data and what is kept beside them", size=si(needed, "B"))
+    else:
+        asked = tr("Room for {size} of training data", size=si(needed, "B"))
     if usable > 0:
         yield _row(asked, tr("{size} usable", size=si(usable, "B")), usable >= needed, "storage")
     else:

@@ -11,6 +11,7 @@ from sizer.report.charts_storage import demand_chart, ladder_chart
 from sizer.report.component_tables import storage_role
 from sizer.report.figures import charted
 from sizer.report.storage_tables import classes_table, ladder_table, supply_table
+from sizer.sizing.data_held import data_held
 from sizer.sizing.result import STAGES
 
 
@@ -19,7 +20,7 @@ def content(case: Case) -> dict[str, Any]:
     design, platform = case.design, case.design.platform
     storage = platform.storage
     steps = capacity_ladder(storage, platform.capacity_option, design.storage_nodes)
-    data = sum({answer.dataset.name: answer.dataset_bytes for answer in case.answers}.values())
+    held = data_held(case.answers, case.result.request.data)
     return {
         "role": storage_role(design),
         "title": prose.storage_name(design),
@@ -28,7 +29,7 @@ def content(case: Case) -> dict[str, Any]:
         "ladder": ladder_table(steps) if len(steps) > 1 else None,
         "ladder_chart": charted(
             "ladder-chart",
-            ladder_chart(steps, data, case.palette) if case.is_full and len(steps) > 2 else None,
+            ladder_chart(steps, held.sets_bytes, case.palette) if case.is_full and len(steps) > 2 else None,
             tr("What is left of the raw capacity; the dashed line is the training data."),
         ),
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
