@@ -1,0 +1,79 @@
+"""A table as plain text for a terminal: the same cells as in the guide, in columns of one width of letters."""
+
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+
+from sizer.report.tables import Row, Table
+
+# Letters of a line, and the fewest that a column keeps when a table must be narrowed.
+WIDTH = 110
+_LEAST = 9
+_GAP = "  "
+
+
+def table_text(table: Table, width: int = WIDTH) -> str:
+    """Caption, heads, rows and note of a table.
+
+    Parameters
+    ----------
+    table : Table
+        Sources of its cells are left out: they stand in the guide.
+    width : int
+        Letters of a line. The widest columns are narrowed until it fits; a table of many columns may stay wider.
+
+    Examples
+    --------
+    >>> from sizer.report.tables import columns, row
+    >>> made = Table("x", "Servers", columns("Server", ("GPUs", "right")), (row("DGX-1", "8"), row("C4140", "4")))
+    >>> print(table_text(made))
+    Servers
+    Server  GPUs
+    ------------
+    DGX-1      8
+    C4140      4
+    """
+    heads = [_clean(column.title) for column in table.columns]
+    body = [[_clean(cell.text) for cell in row.cells] for row in table.rows]
+    counted = [cells for row, cells in zip(table.rows, body, strict=True) if row.kind != "group"]
+    widths = _widths([heads, *counted], width)
+    rights = [column.align == "right" for column in table.columns]
+    lines = [_clean(table.caption)] if table.caption else []
+    if any(heads):
+        lines += [*_lines(heads, widths, rights), "-" * (sum(widths) + len(_GAP) * (len(widths) - 1))]
+    for row, cells in zip(table.rows, body, strict=True):
+        lines += _row_lines(row, cells, widths, rights)
+    if table.note:
+        lines += textwrap.wrap(_clean(table.note), width)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _row_lines(row: Row, cells: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) -> list[str]:
+    return [cells[0]] if row.kind == "group" else _lines(cells, widths, rights)
+
+
+def _lines(cells: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) -> list[str]:
+    """One row on as many lines as its longest cell needs."""
+    parts = [textwrap.wrap(cell, width) or [""] for cell, width in zip(cells, widths, strict=True)]
+    tallest = max(len(part) for part in parts)
+    return [
+        _GAP.join(
+            f"{part[number] if number < len(part) else '':{'>' if right else '<'}{width}}"
+            for part, width, right in zip(parts, widths, rights, strict=True)
+        )
+        for number in range(tallest)
+    ]
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Letters of each column."""
+    widths = [max(1, *(len(cell) for cell in column)) for column in zip(*rows, strict=True)]
+    room = width - len(_GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > _LEAST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _clean(text: str) -> str:
+    """Text without what would move the cursor or colour the terminal: names come from users."""
+    return "".join(" " if unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") else one for one in text)
