@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sizer.sizing.result import DesignAnswer as DesignAnswer
     from sizer.sizing.result import SizingResult as SizingResult
     from sizer.sizing.size import size as size
+    from sizer.sizing.up_or_out import UpOrOut as UpOrOut
+    from sizer.sizing.up_or_out import up_or_out as up_or_out
     from sizer.workload.request import SizingRequest as SizingRequest
 
 __version__ = "0.1.0"
@@ -37,6 +39,7 @@ _PUBLIC = {
     "SizerError": "sizer.base.errors",
     "SizingRequest": "sizer.workload.request",
     "SizingResult": "sizer.sizing.result",
+    "UpOrOut": "sizer.sizing.up_or_out",
     "load_catalog": "sizer.catalog.loader",
     "monte_carlo": "sizer.batch.monte_carlo",
     "diff": "sizer.sizing.differences",
@@ -45,6 +48,7 @@ _PUBLIC = {
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
     "sweep": "sizer.batch.sweep",
+    "up_or_out": "sizer.sizing.up_or_out",
 }
 
 __all__ = sorted([*_PUBLIC, "__version__"])

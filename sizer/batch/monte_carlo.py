@@ -1,6 +1,5 @@
 """Monte-Carlo over the calibration's posterior: one table with the distribution of every design of a space."""
 
-import hashlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +16,7 @@ from sizer.base.faults import shown
 from sizer.batch.columns import PREFIX
 from sizer.batch.run import calibration_digest
 from sizer.calibrate.calibration import Calibration, stored_calibration
-from sizer.calibrate.draws import Draws, GeneratorOf
+from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
@@ -106,20 +105,12 @@ def draws_of(calibration: Calibration, draws: int, seed: int) -> Draws:
     """
     _require_whole("draws", draws, 1, MOST_DRAWS)
     _require_whole("seed", seed, 0, 2**64 - 1)
-    return Draws(calibration, draws, _streams(seed))
+    return Draws(calibration, draws, streams(seed))
 
 
 def _require_whole(name: str, value: object, least: int, most: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise RequestError(f"{name} = {shown(value)} is not a whole number from {least} to {most}")
-
-
-def _streams(seed: int) -> GeneratorOf:
-    def generator_of(key: str) -> np.random.Generator:
-        words = np.frombuffer(hashlib.sha256(key.encode()).digest(), dtype="<u4")
-        return np.random.default_rng(np.random.SeedSequence([seed, *words.tolist()]))
-
-    return generator_of
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Draws of the calibration: sets of coefficients that the observations allow, each one world for all designs alike."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +25,16 @@ GeneratorOf = Callable[[str], np.random.Generator]
 
 # A cache at a position of 0 would hit nothing whatever it holds.
 _LEAST_POSITION = 0.01
+
+
+def streams(seed: int) -> GeneratorOf:
+    """Generators that depend on seed and key alone."""
+
+    def generator_of(key: str) -> np.random.Generator:
+        words = np.frombuffer(hashlib.sha256(key.encode()).digest(), dtype="<u4")
+        return np.random.default_rng(np.random.SeedSequence([seed, *words.tolist()]))
+
+    return generator_of
 
 
 @dataclass(frozen=True)

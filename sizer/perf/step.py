@@ -244,6 +244,21 @@ def inference_samples_per_s(
 
 
 @dataclass(frozen=True)
+class StepTimes:
+    """What a training step is made of. Arrays over the rows. [s]
+
+    A step lasts ``compute_s + exposed_s + waiting_s``; the exchange, inside servers and between them, runs for
+    ``inside_s + between_s``, of which ``exposed_s`` is not hidden behind the computation.
+    """
+
+    compute_s: Floats
+    inside_s: Floats
+    between_s: Floats
+    exposed_s: Floats
+    waiting_s: Floats  # of the GPUs for the slowest one
+
+
+@dataclass(frozen=True)
 class TrainingRun:
     """Counts and sizes of training runs: all of a step that no term changes, worked out once for many draws of terms.
 
@@ -257,6 +272,7 @@ class TrainingRun:
     intra_bytes: Floats  # that a GPU exchanges inside its server [B]
     inter_full_s: Floats  # exchange between servers at the full line rate [s]
     hops_s: Floats  # latencies of the exchange [s]
+    between_hops_s: Floats  # of these, between servers [s]
     doublings: Floats  # of the GPUs of a server
     leaving: Floats  # 2 (m - 1)/m: share of the exchange that leaves a server, twice
 
@@ -289,6 +305,7 @@ class TrainingRun:
         require_at_least(0, gradient_bytes=size)
         require_above(0, nic_bytes_per_s=np.where(m > 1, nic, 1.0))
         leaving = 2 * (m - 1) / m
+        between_hops_s = 2 * np.ceil(np.log2(m)) * inter_hop_s
         return cls(
             shape=np.broadcast_shapes(*(a.shape for a in (b, g, m, flop, size, peak, nic))),
             batch=b,
@@ -296,7 +313,8 @@ class TrainingRun:
             sample_s=TRAINING_PASSES * flop / peak,
             intra_bytes=2 * (g - 1) / g * size,
             inter_full_s=leaving * size / np.where(m > 1, nic, 1.0),
-            hops_s=2 * (g - 1) * intra_hop_s + 2 * np.ceil(np.log2(m)) * inter_hop_s,
+            hops_s=2 * (g - 1) * intra_hop_s + between_hops_s,
+            between_hops_s=between_hops_s,
             doublings=np.log2(g),
             leaving=leaving,
         )
@@ -333,6 +351,19 @@ class TrainingRun:
     def samples_per_s(self, values: Floats) -> Floats:
         """Rate with exchange and stragglers at given terms, shape (..., k): what draws of them ask for. [samples/s]"""
         return _TrainingParts.of(self, values).samples_per_s(self)
+
+    def times(self, values: Floats) -> StepTimes:
+        """Parts of a step at given terms, shape (..., k)."""
+        part = _TrainingParts.of(self, values)
+        step_s = part.gpu.time_s + part.exposed_s
+        between_s = part.inter_s + self.between_hops_s
+        return StepTimes(
+            compute_s=part.gpu.time_s,
+            inside_s=part.exchange_s - between_s,
+            between_s=between_s,
+            exposed_s=part.exposed_s,
+            waiting_s=step_s * (part.wait_inside + part.wait_between),
+        )
 
 
 @dataclass(frozen=True)

@@ -153,3 +153,12 @@ class Quantities:
     existing_racks: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # of these, so many are used
     # Limit in words -> rows that break it: no such design can be built or planned.
     violations: dict[str, Bools] = field(default_factory=dict)
+
+    @property
+    def n_switches(self) -> int:
+        """Switches and gateways of all networks, in the first row."""
+        return sum(
+            int(part.quantity[0])
+            for part in self.components
+            if part.category == "network" and ("switch" in part.role or "gateway" in part.role)
+        )

@@ -138,11 +138,7 @@ def _inside(things: str, places: str) -> str:
 
 def switches(design: DesignAnswer) -> int:
     """Switches and gateways of all networks."""
-    return sum(
-        int(part.quantity[0])
-        for part in design.quantities.components
-        if part.category == "network" and ("switch" in part.role or "gateway" in part.role)
-    )
+    return design.quantities.n_switches
 
 
 def racks(design: DesignAnswer) -> str:

@@ -12,7 +12,7 @@ from sizer.perf import caches, pipeline
 from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.step import InferenceRun, StepTerms, TrainingRun
 from sizer.sizing import evaluate
-from sizer.sizing.columns import Columns, compute_groups
+from sizer.sizing.columns import Columns, ComputeGroup, compute_groups
 from sizer.sizing.judge import Judged
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -217,22 +217,13 @@ def _ran(
     catalog: Catalog,
 ) -> _Ran:
     work = judged.works[number]
-    wanted, stack = work.request, work.stack
     of = compute_groups(judged.platforms)[0][group]
-    source = f"{wanted.task} {stack.id} {work.like or work.dnn.id} {wanted.precision} {of.gpu}"
-    between = np.asarray(terms.between_log_sd) * draws.normal(f"source {source}")
-    within = np.asarray(terms.scatter_log_sd) * draws.normal(f"run {source} {of.server} {of.intra_link} {of.fabric}")
-    core_s = (
-        np.zeros(draws.n)
-        if work.is_decoded
-        else draws.core_seconds(stack.loader, stack.framework, stack.id, work.sample_bytes)
-    )
     return _Ran(
-        target=wanted.target,
+        target=work.request.target,
         run=evaluate.step_run(work, judged.platforms, cols, servers, catalog),
         values=draws.step_values(terms),
-        log_scatter=within + between,
-        core_s=core_s,
+        log_scatter=log_scatter(work, terms, of, draws),
+        core_s=core_seconds(work, draws),
         sample_bytes=work.sample_bytes,
         n_samples=work.n_samples,
         exchanged_bytes=np.zeros((1, 1)) if work.is_inference else evaluate.exchanged_bytes(work, cols, servers),
@@ -241,6 +232,23 @@ def _ran(
         evaluations=evaluate.evaluation_share(work),
         start_up_s=draws.start_up_s(),
     )
+
+
+def log_scatter(work: ResolvedWorkload, terms: StepTerms, of: ComputeGroup, draws: Draws) -> Floats:
+    """(draws,) how far the logarithm of the GPUs' rate lies from what the parameters say: by source and by run."""
+    wanted = work.request
+    source = f"{wanted.task} {work.stack.id} {work.like or work.dnn.id} {wanted.precision} {of.gpu}"
+    between = np.asarray(terms.between_log_sd) * draws.normal(f"source {source}")
+    within = np.asarray(terms.scatter_log_sd) * draws.normal(f"run {source} {of.server} {of.intra_link} {of.fabric}")
+    return np.asarray(within + between)
+
+
+def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
+    """(draws,) core time that a sample costs the hosts. [core s]"""
+    stack = work.stack
+    if work.is_decoded:
+        return np.zeros(draws.n)
+    return draws.core_seconds(stack.loader, stack.framework, stack.id, work.sample_bytes)
 
 
 def _hits(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:

@@ -237,3 +237,20 @@ def test_medians_of_many_draws_are_those_of_each():
     for run in (training, inference):
         each = [run.rate(terms(values)).total.value[:, 0] for values in draws]
         assert_allclose(run.samples_per_s(draws), np.stack(each, axis=1), rtol=1e-13)  # rounding
+
+
+def test_parts_of_a_step_by_hand():
+    """ResNet-50 on 2 x 4 GPUs: 2 (4-1)/4 x 51.2 MB at 60 GB/s inside, 2 (2-1)/2 of them at 0.7 x 12.5 between."""
+    run = TrainingRun.of(batch_per_gpu=16, n_gpus_per_server=4, n_servers=2, **RESNET50)
+    times = run.times(VALUES)
+    assert_allclose(times.inside_s, 1.5 * 51.2e6 / 60e9 + 6 * 3.4e-6, rtol=1e-12)  # six steps of a ring of four
+    assert_allclose(times.between_s, 51.2e6 / 8.75e9 + 2 * 9.6e-6, rtol=1e-12)  # up and down one level of a tree
+    step = times.compute_s + times.exposed_s
+    assert_allclose(times.waiting_s, step * (0.01 * 2 + 0.02), rtol=1e-12)  # two doublings inside, half leaves a server
+    assert_allclose(8 * 16 / (step + times.waiting_s), run.samples_per_s(VALUES), rtol=1e-12)
+
+
+def test_a_step_of_one_gpu_is_computation_alone():
+    run = TrainingRun.of(**{**RESNET50, "batch_per_gpu": 16, "n_gpus_per_server": 1, "n_servers": 1})
+    times = run.times(VALUES)
+    assert (times.inside_s, times.between_s, times.exposed_s, times.waiting_s) == (0, 0, 0, 0)
