@@ -115,7 +115,7 @@ def row_cost(
     for part in components:
         if part.status != "computed" or not part.quantity.any():
             continue
-        if _is_free(catalog.item(part.item)):
+        if is_free(catalog.item(part.item)):
             continue
         net = book.net(part.item, currency)
         if net is None:
@@ -196,7 +196,7 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
     """Fields of a line that a price gives; none where it is unknown or nothing is bought."""
     if part.status == "existing":
         return {}
-    if isinstance(item, Software) and _is_free(item):
+    if isinstance(item, Software) and is_free(item):
         # Zero by its source, not for want of a price.
         how = tr("free of charge") if item.metric.value == "free" else tr("included with another line")
         return {"unit_price": Decimal("0.00"), "price_source": item.metric.source, "note": how}
@@ -232,7 +232,8 @@ def _physical(item: Item) -> dict[str, float | None]:
     return found
 
 
-def _is_free(item: Item) -> bool:
+def is_free(item: Item) -> bool:
+    """Whether an item costs nothing by its source, not for want of a price."""
     return isinstance(item, Software) and item.metric.value in ("free", "included")
 
 

@@ -72,6 +72,25 @@ def _sizes(asked: Asked) -> Iterator[tuple[int, int]]:
 
 
 def _step(plan: Plan, n_servers: int, storage_nodes: int) -> GrowthStep:
+    return grown(plan, n_servers, storage_nodes)[0]
+
+
+def grown(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[GrowthStep, Plan]:
+    """One larger size of a laid-out design, told from the standing one, and its plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        The standing design.
+    n_servers, storage_nodes : int
+        The larger size, no smaller in either. [-]
+
+    Returns
+    -------
+    tuple
+        The step, and the plan of the larger size, in which standing links keep their ports where they can; the
+        standing plan where the platform does not reach the size.
+    """
     platform, catalog = plan.asked.platform, plan.catalog
     limits, existing = plan.asked.limits, plan.asked.existing
     later = plan.asked.fabric.model_copy(update={"spare_servers": 0})
@@ -82,7 +101,8 @@ def _step(plan: Plan, n_servers: int, storage_nodes: int) -> GrowthStep:
         0,
     )
     if counted.violations:
-        return GrowthStep(n_servers, storage_nodes, (), 0, 0, (), 0.0, limit=next(iter(counted.violations)))
+        limit = next(iter(counted.violations))
+        return GrowthStep(n_servers, storage_nodes, (), 0, 0, (), 0.0, limit=limit), plan
     larger = lay_out(
         platform,
         counted,
@@ -106,7 +126,7 @@ def _step(plan: Plan, n_servers: int, storage_nodes: int) -> GrowthStep:
         for key, link in old_links.items()
         if key not in new_links or _z(new_links[key]) != _z(link)
     )
-    return GrowthStep(
+    step = GrowthStep(
         n_servers=n_servers,
         storage_nodes=storage_nodes,
         added=tuple((role, item, count) for (role, item), count in counts.items()),
@@ -116,6 +136,7 @@ def _step(plan: Plan, n_servers: int, storage_nodes: int) -> GrowthStep:
         added_max_w=sum(device.power.max_w for device in new),
         has_unknown_power=any(not device.power.is_known for device in new),
     )
+    return step, larger
 
 
 def _a(link: Connection) -> tuple[str, str]:

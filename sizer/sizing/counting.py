@@ -167,9 +167,10 @@ class Counting:
             found = _quantities(*same, *key)
         amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
         cost = np.zeros(len(judged.space.sizes)) if amount is None else amount
-        return Counted(found, cost, frozenset(unpriced), self._limits(found, cost))
+        return Counted(found, cost, frozenset(unpriced), self.limits_of(found, cost))
 
-    def _limits(self, found: Quantities, cost: Floats) -> dict[str, Bools]:
+    def limits_of(self, found: Quantities, cost: Floats) -> dict[str, Bools]:
+        """What can be built, the limits of the room and the budget -> counted designs that keep it."""
         limits = self.request.limits
         kept = {limit: ~breaks for limit, breaks in found.violations.items()}
         if (n := limits.racks) is not None:

@@ -20,6 +20,7 @@ class Growth(Part):
     dnn_size: YearlyFactor = 1.0  # operations and parameters of every neural network
     target: YearlyFactor = 1.0  # rates and GPUs kept busy; a time to train is divided by it
     team: YearlyFactor = 1.0  # jobs a day, and jobs that always run
+    price: YearlyFactor = 1.0  # of everything that is bought; alone it is no growth
     save: Literal["cost", "watts"] = "cost"
 
     @model_validator(mode="after")

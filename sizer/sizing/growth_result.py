@@ -1,0 +1,114 @@
+"""A growth plan: purchases of every year for each platform, side by side."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from sizer.base.language import Texts, mark
+from sizer.bom.bill import Sum
+from sizer.physical.platform import Platform
+from sizer.sizing.growth_size import Size
+from sizer.sizing.used_up import Limit
+from sizer.workload.request import SizingRequest
+
+Way = Literal["best", "at-once", "prepared", "as-it-grows"]
+Basis = Literal["cost", "watts", "equipment"]
+WAYS = Texts(
+    {
+        "best": mark("The plan"),
+        "at-once": mark("All in the first year"),
+        "prepared": mark("Each year what it needs, network prepared"),
+        "as-it-grows": mark("Each year what it needs, network as it grows"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """What happens at the start of one year, and what is owned in it."""
+
+    year: int
+    need: Size
+    owned: Size
+    bought: tuple[tuple[str, int], ...]  # catalogue id, pieces
+    taken_out: tuple[tuple[str, int], ...]  # of what stood; its money is lost
+    cost: Sum  # of what is bought, at this year's prices
+    unpriced: tuple[str, ...]  # of what is bought
+    energy_cost: Decimal | None  # of this year; None: nobody gave a price of energy
+    energy_kwh: float  # of this year, with what the room adds
+    power_max_w: float
+    racks: int
+    rack_units: float
+    moved_links: int
+
+
+@dataclass(frozen=True)
+class Purchases:
+    """The purchases of all years in one way."""
+
+    way: Way
+    is_prepared: bool  # network and racks of the last size stand from the first year
+    purchases: tuple[Purchase, ...]
+
+    @property
+    def cost(self) -> Sum:
+        """Of everything that is bought."""
+        # An item without a price is one open item, in however many years it is bought.
+        unpriced = {item for purchase in self.purchases for item in purchase.unpriced}
+        return Sum(sum((purchase.cost.amount for purchase in self.purchases), Decimal("0.00")), len(unpriced))
+
+    @property
+    def energy_cost(self) -> Decimal | None:
+        """Of all years."""
+        found = [purchase.energy_cost for purchase in self.purchases]
+        return None if None in found else sum((cost for cost in found if cost is not None), Decimal("0.00"))
+
+    @property
+    def energy_kwh(self) -> float:
+        """Of all years."""
+        return sum(purchase.energy_kwh for purchase in self.purchases)
+
+    @property
+    def moved_links(self) -> int:
+        """Links that are plugged anew, over all years."""
+        return sum(purchase.moved_links for purchase in self.purchases)
+
+    @property
+    def server_years(self) -> int:
+        """Servers owned, summed over the years."""
+        return sum(purchase.owned.n_servers for purchase in self.purchases)
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """Owned in each year."""
+        return tuple(purchase.owned for purchase in self.purchases)
+
+
+@dataclass(frozen=True)
+class PlatformGrowth:
+    """One platform over the years: kinds of server, GPU, storage, drives and fabric stay the same."""
+
+    platform: Platform
+    needs: tuple[Size, ...]  # of each year, never less than of the year before
+    best: Purchases
+    others: tuple[Purchases, ...]  # for comparison: all at once, and each year what it needs
+    basis: Basis  # what the best was chosen by
+    deciding_prices: tuple[str, ...]  # items without a price that could make another sequence cheaper
+    has_unknown_power: bool
+    limits: tuple[Limit, ...]  # of the first year's equipment
+
+
+@dataclass(frozen=True)
+class GrowthPlan:
+    """Purchases over the years for every platform that carries them."""
+
+    requests: tuple[SizingRequest, ...]  # of each year, those beyond the plan too
+    n_years: int  # that the plan covers
+    stops: str  # sentence: why it ends before the years asked; "" where it does not
+    platforms: tuple[PlatformGrowth, ...]  # side by side; a ranking only where the prices allow one
+    deciding_prices: tuple[str, ...]  # items without a price that would rank the platforms
+
+    def of(self, server: str, storage: str) -> PlatformGrowth:
+        """The platform of these kinds, or the first one."""
+        same = (one for one in self.platforms if one.platform.key == (server, storage))
+        return next(same, self.platforms[0])

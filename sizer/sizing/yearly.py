@@ -1,0 +1,144 @@
+"""The request of every year of a [growth]: the first as stated, each later one grown by the yearly factors."""
+
+import math
+from typing import Any
+
+from sizer.base.errors import RequestError
+from sizer.catalog.model import Catalog
+from sizer.workload.growth import Growth
+from sizer.workload.request import CustomDnn, SizingRequest, Workload
+
+# Rounding of factors that were multiplied year by year must not call for one more GPU.
+_DIGITS = 9
+_LONGEST_NAME = 120
+
+
+def growth_of(request: SizingRequest) -> Growth:
+    """The request's growth.
+
+    Raises
+    ------
+    RequestError
+        If it states none.
+    """
+    if request.growth is None:
+        raise RequestError(
+            "request: growth is not stated; a [growth] table with years and the factor of one year for data, "
+            "sample_size, dnn_size, target or team asks for a growth plan"
+        )
+    return request.growth
+
+
+def yearly_requests(request: SizingRequest, catalog: Catalog) -> tuple[SizingRequest, ...]:
+    """Request of every year; none of them grows any further.
+
+    Parameters
+    ----------
+    request : SizingRequest
+        With a [growth].
+    catalog : Catalog
+        Sizes of data sets and neural networks that the request names.
+
+    Returns
+    -------
+    tuple of SizingRequest
+        The first is the request as stated, without its growth.
+
+    Raises
+    ------
+    RequestError
+        If the request has no growth, names what the catalogue does not have, or grows in some year beyond what a
+        request may ask: the sentence names the year.
+
+    Notes
+    -----
+    In year y each factor f has been applied y - 1 times. Data: samples of every data set, its held-back samples stay.
+    Neural networks keep the efficiency of the one they grow from; a grown one of the catalogue becomes a custom one
+    ``like`` it. GPUs kept busy and jobs that always run are rounded up.
+    """
+    growth = growth_of(request)
+    return tuple(_grown(request, growth, year, catalog) for year in range(1, growth.years + 1))
+
+
+def _grown(request: SizingRequest, growth: Growth, year: int, catalog: Catalog) -> SizingRequest:
+    if year == 1:
+        return request.model_copy(update={"growth": None})
+    data = request.model_dump(exclude_none=True)
+    del data["growth"]
+    times = year - 1
+    data["workload"] = [
+        _workload(work, one, growth, times, catalog)
+        for work, one in zip(request.workload, data["workload"], strict=True)
+    ]
+    if growth.team != 1 and "team" in data:
+        data["team"] = {**data["team"], "job": [_job(job, growth.team**times) for job in data["team"]["job"]]}
+    return SizingRequest.from_dict(data, f"year {year} of growth")
+
+
+def _workload(work: Workload, data: dict[str, Any], growth: Growth, times: int, catalog: Catalog) -> dict[str, Any]:
+    size, samples = growth.sample_size**times, growth.data**times
+    if size != 1 or samples != 1:
+        sample_bytes, dataset_bytes = _stored(work, catalog)
+        data = {**data, "sample_bytes": sample_bytes * size, "dataset_bytes": dataset_bytes * size * samples}
+    if growth.dnn_size != 1:
+        data = {**data, "dnn": _dnn(work, growth.dnn_size**times, catalog)}
+    if growth.target != 1:
+        data = {**data, "target": _target(work, growth.target**times)}
+    return data
+
+
+def _stored(work: Workload, catalog: Catalog) -> tuple[float, float]:
+    """Bytes of a sample and of the whole set as stored."""
+    if not isinstance(work.dataset, str):
+        n_samples, own_bytes = work.dataset.n_samples, work.dataset.sample_bytes
+    elif work.dataset in catalog.datasets:
+        known = catalog.datasets[work.dataset]
+        n_samples, own_bytes = known.n_samples.value, known.sample_bytes.value
+    else:
+        raise RequestError(f"request: dataset {work.dataset!r} of {work.name!r} is no data set of the catalogue")
+    sample_bytes = own_bytes if work.sample_bytes is None else work.sample_bytes
+    return sample_bytes, n_samples * sample_bytes if work.dataset_bytes is None else work.dataset_bytes
+
+
+def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:
+    if isinstance(work.dnn, CustomDnn):
+        grown = work.dnn.model_dump(exclude_none=True)
+        return {
+            **grown,
+            "forward_flop": work.dnn.forward_flop * factor,
+            "parameters": work.dnn.parameters * factor,
+        }
+    if work.dnn not in catalog.dnns:
+        raise RequestError(f"request: dnn {work.dnn!r} of {work.name!r} is no DNN of the catalogue")
+    known = catalog.dnns[work.dnn]
+    return {
+        "name": f"{known.name} × {factor:.3g}"[:_LONGEST_NAME],
+        "forward_flop": known.forward_flop.value * factor,
+        "parameters": known.parameters.value * factor,
+        "input_bytes": known.input_bytes.value,
+        "like": known.id,
+    }
+
+
+def _target(work: Workload, factor: float) -> dict[str, Any]:
+    target = work.target
+    if target.samples_per_s is not None:
+        return {"samples_per_s": target.samples_per_s * factor}
+    if target.gpus_busy is not None:
+        return {"gpus_busy": _whole(target.gpus_busy * factor)}
+    assert target.time_to_train_s is not None  # a target is one of the three
+    return {"time_to_train_s": target.time_to_train_s / factor}
+
+
+def _job(job: dict[str, Any], factor: float) -> dict[str, Any]:
+    grown = dict(job)
+    for key in ("jobs_a_day", "jobs_a_day_each"):
+        if key in grown:
+            grown[key] *= factor
+    if "always_running" in grown:
+        grown["always_running"] = _whole(grown["always_running"] * factor)
+    return grown
+
+
+def _whole(count: float) -> int:
+    return max(math.ceil(round(count, _DIGITS)), 1)
