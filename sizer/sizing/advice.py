@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from sizer.base import units
 from sizer.base.language import tr, translated, trn
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
@@ -10,8 +12,9 @@ from sizer.catalog.schema import LinkKind
 from sizer.catalog.wording import sample_unit
 from sizer.sizing.answer import target_text
 from sizer.sizing.counting import Counting
-from sizer.sizing.judge import JOINT_LIMITS
+from sizer.sizing.judge import JOINT_LIMITS, WAIT_LIMIT
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.team_runs import simulated
 
 
 def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[str, bool, tuple[str, ...]]:
@@ -217,9 +220,30 @@ def _falls_short(counting: Counting, row: int, broken: Sequence[str]) -> str:
             "reaches {rate} {unit} at the median and meets the target with {chance} confidence",
             rate=significant(float(judged.throughput[row])), unit=sample_unit(work.dnn), chance=chance,
         )  # fmt: skip
+    if WAIT_LIMIT in broken:
+        return _waits_too_long(counting, row)
     racks, servers = int(counting.racks[row]), int(judged.space.n_servers[row])
     return tr(
         "takes {racks}, {units} rack units, {power} and {servers}",
         racks=trn("{n} rack", "{n} racks", racks, n=racks), units=plain(float(counting.rack_units[row])),
         power=si(float(counting.power_w[row]), "W"), servers=trn("{n} server", "{n} servers", servers, n=servers),
+    )  # fmt: skip
+
+
+def _waits_too_long(counting: Counting, row: int) -> str:
+    """Which kind of job of the team waits too long on a design, and how many of its jobs start in time."""
+    judged, team = counting.judged, counting.request.team
+    kind = int(judged.kind_of_class[judged.class_of[int(judged.space.platform[row])]])
+    one = None if judged.team is None else judged.team.cases[kind]
+    assert team is not None  # without a team nobody waits
+    assert one is not None  # nor is a kind of server blamed that was not simulated
+    run = simulated(one.case, int(judged.space.n_servers[row]))
+    if not run.all_placed:
+        return tr("has no room for all jobs that always run")
+    shares = [run.share_within(place, wait_s) for place, wait_s in enumerate(one.waits_s)]
+    latest = int(np.argmin(shares))
+    return tr(
+        "starts {share} of the jobs {job} within {wait}; {asked} are asked for",
+        share=_percent(shares[latest]), job=team.job[one.queue[latest]].name, wait=duration(one.waits_s[latest]),
+        asked=_percent(team.wait_probability),
     )  # fmt: skip

@@ -19,7 +19,7 @@ from sizer.physical.kept import kept, kept_by_catalog
 from sizer.physical.power import device_power
 from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.sizing.evaluate import least_chance
-from sizer.sizing.judge import TWIN_LIMIT, Judged
+from sizer.sizing.judge import TWIN_LIMIT, WAIT_LIMIT, Judged
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
 Floats = NDArray[np.float64]
@@ -243,20 +243,24 @@ class Counting:
         """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.
 
         Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that miss
-        the target, the likeliest and then the fastest. Platforms are counted in the order of what they could be.
+        the target, the likeliest and then the fastest; of those
+        on which a team waits too long, the largest. Platforms are counted in the order of what they could be.
         """
         judged = self.judged
         breaks = np.sum([~kept for kept in judged.class_passes.values()], axis=0)
         meets = judged.class_probability >= least_chance(self.request.confidence)
         # The weights only order: chance before rate, and below every design that meets the target.
         fastest = judged.class_probability - 1.0 + 1e-6 * judged.class_throughput / judged.class_throughput.max()
+        # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
+        in_time = judged.class_passes.get(WAIT_LIMIT, np.ones(meets.shape, dtype=bool))
+        servers = 1e-6 * judged.space.sizes - 2.0
         bounds = []
         for index in self.alive:
             row = judged.class_of[index]
             few = breaks[row] + self._certainly_broken[index]
-            near = np.where(
-                meets[row], _smallness(self._at_least["racks"][index], self._at_least["units"][index]), fastest[row]
-            )
+            smallness = _smallness(self._at_least["racks"][index], self._at_least["units"][index])
+            near = np.where(meets[row], smallness, fastest[row])
+            near = np.where(in_time[row], near, servers)
             bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
         best: tuple[int, float, int, tuple[str, ...]] | None = None
         for count, closeness, index in sorted(bounds):
@@ -265,6 +269,7 @@ class Counting:
             row, found = judged.class_of[index], self.of(index).found
             limits = {name: kept[row] for name, kept in judged.class_passes.items()} | self.of(index).limits
             near = np.where(meets[row], _smallness(found.racks, found.rack_units), fastest[row])
+            near = np.where(in_time[row], near, servers)
             size, broken = nearest_row(limits, near)
             here = (len(broken), -float(near[size]), judged.space.of_platform(index).start + size, broken)
             best = here if best is None else min(best, here)

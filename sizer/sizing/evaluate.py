@@ -355,9 +355,18 @@ def nodes_beside(
     asked = least_chance(confidence)
     # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
     level = np.where(already >= asked, asked / np.where(already >= asked, already, 1.0), asked)
+    return _nodes_reading(read_bytes_per_s(work, comp, wanted), cols, level)
+
+
+def nodes_for(bytes_per_s: Floats, cols: Columns, confidence: float) -> Floats:
+    """Smallest node count that reads so much at a confidence of the storage alone; inf where none does."""
+    return _nodes_reading(bytes_per_s, cols, least_chance(confidence))
+
+
+def _nodes_reading(bytes_per_s: Floats, cols: Columns, probability: Floats | float) -> Floats:
     return storage.nodes_needed(
-        read_bytes_per_s(work, comp, wanted),
-        level,
+        bytes_per_s,
+        probability,
         cols.node_low_bytes_per_s,
         cols.node_high_bytes_per_s,
         cols.node_line_bytes_per_s,

@@ -21,6 +21,7 @@ from sizer.sizing import evaluate
 from sizer.sizing.columns import Columns, columns, fabric_shares, is_narrowed, narrowed
 from sizer.sizing.evaluate import Compute, Need
 from sizer.sizing.storage_units import StorageUnits
+from sizer.sizing.team_search import TeamLimits, team_limits
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -37,6 +38,7 @@ _COMPUTE_LIMITS = (
     mark("host processors that decode"),
     mark("network ports of the servers"),
 )
+WAIT_LIMIT = mark("waiting time of the team")
 _CAPACITY_LIMIT = mark("storage capacity for the data set")
 _STORAGE_LIMIT = mark("storage read rate")
 _MOUNT_LIMIT = mark("file-system mounts of the servers")
@@ -79,6 +81,7 @@ class Judged:
     class_first: Ints  # first platform of each class
     kind_of_class: Ints  # classes of one kind of server on one kind of fabric compute alike
     kind_first: Ints  # first platform of each kind
+    team: TeamLimits | None  # of each kind
 
     def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
         """An array of the classes, gathered to one entry a row."""
@@ -182,6 +185,7 @@ def judge(
         class_first=alike.first,
         kind_of_class=alike.kind_of,
         kind_first=alike.kinds,
+        team=servers.team,
     )
 
 
@@ -233,6 +237,7 @@ class _Servers:
     chances: list[Floats]  # that GPUs and host decode meet the target
     limits: dict[str, Bools]  # of _COMPUTE_LIMITS
     epochs: Floats | None  # of the first workload
+    team: TeamLimits | None
 
     @classmethod
     def of(
@@ -268,7 +273,14 @@ class _Servers:
             chances.append(by_gpus * by_decode)
         limits = dict(zip(_COMPUTE_LIMITS, (count, gpu, decode, network), strict=True))
         length = evaluate.epochs(works[0], cols, servers, calibration)
-        return cls(computes, needs, chances, limits, None if length is None else length.value)
+        team = None
+        if request.team is not None:
+            could = np.logical_and.reduce(list(limits.values())).any(axis=1)
+            facts = alike.facts.take(alike.kinds)
+            team = team_limits(request.team, works, platforms, facts, space.sizes, could, catalog, calibration)
+            limits[WAIT_LIMIT] = team.waits
+            network &= servers * cols.storage_nic_bytes_per_s >= team.bytes_per_s
+        return cls(computes, needs, chances, limits, None if length is None else length.value, team)
 
 
 @dataclass(frozen=True)
@@ -305,10 +317,14 @@ def _judge_block(
     chances = [chance[kind] for chance in servers.chances]
     each = list(zip(works, computes, needs, chances, strict=True))
     wanted = [evaluate.nodes_beside(chance, work, comp, cols, need, confidence) for work, comp, need, chance in each]
+    if servers.team is not None:
+        wanted.append(evaluate.nodes_for(servers.team.bytes_per_s[kind], cols, confidence))
     units = alike.units.take(index)
     nodes, found.enough[block] = units.whole(np.max(wanted, axis=0), sizes, cols.is_local)
     side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
     reads = [evaluate.read_bytes_per_s(work, comp, need) for work, comp, need, _ in each]
+    if servers.team is not None:
+        reads.append(servers.team.bytes_per_s[kind])
     found.nodes[block] = nodes
     found.mounts[block] = side.mounts.probability_at_least(np.max(reads, axis=0)) >= evaluate.least_chance(confidence)
     for place, (work, comp, need, chance) in enumerate(each):

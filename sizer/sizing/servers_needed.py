@@ -19,6 +19,7 @@ from sizer.sizing import evaluate
 from sizer.sizing.columns import Columns, columns, narrowed
 from sizer.sizing.evaluate import Compute, Need
 from sizer.sizing.storage_units import StorageUnits
+from sizer.sizing.team_search import TeamLimits, team_limits
 from sizer.sizing.what_if import pinned
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -47,6 +48,7 @@ class Sizes:
     cols: Columns
     n_servers: Ints
     computes: tuple[Compute, ...]  # one a workload
+    team: TeamLimits | None = None  # arrays (1, sizes)
 
     @classmethod
     def of(
@@ -61,11 +63,16 @@ class Sizes:
         """Sizes from 1 to ``most`` servers."""
         servers = np.arange(1, most + 1)
         index = np.zeros(most, dtype=np.int64)
-        cols = columns([platform], catalog, request.platforms.gpus_per_server).take(index)
+        facts = columns([platform], catalog, request.platforms.gpus_per_server)
+        cols = facts.take(index)
         fewest = np.full(most, capacity.node_limits(platform.storage)[0])
         cols = narrowed(cols, [platform], index, servers, fewest, request.fabric)
         computes = tuple(evaluate.compute(work, [platform], cols, servers, calibration, catalog) for work in works)
-        return cls(request, works, platform, calibration, cols, servers, computes)
+        team = None
+        if request.team is not None:
+            every = np.ones(1, dtype=bool)
+            team = team_limits(request.team, works, [platform], facts, servers, every, catalog, calibration)
+        return cls(request, works, platform, calibration, cols, servers, computes, team)
 
     def fewest(self, pin: Pin | None = None) -> int | None:
         """Fewest servers that meet all targets at the confidence asked; None where none of the sizes does.
@@ -99,6 +106,11 @@ class Sizes:
             )
             chance = chance * evaluate.probability(warm, cold, need)
         passes &= chance >= evaluate.least_chance(self.request.confidence)
+        if self.team is not None:
+            reads = self.team.bytes_per_s[0]
+            passes &= self.team.waits[0]
+            passes &= side.mounts.probability_at_least(reads) >= asked
+            passes &= self.n_servers * self.cols.storage_nic_bytes_per_s >= reads
         return int(self.n_servers[np.argmax(passes)]) if passes.any() else None
 
     def _compute(self, index: int, pin: Pin | None) -> Compute:
@@ -119,15 +131,14 @@ class Sizes:
         self, computes: Sequence[Compute], needs: Sequence[Need], confidence: float, pin: Pin | None
     ) -> tuple[Ints, Bools]:
         """Storage nodes of every size in whole units, and whether they hold the data and give the rate."""
-        wanted = np.max(
-            [
-                evaluate.storage_nodes(work, comp, self._nodes_known(index, pin), need, confidence)
-                for index, (work, comp, need) in enumerate(zip(self.works, computes, needs, strict=True))
-            ],
-            axis=0,
-        )
+        wanted = [
+            evaluate.storage_nodes(work, comp, self._nodes_known(index, pin), need, confidence)
+            for index, (work, comp, need) in enumerate(zip(self.works, computes, needs, strict=True))
+        ]
+        if self.team is not None:
+            wanted.append(evaluate.nodes_for(self.team.bytes_per_s[0], self.cols, confidence))
         units = StorageUnits.of(self.works, [self.platform], self.request.data)
-        nodes, enough = units.whole(wanted[None], self.n_servers, self.cols.is_local)
+        nodes, enough = units.whole(np.max(wanted, axis=0)[None], self.n_servers, self.cols.is_local)
         return nodes[0], enough[0] & units.holds_data[0]
 
     def _nodes_known(self, index: int, pin: Pin | None) -> Columns:

@@ -30,13 +30,13 @@ Bools = NDArray[np.bool_]
 SEED = 20190401
 # So many jobs, and so many of every kind, make the share that starts in time stable to about a percentage point; the
 # standard error is printed beside it.
-LEAST_JOBS = 10_000
+LEAST_JOBS = 20_000
 LEAST_JOBS_OF_A_KIND = 400
-# Half a year at least, whatever the number of jobs; ten years at most, however rare a kind of job is.
-LEAST_WEEKS = 26
+# A year at least, whatever the number of jobs; ten years at most, however rare a kind of job is.
+LEAST_WEEKS = 52
 MOST_WEEKS = 520
 # A rare kind beside a frequent one would need more jobs than it is worth.
-MOST_JOBS = 40_000
+MOST_JOBS = 60_000
 MOST_JOBS_A_WEEK = 200_000
 # The cluster starts empty: so many weeks, and so many times the longest mean duration, are not counted.
 _WARM_UP_WEEKS = 2

@@ -109,6 +109,7 @@ class TeamLimits:
 
     waits: Bools  # kinds of jobs start in time, and those that always run are placed
     bytes_per_s: Floats  # that storage, mounts and network carry for all jobs together
+    cases: tuple[TeamCase | None, ...]  # of every kind of server; None: not looked at
 
 
 def team_limits(
@@ -153,12 +154,22 @@ def team_limits(
     facts = job_facts(team, works, platforms, cols, catalog, calibration)
     waits = np.ones((len(looked_at), len(sizes)), dtype=bool)
     demand = np.zeros((len(looked_at), len(sizes)))
+    cases: list[TeamCase | None] = [None] * len(looked_at)
+    known: dict[TeamCase, tuple[Bools, Floats]] = {}  # kinds of servers that differ in no number of the team
     for row in np.flatnonzero(looked_at).tolist():
-        one = TeamCase.of(team, facts, row, int(cols.gpus_per_server[row]))
-        fewest = fewest_servers(one.case, one.waits_s, team.wait_probability, int(sizes.max()))
-        waits[row] = sizes >= fewest if fewest is not None else False
-        free = one.carried(without_queue(one.case), team.demand_percentile)
-        least = free if fewest is None else one.carried(simulated(one.case, fewest), team.demand_percentile)
-        at_least = sizes.max() if fewest is None else fewest
-        demand[row] = np.minimum(np.where(sizes > at_least, max(least, free), least), one.worst(sizes))
-    return TeamLimits(waits, demand)
+        one = cases[row] = TeamCase.of(team, facts, row, int(cols.gpus_per_server[row]))
+        if one not in known:
+            known[one] = _limits_of(one, team, sizes)
+        waits[row], demand[row] = known[one]
+    return TeamLimits(waits, demand, tuple(cases))
+
+
+def _limits_of(one: TeamCase, team: Team, sizes: Ints) -> tuple[Bools, Floats]:
+    most = int(sizes.max())
+    fewest = fewest_servers(one.case, one.waits_s, team.wait_probability, most)
+    unhindered = one.carried(without_queue(one.case), team.demand_percentile)
+    if fewest is None:
+        return np.zeros(sizes.shape, dtype=bool), np.minimum(unhindered, one.worst(sizes))
+    least = one.carried(simulated(one.case, fewest), team.demand_percentile)
+    demand = np.where(sizes > fewest, max(least, unhindered), least)
+    return sizes >= fewest, np.minimum(demand, one.worst(sizes))
