@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from sizer.batch.sweep import sweep as sweep
     from sizer.catalog.loader import load_catalog as load_catalog
     from sizer.catalog.model import Catalog as Catalog
+    from sizer.sizing.claims import Claim as Claim
+    from sizer.sizing.claims import claims as claims
     from sizer.sizing.differences import diff as diff
     from sizer.sizing.project import project as project
     from sizer.sizing.rent_or_buy import rent_or_buy as rent_or_buy
     from sizer.sizing.result import DesignAnswer as DesignAnswer
     from sizer.sizing.result import SizingResult as SizingResult
+    from sizer.sizing.simplest import SimplestDesign as SimplestDesign
+    from sizer.sizing.simplest import simplest as simplest
     from sizer.sizing.size import size as size
     from sizer.sizing.up_or_out import UpOrOut as UpOrOut
     from sizer.sizing.up_or_out import up_or_out as up_or_out
@@ -33,6 +37,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "BatchError": "sizer.base.errors",
     "Catalog": "sizer.catalog.model",
+    "Claim": "sizer.sizing.claims",
     "DesignAnswer": "sizer.sizing.result",
     "InfeasibleError": "sizer.base.errors",
     "Estimate": "sizer.base.estimate",
@@ -40,11 +45,14 @@ _PUBLIC = {
     "SizingRequest": "sizer.workload.request",
     "SizingResult": "sizer.sizing.result",
     "UpOrOut": "sizer.sizing.up_or_out",
+    "SimplestDesign": "sizer.sizing.simplest",
+    "claims": "sizer.sizing.claims",
     "load_catalog": "sizer.catalog.loader",
     "monte_carlo": "sizer.batch.monte_carlo",
     "diff": "sizer.sizing.differences",
     "project": "sizer.sizing.project",
     "rent_or_buy": "sizer.sizing.rent_or_buy",
+    "simplest": "sizer.sizing.simplest",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
     "sweep": "sizer.batch.sweep",

@@ -173,6 +173,9 @@ def description(
 
 def narrowed_to(request: SizingRequest, platform: Platform) -> SizingRequest:
     """The request with one platform left: its server, GPU, storage and fabric."""
+    if request.platforms.gpus_per_server is None and platform.server.n_gpus_choices:
+        chosen = request.platforms.model_copy(update={"gpus_per_server": platform.gpus_per_server})
+        request = request.model_copy(update={"platforms": chosen})
     return _with_platforms(
         request,
         servers=[platform.server.id],
