@@ -190,6 +190,11 @@ class Site(Part):
     racks_per_row: Annotated[int, Field(ge=1, le=100, strict=True)] = 10
 
 
+def _empty_as_none(table: object) -> object:
+    # Files of earlier versions hold empty tables where nothing is asked.
+    return None if table == {} else table
+
+
 class SizingRequest(Part):
     """A request: one or more workloads, what may be used, what must not be exceeded."""
 
@@ -208,8 +213,8 @@ class SizingRequest(Part):
     existing: Existing = Existing()
     site: Site = Site()
     quote: Quote = Quote()
-    team: Team | None = None
-    growth: Growth | None = None
+    team: Annotated[Team | None, BeforeValidator(_empty_as_none)] = None
+    growth: Annotated[Growth | None, BeforeValidator(_empty_as_none)] = None
     data: DataCare = DataCare()
     resilience: Resilience = Resilience()
     rental: Rental | None = None

@@ -77,6 +77,11 @@ def test_refusals_name_key_value_and_what_is_allowed(change: dict[str, Any], wor
     assert len(text) < 700
 
 
+def test_empty_tables_of_earlier_files_ask_for_nothing() -> None:
+    request = SizingRequest.from_dict({"workload": [WORK], "team": {}, "growth": {}})
+    assert (request.team, request.growth) == (None, None)
+
+
 def test_every_fault_is_listed_at_once() -> None:
     text = refused({"workload": [{**WORK, "batch_per_gpu": 0, "sample_bytes": "1 Gb"}], "confidence": 2})
     assert len(text.splitlines()) == 3
