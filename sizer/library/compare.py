@@ -122,6 +122,10 @@ class Differences:
     request: tuple[FieldChange, ...]
     is_other_price_book: bool
     has_answers: bool  # False: one of them has none that can be compared
+    # Catalogue, calibration and program that answered them are others; False where that is not known.
+    is_other_catalog: bool
+    is_other_calibration: bool
+    is_other_version: bool
     figures: tuple[FigureChange, ...]
     lines: tuple[LineChange, ...]
     currencies: tuple[str, str]
@@ -167,13 +171,16 @@ def changes_since(snapshot: Snapshot, catalog: Catalog, calibration_digest: str,
 def differences(before: State, now: State) -> Differences:
     """What a state says otherwise than another one: fields of the request, figures, lines of the bill."""
     old, new = before.snapshot, now.snapshot
-    has_answers = old is not None and new is not None
+    both = (old, new) if old is not None and new is not None else None
     return Differences(
         request=tuple(field_changes(before.request, now.request)),
         is_other_price_book=before.price_book != now.price_book,
-        has_answers=has_answers,
-        figures=_figure_changes(old, new) if old is not None and new is not None else (),
-        lines=_line_changes(old, new) if old is not None and new is not None else (),
+        has_answers=both is not None,
+        is_other_catalog=both is not None and both[0].catalog_digest != both[1].catalog_digest,
+        is_other_calibration=both is not None and both[0].calibration_digest != both[1].calibration_digest,
+        is_other_version=both is not None and both[0].tool_version != both[1].tool_version,
+        figures=() if both is None else _figure_changes(*both),
+        lines=() if both is None else _line_changes(*both),
         currencies=(old.currency if old is not None else "", new.currency if new is not None else ""),
     )
 
@@ -217,16 +224,19 @@ def _rate_changes(snapshot: Snapshot, today: Snapshot | None) -> tuple[RateChang
 # --- answer
 
 
+def figure_pairs(before: Snapshot, now: Snapshot) -> tuple[FigureChange, ...]:
+    """Every figure of two answers, also those that are the same."""
+    keys = dict.fromkeys(one.key for one in (*before.figures, *now.figures))
+    return tuple(FigureChange(before.figure(key), now.figure(key)) for key in keys)
+
+
 def _figure_changes(before: Snapshot, now: Snapshot) -> tuple[FigureChange, ...]:
-    pairs = [
-        (before.figure(key), now.figure(key))
-        for key in dict.fromkeys(one.key for one in (*before.figures, *now.figures))
-    ]
     is_other_currency = before.currency != now.currency
     return tuple(
-        FigureChange(old, new)
-        for old, new in pairs
-        if not _is_same_figure(old, new) or (is_other_currency and old is not None and old.unit == "money")
+        one
+        for one in figure_pairs(before, now)
+        if not _is_same_figure(one.before, one.now)
+        or (is_other_currency and one.before is not None and one.before.unit == "money")
     )
 
 

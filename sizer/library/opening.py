@@ -1,6 +1,7 @@
 """Opens a library by its address: a file of SQLite, or a PostgreSQL database that a team shares."""
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from sqlalchemy.pool import NullPool
 from sizer.library.faults import LibraryError, said
 from sizer.library.tables import SCHEMA_VERSION, metadata, schema
 
+# Environment: URL of a PostgreSQL database, or path of a file.
+LIBRARY = "SIZER_LIBRARY"
 # How long a writer waits for another one, and how long a server may take to answer. [s]
 _BUSY_S = 20
 _CONNECT_S = 5
@@ -20,6 +23,16 @@ _CONNECT_S = 5
 _LOCK = 7_305_121_907
 # Option of a connection's transaction that is going to write.
 WRITES = "sizer_writes"
+
+
+def default_address(environ: Mapping[str, str]) -> str:
+    """Where the designs lie: as the environment says, else in a file among the user's data."""
+    named = environ.get(LIBRARY, "").strip()
+    if named:
+        return named
+    data = environ.get("XDG_DATA_HOME", "")
+    folder = Path(data) if Path(data).is_absolute() else Path("~/.local/share").expanduser()
+    return str(folder / "dl-cluster-configurator" / "designs.sqlite")
 
 
 def open_engine(address: str) -> tuple[Engine, str]:

@@ -1,6 +1,6 @@
 """What a revision remembers of its answer: its figures, its bill, and the facts, prices and rates it hung on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -36,6 +36,7 @@ class Figure(_Frozen):
     high: float | None = None
     text: str = ""  # where it is no number; an amount of money as decimal text
     is_at_least: bool = False  # parts of it are unknown
+    of: str = ""  # what it is measured on; figures of different things have no difference
 
 
 class Line(_Frozen):
@@ -160,48 +161,85 @@ def read_snapshot(text: str) -> Snapshot | None:
 
 
 def _figures(design: DesignAnswer) -> tuple[Figure, ...]:
-    counts = design.quantities
-    usable = _number(counts.usable_bytes[0])
-    limiting = design.workloads[0].bottleneck
+    counts, bill = design.quantities, design.bill
+    return headline(
+        gpus=design.n_gpus,
+        servers=design.n_servers,
+        storage_nodes=design.storage_nodes,
+        workloads=[figure for number in range(len(design.workloads)) for figure in _workload(design, number)],
+        usable_bytes=_number(counts.usable_bytes[0]),
+        power_w=_number(counts.power_max_w[0]),
+        has_unknown_power=bool(counts.unknown_power),
+        rack_units=_number(counts.rack_units[0]),
+        racks=int(counts.racks[0]),
+        price="" if bill.net_total.is_unknown else f"{bill.total:.2f}",
+        is_price_complete=bill.is_complete,
+        stage=design.workloads[0].bottleneck,
+        probability=_number(design.probability),
+    )
+
+
+def headline(
+    *,
+    gpus: int,
+    servers: int,
+    storage_nodes: int,
+    workloads: Sequence[Figure],
+    usable_bytes: float | None,
+    power_w: float | None,
+    has_unknown_power: bool,
+    rack_units: float | None,
+    racks: int,
+    price: str,
+    is_price_complete: bool,
+    stage: str,
+    probability: float | None,
+) -> tuple[Figure, ...]:
+    """Figures of an answer in their order, whether it was made now or read from a file."""
     return (
-        Figure(key="gpus", label="GPUs", value=design.n_gpus),
-        Figure(key="servers", label="GPU servers", value=design.n_servers),
-        Figure(key="storage-nodes", label="Storage nodes", value=design.storage_nodes),
-        *(figure for number in range(len(design.workloads)) for figure in _workload(design, number)),
-        Figure(key="capacity", label="Usable capacity", unit="B", value=usable or None),
-        Figure(
-            key="power",
-            label="Power",
-            unit="W",
-            value=_number(counts.power_max_w[0]),
-            is_at_least=bool(counts.unknown_power),
-        ),
-        Figure(key="rack-units", label="Rack units", value=_number(counts.rack_units[0])),
-        Figure(key="racks", label="Racks", value=int(counts.racks[0])),
-        _price(design),
-        Figure(key="stage", label="Limiting stage", text=STAGES[limiting]),
-        Figure(key="probability", label="Chance of meeting every target", unit="%", value=_number(design.probability)),
+        Figure(key="gpus", label="GPUs", value=gpus),
+        Figure(key="servers", label="GPU servers", value=servers),
+        Figure(key="storage-nodes", label="Storage nodes", value=storage_nodes),
+        *workloads,
+        Figure(key="capacity", label="Usable capacity", unit="B", value=usable_bytes or None),
+        Figure(key="power", label="Power", unit="W", value=power_w, is_at_least=has_unknown_power),
+        Figure(key="rack-units", label="Rack units", value=rack_units),
+        Figure(key="racks", label="Racks", value=racks),
+        Figure(key="price", label="Net price", unit="money", text=price, is_at_least=not is_price_complete),
+        Figure(key="stage", label="Limiting stage", text=STAGES[stage]),
+        Figure(key="probability", label="Chance of meeting every target", unit="%", value=probability),
     )
 
 
 def _workload(design: DesignAnswer, number: int) -> tuple[Figure, ...]:
     answer = design.workloads[number]
-    whose = f" of {answer.workload.name}" if len(design.workloads) > 1 else ""
-    rate = _estimate(f"rate-{number}", f"Rate{whose}", answer.throughput, _unit(answer))
-    if answer.time is None:
-        return (rate,)
-    return rate, _estimate(f"time-{number}", f"Time to train{whose}", answer.time.total_s, "s")
+    whose = answer.workload.name if len(design.workloads) > 1 else ""
+    of = f"{answer.dnn.id} {answer.sample_bytes:g}"
+    rate = rate_figure(number, whose, _unit(answer), of, _ends(answer.throughput))
+    return (rate,) if answer.time is None else (rate, time_figure(number, whose, of, _ends(answer.time.total_s)))
 
 
-def _estimate(key: str, label: str, interval: Estimate, unit: str) -> Figure:
+Ends = tuple[float | None, float | None, float | None]  # value, low, high
+
+
+def rate_figure(number: int, whose: str, unit: str, of: str, ends: Ends) -> Figure:
+    """Rate of one workload; ``whose`` names it where there are several."""
+    return _estimated(f"rate-{number}", f"Rate of {whose}" if whose else "Rate", unit, of, ends)
+
+
+def time_figure(number: int, whose: str, of: str, ends: Ends) -> Figure:
+    """Time to train of one workload."""
+    return _estimated(f"time-{number}", f"Time to train of {whose}" if whose else "Time to train", "s", of, ends)
+
+
+def _estimated(key: str, label: str, unit: str, of: str, ends: Ends) -> Figure:
+    value, low, high = ends
+    return Figure(key=key, label=label, unit=unit, value=value, low=low, high=high, of=of)
+
+
+def _ends(interval: Estimate) -> Ends:
     value, low, high = (_number(one) for one in interval)
-    return Figure(key=key, label=label, unit=unit, value=value, low=low, high=high)
-
-
-def _price(design: DesignAnswer) -> Figure:
-    bill = design.bill
-    text = "" if bill.net_total.is_unknown else f"{bill.total:.2f}"
-    return Figure(key="price", label="Net price", unit="money", text=text, is_at_least=not bill.is_complete)
+    return value, low, high
 
 
 def _unit(answer: WorkloadAnswer) -> str:
@@ -218,19 +256,22 @@ def _number(value: Any) -> float | None:
 
 
 def _lines(lines: tuple[BillLine, ...]) -> tuple[Line, ...]:
+    return keyed(
+        (line.group, line.category, line.item,
+         Line(key="", name=line.description, quantity=line.quantity, unit=line.unit, net=_money(line.extended_net),
+              is_bought=line.is_bought))
+        for line in lines
+    )  # fmt: skip
+
+
+def keyed(lines: Iterable[tuple[str, str, str, Line]]) -> tuple[Line, ...]:
+    """Lines of a bill with their keys, from group, category and item of each; an item may be empty."""
     found: dict[str, Line] = {}
-    for line in lines:
-        key = "|".join((line.group, line.category, line.item or line.description))
+    for group, category, item, line in lines:
+        key = "|".join((group, category, item or line.name))
         while key in found:
             key += "+"
-        found[key] = Line(
-            key=key,
-            name=line.description,
-            quantity=line.quantity,
-            unit=line.unit,
-            net=_money(line.extended_net),
-            is_bought=line.is_bought,
-        )
+        found[key] = line.model_copy(update={"key": key})
     return tuple(found.values())
 
 

@@ -20,6 +20,7 @@ MOST = 4
 SAME = "same"
 WITHIN = "within the interval"
 OTHER = "other"
+OTHER_WORKLOAD = "other workload"
 _MINUS = "\u2212"
 _NONE = "–"
 _FIRST_WIDTH = 20
@@ -248,11 +249,11 @@ def _mark(value: _Value, base: _Value, is_count: bool) -> str:
             return SAME if value.text == base.text else OTHER
         return ""
     if value.of != base.of:
-        return "other targets" if value.is_share else "other workload"
+        return "other targets" if value.is_share else OTHER_WORKLOAD
     if value.number != base.number and _overlap(value.interval, base.interval):
         return WITHIN
     if value.is_share:
-        return _points(value.number, base.number)
+        return points(value.number, base.number)
     told = count_difference if is_count else difference
     return told(value.number, base.number)
 
@@ -261,8 +262,8 @@ def _overlap(one: Estimate | None, other: Estimate | None) -> bool:
     return one is not None and other is not None and bool(one.low <= other.high and other.low <= one.high)
 
 
-def _points(value: float, base: float) -> str:
-    """Difference of two shares in percentage points."""
+def points(value: float, base: float) -> str:
+    """Difference of two shares in percentage points: '+2 points', 'same'."""
     points = round(100 * value) - round(100 * base)
     return (
         f"{'+' if points > 0 else _MINUS}{abs(points)} {'point' if abs(points) == 1 else 'points'}" if points else SAME

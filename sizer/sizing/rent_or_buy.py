@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from sizer.bom.customer import customer_bill
 from sizer.bom.rental import RentOrBuy, compared
+from sizer.sizing.data_held import data_held
 from sizer.sizing.result import SizingResult
 from sizer.workload.rental import Rental
 
@@ -25,16 +26,17 @@ def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy
 
     Notes
     -----
-    Rented GPUs do the same work: as many hours as the cluster's GPUs are used, over ``speed_ratio``. Data sets are
-    stored once each. Energy is that of the racks' typical draw all year round, as in the guide: what these systems
-    draw idle is not published. Equipment that the customer has costs nothing but its energy.
+    Rented GPUs do the same work: as many hours as the cluster's GPUs are used, over ``speed_ratio``. Every data set is
+    stored once, with its snapshots and checkpoints; room to spare is not rented. Energy is that of the racks' typical
+    draw all year round, as in the guide: what these systems draw idle is not published. Equipment that the customer
+    has costs nothing but its energy.
     """
     offer = rental if rental is not None else result.request.rental
     if offer is None:
         return None
     design = result.design
     racks = design.plan.racks
-    stored = {(answer.dataset.id, answer.dataset_bytes) for answer in design.workloads}
+    held = data_held(design.workloads, result.request.data)
     return compared(
         design.bill if design.bill.is_customer_copy else customer_bill(design.bill),
         offer,
@@ -42,7 +44,7 @@ def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy
         typical_w=sum(rack.typical_w for rack in racks),
         is_draw_at_least=any(rack.has_unknown_power for rack in racks),
         pue_ratio=result.request.site.pue_ratio,
-        stored_bytes=sum(size for _, size in sorted(stored)),
+        stored_bytes=held.data_bytes + held.snapshots_bytes + held.checkpoints_bytes,
     )
 
 

@@ -13,9 +13,9 @@ from sizer.library.compare import Since
 from sizer.library.faults import LibraryError
 from sizer.library.records import MAX_NAME, MAX_QUERY, Design, Entry, Revision
 from sizer.library.snapshot import Snapshot
+from sizer.report.difference_tables import figure_text
 from sizer.report.words import plural, sentence
 from sizer.ui import look, revision_tables, saving
-from sizer.ui.revision_tables import figure_text
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest

@@ -5,27 +5,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from sizer.base.estimate import Estimate
-from sizer.base.quantities import duration, grouped, si
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import fact_label, fact_text, item_name
-from sizer.library.compare import Differences, FactChange, FigureChange, LineChange, Since
-from sizer.library.snapshot import Amount, Figure, Line, Plain, Rate
-from sizer.report.tables import Cell, Table, columns, row
-from sizer.report.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, listed, money, percent, plural
+from sizer.library.compare import Differences, FactChange, FigureChange, Since
+from sizer.library.snapshot import Amount, Plain, Rate
+from sizer.report.difference_tables import (
+    NONE,
+    NOT_STATED,
+    bill_table,
+    cut,
+    figure_cell,
+    figures_table,
+    interval,
+    is_told_apart,
+    request_table,
+    table_of,
+)
+from sizer.report.tables import Cell, Table, row
+from sizer.report.words import TO_BE_QUOTED, listed, money, plural
 from sizer.ui import look
 from sizer.ui.faults import label_of, name_of
-from sizer.workload.changes import FieldChange
+from sizer.workload.changes import FieldChange, Path
 
-_LONGEST = 80
-NOT_STATED = Cell("not stated", is_muted=True)
-_NONE = Cell("none", is_muted=True)
-# Rows of a table that are shown; more of them are counted.
-_MOST_ROWS = 60
 # Figures that a sentence names, the most telling first.
 _TELLING = ("gpus", "price", "rate-0", "time-0", "power", "storage-nodes", "capacity", "rack-units", "stage")
 
@@ -76,7 +80,7 @@ def _effects(since: Since) -> str:
 def _figure_sentence(change: FigureChange, currencies: tuple[str, str]) -> str:
     label = next(figure.label for figure in (change.now, change.before) if figure is not None)
     before, now = (
-        _figure(one, currency).text for one, currency in zip((change.before, change.now), currencies, strict=True)
+        figure_cell(one, currency).text for one, currency in zip((change.before, change.now), currencies, strict=True)
     )
     return f"{label} {before} → {now}"
 
@@ -89,7 +93,7 @@ def show_since(since: Since, catalog: Catalog) -> None:
         _facts(since.facts, catalog),
         _prices(since),
         _rates(since),
-        figures_table(since.figures, "When saved", "Now", since.currencies),
+        _figures(since.figures, "When saved", "Now", since.currencies),
         bill_table(since.lines, "when saved", "now", since.currencies),
     )
     _draw([table for table in tables if table is not None], catalog)
@@ -105,7 +109,7 @@ def _facts(changes: Sequence[FactChange], catalog: Catalog) -> Table | None:
         )
         for change in changes
     ]
-    return _table("facts", "Facts of the catalogue", ("Part", "Fact", "When saved", "Now"), rows)
+    return table_of("facts", "Facts of the catalogue", ("Part", "Fact", "When saved", "Now"), rows)
 
 
 def _field(path: str) -> str:
@@ -127,7 +131,7 @@ def _fact(field: str, value: Plain, catalog: Catalog, source: str = "") -> Cell:
         text = ", ".join(names) if names != value.split(", ") else fact_text(last, value, catalog)
     else:
         text = fact_text(last, value, catalog)
-    return Cell(_cut(text), cites=(source,) if source else ())
+    return Cell(cut(text), cites=(source,) if source else ())
 
 
 def _word(word: str, catalog: Catalog) -> str:
@@ -142,7 +146,7 @@ def _prices(since: Since) -> Table | None:
     currency = since.snapshot.currency
     rows = [row(change.part, _price(change.before, currency), _price(change.now, currency)) for change in since.prices]
     head = ("Part", ("When saved", "right"), ("Now", "right"))
-    return _table("prices", "Prices of the price book, one piece", head, rows)
+    return table_of("prices", "Prices of the price book, one piece", head, rows)
 
 
 def _price(price: Amount | None, currency: str) -> Cell:
@@ -155,13 +159,13 @@ def _price(price: Amount | None, currency: str) -> Cell:
 def _rates(since: Since) -> Table | None:
     rows = [row(change.before.workload, _rate(change.before), _rate(change.now)) for change in since.rates]
     head = ("Workload", ("When saved", "right"), ("Now", "right"))
-    return _table("rates", "Rate of one GPU of the design, by the calibration", head, rows)
+    return table_of("rates", "Rate of one GPU of the design, by the calibration", head, rows)
 
 
 def _rate(rate: Rate | None) -> Cell:
     if rate is None or rate.per_gpu is None:
-        return _NONE
-    return Cell(_interval(rate.per_gpu, rate.low, rate.high, rate.unit))
+        return NONE
+    return Cell(interval(rate.per_gpu, rate.low, rate.high, rate.unit))
 
 
 # --- between two revisions
@@ -174,8 +178,8 @@ def show_differences(found: Differences, before: int, after: int, catalog: Catal
         return
     names = (f"Revision {before}", f"Revision {after}")
     tables = (
-        request_table(found.request, *names),
-        figures_table(found.figures, *names, found.currencies),
+        fields_table(found.request, *names),
+        _figures(found.figures, *names, found.currencies),
         bill_table(found.lines, *names, found.currencies),
     )
     _draw([table for table in tables if table is not None], catalog)
@@ -187,13 +191,16 @@ def show_differences(found: Differences, before: int, after: int, catalog: Catal
         look.note("Figures and bill are the same.")
 
 
-def request_table(changes: Iterable[FieldChange], before: str, now: str) -> Table | None:
-    """Fields of the request that differ."""
-    rows = [row(_path(change.path), _stated(change.before), _stated(change.now)) for change in changes]
-    return _table("request", "Request", ("Field", before, now), rows)
+def fields_table(changes: Iterable[FieldChange], before: str, now: str) -> Table | None:
+    """Fields of the request that differ, in the words of the pages."""
+    return request_table(changes, before, now, _path, _in_words)
 
 
-def _path(path: tuple[str | int, ...]) -> str:
+def _figures(changes: Iterable[FigureChange], before: str, now: str, currencies: tuple[str, str]) -> Table | None:
+    return figures_table([one for one in changes if is_told_apart(one, currencies)], before, now, currencies)
+
+
+def _path(path: Path) -> str:
     """Place in a request in words: of several workloads with its number."""
     *tables, field = (part for part in path if isinstance(part, str))
     numbers = {path[place - 1]: part + 1 for place, part in enumerate(path) if isinstance(part, int)}
@@ -201,10 +208,6 @@ def _path(path: tuple[str | int, ...]) -> str:
     kept = [f"{table.replace('_', ' ')} {numbers[table]}" for table in tables if table in numbers]
     last = f"{field.replace('_', ' ')} {numbers[field]}" if field in numbers else label_of(field)
     return ": ".join(word[:1].upper() + word[1:] for word in (*kept, last))
-
-
-def _stated(value: Any) -> Cell:
-    return NOT_STATED if value is None else Cell(_cut(_in_words(value)))
 
 
 def _in_words(value: Any) -> str:
@@ -217,118 +220,7 @@ def _in_words(value: Any) -> str:
     return name_of(str(value))
 
 
-def figures_table(changes: Iterable[FigureChange], before: str, now: str, currencies: tuple[str, str]) -> Table | None:
-    """Figures of the headline that differ."""
-    rows = []
-    for change in changes:
-        label = next(figure.label for figure in (change.now, change.before) if figure is not None)
-        cells = (_figure(change.before, currencies[0]), _figure(change.now, currencies[1]))
-        # A difference below the digits that the interval supports is none to a reader.
-        if cells[0] != cells[1]:
-            rows.append(row(label, *cells))
-    return _table("figures", "Answer", ("Figure", (before, "right"), (now, "right")), rows)
-
-
-def _figure(figure: Figure | None, currency: str) -> Cell:
-    return _NONE if figure is None else Cell(figure_text(figure, currency))
-
-
-def figure_text(figure: Figure, currency: str) -> str:
-    """A figure of a saved answer in words."""
-    if figure.unit == "money":
-        text = money(Decimal(figure.text), currency) if figure.text else TO_BE_QUOTED
-        return f"at least {text}" if figure.text and figure.is_at_least else text
-    if figure.text or figure.value is None:
-        return figure.text or NOT_PUBLISHED
-    if figure.low is not None and figure.high is not None:
-        return _interval(figure.value, figure.low, figure.high, figure.unit)
-    text = _number(figure.value, figure.unit)
-    return f"at least {text}" if figure.is_at_least else text
-
-
-def _number(value: float, unit: str) -> str:
-    if unit == "%":
-        return percent(value)
-    if unit == "s":
-        return duration(value)
-    if unit:
-        return si(value, unit)
-    return grouped(value) if value.is_integer() else f"{value:g}"
-
-
-def _interval(value: float, low: float | None, high: float | None, unit: str) -> str:
-    middle, lowest, highest = (np.array(value if one is None else one) for one in (value, low, high))
-    return estimate(Estimate(middle, lowest, highest), unit)
-
-
-def bill_table(changes: Sequence[LineChange], before: str, now: str, currencies: tuple[str, str]) -> Table | None:
-    """Lines of the bill that came, went or changed, with money."""
-    rows = []
-    for change in changes:
-        name = next(line.name for line in (change.now, change.before) if line is not None)
-        more = change.more if currencies[0] == currencies[1] else None
-        rows.append(
-            row(
-                _cut(name),
-                _pieces(change.before),
-                _pieces(change.now),
-                _net(change.before, currencies[0]),
-                _net(change.now, currencies[1]),
-                _NONE if more == 0 else Cell(TO_BE_QUOTED, is_muted=True) if more is None else _signed(more),
-            )
-        )
-    head = (
-        "Line",
-        (f"Pieces, {_inside(before)}", "right"),
-        (f"Pieces, {_inside(now)}", "right"),
-        (f"Net price {currencies[0]}, {_inside(before)}", "right"),
-        (f"Net price {currencies[1]}, {_inside(now)}", "right"),
-        (f"Difference {currencies[1]}" if currencies[0] == currencies[1] else "Difference", "right"),
-    )
-    return _table("bill", "Bill", head, rows)
-
-
-def _inside(name: str) -> str:
-    return name[:1].lower() + name[1:]
-
-
-def _pieces(line: Line | None) -> Cell:
-    if line is None:
-        return _NONE
-    return Cell(grouped(line.quantity) + ("" if line.is_bought else ", not in the total"))
-
-
-def _net(line: Line | None, currency: str) -> Cell:
-    if line is None:
-        return _NONE
-    return Cell(TO_BE_QUOTED, is_muted=True) if line.net is None else Cell(_amount(Decimal(line.net), currency))
-
-
-def _amount(amount: Decimal, currency: str) -> str:
-    return money(amount, currency).removeprefix(f"{currency} ")
-
-
-def _signed(amount: Decimal) -> Cell:
-    sign = "+" if amount > 0 else "−"
-    return Cell(sign + _amount(abs(amount), ""))
-
-
-# --- tables
-
-
-def _table(key: str, caption: str, head: Sequence[Any], rows: Sequence[Any]) -> Table | None:
-    if not rows:
-        return None
-    more = len(rows) - _MOST_ROWS
-    note = f"{plural(more, 'row')} more." if more > 0 else ""
-    return Table(key, caption, columns(*head), tuple(rows[:_MOST_ROWS]), note)
-
-
 def _draw(tables: Sequence[Table], catalog: Catalog) -> None:
     for table in tables:
         st.subheader(table.caption, anchor=False)
         look.table(table, catalog.sources)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

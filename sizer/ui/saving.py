@@ -6,7 +6,6 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -17,6 +16,7 @@ from sizer.library.compare import Since, changes_since, differences
 from sizer.library.content import content_of
 from sizer.library.faults import DatabaseError
 from sizer.library.library import Library
+from sizer.library.opening import default_address
 from sizer.library.records import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Revision, Saved
 from sizer.report.words import listed, sentence
 from sizer.sizing.result import SizingResult
@@ -29,7 +29,6 @@ from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
 
 # Environment.
-LIBRARY = "SIZER_LIBRARY"  # URL of a PostgreSQL database, or path of a file
 USER = "SIZER_USER"  # name that revisions are saved under where nobody types one
 
 _POPOVER = "save"
@@ -37,16 +36,6 @@ UNTITLED = "Deep-learning cluster"
 
 
 # --- the library
-
-
-def address() -> str:
-    """Where the designs lie: as the environment says, else in a file among the user's data."""
-    named = os.environ.get(LIBRARY, "").strip()
-    if named:
-        return named
-    data = os.environ.get("XDG_DATA_HOME", "")
-    folder = Path(data) if os.path.isabs(data) else Path("~/.local/share").expanduser()
-    return str(folder / "dl-cluster-configurator" / "designs.sqlite")
 
 
 @st.cache_resource(show_spinner="Opening the library of designs", max_entries=4)
@@ -62,7 +51,7 @@ def library() -> Library:
     LibraryError
         If it cannot be opened; the next call tries again.
     """
-    return _library(address())
+    return _library(default_address(os.environ))
 
 
 def fault_of(error: SizerError) -> str:

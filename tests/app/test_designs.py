@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from sizer.library.compare import FieldChange
 from sizer.library.content import content_of
 from sizer.library.library import Library
+from sizer.library.opening import default_address
 from sizer.sizing.size import size
-from sizer.ui import revision_tables, saving
+from sizer.ui import revision_tables
+from sizer.workload.changes import FieldChange
 from sizer.workload.request import SizingRequest
 from tests.answers import catalog, sized
 from tests.app.pages import assert_healthy, figures, opened, to_page, widget
@@ -410,16 +411,13 @@ def test_the_author_is_who_the_environment_says(library, monkeypatch):
 
 
 def test_designs_lie_among_the_data_of_the_user_unless_the_environment_says_where(monkeypatch, tmp_path):
-    monkeypatch.delenv("SIZER_LIBRARY")
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    assert saving.address() == str(tmp_path / ".local/share/dl-cluster-configurator/designs.sqlite")
-    monkeypatch.setenv("XDG_DATA_HOME", "relative/is/ignored")
-    assert saving.address() == str(tmp_path / ".local/share/dl-cluster-configurator/designs.sqlite")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert saving.address() == str(tmp_path / "data/dl-cluster-configurator/designs.sqlite")
-    monkeypatch.setenv("SIZER_LIBRARY", "postgresql://team/designs")
-    assert saving.address() == "postgresql://team/designs"
+    at_home = str(tmp_path / ".local/share/dl-cluster-configurator/designs.sqlite")
+    assert default_address({}) == at_home
+    assert default_address({"XDG_DATA_HOME": "relative/is/ignored"}) == at_home
+    named = {"XDG_DATA_HOME": str(tmp_path / "data")}
+    assert default_address(named) == str(tmp_path / "data/dl-cluster-configurator/designs.sqlite")
+    assert default_address({**named, "SIZER_LIBRARY": "postgresql://team/designs"}) == "postgresql://team/designs"
 
 
 def test_fields_of_the_request_are_named_in_words():
@@ -429,7 +427,7 @@ def test_fields_of_the_request_are_named_in_words():
         FieldChange(("limits", "racks"), None, 9),
         FieldChange(("existing", "racks", 0, "free_u"), True, False),
     ]
-    table = revision_tables.request_table(changes, "Revision 1", "Revision 2")
+    table = revision_tables.fields_table(changes, "Revision 1", "Revision 2")
     assert table is not None
     texts = [[cell.text for cell in one.cells] for one in table.rows]
     assert [text[0] for text in texts[:3]] == ["Workload 2: Rate", "Workload 3", "Racks"]

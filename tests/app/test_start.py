@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from sizer.base.errors import OutputError, RequestError
 from sizer.cli import app
+from sizer.library.opening import LIBRARY
 from sizer.ui import saving, settings, start
 from sizer.ui.parts import CATALOG_FOLDER
 from sizer.ui.settings import Serving, serving
@@ -156,7 +157,7 @@ def test_the_settings_are_flags_that_streamlit_knows():
 def test_every_variable_is_in_the_help_and_in_the_document():
     texts = [CliRunner().invoke(app, ["app", "--help"]).stdout, (ROOT / "docs" / "serve-a-team.md").read_text("utf-8")]
     for text in texts:
-        for variable in (*VARIABLES, CATALOG_FOLDER, saving.LIBRARY, saving.USER):
+        for variable in (*VARIABLES, CATALOG_FOLDER, LIBRARY, saving.USER):
             assert variable in text
 
 

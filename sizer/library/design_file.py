@@ -1,0 +1,168 @@
+"""The answer that a design.json carries, as a library would remember it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sizer.base.errors import RequestError
+from sizer.bom.bill import BOUGHT
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Dnn
+from sizer.catalog.wording import sample_unit
+from sizer.library.snapshot import Ends, Line, Snapshot, headline, keyed, rate_figure, time_figure
+from sizer.sizing.result import SCHEMA_VERSION, STAGES
+
+Text = Annotated[str, Field(max_length=2_000)]
+Count = Annotated[int, Field(ge=0, le=10_000_000, strict=True)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Money = Annotated[str, Field(pattern=r"^-?[0-9]{1,15}\.[0-9]{2}$")]
+Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+Stage = Annotated[str, Field(pattern=f"^({'|'.join(STAGES)})$")]
+
+
+class _Read(BaseModel):
+    # Only what is compared is read; the rest of the file may be anything.
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Ends(_Read):
+    value: Number | None
+    low: Number | None
+    high: Number | None
+
+    @property
+    def ends(self) -> Ends:
+        return self.value, self.low, self.high
+
+
+class _Time(_Read):
+    total_s: _Ends
+
+
+class _Workload(_Read):
+    name: Text
+    dnn: Text
+    sample_bytes: Number
+    samples_per_s: _Ends
+    bottleneck: Stage
+    time: _Time | None
+
+
+class _Design(_Read):
+    name: Text
+    n_gpus: Count
+    n_servers: Count
+    storage_nodes: Count
+    probability: Number | None
+    rack_units: Number | None
+    racks: Count
+    power_max_w: Number | None
+    unknown_power: list[Text]
+    usable_bytes: Number | None
+    workloads: Annotated[list[_Workload], Field(min_length=1, max_length=20)]
+
+
+class _BillLine(_Read):
+    group: Text
+    category: Text
+    item: Text | None
+    description: Text
+    quantity: Count
+    unit: Text
+    extended_net: Money | None
+    status: Text
+
+
+class _Bill(_Read):
+    currency: Currency
+    total: Money | None
+    total_is_complete: bool
+    lines: Annotated[list[_BillLine], Field(max_length=10_000)]
+
+
+class _File(_Read):
+    schema_version: int
+    tool_version: Text
+    catalog_digest: Text
+    calibration_digest: Text
+    verdict: Text
+    design: _Design
+    bill: _Bill
+
+
+def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) -> Snapshot:
+    """What a design.json says of its answer: figures and bill, without the facts that they hung on.
+
+    Parameters
+    ----------
+    document : mapping
+        The file's content, as anybody may have written it.
+    place : str
+        Its name, for errors.
+    catalog : Catalog
+        Knows in what the rate of a network is counted.
+
+    Raises
+    ------
+    RequestError
+        If it is no design.json that this program reads.
+    """
+    try:
+        read = _File.model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise RequestError(f"{place}: is no design.json that this program reads: {where}: {first['msg']}") from None
+    if read.schema_version != SCHEMA_VERSION:
+        raise RequestError(
+            f"{place}: its schema_version is {read.schema_version}, this program reads {SCHEMA_VERSION}; size it again"
+        )
+    design, bill = read.design, read.bill
+    several = len(design.workloads) > 1
+    figures = []
+    for number, work in enumerate(design.workloads):
+        whose, of = work.name if several else "", f"{work.dnn} {work.sample_bytes:g}"
+        figures.append(rate_figure(number, whose, _unit(work.dnn, catalog), of, work.samples_per_s.ends))
+        if work.time is not None:
+            figures.append(time_figure(number, whose, of, work.time.total_s.ends))
+    return Snapshot(
+        tool_version=read.tool_version,
+        catalog_digest=read.catalog_digest,
+        calibration_digest=read.calibration_digest,
+        design=design.name,
+        verdict=read.verdict,
+        currency=bill.currency,
+        figures=headline(
+            gpus=design.n_gpus,
+            servers=design.n_servers,
+            storage_nodes=design.storage_nodes,
+            workloads=figures,
+            usable_bytes=design.usable_bytes,
+            power_w=design.power_max_w,
+            has_unknown_power=bool(design.unknown_power),
+            rack_units=design.rack_units,
+            racks=design.racks,
+            price=bill.total or "",
+            is_price_complete=bill.total_is_complete,
+            stage=design.workloads[0].bottleneck,
+            probability=design.probability,
+        ),
+        lines=keyed(
+            (line.group, line.category, line.item or "",
+             Line(key="", name=line.description, quantity=line.quantity, unit=line.unit, net=line.extended_net,
+                  is_bought=line.status in BOUGHT))
+            for line in bill.lines
+        ),
+        parts={},
+        prices={},
+        rates=(),
+    )  # fmt: skip
+
+
+def _unit(dnn: str, catalog: Catalog) -> str:
+    try:
+        item = catalog.item(dnn)
+    except KeyError:
+        return "samples/s"
+    return str(sample_unit(item)) if isinstance(item, Dnn) else "samples/s"
