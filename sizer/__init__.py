@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from sizer.sizing.simplest import SimplestDesign as SimplestDesign
     from sizer.sizing.simplest import simplest as simplest
     from sizer.sizing.size import size as size
+    from sizer.sizing.team import TeamAnswer as TeamAnswer
+    from sizer.sizing.team import team_answer as team_answer
     from sizer.sizing.up_or_out import UpOrOut as UpOrOut
     from sizer.sizing.up_or_out import up_or_out as up_or_out
     from sizer.workload.request import SizingRequest as SizingRequest
@@ -44,6 +46,7 @@ _PUBLIC = {
     "SizerError": "sizer.base.errors",
     "SizingRequest": "sizer.workload.request",
     "SizingResult": "sizer.sizing.result",
+    "TeamAnswer": "sizer.sizing.team",
     "UpOrOut": "sizer.sizing.up_or_out",
     "SimplestDesign": "sizer.sizing.simplest",
     "claims": "sizer.sizing.claims",
@@ -56,6 +59,7 @@ _PUBLIC = {
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
     "sweep": "sizer.batch.sweep",
+    "team_answer": "sizer.sizing.team",
     "up_or_out": "sizer.sizing.up_or_out",
 }
 

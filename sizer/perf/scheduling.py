@@ -370,8 +370,10 @@ def shares_of_time(
     steps = np.concatenate([[0.0], amounts, -amounts, [0.0]])
     order = np.argsort(times, kind="stable")
     level, length = np.cumsum(steps[order])[:-1], np.diff(times[order])
-    # Sums of thousands of amounts leave rounding behind, which must not make a level of its own.
-    level = np.round(level, 9 - int(np.ceil(np.log10(max(float(np.abs(level).max()), 1e-300)))))
+    most = float(np.abs(level).max())
+    if most > 0:
+        # Sums of thousands of amounts leave rounding behind, which must not make a level of its own.
+        level = np.round(level, 9 - int(np.ceil(np.log10(most))))
     levels, place = np.unique(np.maximum(level[length > 0], 0.0), return_inverse=True)
     shares = np.bincount(place, weights=length[length > 0], minlength=len(levels))
     return levels, shares / (until_s - begin_s)
