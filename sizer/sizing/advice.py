@@ -8,9 +8,9 @@ from sizer.base import units
 from sizer.base.language import tr, translated, trn
 from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
 from sizer.catalog.links import kind_name, link_bytes_per_s
-from sizer.catalog.schema import LinkKind
 from sizer.catalog.wording import sample_unit
 from sizer.sizing.answer import target_text
+from sizer.sizing.arguments import first_read_s, smallest_link
 from sizer.sizing.counting import Counting
 from sizer.sizing.judge import JOINT_LIMITS, WAIT_LIMIT
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
@@ -101,24 +101,22 @@ def _simple_reasons(design: DesignAnswer) -> list[str]:
     server = design.platform.server.name
     for answer in design.workloads:
         memory = design.platform.server.memory_bytes
-        link = link_bytes_per_s(design.platform.fabric)
         if answer.cache_hit_fraction >= 1 and memory is not None:
-            reasons.append(_read_once(design, answer, memory.value, answer.dataset_bytes / link))
+            read_s = first_read_s(answer.dataset_bytes, design.platform.fabric)
+            reasons.append(_read_once(design, answer, memory.value, read_s))
         read = max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))
-        enough: tuple[LinkKind, ...] = ("10gbe", "25gbe")
-        for kind in enough:
-            if read <= link_bytes_per_s(kind):
-                values = {
-                    "workload": answer.workload.name,
-                    "link": kind_name(kind),
-                    "reads": si(read, "B/s"),
-                    "most": si(link_bytes_per_s(kind), "B/s"),
-                }
-                if kind == design.platform.fabric:
-                    reasons.append(tr("{workload}: {link} carries the reads, {reads} of {most}.", **values))
-                else:
-                    reasons.append(tr("{workload}: {link} would carry the reads, {reads} of {most}.", **values))
-                break
+        kind = smallest_link(read)
+        if kind is not None:
+            values = {
+                "workload": answer.workload.name,
+                "link": kind_name(kind),
+                "reads": si(read, "B/s"),
+                "most": si(link_bytes_per_s(kind), "B/s"),
+            }
+            if kind == design.platform.fabric:
+                reasons.append(tr("{workload}: {link} carries the reads, {reads} of {most}.", **values))
+            else:
+                reasons.append(tr("{workload}: {link} would carry the reads, {reads} of {most}.", **values))
     is_cached = all(answer.cache_hit_fraction >= 1 for answer in design.workloads)
     if is_cached and design.platform.storage.kind != "parallel-file-system":
         reasons.append(

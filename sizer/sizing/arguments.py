@@ -13,7 +13,7 @@ from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Storage
 from sizer.perf.pipeline import decode_stage
-from sizer.perf.step import StepTerms
+from sizer.perf.step import StepRate, StepTerms
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing import evaluate
@@ -90,7 +90,7 @@ def exchange_loss(model: Model, slow: LinkKind, fast: LinkKind) -> Floats:
     Parameters
     ----------
     model : Model
-        Its servers run the training; a server that has no port of a kind is taken to have one.
+        Its servers run the training; a server that has no port of a kind is taken to have one, else all its ports work.
     slow, fast : LinkKind
 
     Returns
@@ -104,12 +104,27 @@ def exchange_loss(model: Model, slow: LinkKind, fast: LinkKind) -> Floats:
     return np.where(servers > 1, np.maximum(1 - one / other, 0.0), 0.0)
 
 
+def exchange_s(model: Model, kind: LinkKind, n_servers: int) -> float:
+    """Time of the gradient exchange of one step over a network, hidden behind arithmetic or not. [s]"""
+    rate = _step_rate(model, replace(model.platform, fabric=kind), np.array([n_servers]))
+    return step_samples(model, n_servers) / float(np.asarray(rate.exchange)[0])
+
+
+def step_samples(model: Model, n_servers: int) -> float:
+    """Samples of one step of a training on so many servers."""
+    return float(model.run.cols.gpus_per_server[0]) * n_servers * model.work.batch_per_gpu
+
+
 def _gpu_rate(model: Model, platform: Platform, servers: Ints) -> Floats:
     """Median rate of the GPUs with the exchange that is not hidden, on some numbers of servers. [samples/s]"""
+    return np.asarray(_step_rate(model, platform, servers).total.value)
+
+
+def _step_rate(model: Model, platform: Platform, servers: Ints) -> StepRate:
     work, catalog = model.work, model.catalog
     terms = StepTerms.stack(evaluate.group_terms(work, [platform], servers, model.calibration, catalog))
     cols = _columns(model, platform, servers)
-    return np.asarray(evaluate.step_run(work, [platform], cols, servers, catalog).rate(terms[cols.compute]).total.value)
+    return evaluate.step_run(work, [platform], cols, servers, catalog).rate(terms[cols.compute])
 
 
 def _columns(model: Model, platform: Platform, servers: Ints) -> Columns:

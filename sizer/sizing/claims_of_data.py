@@ -48,7 +48,8 @@ def data_claims(result: SizingResult, trials: Trials) -> Iterator[Draft]:
         if is_remote:
             yield _usual_link(trials, number, model)
         yield from _storage_idles(trials, number, model)
-        if is_remote and not model.work.is_decoded:
+        # Text costs the processors next to nothing.
+        if is_remote and not model.work.is_decoded and model.work.dnn.sample == "image":
             yield _hosts_first(trials, number, model)
 
 

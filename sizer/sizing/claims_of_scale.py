@@ -10,7 +10,7 @@ from sizer.base.quantities import duration, grouped, plain, si, significant
 from sizer.catalog.wording import sample_unit
 from sizer.perf.exchange import gradient_bytes
 from sizer.sizing import evaluate
-from sizer.sizing.arguments import MAX_SERVERS, doubling, exchange_loss
+from sizer.sizing.arguments import MAX_SERVERS, doubling, exchange_loss, exchange_s, step_samples
 from sizer.sizing.best import search
 from sizer.sizing.claim_draft import HITACHI, Draft, Measure, by_measure, levers, percent, times
 from sizer.sizing.columns import fabric_bytes_per_s
@@ -53,7 +53,10 @@ def _one_server(result: SizingResult, trials: Trials) -> Draft:
     design = result.design
     holds = design.n_servers == 1 or one_server_meets(result.request, trials)
     single = next((one for one in (design, *result.platforms) if one.n_servers == 1), None)
-    reached = "; ".join(_alone(model) for model in trials.models)
+    said = [_alone(model) for model in trials.models]
+    if result.request.team is not None:
+        said.append(tr("the jobs of the team have to start in time, too"))
+    reached = "; ".join(said)
     server = design.platform.server.name
     if holds and single is not None:
         sentence = tr("One {server} is enough.", server=single.platform.server.name)
@@ -84,7 +87,10 @@ def _one_server(result: SizingResult, trials: Trials) -> Draft:
             server=server, reached=reached, share=percent(result.request.confidence),
         ),
         sources=(HITACHI,),
-        levers=levers(trials, range(len(trials.models)), (TARGET, holds), (DATASET_SIZE, holds)),
+        levers=(
+            *levers(trials, range(len(trials.models)), (TARGET, holds), (DATASET_SIZE, holds)),
+            *trials.people(upwards=holds),
+        ),
         is_held=is_held,
         effect=tr("one server would no longer be enough") if holds else tr("one server would be enough"),
     )  # fmt: skip
@@ -157,18 +163,15 @@ def _slow_fabric(trials: Trials, number: int, model: Model) -> Draft:
 def _exchange_reason(model: Model) -> str:
     """The time of one exchange over both networks."""
     work, server = model.work, model.platform.server
-    gradient = float(gradient_bytes(work.dnn.parameters.value, work.request.precision))
-    slow, fast = fabric_bytes_per_s(server, "25gbe"), fabric_bytes_per_s(server, "edr")
     n = max(model.n_servers, 2)
-    moved = 2 * (n - 1) / n * gradient
-    step = model.work.batch_per_gpu * float(model.run.cols.gpus_per_server[0]) * model.n_servers
-    step_s = step / float(model.run.comp.gpu_alone[0])
+    gradient = float(gradient_bytes(work.dnn.parameters.value, work.request.precision))
+    compute_s = step_samples(model, model.n_servers) / float(model.run.comp.gpu_alone[0])
+    slow, fast = (si(fabric_bytes_per_s(server, kind), "B/s") for kind in ("25gbe", "edr"))
     return tr(
-        "A step exchanges {gradient} of gradients; between {n} servers 2 × {less}/{n} of them cross a server's ports: "
-        "{slow_s} over 25 GbE at {slow}, {fast_s} over EDR at {fast}, against {step_s} of arithmetic that hides part "
-        "of it.",
-        gradient=si(gradient, "B"), n=n, less=n - 1, slow_s=_short(moved / slow), slow=si(slow, "B/s"),
-        fast_s=_short(moved / fast), fast=si(fast, "B/s"), step_s=_short(step_s),
+        "A step exchanges {gradient} of gradients. Between {n} servers that takes {slow_s} over the {slow} of 25 GbE "
+        "and {fast_s} over the {fast} of EDR, as calibrated; {compute_s} of arithmetic hides part of it.",
+        gradient=si(gradient, "B"), n=n, slow=slow, slow_s=_short(exchange_s(model, "25gbe", n)), fast=fast,
+        fast_s=_short(exchange_s(model, "edr", n)), compute_s=_short(compute_s),
     )  # fmt: skip
 
 

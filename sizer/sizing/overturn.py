@@ -21,8 +21,9 @@ from sizer.sizing.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, 
 from sizer.sizing.what_if import Model
 from sizer.workload.request import SizingRequest
 
+PEOPLE = "people"
 # Sizes are looked at up to a thousand times more or less, what else a request states up to some sixty times.
-_DOUBLINGS = {DATASET_SIZE: 10, SAMPLE_SIZE: 6, TARGET: 6, BATCH: 4}
+_DOUBLINGS = {DATASET_SIZE: 10, SAMPLE_SIZE: 6, TARGET: 6, BATCH: 4, PEOPLE: 4}
 # Significant digits of a changed quantity: a person types three.
 _DIGITS = 3
 _LEAST_MANTISSA = 100  # the least number of so many digits
@@ -132,6 +133,14 @@ class Trials:
             unit = sample_unit(model.work.dnn)
             return Lever(key, where, tr("the target rate"), value, upwards, is_count=False, unit=unit)
         return Lever(key, where, tr("the number of GPUs to keep busy"), value, upwards, is_count=True)
+
+    def people(self, *, upwards: bool) -> tuple[Lever, ...]:
+        """The data scientists of a team whose jobs grow with them; empty where there are none."""
+        team = self.request.team
+        if team is None or team.data_scientists is None or all(job.jobs_a_day_each is None for job in team.job):
+            return ()
+        what, count = tr("the number of data scientists"), float(team.data_scientists)
+        return (Lever(PEOPLE, "team.data_scientists", what, count, upwards, is_count=True),)
 
     def changed(self, lever: Lever, value: float) -> SizingRequest | None:
         """The request with another value of an input; None where it allows no such value."""
