@@ -1,6 +1,7 @@
 """The compute fabric: gradients, and the files of storage that joins it."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sizer.base.language import tr
 from sizer.catalog.links import GBIT_PER_S, is_infiniband
@@ -27,8 +28,11 @@ from sizer.physical.ports import (
     largest_group,
     switch_numbers,
 )
+from sizer.physical.protection import nodes_survived
 from sizer.physical.storage_networks import front_end_kind, front_end_ports, gateway_uplink_count, storage_end
 from sizer.workload.request import Fabric as FabricAsked
+
+Ints = NDArray[np.int64]
 
 # Ports of an Ethernet fabric that lead to the customer's LAN where the storage is there: two, so that one may fail.
 # An assumption of this program; the far ends are by others.
@@ -51,14 +55,20 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joine
     for rail in range(rails):
         mine = numbers if rails == 1 else numbers[rail : rail + 1]
         there, to_come = rows.n_servers * mine.size * on, rows.to_come * mine.size
-        servers = Ends("compute cable", kind, there, SERVERS, mine, kept=to_come, is_dealt=False)
         # Everything else joins the first rail: head node, storage and gateways have ports for one.
         first = rail == 0
+        # A rail that carries gradients alone may be lost whole: the servers have the others.
+        spares_one = platform.has_spare_switches and (rails == 1 or (first and platform.attachment in _ON_FABRIC))
+        servers = Ends("compute cable", kind, there, SERVERS, mine, kept=to_come, is_dealt=spares_one)
         ends = (servers, *(others if first else ()), *(storage if first and not on_spine else ()))
         ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
         spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
         label = f"rail {rail + 1}" if rails > 1 else ""
-        planes.append(Plane(label, _tree(platform, switch, ends, spine_ends, rows, asked), ends, spine_ends))
+        planes.append(
+            Plane(
+                label, _tree(platform, switch, ends, spine_ends, rows, asked, spares_one=spares_one), ends, spine_ends
+            )
+        )
     uplinked = platform.spine_switch
     spine = uplinked or platform.director or switch
     fast = uplink_kind(switch, kind) if uplinked is not None else _own_kind(switch, kind)
@@ -111,7 +121,10 @@ def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
         # From the highest port of a gateway; its front end takes the lowest.
         numbers = switch_numbers(platform.gateway, platform.gateway.uplink_kind.value)[::-1]
         count, uplink = gateway_uplink_count(platform, rows), platform.gateway.uplink_kind.value
-        found.append(Ends("gateway uplink cable", uplink, count, GATEWAY, numbers, stays_in_rack=True))
+        apart = platform.has_spare_switches
+        found.append(
+            Ends("gateway uplink cable", uplink, count, GATEWAY, numbers, stays_in_rack=True, is_by_device=apart)
+        )
     if platform.attachment == "lan" and not is_infiniband(kind):
         found.append(Ends("LAN uplink cable", kind, np.where(on, LAN_UPLINKS, 0), "", NO_NUMBERS))
     return found
@@ -152,6 +165,8 @@ def _tree(
     spine_ends: tuple[Ends, ...],
     rows: Shape,
     asked: FabricAsked,
+    *,
+    spares_one: bool,
 ) -> Fabric:
     kind, ratio = platform.fabric, asked.oversubscription
     none = np.zeros(rows.nodes.shape, dtype=np.int64)
@@ -165,6 +180,7 @@ def _tree(
             ratio,
             director_ports=director,
             uplink_ratio=_uplink_ratio(platform, switch),
+            fewest=_fewest_leaves(platform, rows) if spares_one else 1,
         )
     else:
         fast = uplink_kind(switch, kind)
@@ -176,8 +192,18 @@ def _tree(
             leaf_ports(platform.spine_switch, fast),
             at_spine,
             ratio,
+            spares_one=spares_one,
         )
     return tree.keeping_free(kept)
+
+
+def _fewest_leaves(platform: Platform, rows: Shape) -> Ints:
+    """Leaves of a fabric that may lose one: no more storage nodes of one port on each than the data survive."""
+    survived = nodes_survived(platform.storage) or 0
+    has_one_way = platform.attachment == "fabric" and front_end_ports(platform) == 1
+    if not has_one_way or not survived or platform.back_end_switch is not None:
+        return np.full(rows.nodes.shape, 2)
+    return np.maximum(-(-rows.nodes // survived), 2)
 
 
 def _own_kind(switch: Switch, kind: LinkKind) -> LinkKind:

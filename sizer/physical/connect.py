@@ -170,7 +170,9 @@ def _far_ends(ends: Ends, classes: Mapping[str, Class]) -> tuple[Ints, Ints]:
     if count == group.count * ends.numbers.size:
         # Port after port of one device, so that they stay together on a switch.
         return group.first + links // ends.numbers.size, ends.numbers[links % ends.numbers.size]
-    return group.first + links % group.count, ends.numbers[links // group.count]
+    device, number = group.first + links % group.count, ends.numbers[links // group.count]
+    order = np.argsort(device, kind="stable") if ends.is_by_device else links
+    return device[order], number[order]
 
 
 def _uplinks(part: Joined, plane: Plane, leaves: Ints, spines: Ints, cores: Ints) -> Iterator[Run]:

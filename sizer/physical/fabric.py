@@ -75,6 +75,7 @@ def fat_tree(
     flat_ports: int | None = None,
     director_ports: int | None = None,
     uplink_ratio: float = 1.0,
+    fewest: ArrayLike = 1,
 ) -> Fabric:
     """Switches that join end points: one switch, or a fat tree of two or three levels.
 
@@ -94,6 +95,8 @@ def fat_tree(
         spines of a two-level tree, and there is no third level. [-]
     uplink_ratio : float, default 1
         Speed of a link between switches over that of the fastest end point, 1 or more. [-]
+    fewest : array_like of int, default 1
+        Leaves at least. From 2 on every level has two switches or more, so that any one may be lost. [-]
 
     Returns
     -------
@@ -138,6 +141,9 @@ def fat_tree(
             raise ValueError(f"{name} must be at least 1, got {value}")
     ports = int(ports_per_switch)
     flat = ports if flat_ports is None else min(ports, int(flat_ports))
+    least = np.asarray(fewest, dtype=np.int64)
+    spares_one = bool((least > 1).all())
+    flat, largest_single, fewest_above = (0, 0, 2) if spares_one else (flat, director_ports or 0, 1)
     is_flat = n <= flat
     if np.count_nonzero(is_flat) == n.size:
         # Most networks of a search: no need to work out trees.
@@ -147,14 +153,20 @@ def fat_tree(
     pod_leaves, core_links = pod_split(ports)
     most_leaves = spine_ports if director_ports is not None else ports * pod_leaves
     fits = n <= max(flat, most_leaves * down)
-    is_director = ~is_flat & (n <= (director_ports or 0))
+    is_director = ~is_flat & (n <= largest_single)
     is_tree = ~is_flat & ~is_director
-    leaves = np.where(is_tree, np.minimum(_ceil_div(n, down), most_leaves), np.where(is_flat, np.minimum(n, 1), 0))
+    leaves = np.where(
+        is_tree, np.minimum(np.maximum(_ceil_div(n, down), least), most_leaves), np.where(is_flat, np.minimum(n, 1), 0)
+    )
     is_deep = is_tree & (leaves > spine_ports)
     pods = np.where(is_deep, _ceil_div(leaves, pod_leaves), 0)
-    two_level = _smallest_divisors(up)[np.where(is_tree & ~is_deep, _ceil_div(leaves * up, spine_ports), 0)]
+    is_shallow = is_tree & ~is_deep
+    two_level = _smallest_divisors(up)[
+        np.where(is_shallow, np.maximum(_ceil_div(leaves * up, spine_ports), min(fewest_above, up)), 0)
+    ]
     spines = np.where(is_deep, pods * up, np.where(is_director, 1, two_level))
-    cores = up * _smallest_divisors(core_links)[_ceil_div(pods * core_links, ports)]
+    per_spine = np.where(is_deep, np.maximum(_ceil_div(pods * core_links, ports), min(fewest_above, core_links)), 0)
+    cores = up * _smallest_divisors(core_links)[per_spine]
     leaf_spine = np.where(is_tree, leaves * up, 0)
     spine_core = np.where(is_deep, spines * core_links, 0)
     used = np.where(fits, n, 0) + 2 * (leaf_spine + spine_core)
@@ -202,6 +214,8 @@ def uplinked_leaves(
     spine_ports: int,
     spine_end_points: ArrayLike = 0,
     oversubscription: float = 1.0,
+    *,
+    spares_one: bool = False,
 ) -> Fabric:
     """Leaves with their own, faster uplink ports below spines that also carry storage.
 
@@ -221,6 +235,8 @@ def uplinked_leaves(
         Ports at uplink speed that need a switch (storage front end). [-]
     oversubscription : float, default 1
         Largest ratio of leaf bandwidth down to bandwidth up that is accepted. [-]
+    spares_one : bool, default False
+        Two leaves and two spines at least, so that any one of them may be lost.
 
     Returns
     -------
@@ -235,10 +251,12 @@ def uplinked_leaves(
     n, storage = np.broadcast_arrays(_counts("end_points", end_points), _counts("spine_end_points", spine_end_points))
     down = uplinked_down(leaf_ports, leaf_uplinks, uplink_ratio, oversubscription)
     leaves = np.where((n > leaf_ports) | (storage > 0), _ceil_div(n, down), np.minimum(n, 1))
+    if spares_one:
+        leaves = np.where(n > 0, np.maximum(_ceil_div(n, down), 2), 0)
     has_spines = (leaves > 1) | (storage > 0)
     spines = np.zeros_like(leaves)
     fits = ~has_spines
-    for divisor in (s for s in range(1, leaf_uplinks + 1) if leaf_uplinks % s == 0):
+    for divisor in (s for s in range(2 if spares_one else 1, leaf_uplinks + 1) if leaf_uplinks % s == 0):
         holds = leaves * (leaf_uplinks // divisor) + _ceil_div(storage, divisor) <= spine_ports
         spines = np.where(~fits & holds, divisor, spines)
         fits = fits | holds
@@ -303,7 +321,7 @@ def gateway_uplinks(
     return np.asarray(np.ceil(ports * (front_end_rate / uplink_rate) - 1e-9), dtype=np.int64)
 
 
-def gateways(front_end_ports: ArrayLike, uplinks: ArrayLike, ports_per_gateway: int = 36) -> Gateways:
+def gateways(front_end_ports: ArrayLike, uplinks: ArrayLike, ports_per_gateway: int = 36, fewest: int = 1) -> Gateways:
     """Fewest gateways that hold front-end ports and uplinks, both spread evenly.
 
     Parameters
@@ -312,9 +330,11 @@ def gateways(front_end_ports: ArrayLike, uplinks: ArrayLike, ports_per_gateway: 
         Ports to hold. Each port of a gateway is an uplink or a front-end port. [-]
     ports_per_gateway : int, default 36
         Ports of a gateway (SX6036: each port FDR or 40GbE). [-]
+    fewest : int, default 1
+        Gateways where there is a port to hold; 2 where one of them may be lost. [-]
     """
     front, up = np.broadcast_arrays(_counts("front_end_ports", front_end_ports), _counts("uplinks", uplinks))
-    count = _ceil_div(front + up, ports_per_gateway)
+    count = np.where(front + up > 0, np.maximum(_ceil_div(front + up, ports_per_gateway), fewest), 0)
     # The even spread of both kinds may take one more than the sum; the loop ends after a pass or two.
     while True:
         safe = np.maximum(count, 1)

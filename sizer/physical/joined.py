@@ -55,6 +55,9 @@ class Ends:
     kept: Ints | int = 0  # further ports of the network kept free for devices to come
     is_dealt: bool = True  # one after the other over the leaves; False: leaf by leaf
     stays_in_rack: bool = False  # between devices that the rack rule puts together
+    # All links of a device one after the other, so that dealing spreads them over the switches. Otherwise devices take
+    # turns where they have more ports than links.
+    is_by_device: bool = False
 
 
 @dataclass(frozen=True)

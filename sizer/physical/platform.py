@@ -39,6 +39,11 @@ class Platform:
     # How the servers reach the storage: on the fabric, behind a gateway, on a network of its own, on the faster
     # spine, over the customer's LAN (by others), or not at all (local drives).
     attachment: Attachment = "fabric"
+    # Built so that any one may be lost: the networks for gradients and files with two switches at least on every level
+    # and the ports of each device dealt out over them; the front end with two gateways at least, every storage node
+    # on two.
+    has_spare_switches: bool = False
+    has_spare_gateway: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

@@ -59,6 +59,8 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     servers = _allowed(catalog.servers, asked.servers, asked.forbidden_servers)
     kinds = [kind for kind in get_args(FabricKind) if not asked.fabrics or kind in asked.fabrics]
     with_directors = request.fabric.directors
+    kept_without = request.resilience.keeps_targets_without
+    spares = "switch" in kept_without, "gateway" in kept_without
     rack = _site_item(catalog.racks, request.site.rack, "site.rack", "racks")
     pdu = _site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
     found = [
@@ -69,7 +71,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         for gpu in _gpus(catalog, server, asked.gpus)
         for storage in _storages(catalog, server, asked.storage, asked.forbidden_storage)
         for kind in kinds
-        for platform in _on_fabric(catalog, server, gpu, n_gpus, storage, kind, rack, pdu, with_directors)
+        for platform in _on_fabric(catalog, server, gpu, n_gpus, storage, kind, rack, pdu, with_directors, *spares)
     ]
     if not found:
         raise InfeasibleError(_why_none(catalog, request, servers))
@@ -155,6 +157,8 @@ def _on_fabric(
     rack: Rack,
     pdu: Pdu,
     with_directors: bool,
+    with_spare_switches: bool,
+    with_spare_gateway: bool,
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0:
@@ -192,9 +196,17 @@ def _on_fabric(
             management_spine=_switch_for(catalog, MANAGEMENT_UPLINK),
             director=choose_director(catalog.switches.values(), kind) if with_directors else None,
             attachment=joined,
+            has_spare_switches=with_spare_switches,
+            has_spare_gateway=with_spare_gateway and joined == "gateway" and _has_second_port(storage),
         )
         for option in range(max(len(storage.capacity_options), 1))
     )
+
+
+def _has_second_port(storage: Storage) -> bool:
+    """Whether each node can reach two gateways by as many ports as it uses on one."""
+    ports, used = storage.front_end_ports_per_node, storage.gateway_ports_per_node
+    return ports is not None and used is not None and ports.value >= 2 * used.value
 
 
 @kept_by_catalog

@@ -33,7 +33,8 @@ def gateway_front_end(platform: Platform, rows: Shape) -> Joined:
     ports = rows.nodes * front_end_ports(platform)
     # From the lowest port; the uplinks take the highest.
     numbers = switch_numbers(gateway, kind)[::-1]
-    held = gateways(ports, gateway_uplink_count(platform, rows), numbers.size)
+    fewest = 2 if platform.has_spare_gateway else 1
+    held = gateways(ports, gateway_uplink_count(platform, rows), numbers.size, fewest)
     used = held.front_end_ports + held.uplinks
     zero = np.zeros(ports.shape, dtype=np.int64)
     tree = Fabric(
@@ -68,10 +69,14 @@ def own_front_end(platform: Platform, rows: Shape) -> Joined:
         SERVERS,
         numbers,
         kept=rows.to_come * numbers.size,
-        is_dealt=False,
+        is_dealt=platform.has_spare_switches,
     )
     storage = Ends("storage cable", kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
-    tree = fat_tree(servers.quantity + servers.kept + storage.quantity, leaf_ports(switch, kind))
+    tree = fat_tree(
+        servers.quantity + servers.kept + storage.quantity,
+        leaf_ports(switch, kind),
+        fewest=2 if platform.has_spare_switches else 1,
+    )
     tree = tree.keeping_free(servers.kept)
     planes = [Plane("", tree, (servers, storage))]
     purpose = tr("files, apart from the compute fabric")
@@ -129,7 +134,8 @@ def front_end_ports(platform: Platform) -> int:
     storage = platform.storage
     behind_gateway = platform.attachment == "gateway" and storage.gateway_ports_per_node is not None
     fact = storage.gateway_ports_per_node if behind_gateway else storage.front_end_ports_per_node
-    return fact.value if fact is not None else 1
+    ports = fact.value if fact is not None else 1
+    return 2 * ports if platform.has_spare_gateway else ports
 
 
 def gateway_uplink_count(platform: Platform, rows: Shape) -> Ints:
@@ -137,7 +143,9 @@ def gateway_uplink_count(platform: Platform, rows: Shape) -> Ints:
     assert platform.gateway is not None
     gateway = platform.gateway
     ports = rows.nodes * front_end_ports(platform)
-    return gateway_uplinks(ports, gateway.front_end_bytes_per_s.value, gateway.uplink_bytes_per_s.value)
+    rates = gateway.front_end_bytes_per_s.value, gateway.uplink_bytes_per_s.value
+    # Half of the gateways carry all that the nodes read by the ports which then are left to them.
+    return 2 * gateway_uplinks(ports // 2, *rates) if platform.has_spare_gateway else gateway_uplinks(ports, *rates)
 
 
 def front_end_bytes_per_s(platform: Platform, rows: Shape) -> Floats:

@@ -13,6 +13,8 @@ from sizer.sizing.answer import target_text
 from sizer.sizing.arguments import first_read_s, smallest_link
 from sizer.sizing.counting import Counting
 from sizer.sizing.judge import JOINT_LIMITS, WAIT_LIMIT
+from sizer.sizing.left_of_sizes import why_not
+from sizer.sizing.loss_limits import LOSS_LIMITS
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.team_runs import simulated
 
@@ -189,6 +191,8 @@ def why_infeasible(counting: Counting) -> str:
     judged, works, confidence = counting.judged, counting.judged.works, counting.request.confidence
     target = "; ".join(dict.fromkeys(target_text(work) for work in works))
     row, broken = counting.nearest()
+    # A design that misses its targets while all works has the better reason.
+    broken = tuple(limit for limit in broken if limit not in LOSS_LIMITS.values()) or broken
     platform = judged.platforms[int(judged.space.platform[row])]
     servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
     storage = (f"{nodes} " if nodes else "") + platform.storage.name
@@ -207,6 +211,8 @@ def why_infeasible(counting: Counting) -> str:
 def _falls_short(counting: Counting, row: int, broken: Sequence[str]) -> str:
     """What the nearest design reaches or takes, so that the reader sees what would be enough."""
     judged, work = counting.judged, counting.judged.works[0]
+    if any(limit in LOSS_LIMITS.values() for limit in broken):
+        return _not_borne(counting, row, broken)
     if any(limit in JOINT_LIMITS for limit in broken):
         chance = _percent(float(judged.probability[row]))
         if work.request.target.time_to_train_s is not None:
@@ -244,4 +250,21 @@ def _waits_too_long(counting: Counting, row: int) -> str:
         "starts {share} of the jobs {job} within {wait}; {asked} are asked for",
         share=_percent(shares[latest]), job=team.job[one.queue[latest]].name, wait=duration(one.waits_s[latest]),
         asked=_percent(team.wait_probability),
+    )  # fmt: skip
+
+
+def _not_borne(counting: Counting, row: int, broken: Sequence[str]) -> str:
+    """Why a design that meets its targets does not after a loss, and what would help."""
+    platform = counting.judged.platforms[int(counting.judged.space.platform[row])]
+    meets = tr("meets the target while all works")
+    for loss in (loss for loss, limit in LOSS_LIMITS.items() if limit in broken):
+        why, help_ = why_not(loss, platform)
+        if why:
+            return tr("{meets}, but {why}; {help}", meets=meets, why=why, help=help_)
+    most = int(counting.judged.space.sizes[-1])
+    return trn(
+        "{meets}, but not after such a loss with {n} server or fewer; allow more servers, or ask less",
+        "{meets}, but not after such a loss with {n} servers or fewer; allow more servers, or ask less",
+        most,
+        meets=meets, n=grouped(most),
     )  # fmt: skip

@@ -203,7 +203,7 @@ def node_rates(platform: Platform) -> tuple[float, float, float]:
         kind = storage.front_end_kind.value if storage.front_end_kind is not None else platform.fabric
         ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
         # Behind a gateway one port of each node is in use (the Dell guide counts one 40 GbE port a node).
-        used = 1 if platform.gateway is not None else ports
+        used = (2 if platform.has_spare_gateway else 1) if platform.gateway is not None else ports
         line = used * link_bytes_per_s(kind)
     low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
     if low is None and high is None:

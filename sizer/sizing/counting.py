@@ -19,7 +19,7 @@ from sizer.physical.kept import kept, kept_by_catalog
 from sizer.physical.power import device_power
 from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.sizing.evaluate import least_chance
-from sizer.sizing.judge import TWIN_LIMIT, WAIT_LIMIT, Judged
+from sizer.sizing.judge import COUNT_LIMIT, TWIN_LIMIT, WAIT_LIMIT, Judged
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
 Floats = NDArray[np.float64]
@@ -249,6 +249,7 @@ class Counting:
         judged = self.judged
         breaks = np.sum([~kept for kept in judged.class_passes.values()], axis=0)
         meets = judged.class_probability >= least_chance(self.request.confidence)
+        meets &= judged.class_passes[COUNT_LIMIT]  # so many GPUs may be asked for, whatever their rate
         # The weights only order: chance before rate, and below every design that meets the target.
         fastest = judged.class_probability - 1.0 + 1e-6 * judged.class_throughput / judged.class_throughput.max()
         # A team that waits too long waits least on the most servers, below every design whose jobs start in time.

@@ -20,6 +20,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing import evaluate
 from sizer.sizing.columns import Columns, columns, fabric_shares, is_narrowed, narrowed
 from sizer.sizing.evaluate import Compute, Need
+from sizer.sizing.loss_limits import LOSS_LIMITS, after_losses
 from sizer.sizing.storage_units import StorageUnits
 from sizer.sizing.team_search import TeamLimits, team_limits
 from sizer.workload.request import SizingRequest
@@ -32,8 +33,9 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # Limits that a single stage sets; a row that keeps them all can still miss the joint confidence. The names of these and
 # of what cannot be built are English until they are shown; those of the request's limits are made in words at once.
+COUNT_LIMIT = mark("number of GPUs")
 _COMPUTE_LIMITS = (
-    mark("number of GPUs"),
+    COUNT_LIMIT,
     mark("rate of the GPUs"),
     mark("host processors that decode"),
     mark("network ports of the servers"),
@@ -148,10 +150,12 @@ def judge(
     alike = _Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration)
     shape = (len(alike.first), len(space.sizes))
+    losses = after_losses(request, works, platforms, space.sizes, alike.cols, alike.fewest_nodes, catalog, calibration)
+    spare = np.max([loss.nodes() for loss in losses], axis=0) if losses else None
     found = _Classes.empty(shape)
     step = max(_BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(alike.first), step):
-        _judge_block(slice(start, start + step), found, request, works, space, alike, servers)
+        _judge_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
     passes: dict[str, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
     passes[_CAPACITY_LIMIT] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape)
     passes[_STORAGE_LIMIT] = found.enough
@@ -166,6 +170,9 @@ def judge(
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
     passes[_CHANCE_LIMIT] = (found.chance >= evaluate.least_chance(request.confidence)) | ~alone
+    for loss in losses:
+        name = LOSS_LIMITS[loss.loss]
+        passes[name] = passes.get(name, np.ones(shape, dtype=bool)) & loss.keeps(found.nodes)
     length = None if servers.epochs is None else servers.epochs[alike.kind_of]
     return Judged(
         space=space,
@@ -221,6 +228,10 @@ class _Alike:
             cols = cols.shaped((len(platforms), len(space.sizes)))
             each = np.arange(len(platforms))
             return cls(facts, cols, units, fewest, each, each, each, each)
+        if request.resilience.keeps_targets_without:
+            # What a loss leaves differs from platform to platform, too.
+            each = np.arange(len(platforms))
+            return cls(facts, facts.shaped((len(platforms), 1)), units, fewest, each, each, each, each)
         storage = (units.counted, units.per_unit, units.least, units.most, units.holds_data)
         first, class_of = _distinct(np.stack([*facts.as_rows(), *storage]))
         kinds, kind_of = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
@@ -308,6 +319,7 @@ def _judge_block(
     space: Space,
     alike: _Alike,
     servers: _Servers,
+    spare: Floats | None,
 ) -> None:
     """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
     index, kind, sizes = alike.first[block], alike.kind_of[block], space.sizes[None, :]
@@ -321,6 +333,8 @@ def _judge_block(
         wanted.append(evaluate.nodes_for(servers.team.bytes_per_s[kind], cols, confidence))
     units = alike.units.take(index)
     nodes, found.enough[block] = units.whole(np.max(wanted, axis=0), sizes, cols.is_local)
+    if spare is not None:
+        nodes, _ = units.whole(np.maximum(np.max(wanted, axis=0), spare[block]), sizes, cols.is_local)
     side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
     reads = [evaluate.read_bytes_per_s(work, comp, need) for work, comp, need, _ in each]
     if servers.team is not None:

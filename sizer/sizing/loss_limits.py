@@ -1,0 +1,187 @@
+"""Whether each design of the space still meets its targets after every loss that a request asks it to bear."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.language import mark
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.physical.capacity import counts_nodes
+from sizer.physical.joined import shape
+from sizer.physical.platform import Platform
+from sizer.physical.protection import nodes_survived
+from sizer.physical.storage_networks import gateway_bytes_per_s, gateway_uplink_count
+from sizer.sizing import evaluate
+from sizer.sizing.columns import Columns
+from sizer.sizing.evaluate import Compute, Need
+from sizer.sizing.left_of_sizes import SizesLeft, left_after
+from sizer.workload.request import Loss, SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# Limits that a request sets by naming what may be lost.
+LOSS_LIMITS: Mapping[Loss, str] = {
+    "server": mark("the targets without one server"),
+    "storage-node": mark("the targets without one storage node"),
+    "switch": mark("the targets without one switch"),
+    "gateway": mark("the targets without one gateway"),
+    "feed": mark("the targets without one power feed"),
+}
+
+
+@dataclass(frozen=True)
+class AfterLoss:
+    """All designs after one loss. Arrays (platforms, sizes); of the sequences one entry a workload."""
+
+    loss: Loss
+    left: SizesLeft
+    cols: Columns
+    works: Sequence[ResolvedWorkload]
+    computes: Sequence[Compute]
+    needs: Sequence[Need]
+    chances: Sequence[Floats]  # that GPUs and host decode meet the target
+    runs: Bools  # where servers and their ports are enough
+    confidence: float  # of each workload alone
+    asked: float  # least probability of all together
+    platforms: Sequence[Platform]
+
+    def nodes(self) -> Floats:
+        """Storage nodes in all that leave enough after the loss; 0 where no number of them would do."""
+        each = zip(self.works, self.computes, self.needs, self.chances, strict=True)
+        wanted = np.max(
+            [
+                evaluate.nodes_beside(chance, work, comp, self.cols, need, self.confidence)
+                for work, comp, need, chance in each
+            ],
+            axis=0,
+        )
+        wanted = np.maximum(wanted, 1.0)
+        ways = np.maximum(self.left.node_ways - 1, 1)
+        cut = np.where(self.left.node_ways > 0, np.ceil(wanted / ways), 0.0)
+        is_some = self.runs & np.isfinite(wanted)
+        return np.where(is_some, np.where(np.isfinite(wanted), wanted, 0.0) + self.left.nodes_lost + cut, 0.0)
+
+    def keeps(self, nodes: Ints) -> Bools:
+        """Designs that still meet every target, of so many storage nodes before the loss."""
+        left = self.left
+        ways = np.maximum(left.node_ways, 1)
+        cut = np.where(left.node_ways > 0, -(-nodes // ways), 0)
+        survived = np.array([nodes_survived(one.storage) or 0 for one in self.platforms])[:, None]
+        holds = (cut <= survived) | np.array([one.back_end_switch is not None for one in self.platforms])[:, None]
+        there = np.maximum(nodes - cut - left.nodes_lost, 0)
+        counted = np.array([counts_nodes(one.storage) for one in self.platforms])[:, None]
+        enough = self.runs & holds & (~counted | (there > 0))
+        side = evaluate.storage_side(self.cols, left.n_servers, there, self._gateway(nodes))
+        chance = np.ones(nodes.shape)
+        least = evaluate.least_chance(self.confidence)
+        for work, comp, need, already in zip(self.works, self.computes, self.needs, self.chances, strict=True):
+            reads = evaluate.read_bytes_per_s(work, comp, need)
+            enough &= side.mounts.probability_at_least(reads) >= least
+            enough &= side.read.probability_at_least(reads) >= least
+            warm, cold = (evaluate.stages(work, comp, side, is_warm=is_warm) for is_warm in (True, False))
+            chance = chance * already * evaluate.path_probability(warm, cold, need)
+        return np.asarray(enough & (chance >= self.asked))
+
+    def _gateway(self, nodes: Ints) -> Floats:
+        """Rate of the uplinks that are left. [B/s]"""
+        rate = np.full(nodes.shape, np.inf)
+        for row in np.flatnonzero(self.left.gateway_ways.any(axis=1)).tolist():
+            platform, ways = self.platforms[row], self.left.gateway_ways[row]
+            rows = shape(platform, self.left.n_servers[row], nodes[row])
+            uplinks = gateway_uplink_count(platform, rows)
+            kept = uplinks - np.where(ways > 0, -(-uplinks // np.maximum(ways, 1)), 0)
+            rate[row] = gateway_bytes_per_s(platform, rows) * kept / np.maximum(uplinks, 1)
+        return rate
+
+
+def after_losses(
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    platforms: Sequence[Platform],
+    sizes: Ints,
+    cols: Columns,
+    fewest_nodes: Ints,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> list[AfterLoss]:
+    """All designs after each loss that a request asks them to bear.
+
+    Parameters
+    ----------
+    sizes : ndarray of int
+        Numbers of servers.
+    cols : Columns
+        Of the platforms, shape (platforms, 1) or (platforms, sizes).
+    fewest_nodes : ndarray of int, shape (platforms,)
+        Smallest storage system of each: a fabric of more end points has no fewer switches to share a loss.
+    """
+    found = []
+    for loss in dict.fromkeys(request.resilience.keeps_targets_without):
+        ways = [
+            list(left_after(loss, platform, sizes, int(nodes), request.fabric))
+            for platform, nodes in zip(platforms, fewest_nodes, strict=True)
+        ]
+        for number in range(max(map(len, ways))):
+            whole = SizesLeft.whole(sizes)
+            rows = [some[number] if number < len(some) else whole for some in ways]
+            left = SizesLeft(*(np.stack(part) for part in zip(*(vars(row).values() for row in rows), strict=True)))
+            found.append(_after(loss, left, request, works, platforms, cols, catalog, calibration))
+    return found
+
+
+def _after(
+    loss: Loss,
+    left: SizesLeft,
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    platforms: Sequence[Platform],
+    cols: Columns,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> AfterLoss:
+    cols = _narrower(cols, left)
+    confidence = evaluate.share_of(request)
+    asked = evaluate.least_chance(confidence)
+    computes, needs, chances = [], [], []
+    runs = left.is_left.copy()
+    for work in works:
+        comp = evaluate.compute(work, platforms, cols, left.n_servers, calibration, catalog)
+        need = evaluate.need(work, comp, cols, left.n_servers, confidence, calibration)
+        by_gpus = evaluate.gpu_probability(comp.gpu, need)
+        by_decode = comp.decode.probability_at_least(need.samples_per_s)
+        runs &= left.n_servers * cols.gpus_per_server >= (work.request.target.gpus_busy or 0)
+        runs &= (by_gpus >= asked) & (by_decode >= asked)
+        computes.append(comp)
+        needs.append(need)
+        chances.append(by_gpus * by_decode)
+    return AfterLoss(
+        loss=loss,
+        left=left,
+        cols=cols,
+        works=works,
+        computes=computes,
+        needs=needs,
+        chances=chances,
+        runs=runs,
+        confidence=confidence,
+        asked=evaluate.least_chance(request.confidence),
+        platforms=platforms,
+    )
+
+
+def _narrower(cols: Columns, left: SizesLeft) -> Columns:
+    shape_ = left.n_servers.shape
+    spread = Columns(**{name: np.broadcast_to(part, shape_) for name, part in vars(cols).items()})
+    return replace(
+        spread,
+        exchange_bytes_per_s=spread.exchange_bytes_per_s * left.exchange,
+        storage_nic_bytes_per_s=spread.storage_nic_bytes_per_s * left.file,
+        node_line_bytes_per_s=spread.node_line_bytes_per_s * left.ports,
+        mounts_per_node=spread.mounts_per_node * left.ports,
+    )

@@ -1,0 +1,80 @@
+"""Every device of a kind taken out of a laid-out design, one by one: the slow way to say what a design bears."""
+
+from sizer.calibrate.calibration import stored_calibration
+from sizer.physical.capacity import node_limits, nodes_per_unit
+from sizer.physical.joined import GATEWAY, HEAD, SERVERS
+from sizer.physical.lay_out import lay_out
+from sizer.physical.losses import Losses, on_one_side
+from sizer.physical.quantities import quantities, slice_row
+from sizer.sizing.after_loss import Rest, chances
+from sizer.sizing.evaluate import least_chance
+from sizer.sizing.what_if import Model
+from sizer.workload.resolve import resolve
+
+SWITCHES = (
+    *(f"{network} {level} switch" for network in ("compute", "storage") for level in ("leaf", "spine", "core")),
+    "back-end switch",
+)
+
+
+def bears(request, platform, servers, nodes, catalog):
+    """Whether a design meets its targets while all works, and after each loss of a kind that the request names."""
+    kinds = request.resilience.keeps_targets_without
+    losses, parts = _laid_out(request, platform, servers, nodes, catalog)
+    models = _models(request, platform, servers, nodes, parts, catalog)
+    rests = [[Rest(losses.whole)]]
+    for kind in kinds:
+        rests += [
+            [Rest(losses.without(devices, cables, only_whole=whole)) for whole in (False, True)]
+            for devices, cables in _lost(kind, losses, platform)
+        ]
+    return all(any(_meets(models, rest, request) for rest in ways) for ways in rests)
+
+
+def _laid_out(request, platform, servers, nodes, catalog):
+    given = {"catalog": catalog, "limits": request.limits, "existing": request.existing, "fabric": request.fabric}
+    parts = slice_row(quantities(platform, [servers], [nodes], **given), 0)
+    return Losses(lay_out(platform, parts, servers, nodes, **given)), parts
+
+
+def _models(request, platform, servers, nodes, parts, catalog):
+    fitted = stored_calibration()
+    works = resolve(request, catalog, fitted.measured)
+    gateway = float(parts.gateway_bytes_per_s[0])
+    return [
+        Model(request, works, index, platform, servers, nodes, gateway, catalog, fitted) for index in range(len(works))
+    ]
+
+
+def _lost(kind, losses, platform):
+    """Devices and cables of every loss of a kind."""
+    if kind == "server":
+        return [([name], ()) for name in losses.named(SERVERS)]
+    if kind == "switch":
+        return [([name], ()) for name in losses.named(*SWITCHES)]
+    if kind == "gateway":
+        return [([name], ()) for name in losses.named(GATEWAY)]
+    if kind == "feed":
+        return [(dark, ()) for dark in on_one_side(losses._plan).values()]
+    if platform.storage.kind == "nfs-server":
+        return [([name], ()) for name in losses.named(HEAD)]
+    return [((), [link.id for link in links]) for links in losses.storage_nodes.values()]
+
+
+def _meets(models, rest, request):
+    chance = 1.0
+    for model in models:
+        chance *= float(chances(model, [rest])[0])
+    return chance >= least_chance(request.confidence)
+
+
+def smaller(design):
+    """Servers and storage nodes of every design of the platform that stands before this one: fewer servers first."""
+    storage, nodes = design.platform.storage, design.storage_nodes
+    unit, (low, high) = nodes_per_unit(storage), node_limits(storage)
+    if nodes:
+        yield from ((design.n_servers, fewer) for fewer in range(low, nodes, unit))
+    choices = range(low, min(max(2 * nodes, low), high) + 1, unit) if nodes else [0]
+    yield from (
+        (servers, some) for servers in range(max(design.n_servers - 2, 1), design.n_servers) for some in choices
+    )
