@@ -10,6 +10,7 @@ import typer
 from sizer.base.errors import SizerError
 from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
+from sizer.cli.diff import diff_command
 from sizer.cli.doctor import doctor_command
 from sizer.cli.evidence import calibrate_command, validate_command
 from sizer.cli.fabric import fabric_command
@@ -28,6 +29,7 @@ app.command("size")(size_command)
 app.command("batch")(batch_command)
 app.command("sweep")(sweep_command)
 app.command("project")(project_command)
+app.command("diff")(diff_command)
 app.command("fabric")(fabric_command)
 app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)

@@ -105,9 +105,14 @@ class Saved:
     meanwhile: tuple[Entry, ...] = ()
 
 
+def looks_like_id(text: str) -> bool:
+    """Whether a text can be the id of a design."""
+    return _ID.fullmatch(text) is not None
+
+
 def checked_id(design_id: str) -> str:
     """The id of a design, if it looks like one."""
-    if not _ID.fullmatch(design_id):
+    if not looks_like_id(design_id):
         raise LibraryError("that is no id of a design: ids have 8 to 64 letters, digits, hyphens and underscores")
     return design_id
 

@@ -5,7 +5,7 @@ import re
 from sizer.base.errors import RequestError
 from sizer.library.faults import LibraryError
 from sizer.library.library import Library
-from sizer.library.records import Design
+from sizer.library.records import MAX_NAME, Design, looks_like_id
 from sizer.library.sides import Side
 from sizer.workload.request import SizingRequest
 
@@ -44,6 +44,10 @@ def side_of_revision(named: str, library: Library) -> Side:
 
 def _design(named: str, library: Library) -> Design:
     """The design of a name, or of an id."""
+    if len(named) > MAX_NAME:
+        raise LibraryError(
+            f"the library has no design called {named[:80]!r}…: names have at most {MAX_NAME} characters"
+        )
     page, found, n_found = 0, [], 1
     while page * 100 < n_found:
         listed = library.search(named, page=page, per_page=100, with_hidden=True)
@@ -52,4 +56,6 @@ def _design(named: str, library: Library) -> Design:
     if len(found) > 1:
         ids = ", ".join(design.id for design in found[:_MOST_LISTED])
         raise LibraryError(f"{len(found)} designs are called {named[:80]!r}; name one by its id: {ids}")
+    if not found and not looks_like_id(named):
+        raise LibraryError(f"the library has no design called {named[:80]!r}")
     return found[0] if found else library.design(named)

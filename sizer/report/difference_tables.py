@@ -1,6 +1,6 @@
 """Tables of what two answers say otherwise: fields of the request, figures and lines of the bill."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +11,7 @@ from sizer.base.quantities import duration, grouped, si
 from sizer.library.compare import FigureChange, LineChange
 from sizer.library.snapshot import Figure, Line
 from sizer.report.comparison import OTHER, OTHER_WORKLOAD, SAME, WITHIN, count_difference, difference, points
+from sizer.report.request_comparison import said
 from sizer.report.tables import Cell, Table, columns, row
 from sizer.report.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, money, percent, plural
 from sizer.workload.changes import FieldChange, Path
@@ -30,7 +31,7 @@ def request_table(
     before: str,
     now: str,
     label_of: Callable[[Path], str],
-    said: Callable[[Any], str],
+    text_of: Callable[[Path, Any], str],
 ) -> Table | None:
     """Fields of the request that differ.
 
@@ -41,11 +42,14 @@ def request_table(
         Heads of the columns.
     label_of : callable
         A place in a request in words.
-    said : callable
-        A value in words.
+    text_of : callable
+        A value in words, from its place and itself.
     """
     rows = [
-        row(label_of(one.path), *(NOT_STATED if value is None else Cell(cut(said(value))) for value in _sides(one)))
+        row(
+            label_of(one.path),
+            *(NOT_STATED if value is None else Cell(cut(text_of(one.path, value))) for value in _sides(one)),
+        )
         for one in changes
     ]
     return table_of("request", "Request", ("Field", before, now), rows)
@@ -60,15 +64,9 @@ def dotted(path: Path) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
-def as_written(value: Any) -> str:
-    """A value of a request about as its file writes it."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} = {as_written(part)}" for key, part in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(as_written, value)) or "none"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+def written(path: Path, value: Any) -> str:
+    """A value of a request with its unit, items by their ids."""
+    return said(next((part for part in reversed(path) if isinstance(part, str)), ""), value, str)
 
 
 # --- answer

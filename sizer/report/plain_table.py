@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sizer.report.tables import Row, Table
 
-# Letters of a line, and the fewest that a column keeps when a table must be narrowed.
+# Letters of a line, and those of a word that no narrowing breaks.
 WIDTH = 110
-_LEAST = 9
+_WORD = 24
 _GAP = "  "
 
 
@@ -33,18 +33,18 @@ def table_text(table: Table, width: int = WIDTH) -> str:
     DGX-1      8
     C4140      4
     """
-    heads = [_clean(column.title) for column in table.columns]
-    body = [[_clean(cell.text) for cell in row.cells] for row in table.rows]
+    heads = [clean(column.title) for column in table.columns]
+    body = [[clean(cell.text) for cell in row.cells] for row in table.rows]
     counted = [cells for row, cells in zip(table.rows, body, strict=True) if row.kind != "group"]
     widths = _widths([heads, *counted], width)
     rights = [column.align == "right" for column in table.columns]
-    lines = [_clean(table.caption)] if table.caption else []
+    lines = [clean(table.caption)] if table.caption else []
     if any(heads):
         lines += [*_lines(heads, widths, rights), "-" * (sum(widths) + len(_GAP) * (len(widths) - 1))]
     for row, cells in zip(table.rows, body, strict=True):
         lines += _row_lines(row, cells, widths, rights)
     if table.note:
-        lines += textwrap.wrap(_clean(table.note), width)
+        lines += textwrap.wrap(clean(table.note), width)
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -68,12 +68,19 @@ def _lines(cells: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """Letters of each column."""
     widths = [max(1, *(len(cell) for cell in column)) for column in zip(*rows, strict=True)]
+    least = [
+        max([1, *(min(len(word), _WORD) for cell in column for word in cell.split())])
+        for column in zip(*rows, strict=True)
+    ]
     room = width - len(_GAP) * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > _LEAST:
-        widths[widths.index(max(widths))] -= 1
+    while sum(widths) > room:
+        loose = [place for place, letters in enumerate(widths) if letters > least[place]]
+        if not loose:
+            break
+        widths[max(loose, key=lambda place: widths[place])] -= 1
     return widths
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Text without what would move the cursor or colour the terminal: names come from users."""
     return "".join(" " if unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") else one for one in text)

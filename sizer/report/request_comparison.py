@@ -33,7 +33,7 @@ def request_table(
     asked = [dict(_fields(_told(one.result))) for one in designs]
     rows = []
     for path in dict.fromkeys(path for fields in asked for path in fields):
-        values = [_said(path[-1], fields.get(path), name_of) for fields in asked]
+        values = [said(path[-1], fields.get(path), name_of) for fields in asked]
         if len(set(values)) > 1:
             cells = [_asked(value, values[baseline], place == baseline) for place, value in enumerate(values)]
             rows.append(row(_field_label(path, label_of), *cells))
@@ -66,14 +66,14 @@ def _field_label(path: _Path, label_of: Callable[[str], str]) -> str:
     return f"{label}, workload {path[1]}" if path[0] == "workload" and path[1] != "1" else label
 
 
-def _said(field: str, value: Any, name_of: Callable[[str], str]) -> str:
-    """Value of a field with its unit."""
+def said(field: str, value: Any, name_of: Callable[[str], str]) -> str:
+    """Value of a field with its unit, from a request with every default."""
     if value in (None, [], {}):
         return NOT_STATED
     if isinstance(value, Mapping):
-        return ", ".join(f"{name_of(str(key))}: {_said(str(key), part, name_of)}" for key, part in value.items())
+        return ", ".join(f"{name_of(str(key))}: {said(str(key), part, name_of)}" for key, part in value.items())
     if isinstance(value, list):
-        return ", ".join(_said(field, part, name_of) for part in value)
+        return ", ".join(said(field, part, name_of) for part in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, (int, float)):

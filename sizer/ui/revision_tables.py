@@ -193,7 +193,7 @@ def show_differences(found: Differences, before: int, after: int, catalog: Catal
 
 def fields_table(changes: Iterable[FieldChange], before: str, now: str) -> Table | None:
     """Fields of the request that differ, in the words of the pages."""
-    return request_table(changes, before, now, _path, _in_words)
+    return request_table(changes, before, now, _path, lambda _, value: _in_words(value))
 
 
 def _figures(changes: Iterable[FigureChange], before: str, now: str, currencies: tuple[str, str]) -> Table | None:

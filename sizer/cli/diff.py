@@ -1,0 +1,76 @@
+"""``sizer diff``: what two requests, designs or revisions say otherwise, and which input caused it."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sizer.base.errors import RequestError
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+if TYPE_CHECKING:
+    from sizer.catalog.model import Catalog
+    from sizer.library.sides import Side
+
+_WHAT = "request file, design.json, or revision of the library: 'Plant 4@r3'"
+
+
+def diff_command(
+    before: Annotated[str, typer.Argument(help=f"A: {_WHAT}.", metavar="A")],
+    now: Annotated[str, typer.Argument(help=f"B: {_WHAT}.", metavar="B")],
+    library: Annotated[
+        str | None,
+        typer.Option(help="Library of designs, a file or an address; default: as for the app (SIZER_LIBRARY)."),
+    ] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Compare two requests, designs or saved revisions: request, answer, parts, money, and which input caused it."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.diff_json import difference_document
+    from sizer.library.compare import differences
+    from sizer.report.difference_text import difference_text
+    from sizer.sizing.differences import diff
+
+    catalog = load_catalog(overlay=catalog_dir)
+    sides = _side(before, library, catalog), _side(now, library, catalog)
+    found = differences(*sides)
+    caused = diff(sides[0].asked, sides[1].asked, catalog)
+    if as_json:
+        print_json(difference_document(sides, found, caused))
+    else:
+        print(difference_text(sides, found, caused))
+
+
+def _side(named: str, address: str | None, catalog: "Catalog") -> "Side":
+    from sizer.library.sides import side_of_file
+
+    path = Path(named)
+    if "@" not in named or _is_file(path):
+        return side_of_file(path, catalog)
+    try:
+        from sizer.library.library import Library
+        from sizer.library.opening import default_address
+        from sizer.library.revision_sides import side_of_revision
+    except ModuleNotFoundError as error:
+        raise RequestError(
+            f"{named[:80]}: revisions need the library of designs, and {error.name} is not installed; "
+            "install the package with its extra [library]"
+        ) from None
+    address = default_address(os.environ) if address is None else address
+    # Opening would make a library where there is none, and only reading is asked for.
+    if "://" not in address and not _is_file(Path(address).expanduser()):
+        raise RequestError(f"{named[:80]}: there is no library at {address}; name one with --library")
+    library = Library(address)
+    try:
+        return side_of_revision(named, library)
+    finally:
+        library.close()
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # longer than a file's name can be, or with a NUL
+        return False

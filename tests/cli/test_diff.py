@@ -1,0 +1,197 @@
+"""``sizer diff``: requests, designs and revisions compared, and every unreadable side refused in a sentence."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sizer.base.resources import data_dir
+from sizer.export.design_json import design_document, to_json
+from sizer.library.content import content_of
+from sizer.library.design_file import snapshot_of_file
+from sizer.library.library import Library
+from sizer.library.sides import MAX_DESIGN_BYTES
+from sizer.library.snapshot import snapshot_of
+from tests.answers import EXAMPLES, catalog, sized
+from tests.cli.running import refused, run
+
+SMALL = data_dir("examples") / "dgx1-f800-resnet50.toml"
+LARGE = data_dir("examples") / "dgx1-f800-inception-v4.toml"
+ID = "design-0001"
+
+
+def told(*arguments: object) -> dict[str, Any]:
+    done = run("diff", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture
+def design_file(tmp_path: Path) -> Path:
+    path = tmp_path / "design.json"
+    path.write_text(to_json(design_document(sized(SMALL.stem))), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    path = tmp_path / "designs.sqlite"
+    opened = Library(str(path))
+    for number, name in enumerate((SMALL.stem, LARGE.stem)):
+        result = sized(name)
+        draft = result.request.model_dump(mode="json", exclude_none=True)
+        content = content_of(draft, "", result, catalog())
+        now = datetime(2026, 11, 22, number, tzinfo=UTC)
+        if number:
+            opened.save(ID, 1, content, author="", comment="", now=now)
+        else:
+            opened.create(ID, "Plant 4", content, author="", comment="", now=now)
+    opened.close()
+    return path
+
+
+def test_small_against_large_images_names_the_cause() -> None:
+    """dell-isilon-dgx1-blog-2018: nine DGX-1 and eight nodes both times; small images would do with four."""
+    done = run("diff", SMALL, LARGE)
+    assert done.returncode == 0, done.stderr
+    assert "Storage nodes +4: workload.sample_bytes +14 and workload.target −10." in done.stdout
+    assert "other workload" in done.stdout  # the rates of two networks have no difference
+    assert "No difference of the prices can be told" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 110
+
+
+def test_json_says_the_same_and_adds_up() -> None:
+    found = told(SMALL, LARGE)
+    assert found["kind"] == "difference"
+    sizes = found["sized_now"]
+    assert sizes["total"]["storage-nodes"] == 4
+    assert sum(cause["shares"]["storage-nodes"] for cause in sizes["causes"]) == 4
+    nodes = next(one for one in found["figures"] if one["now"]["key"] == "storage-nodes")
+    assert (nodes["before"]["value"], nodes["now"]["value"]) == (4, 8)
+    chassis = next(one for one in found["bill"] if "Isilon F800" in one["now"]["name"])
+    assert (chassis["before"]["quantity"], chassis["now"]["quantity"], chassis["more"]) == (1, 2, None)
+
+
+def test_a_request_is_the_same_as_the_design_that_was_written_for_it(design_file: Path) -> None:
+    done = run("diff", SMALL, design_file)
+    assert done.returncode == 0, done.stderr
+    assert "The two are the same." in done.stdout
+    assert "as answered then" in done.stdout
+    assert "Figure" not in done.stdout
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_design_file_says_what_a_library_remembers(name: str) -> None:
+    remembered = snapshot_of(sized(name), catalog())
+    read = snapshot_of_file(json.loads(to_json(design_document(sized(name)))), "x", catalog())
+    about = {"figures", "lines", "verdict", "design", "currency", "catalog_digest", "calibration_digest"}
+    assert read.model_dump(include=about) == remembered.model_dump(include=about)
+
+
+def test_a_saved_answer_that_is_another_now_is_told(design_file: Path) -> None:
+    data = json.loads(design_file.read_text(encoding="utf-8"))
+    data["design"]["storage_nodes"], data["catalog_digest"] = 6, "of another catalogue"
+    design_file.write_text(json.dumps(data), encoding="utf-8")
+    done = run("diff", design_file, SMALL)
+    assert "answered with another catalogue" in done.stdout
+    assert "Storage nodes 6, now 4" in done.stdout
+
+
+def test_revisions_are_named_by_design_and_number(library: Path) -> None:
+    here = ("--library", library)
+    by_name, by_id = told("plant 4@r1", "Plant 4@", *here), told(f"{ID}@1", f"{ID}@r2", *here)
+    assert by_name == by_id
+    assert [side["name"] for side in by_id["sides"]] == ["Plant 4, revision 1", "Plant 4, revision 2"]
+    assert by_id["sized_now"]["total"]["storage-nodes"] == 4
+    assert "The two are the same." in run("diff", "Plant 4@r1", SMALL, *here).stdout
+
+
+def test_revisions_that_are_not_there(library: Path, tmp_path: Path) -> None:
+    here = ("--library", library)
+    refused(run("diff", "Plant 4@r3", SMALL, *here), 7, "no revision 3")
+    refused(run("diff", "Plant 5@r1", SMALL, *here), 7, "no design called 'Plant 5'")
+    refused(run("diff", "nothing-0001@", SMALL, *here), 7, "no such design")
+    refused(run("diff", f"{'x' * 300}@1", SMALL, *here), 7, "at most 120")
+    refused(run("diff", "@r3", SMALL, *here), 2, "is no revision")
+    missing = tmp_path / "none.sqlite"
+    refused(run("diff", "Plant 4@r1", SMALL, "--library", missing), 2, "there is no library")
+    assert not missing.exists()
+    opened = Library(str(library))
+    opened.duplicate(ID, 1, new_id="design-0002", name="Plant 4", author="", now=datetime(2026, 11, 23, tzinfo=UTC))
+    opened.close()
+    refused(run("diff", "Plant 4@r1", SMALL, *here), 7, "2 designs are called 'Plant 4'", "design-0002")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("none.toml", None, ["cannot be read"]),
+        ("x.pdf", "%PDF", ["unknown ending"]),
+        ("x.json", "[1, 2", ["is not valid JSON"]),
+        ("x.json", "[" * 200_000, ["is not valid JSON"]),
+        ("x.json", "[1, 2]", ["expected a table"]),
+        ("x.json", '{"kind": "projection"}', ["of kind 'projection'"]),
+        ("x.json", '{"kind": {"a": 1}}', ["of kind"]),
+        ("x.json", '{"kind": "design"}', ["expected a table"]),
+        ("x.json", json.dumps({"title": "y" * 1_100_000}), ["more than a request holds"]),
+        ("x.toml", "\x00\xff", ["x.toml"]),
+    ],
+)
+def test_files_that_are_no_side(tmp_path: Path, name: str, text: str | None, words: list[str]) -> None:
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text, encoding="latin-1")
+    done = run("diff", SMALL, path)
+    refused(done, 2, name, *words)
+    assert len(done.stderr) < 600
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "words"),
+    [
+        (("design", "n_gpus"), -1, ["design.n_gpus"]),
+        (("design", "rack_units"), float("nan"), ["design.rack_units"]),
+        (("design", "workloads"), [], ["design.workloads"]),
+        (("bill", "total"), "1e400", ["bill.total"]),
+        (("bill", "lines"), [{}], ["bill.lines.0"]),
+        (("verdict",), "x" * 5_000, ["verdict"]),
+        (("schema_version",), 9, ["schema_version is 9"]),
+    ],
+)
+def test_design_files_that_were_tampered_with(
+    design_file: Path, where: tuple[str, ...], value: object, words: list[str]
+) -> None:
+    data = json.loads(design_file.read_text(encoding="utf-8"))
+    table = data
+    for key in where[:-1]:
+        table = table[key]
+    table[where[-1]] = value
+    design_file.write_text(json.dumps(data), encoding="utf-8")
+    refused(run("diff", design_file, SMALL), 2, "design.json", *words)
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.json"
+    with path.open("wb") as file:
+        file.truncate(MAX_DESIGN_BYTES + 1)
+    refused(run("diff", SMALL, path), 2, "huge.json", "larger than a design.json can be")
+
+
+def test_a_side_without_a_design_is_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(SMALL.read_text(encoding="utf-8") + "\n[limits]\nservers = 1\n", encoding="utf-8")
+    done = run("diff", SMALL, path)
+    assert done.returncode == 0, done.stderr
+    assert "No answer:" in done.stdout
+    assert "B has no design" in done.stdout
+
+
+def test_names_from_a_file_do_not_move_the_cursor(tmp_path: Path) -> None:
+    path = tmp_path / "evil.toml"
+    path.write_text(SMALL.read_text(encoding="utf-8").replace("113 kB images", r"\u001b[2J"), encoding="utf-8")
+    done = run("diff", SMALL, path)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
