@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from sizer.sizing.claims import Claim as Claim
     from sizer.sizing.claims import claims as claims
     from sizer.sizing.differences import diff as diff
+    from sizer.sizing.growth_result import GrowthPlan as GrowthPlan
     from sizer.sizing.project import project as project
+    from sizer.sizing.purchases import growth_plan as growth_plan
     from sizer.sizing.rent_or_buy import rent_or_buy as rent_or_buy
     from sizer.sizing.result import DesignAnswer as DesignAnswer
     from sizer.sizing.result import SizingResult as SizingResult
@@ -41,6 +43,7 @@ _PUBLIC = {
     "Catalog": "sizer.catalog.model",
     "Claim": "sizer.sizing.claims",
     "DesignAnswer": "sizer.sizing.result",
+    "GrowthPlan": "sizer.sizing.growth_result",
     "InfeasibleError": "sizer.base.errors",
     "Estimate": "sizer.base.estimate",
     "SizerError": "sizer.base.errors",
@@ -50,6 +53,7 @@ _PUBLIC = {
     "UpOrOut": "sizer.sizing.up_or_out",
     "SimplestDesign": "sizer.sizing.simplest",
     "claims": "sizer.sizing.claims",
+    "growth_plan": "sizer.sizing.purchases",
     "load_catalog": "sizer.catalog.loader",
     "monte_carlo": "sizer.batch.monte_carlo",
     "diff": "sizer.sizing.differences",

@@ -20,6 +20,7 @@ from sizer.report.chapters import (
     operation,
     overview,
     performance,
+    purchases,
     requirements,
     risks,
     software,
@@ -65,6 +66,9 @@ _CHAPTERS = (
     _Plan("facility", mark("Physical design"), facility.content),
     _Plan("bill", mark("Bill of materials"), bill.content),
     _Plan("operation", mark("Operation and growth"), operation.content),
+    _Plan(
+        "purchases", mark("Growth plan"), purchases.content, applies=lambda case: case.result.request.growth is not None
+    ),
     _Plan("risks", mark("Risks, limits and alternatives"), risks.content),
     _Plan("sources", mark("Sources"), appendices.nothing, is_appendix=True),
     _Plan("assumptions", mark("All assumptions"), appendices.assumptions, in_short=False, is_appendix=True),

@@ -9,7 +9,9 @@ from sizer.bom.bill import Sum
 from sizer.physical.platform import Platform
 from sizer.sizing.growth_size import Size
 from sizer.sizing.used_up import Limit
+from sizer.workload.growth import Growth
 from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
 
 Way = Literal["best", "at-once", "prepared", "as-it-grows"]
 Basis = Literal["cost", "watts", "equipment"]
@@ -102,13 +104,16 @@ class PlatformGrowth:
 class GrowthPlan:
     """Purchases over the years for every platform that carries them."""
 
+    growth: Growth
     requests: tuple[SizingRequest, ...]  # of each year, those beyond the plan too
+    works: tuple[tuple[ResolvedWorkload, ...], ...]  # of each year
     n_years: int  # that the plan covers
     stops: str  # sentence: why it ends before the years asked; "" where it does not
     platforms: tuple[PlatformGrowth, ...]  # side by side; a ranking only where the prices allow one
     deciding_prices: tuple[str, ...]  # items without a price that would rank the platforms
 
     def of(self, server: str, storage: str) -> PlatformGrowth:
-        """The platform of these kinds, or the first one."""
-        same = (one for one in self.platforms if one.platform.key == (server, storage))
-        return next(same, self.platforms[0])
+        """The platform of these kinds, else the first with this server, else the first."""
+        same = [one for one in self.platforms if one.platform.key == (server, storage)]
+        alike = [one for one in self.platforms if one.platform.server.id == server]
+        return next(iter((*same, *alike, *self.platforms)))

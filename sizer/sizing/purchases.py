@@ -65,9 +65,10 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     their price names. Where an item without a price could change the choice, the sequence with the fewest servers and
     storage nodes over the years is taken instead, and the item is named.
     """
-    growth_of(request)
+    growth = growth_of(request)
     fitted = calibration if calibration is not None else stored_calibration()
     requests = yearly_requests(request, catalog)
+    works = tuple(resolve(one, catalog, fitted.measured) for one in requests)
     stops = ""
     for n_years in range(len(requests), 0, -1):
         try:
@@ -81,7 +82,7 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
             found = _platforms(chosen, requests[:n_years], request, catalog, fitted)
             if found:
                 deciding = last.deciding_prices(np.array(rows)) if len(rows) > 1 else ()
-                return GrowthPlan(requests, n_years, stops, tuple(found), deciding)
+                return GrowthPlan(growth, requests, works, n_years, stops, tuple(found), deciding)
             why = tr("no platform that meets it also meets every year before")
         if n_years == 1:
             raise InfeasibleError(why)

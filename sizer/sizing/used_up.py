@@ -14,6 +14,7 @@ from sizer.physical.counted import Quantities
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.sizing import evaluate
+from sizer.sizing.data_held import data_held
 from sizer.sizing.growth_size import Size
 from sizer.sizing.run import Run, run_on
 from sizer.workload.request import SizingRequest
@@ -128,7 +129,7 @@ def _rates(
                 name: load for name, load in here.items() if name not in of_work
             }
         if usable > 0:
-            here[CAPACITY] = max(work.dataset_bytes for work in works) / usable
+            here[CAPACITY] = data_held(works, request.data).total_bytes / usable
         for name, load in here.items():
             loads.setdefault(name, []).append(load)
     return [Limit(name, tuple(of_years), is_gradual=True) for name, of_years in loads.items()]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.model import Catalog
 from sizer.physical.addresses import AddressPlan, address_plan
 from sizer.physical.growth import GrowthStep, growth
@@ -10,6 +11,8 @@ from sizer.report.edition import Edition
 from sizer.report.theme import Palette
 from sizer.sizing.acceptance import AcceptanceTest, acceptance_tests
 from sizer.sizing.failures import FailureCase, failure_cases
+from sizer.sizing.growth_result import GrowthPlan
+from sizer.sizing.purchases import growth_plan
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.sensitivity import Sensitivity, sensitivities
 
@@ -71,6 +74,14 @@ class Case:
     def addresses(self) -> AddressPlan:
         """Subnets and addresses of every port."""
         return address_plan(self.design.plan)
+
+    @cached_property
+    def growth_plan(self) -> tuple[GrowthPlan | None, str]:
+        """Purchases of every year; None with the reason where nothing meets even the first year."""
+        try:
+            return growth_plan(self.result.request, self.catalog), ""
+        except (InfeasibleError, RequestError) as error:
+            return None, str(error)
 
     @property
     def growth(self) -> tuple[GrowthStep, ...]:
