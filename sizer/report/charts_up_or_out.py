@@ -1,43 +1,36 @@
 """The same GPUs in fewer, larger servers or in more, smaller ones."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
-import numpy as np
 
-from sizer.base.estimate import Estimate
 from sizer.base.language import tr
-from sizer.base.quantities import grouped, significant
+from sizer.base.quantities import grouped
 from sizer.drawings.palette import COLUMN_PX
-from sizer.report.charting import Chart, Rows, axis, chart_of, finish, label_room, names_axis
+from sizer.report.charting import Chart, Rows, axis, broken, chart_of, finish, label_room, names_axis
 from sizer.report.theme import LIGHT, Palette
-from sizer.report.words import estimate, sample_unit
-from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.report.words import estimate, listed, percent, sample_unit
+from sizer.sizing.up_or_out import Pair, StepSplit, Way
 
 # Pixels of a full-width chart that the names left of its bars leave for the plot.
-_PLOT = 470.0
+_PLOT = 450.0
 _ROW_PX = 34
-# Storage or network this close to the rate holds it back.
-_NEAR = 0.1
+# A part of all steps below this share is not worth a word. [-]
+_SEEN = 0.005
 
 
-class _Way(NamedTuple):
-    """So many GPUs in servers of one kind."""
-
-    name: str
-    per_server: int
-    n_servers: int
-    rate: Estimate
-
-
-def up_or_out_chart(result: SizingResult, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """The same number of the same GPUs in fewer, larger servers and in more, smaller ones.
+def rates_chart(
+    ways: Sequence[Way], number: int = 0, palette: Palette = LIGHT, width: int | str = COLUMN_PX
+) -> Chart | None:
+    """Rate of every arrangement with its 90 % interval, in the colour of the stage that limits it.
 
     Parameters
     ----------
-    result : SizingResult
-        Its first workload is compared, between the design and another platform of the answer.
+    ways : sequence of Way
+        The first one is what the others are set against.
+    number : int
+        Of the workload.
     palette : Palette
         Colours.
     width : int or str
@@ -46,74 +39,109 @@ def up_or_out_chart(result: SizingResult, palette: Palette = LIGHT, width: int |
     Returns
     -------
     Chart or None
-        None where the answer holds no honest pair: same GPU, same count, another number of GPUs in a server, one of
-        the sizes that were run, and neither held back by storage or network.
+        None of a single arrangement.
     """
-    pair = _pair(result)
-    if pair is None:
+    if len(ways) < 2:
         return None
-    unit = sample_unit(result.design.workloads[0].dnn)
+    unit = sample_unit(ways[0].runs[number].answer.dnn)
     rows: Rows = []
-    for way in pair:
-        value, low, high = (float(part) for part in way.rate)
-        rows.append({"name": way.name, "value": value, "low": low, "high": high, "text": estimate(way.rate, unit)})
+    for way in ways:
+        answer = way.runs[number].answer
+        value, low, high = (float(part) for part in answer.throughput)
+        text, colour = estimate(answer.throughput, unit), palette.stages[answer.bottleneck]
+        rows.append(
+            {"name": broken(way.arrangement.name), "value": value, "low": low, "high": high, "text": text,
+             "colour": colour}
+        )  # fmt: skip
     longest = max(row["high"] for row in rows)
     scale = alt.Scale(domain=[0, longest * label_room([row["text"] for row in rows], _PLOT)], nice=False)
     y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette))
     base = chart_of(rows).encode(y=y)
     x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title=tr("throughput, {unit}", unit=unit))
     layers: list[Any] = [
-        base.mark_bar(height=alt.RelativeBandSize(0.55), color=palette.stages["gpu"]).encode(x=x),
+        base.mark_bar(height=alt.RelativeBandSize(0.55)).encode(x=x, color=alt.Color("colour:N", scale=None)),
         base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
         base.mark_text(align="left", dx=6).encode(x=alt.X("high:Q", scale=scale), text="text:N"),
     ]
-    return finish(layers, up_or_out_finding(pair), palette, width, _ROW_PX * len(rows))
+    return finish(layers, rates_finding(ways, number), palette, width, _ROW_PX * len(rows))
 
 
-def _pair(result: SizingResult) -> tuple[_Way, _Way] | None:
-    """Larger servers first."""
-    for other in result.platforms:
-        ways = [*_at_size(result.design, other.n_gpus), *_at_size(other, other.n_gpus)]
-        is_same_gpu = other.platform.gpu.id == result.design.platform.gpu.id
-        if is_same_gpu and len(ways) == 2 and ways[0].per_server != ways[1].per_server:
-            larger, smaller = sorted(ways, key=lambda way: -way.per_server)
-            return larger, smaller
-    return None
+def rates_finding(ways: Sequence[Way], number: int = 0) -> str:
+    """Title of the chart of rates: a difference only where the interval of the ratio leaves one."""
+    first = ways[0]
+    faster, slower = [], []
+    for way in ways[1:]:
+        ratio = Pair(first, way).relative[number]
+        if float(ratio.low) > 1:
+            faster.append(way.arrangement.name)
+        elif float(ratio.high) < 1:
+            slower.append(way.arrangement.name)
+    values = {"gpus": grouped(first.n_gpus), "first": first.arrangement.name}
+    if not faster and not slower:
+        return tr("{gpus} GPUs: no arrangement is certainly faster or slower than {first}", **values)
+    if not slower:
+        return tr("{gpus} GPUs: only {faster} certainly run faster than {first}", faster=listed(faster), **values)
+    if not faster:
+        return tr("{gpus} GPUs: only {slower} certainly run slower than {first}", slower=listed(slower), **values)
+    return tr("{gpus} GPUs: {faster} run faster than {first}, {slower} slower", faster=listed(faster),
+              slower=listed(slower), **values)  # fmt: skip
 
 
-def _at_size(design: DesignAnswer, n_gpus: int) -> Iterator[_Way]:
-    """A design's first workload at a size that was run, where the GPUs or what feeds them inside the servers limit."""
-    answer = design.workloads[0]
-    scaling = answer.scaling
-    found = np.flatnonzero(np.atleast_1d(scaling.n_gpus) == n_gpus)
-    per = design.platform.gpus_per_server
-    if found.size:
-        place = int(found[0])
-        rate = Estimate(*(np.atleast_1d(part)[place] for part in (scaling.throughput.value, scaling.throughput.low,
-                                                                  scaling.throughput.high)))  # fmt: skip
-        outer = min(float(np.atleast_1d(scaling.stage_capacity[key])[place]) for key in ("storage", "network"))
-        if outer <= (1 + _NEAR) * float(rate.value):
-            return
-    elif design.n_gpus == n_gpus and answer.bottleneck not in ("storage", "network"):
-        rate = answer.throughput
-    else:
-        return
-    servers = n_gpus // per
-    name = design.platform.server.name
-    yield _Way(tr("{count} × {server}", count=grouped(servers), server=name), per, servers, rate)
+def steps_chart(
+    ways: Sequence[Way], number: int = 0, palette: Palette = LIGHT, width: int | str = COLUMN_PX
+) -> Chart | None:
+    """Where the time of a training step goes in every arrangement, as stacked bars; None for inference."""
+    splits = [split for way in ways if (split := way.runs[number].split) is not None]
+    if len(ways) < 2 or len(splits) < len(ways):
+        return None
+    parts = {
+        tr("computing"): ("compute_s", palette.stages["gpu"]),
+        tr("gradients not hidden"): ("exposed_s", palette.stages["exchange"]),
+        tr("waiting for other GPUs"): ("waiting_s", palette.other),
+        tr("waiting for data"): ("data_s", palette.stages["storage"]),
+    }
+    names = [broken(way.arrangement.name) for way in ways]
+    rows: Rows = []
+    for name, split in zip(names, splits, strict=True):
+        start = 0.0
+        for label, (field, _) in parts.items():
+            length = 1e3 * getattr(split, field)
+            rows.append({"name": name, "part": label, "from": start, "to": start + length})
+            start += length
+    total = [
+        {"name": name, "to": 1e3 * split.step_s, "text": f"{grouped(1e3 * split.step_s, 1)} ms"}
+        for name, split in zip(names, splits, strict=True)
+    ]  # fmt: skip
+    longest = max(float(one["to"]) for one in total)  # type: ignore[arg-type]
+    scale = alt.Scale(domain=[0, longest * label_room([str(one["text"]) for one in total], _PLOT)], nice=False)
+    y = alt.Y("name:N", sort=names, title=None, axis=names_axis(palette))
+    legend = alt.Legend(title=None, orient="top", labelLimit=0)
+    colour = alt.Color(
+        "part:N",
+        scale=alt.Scale(domain=list(parts), range=[colour for _, colour in parts.values()]),
+        legend=legend,
+        sort=list(parts),
+    )
+    layers: list[Any] = [
+        chart_of(rows).mark_bar(height=alt.RelativeBandSize(0.55)).encode(
+            x=alt.X("from:Q", scale=scale, axis=axis(grid=False), title=tr("time of a training step, ms")),
+            x2="to:Q", y=y, color=colour, tooltip=[alt.Tooltip("name:N", title=tr("arrangement")), "part:N"],
+        ),
+        chart_of(total).mark_text(align="left", dx=6).encode(x=alt.X("to:Q", scale=scale), y=y, text="text:N"),
+    ]  # fmt: skip
+    return finish(layers, steps_finding(splits), palette, width, _ROW_PX * len(names))
 
 
-def up_or_out_finding(pair: tuple[_Way, _Way]) -> str:
-    """Title of the comparison: a difference only where the intervals leave one."""
-    larger, smaller = pair
-    gpus = larger.n_servers * larger.per_server
-    ratio = float(larger.rate.value) / float(smaller.rate.value)
-    ends = float(larger.rate.low) > float(smaller.rate.high) or float(larger.rate.high) < float(smaller.rate.low)
-    names = {"larger": larger.name, "smaller": smaller.name}
-    if not ends:
-        return tr("{gpus} GPUs: {larger} and {smaller} lie within each other's intervals", gpus=gpus, **names)
-    if ratio > 1:
-        return tr("{gpus} GPUs: {larger} pass {times} times what {smaller} do", gpus=gpus,
-                  times=significant(ratio), **names)  # fmt: skip
-    return tr("{gpus} GPUs: {smaller} pass {times} times what {larger} do", gpus=gpus, times=significant(1 / ratio),
-              **names)  # fmt: skip
+def steps_finding(splits: Sequence[StepSplit]) -> str:
+    """Title of the chart of steps: what working together takes of them."""
+    together = [(split.exposed_s + split.waiting_s) / split.step_s for split in splits]
+    low, high = percent(min(together)), percent(max(together))
+    data = max(split.data_s / split.step_s for split in splits)
+    text = (
+        tr("Working together takes {share} of a step in every arrangement", share=low)
+        if low == high
+        else tr("Working together takes {low} to {high} of a step", low=low, high=high)
+    )
+    if data < _SEEN:
+        return text
+    return tr("{finding}; waiting for data up to {share}", finding=text, share=percent(data))

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sizer.base.errors import InfeasibleError
+from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.language import tr
 from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Server
+from sizer.catalog.wording import item_name
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.sizing.best import MAX_SERVERS
@@ -43,12 +44,12 @@ class Arrangement:
 
     @property
     def name(self) -> str:
-        """'4 × DGX-1', '8 × DGX-1 with 4 of 8 GPUs in use', '4 × DSS 8440 with 8 GPUs'."""
+        """'4 × DGX-1', '8 × DGX-1, 4 of 8 GPUs used', '4 × DSS 8440, 8 GPUs each'."""
         server = self.platform.server
         values = {"servers": f"{grouped(self.n_servers)} × {server.name}", "used": self.gpus_used}
         if not self.is_full:
-            return tr("{servers} with {used} of {all} GPUs in use", all=self.platform.gpus_per_server, **values)
-        return tr("{servers} with {used} GPUs", **values) if server.n_gpus_choices else str(values["servers"])
+            return tr("{servers}, {used} of {all} GPUs used", all=self.platform.gpus_per_server, **values)
+        return tr("{servers}, {used} GPUs each", **values) if server.n_gpus_choices else str(values["servers"])
 
     @property
     def is_full(self) -> bool:
@@ -144,7 +145,7 @@ def _others(
         return
     options = _options(request, own, server, gpu, storage, catalog)
     if not options:
-        yield LeftOut(server.name, tr("it does not join {storage}", storage=catalog.storage[storage].name))
+        yield LeftOut(server.name, tr("it does not join {storage}", storage=item_name(storage, catalog)))
         return
     full = [option for option in options if n_gpus % option.gpus_per_server == 0]
     if not full:
@@ -183,7 +184,7 @@ def _options(
         asked = Platforms(servers=(server.id,), gpus=(gpu.id,), storage=(storage,), fabrics=fabrics)
         try:
             found = platforms(catalog, request.model_copy(update={"platforms": asked}))
-        except InfeasibleError:
+        except (InfeasibleError, RequestError):  # parts that do not join, or that the catalogue lost
             continue
         # The drives of the design; of several fabrics the fastest comes first.
         same = [one for one in found if one.capacity_option == own.capacity_option and one.storage.id == own.storage.id]

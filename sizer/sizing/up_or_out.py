@@ -258,8 +258,7 @@ def up_or_out(
     """
     fitted = calibration if calibration is not None else stored_calibration()
     result = asked if isinstance(asked, SizingResult) else size(asked, catalog, fitted)
-    used = result.design.n_servers * gpus_used(result.request, result.design.platform)
-    counts = [used] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
+    counts = [_gpus(result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
     for count in counts:
         if isinstance(count, bool) or not 1 <= count <= MAX_GPUS:
             raise RequestError(f"n_gpus = {count} is outside 1..{MAX_GPUS}")
@@ -267,6 +266,12 @@ def up_or_out(
         return UpOrOut(())
     draws = Draws(fitted, _DRAWS, streams(_SEED))
     return UpOrOut(tuple(_compared(result, count, catalog, draws) for count in dict.fromkeys(counts)))
+
+
+def allowed_kinds(result: SizingResult, catalog: Catalog) -> int:
+    """Kinds of full servers that a request allows for as many GPUs as the design uses, quickly counted."""
+    found, _ = arrangements(result.request, result.design, _gpus(result), catalog)
+    return sum(one.kind != "spread" and one.is_allowed for one in found)
 
 
 def _compared(result: SizingResult, n_gpus: int, catalog: Catalog, draws: Draws) -> SameGpus:

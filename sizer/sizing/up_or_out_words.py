@@ -40,7 +40,7 @@ def rate_words(ratio: Estimate, name: str, first: str) -> str:
     """How two rates compare: a difference is certain only where the interval of their ratio leaves out none."""
     value, low, high = (100 * (float(part) - 1) for part in ratio)
     names = {"name": name, "first": first, "percent": f"{significant(abs(value), 2)}{NARROW_SPACE}%"}
-    span = tr("{low} to {high}", low=_signed(low), high=f"{_signed(high)}{NARROW_SPACE}%")
+    span = tr("{low} to {high}", low=signed(low), high=f"{signed(high)}{NARROW_SPACE}%")
     if abs(value) < _ALIKE:
         text = tr("{name} runs as fast as {first}", **names)
     elif low <= 0 <= high:
@@ -54,6 +54,12 @@ def rate_words(ratio: Estimate, name: str, first: str) -> str:
     else:
         text = tr("{name} runs {percent} slower than {first}", **names)
     return text if high - low < _EXACT else f"{text} ({span})"
+
+
+def signed(percent: float) -> str:
+    """A percentage with its sign: +3.2, −0.8."""
+    digits = significant(abs(percent), 2) if abs(percent) >= 1 else grouped(abs(percent), 1)
+    return digits if not float(f"{abs(percent):.1f}") else f"{'+' if percent > 0 else '−'}{digits}"
 
 
 def gradient_words(way: Way, split: StepSplit) -> str:
@@ -152,13 +158,19 @@ def _hardware(first: Way, second: Way) -> str:
     watts = second.power_max_w - first.power_max_w
     if abs(watts) >= _SEEN * first.power_max_w:
         (more if watts > 0 else less).append(si(abs(watts), "W"))
-    for count, one, many in (
-        (second.n_switches - first.n_switches, "{count} switch", "{count} switches"),
-        (second.n_ports - first.n_ports, "{count} port", "{count} ports"),
-        (second.n_cables - first.n_cables, "{count} cable", "{count} cables"),
-    ):
+    switches, ports, cables = (
+        second.n_switches - first.n_switches,
+        second.n_ports - first.n_ports,
+        second.n_cables - first.n_cables,
+    )
+    counts = (
+        (switches, trn("{count} switch", "{count} switches", abs(switches), count=grouped(abs(switches)))),
+        (ports, trn("{count} port", "{count} ports", abs(ports), count=grouped(abs(ports)))),
+        (cables, trn("{count} cable", "{count} cables", abs(cables), count=grouped(abs(cables)))),
+    )
+    for count, text in counts:
         if count:
-            (more if count > 0 else less).append(trn(one, many, abs(count), count=grouped(abs(count))))
+            (more if count > 0 else less).append(text)
     parts = []
     if more:
         parts.append(tr("More: {things}", things=", ".join(more)))
@@ -169,7 +181,7 @@ def _hardware(first: Way, second: Way) -> str:
     text = ". ".join(parts)
     # What has no published draw is the same on both sides only where the same devices lack it.
     if abs(watts) >= _SEEN * first.power_max_w and _unknown(first) != _unknown(second):
-        text += "; " + tr("not every draw is published, so watts are lower bounds")
+        text += "; " + tr("not all draws are published, so the difference in watts is uncertain")
     return text
 
 
@@ -192,12 +204,6 @@ def _price(first: Way, second: Way) -> str:
     if one.is_complete and other.is_complete:
         return text
     return text + "; " + tr("lines to be quoted come on top of both")
-
-
-def _signed(percent: float) -> str:
-    """A percentage with its sign: +3.2, −0.8."""
-    digits = significant(abs(percent), 2) if abs(percent) >= 1 else grouped(abs(percent), 1)
-    return digits if not float(f"{abs(percent):.1f}") else f"{'+' if percent > 0 else '−'}{digits}"
 
 
 def _ms(seconds: float) -> str:

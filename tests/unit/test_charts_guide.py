@@ -17,7 +17,6 @@ from sizer.report.charting import Chart, broken, chart_svg, time_unit
 from sizer.report.charts_risk import failure_chart, tornado_chart
 from sizer.report.charts_shape import accuracy_chart, cold_limit, design_gpus, epoch_chart
 from sizer.report.charts_storage import demand_chart, ladder_chart
-from sizer.report.charts_up_or_out import up_or_out_chart
 from sizer.sizing.failures import FailureCase
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.sensitivity import Influence, Sensitivity
@@ -109,7 +108,7 @@ def failure(what: str, share: float, rate: float = 1000.0) -> FailureCase:
 
 def charts(result: SizingResult) -> dict[str, Chart | None]:
     design = result.design
-    found: dict[str, Chart | None] = {"up or out": up_or_out_chart(result)}
+    found: dict[str, Chart | None] = {}
     steps = capacity_ladder(design.platform.storage, design.platform.capacity_option, design.storage_nodes)
     found["ladder"] = ladder_chart(steps, design.workloads[0].dataset_bytes)
     for number, answer in enumerate(design.workloads):
@@ -442,32 +441,6 @@ def test_no_length_no_chart_of_time():
     alone = replace(answer.scaling, n_servers=np.array([9.0]), n_gpus=np.array([72.0]),
                     throughput=Estimate.exact(np.array([1.0])))  # fmt: skip
     assert accuracy_chart(replace(answer, scaling=alone)) is None
-
-
-def test_larger_servers_or_more_of_them():
-    """Eight V100 of one kind: one DGX-1, or two C4140."""
-    request = {
-        "workload": [
-            {
-                "dnn": "resnet50", "stack": "tf-cnn-benchmarks-ngc18.09", "batch_per_gpu": 256, "epochs": 90,
-                "dataset": "imagenet", "target": {"time_to_train_s": "6 h"},
-            }
-        ],
-        "platforms": {"servers": ["dgx-1", "c4140"], "storage": ["isilon-f800"]},
-    }  # fmt: skip
-    result = size(SizingRequest.from_dict(request), real_catalog())
-    chart = up_or_out_chart(result)
-    larger, smaller = rows(chart, "text")
-    assert (larger["name"], smaller["name"]) == ("1 × DGX-1", "2 × C4140")
-    assert title(chart).startswith("8 GPUs: ")
-    # Where the intervals overlap no difference is claimed.
-    overlap = larger["low"] <= smaller["high"] and smaller["low"] <= larger["high"]
-    assert ("within each other's intervals" in title(chart)) == overlap
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_one_platform_alone_is_compared_with_nothing(path):
-    assert up_or_out_chart(sized(path)) is None
 
 
 # --- both ends of the size

@@ -15,6 +15,7 @@ from sizer.sizing.growth_result import GrowthPlan
 from sizer.sizing.purchases import growth_plan
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.sensitivity import Sensitivity, sensitivities
+from sizer.sizing.up_or_out import SameGpus, allowed_kinds, up_or_out
 
 
 @dataclass(frozen=True)
@@ -87,3 +88,10 @@ class Case:
     def growth(self) -> tuple[GrowthStep, ...]:
         """The next two sizes."""
         return growth(self.design.plan)
+
+    @cached_property
+    def same_gpus(self) -> SameGpus | None:
+        """The design's GPUs in other servers; None where the request allows no second kind that takes them."""
+        if allowed_kinds(self.result, self.catalog) < 2:
+            return None
+        return next(iter(up_or_out(self.result, self.catalog).comparisons), None)

@@ -6,8 +6,8 @@ from typing import Any
 from sizer.base.language import tr
 from sizer.report import charts, prose, words
 from sizer.report.chapters.case import Case
+from sizer.report.chapters.scale import scale_part
 from sizer.report.charts_shape import accuracy_chart, epoch_chart
-from sizer.report.charts_up_or_out import up_or_out_chart
 from sizer.report.figures import Figure, charted
 from sizer.report.performance_tables import figures_table, neighbours_table, stage_table, time_table
 from sizer.report.tables import Table
@@ -40,11 +40,7 @@ def content(case: Case) -> dict[str, Any]:
     return {
         "workloads": [_part(case, answer, number) for number, answer in enumerate(case.answers, 1)],
         "neighbours": neighbours_table(case.result) if case.is_full else None,
-        "up_or_out": charted(
-            "up-or-out",
-            up_or_out_chart(case.result, case.palette) if case.is_full else None,
-            tr("The same number of GPUs in fewer or in more servers."),
-        ),
+        "scale": scale_part(case),
     }
 
 

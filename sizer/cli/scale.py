@@ -1,0 +1,47 @@
+"""``sizer scale``: the same GPUs in fewer or in more servers."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sizer.base.errors import RequestError
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+# Keys of ``sizer.sizing.up_or_out.Key``, written out so that ``--help`` stays quick.
+_Order = Literal["listed", "rate", "rack-units", "watts", "ports"]
+
+
+def scale_command(
+    request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
+    gpus: Annotated[
+        str | None, typer.Option(help="Numbers of GPUs, e.g. 8,16,32; default: those of the design.")
+    ] = None,
+    order_by: Annotated[_Order, typer.Option(help="Order of the rows; none is a ranking unless you choose one.")] = (
+        "listed"
+    ),
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """The same GPUs in fewer, larger servers or in more, smaller ones: rate, gradients, space, power and price."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.up_or_out_json import up_or_out_document
+    from sizer.report.up_or_out_text import up_or_out_text
+    from sizer.sizing.size import size
+    from sizer.sizing.up_or_out import up_or_out
+    from sizer.workload.request import SizingRequest
+
+    counts = None if gpus is None else [_count(part.strip()) for part in gpus.split(",")]
+    catalog = load_catalog(overlay=catalog_dir)
+    result = size(SizingRequest.from_file(request_file), catalog)
+    found = up_or_out(result, catalog, n_gpus=counts)
+    if as_json:
+        print_json(up_or_out_document(found))
+    else:
+        print(up_or_out_text(found, result, catalog, order_by))
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise RequestError(f"--gpus: {text!r} is no number of GPUs; write for example --gpus 8,16,32")
+    return int(text)

@@ -1,0 +1,30 @@
+"""``sizer scale``: tables for people, plain data for machines, one sentence for a slip."""
+
+import json
+
+from sizer.base.resources import data_dir
+from tests.cli.running import refused, run
+
+QUESTION = data_dir("examples") / "questions" / "scale-up-or-out.toml"
+
+
+def test_scale_prints_tables_and_sentences() -> None:
+    done = run("scale", QUESTION, "--gpus", "8,16", "--order-by", "rack-units")
+    assert done.returncode == 0, done.stderr
+    assert "2 × C4140" in done.stdout
+    assert "8 GPUs do not fill servers of 16." in done.stdout
+    assert "what more servers cost each GPU" in done.stdout
+
+
+def test_scale_json_has_every_arrangement() -> None:
+    done = run("scale", QUESTION, "--json")
+    document = json.loads(done.stdout)
+    (same,) = document["comparisons"]
+    assert document["kind"] == "up-or-out"
+    assert {one["n_servers"] * one["gpus_used_per_server"] for one in same["arrangements"]} == {32}
+
+
+def test_a_slip_is_named() -> None:
+    refused(run("scale", QUESTION, "--gpus", "8;16"), 2, "'8;16' is no number of GPUs")
+    refused(run("scale", QUESTION, "--gpus", "0"), 2, "n_gpus = 0 is outside 1..10000")
+    refused(run("scale", QUESTION, "--order-by", "vendor"), 2, "rack-units")
