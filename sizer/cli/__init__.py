@@ -19,6 +19,7 @@ from sizer.cli.scale import scale_command
 from sizer.cli.serve import app_command
 from sizer.cli.size import size_command
 from sizer.cli.sweep import sweep_command
+from sizer.cli.team import team_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,6 +33,7 @@ app.command("sweep")(sweep_command)
 app.command("project")(project_command)
 app.command("diff")(diff_command)
 app.command("scale")(scale_command)
+app.command("team")(team_command)
 app.command("fabric")(fabric_command)
 app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)

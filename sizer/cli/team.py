@@ -1,0 +1,37 @@
+"""``sizer team``: who waits how long on the cluster, and what all jobs read together."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+
+def team_command(
+    request_file: Annotated[Path, typer.Argument(help="Request file with a [team].", metavar="REQUEST")],
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Size the cluster of a team, with waits on fewer and more servers and what all jobs read together."""
+    from sizer.base.errors import RequestError
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.team_json import team_document
+    from sizer.report.team_text import team_text
+    from sizer.sizing.size import size
+    from sizer.sizing.team import team_answer
+    from sizer.workload.request import SizingRequest
+
+    request = SizingRequest.from_file(request_file)
+    if request.team is None:
+        raise RequestError(
+            f"{request_file}: has no [team]; say who shares the cluster: wait_s, and one or more [[team.job]]"
+        )
+    catalog = load_catalog(overlay=catalog_dir)
+    result = size(request, catalog)
+    answer = team_answer(result, catalog)
+    assert answer is not None  # the request has a team, and its design is of this catalogue
+    if as_json:
+        print_json(team_document(result.design.name, answer))
+    else:
+        print(team_text(request.title, result.design.name, answer))
