@@ -13,6 +13,7 @@ from sizer.sizing.after_loss import Rest, chances, shares, window_s
 from sizer.sizing.evaluate import least_chance
 from sizer.sizing.failure_drafts import Cases, Draft
 from sizer.sizing.result import SizingResult
+from sizer.sizing.team import TeamModel, team_model
 from sizer.sizing.what_if import Model, models
 from sizer.workload.request import Loss
 
@@ -33,7 +34,10 @@ class FailureCase:
     chance: tuple[float, ...] = ()
     meets: tuple[bool, ...] = ()
     window_s: tuple[float, ...] = ()
-    # Whether all targets are still met together at the confidence asked; None where it is not known.
+    # Share of the jobs of the team that start in time on the servers that are left, of the kind that fares worst.
+    starts_in_time: float | None = None
+    # Whether all targets are still met together at the confidence asked, and the waits of a team; None where it is
+    # not known.
     keeps_targets: bool | None = None
 
 
@@ -67,7 +71,10 @@ def failure_cases(
     fitted = calibration if calibration is not None else stored_calibration()
     cases = Cases(result, Losses(result.design.plan))
     drafts = list(cases.drafts())
-    outcomes = _Outcomes(result, models(result, catalog, fitted), cases.whole, [d.rests for d in drafts])
+    found = models(result, catalog, fitted)
+    outcomes = _Outcomes(
+        result, found, cases.whole, [draft.rests for draft in drafts], team_model(result, catalog, fitted)
+    )
     return tuple(outcomes.case(place, draft, cases.loss_of(draft.key)) for place, draft in enumerate(drafts))
 
 
@@ -80,11 +87,16 @@ class _Outcomes:
         found: Sequence[Model | None],
         whole: Left,
         rests: Sequence[tuple[Rest, ...]],
+        team: TeamModel | None,
     ) -> None:
         self._answers, self._rests = result.design.workloads, rests
         self._confidence = result.request.confidence
         self._asked = least_chance(self._confidence)
         flat = [rest for some in rests for rest in some]
+        runs = {count: team.on(count) for count in {rest.left.n_servers for rest in flat} if count} if team else {}
+        # No job starts that cannot read its data.
+        self._runs = [runs.get(rest.left.n_servers) if rest.left.reaches_storage else None for rest in flat]
+        self._has_team = team is not None
         starts = np.cumsum([0, *(len(some) for some in rests)])
         self._places = [range(first, last) for first, last in pairwise(starts.tolist())]
         pairs = list(zip(found, self._answers, strict=True))
@@ -114,9 +126,19 @@ class _Outcomes:
                 window_s(answer, part, self._confidence, is_met=is_met)
                 for answer, part, is_met in zip(self._answers, share, meets, strict=bool(meets))
             ),
+            starts_in_time=self._in_time(best),
             keeps_targets=self._keeps(best) if meets else None,
         )
 
     def _keeps(self, index: int) -> bool:
         """Whether all workloads together meet their targets, with the confidence asked, as of the design itself."""
-        return self._chances is not None and float(self._chances[:, index].prod()) >= self._asked
+        run = self._runs[index]
+        waits = not self._has_team or (run is not None and run.meets)
+        return self._chances is not None and waits and float(self._chances[:, index].prod()) >= self._asked
+
+    def _in_time(self, index: int) -> float | None:
+        """Share of the jobs that start in time, of the kind that fares worst; None without a team."""
+        if not self._has_team:
+            return None
+        run = self._runs[index]
+        return 0.0 if run is None else min((kind.share_within for kind in run.kinds), default=1.0)

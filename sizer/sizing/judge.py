@@ -150,8 +150,11 @@ def judge(
     alike = _Alike.of(request, works, platforms, space, catalog)
     servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration)
     shape = (len(alike.first), len(space.sizes))
-    losses = after_losses(request, works, platforms, space.sizes, alike.cols, alike.fewest_nodes, catalog, calibration)
-    spare = np.max([loss.nodes() for loss in losses], axis=0) if losses else None
+    losses = after_losses(
+        request, works, platforms, space.sizes, alike.cols, alike.fewest_nodes, servers.team, catalog, calibration
+    )
+    after = [loss.asked(request, works, calibration) for loss in losses]
+    spare = np.max([loss.nodes() for loss in after], axis=0) if after else None
     found = _Classes.empty(shape)
     step = max(_BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(alike.first), step):
@@ -170,8 +173,8 @@ def judge(
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
     passes[_CHANCE_LIMIT] = (found.chance >= evaluate.least_chance(request.confidence)) | ~alone
-    for loss in losses:
-        name = LOSS_LIMITS[loss.loss]
+    for loss in after:
+        name = LOSS_LIMITS[loss.after.loss]
         passes[name] = passes.get(name, np.ones(shape, dtype=bool)) & loss.keeps(found.nodes)
     length = None if servers.epochs is None else servers.epochs[alike.kind_of]
     return Judged(

@@ -18,6 +18,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing import evaluate
 from sizer.sizing.columns import Columns, columns, narrowed
 from sizer.sizing.evaluate import Compute, Need
+from sizer.sizing.loss_limits import AfterLoss, Asked, Known, after_losses
 from sizer.sizing.storage_units import StorageUnits
 from sizer.sizing.team_search import TeamLimits, team_limits
 from sizer.sizing.what_if import pinned
@@ -49,6 +50,7 @@ class Sizes:
     n_servers: Ints
     computes: tuple[Compute, ...]  # one a workload
     team: TeamLimits | None = None  # arrays (1, sizes)
+    losses: tuple[AfterLoss, ...] = ()  # that the request asks the designs to bear; arrays (1, sizes)
 
     @classmethod
     def of(
@@ -72,7 +74,10 @@ class Sizes:
         if request.team is not None:
             every = np.ones(1, dtype=bool)
             team = team_limits(request.team, works, [platform], facts, servers, every, catalog, calibration)
-        return cls(request, works, platform, calibration, cols, servers, computes, team)
+        losses = after_losses(
+            request, works, [platform], servers, cols.shaped((1, most)), fewest[:1], team, catalog, calibration
+        )
+        return cls(request, works, platform, calibration, cols, servers, computes, team, tuple(losses))
 
     def fewest(self, pin: Pin | None = None) -> int | None:
         """Fewest servers that meet all targets at the confidence asked; None where none of the sizes does.
@@ -84,15 +89,17 @@ class Sizes:
         """
         confidence = evaluate.share_of(self.request)
         asked = evaluate.least_chance(confidence)
-        computes = [self._compute(index, pin) for index in range(len(self.works))]
+        known = _Pinned(pin)
+        computes = [known.compute(index, comp) for index, comp in enumerate(self.computes)]
         try:
             needs = [
                 evaluate.need(work, comp, self.cols, self.n_servers, confidence, self.calibration)
                 for work, comp in zip(self.works, computes, strict=True)
             ]
+            after = [loss.asked(self.request, self.works, self.calibration, known) for loss in self.losses]
         except InfeasibleError:
             return None
-        nodes, passes = self._storage_nodes(computes, needs, confidence, pin)
+        nodes, passes = self._storage_nodes(computes, needs, confidence, known, after)
         side = evaluate.storage_side(self.cols, self.n_servers, nodes, np.full(nodes.shape, np.inf))
         chance = np.ones(nodes.shape)
         for index, (work, comp, need) in enumerate(zip(self.works, computes, needs, strict=True)):
@@ -102,7 +109,7 @@ class Sizes:
             passes &= comp.decode.probability_at_least(need.samples_per_s) >= asked
             passes &= side.mounts.probability_at_least(evaluate.read_bytes_per_s(work, comp, need)) >= asked
             warm, cold = (
-                self._path(evaluate.stages(work, comp, side, is_warm=is_warm), index, pin) for is_warm in (True, False)
+                known.path(index, evaluate.stages(work, comp, side, is_warm=is_warm)) for is_warm in (True, False)
             )
             chance = chance * evaluate.probability(warm, cold, need)
         passes &= chance >= evaluate.least_chance(self.request.confidence)
@@ -111,41 +118,61 @@ class Sizes:
             passes &= self.team.waits[0]
             passes &= side.mounts.probability_at_least(reads) >= asked
             passes &= self.n_servers * self.cols.storage_nic_bytes_per_s >= reads
+        for loss in after:
+            passes &= loss.keeps(nodes[None])[0]
         return int(self.n_servers[np.argmax(passes)]) if passes.any() else None
 
-    def _compute(self, index: int, pin: Pin | None) -> Compute:
-        comp = self.computes[index]
-        if pin is None or pin.workload != index or pin.stage not in ("gpu", "decode"):
-            return comp
-        if pin.stage == "gpu":
-            return replace(comp, gpu=Capacity.exact(comp.gpu.quantile(pin.probability)))
-        return replace(comp, decode=Capacity.exact(comp.decode.quantile(pin.probability)))
-
-    @staticmethod
-    def _path(stages: Stages, index: int, pin: Pin | None) -> Stages:
-        if pin is None or pin.workload != index or pin.stage not in ("storage", "network"):
-            return stages
-        return pinned(stages, pin.stage, pin.probability)
-
     def _storage_nodes(
-        self, computes: Sequence[Compute], needs: Sequence[Need], confidence: float, pin: Pin | None
+        self,
+        computes: Sequence[Compute],
+        needs: Sequence[Need],
+        confidence: float,
+        known: Known,
+        after: Sequence[Asked],
     ) -> tuple[Ints, Bools]:
         """Storage nodes of every size in whole units, and whether they hold the data and give the rate."""
         wanted = [
-            evaluate.storage_nodes(work, comp, self._nodes_known(index, pin), need, confidence)
+            evaluate.storage_nodes(work, comp, known.node(index, self.cols), need, confidence)
             for index, (work, comp, need) in enumerate(zip(self.works, computes, needs, strict=True))
         ]
         if self.team is not None:
             wanted.append(evaluate.nodes_for(self.team.bytes_per_s[0], self.cols, confidence))
         units = StorageUnits.of(self.works, [self.platform], self.request.data)
-        nodes, enough = units.whole(np.max(wanted, axis=0)[None], self.n_servers, self.cols.is_local)
+        fewest = np.max(wanted, axis=0)[None]
+        nodes, enough = units.whole(fewest, self.n_servers, self.cols.is_local)
+        if after:
+            spare = np.max([fewest, *(loss.nodes() for loss in after)], axis=0)
+            nodes, _ = units.whole(spare, self.n_servers, self.cols.is_local)
         return nodes[0], enough[0] & units.holds_data[0]
 
-    def _nodes_known(self, index: int, pin: Pin | None) -> Columns:
-        """Columns with the rate of a storage node pinned, where it is the storage that is."""
-        if pin is None or pin.workload != index or pin.stage != "storage":
-            return self.cols
-        cols = self.cols
+
+@dataclass(frozen=True)
+class _Pinned(Known):
+    """One stage of one workload is known."""
+
+    pin: Pin | None
+
+    def compute(self, index: int, comp: Compute) -> Compute:
+        pin = self._of(index, "gpu", "decode")
+        if pin is None:
+            return comp
+        if pin.stage == "gpu":
+            return replace(comp, gpu=Capacity.exact(comp.gpu.quantile(pin.probability)))
+        return replace(comp, decode=Capacity.exact(comp.decode.quantile(pin.probability)))
+
+    def node(self, index: int, cols: Columns) -> Columns:
+        pin = self._of(index, "storage")
+        if pin is None:
+            return cols
         node = read_capacity(1.0, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s, cols.node_line_bytes_per_s)
         rate: Floats = node.quantile(pin.probability)
         return replace(cols, node_low_bytes_per_s=rate, node_high_bytes_per_s=rate)
+
+    def path(self, index: int, stages: Stages) -> Stages:
+        pin = self._of(index, "storage", "network")
+        return stages if pin is None else pinned(stages, pin.stage, pin.probability)
+
+    def _of(self, index: int, *stages: str) -> Pin | None:
+        """The pin, where it is one of some stages of a workload."""
+        pin = self.pin
+        return pin if pin is not None and pin.workload == index and pin.stage in stages else None

@@ -16,6 +16,7 @@ from sizer.sizing.best import design_of, search
 from sizer.sizing.counting import Counting
 from sizer.sizing.ranking import Ranking, best_of, keys, rank_key
 from sizer.sizing.result import ParetoPoint, SizingResult
+from sizer.sizing.spare_cost import spare_cost, spare_sentence
 from sizer.workload.request import SizingRequest
 
 # Platforms shown side by side; further ones are counted, not drawn.
@@ -77,6 +78,9 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     deciding = counting.deciding_prices(np.array(order)) if len(order) > 1 else ()
     runner_up, reason = _runner_up(counting, order)
     verdict, needs_cluster, sentences = advice.verdict(design, tuple(designs.values()))
+    cost = spare_cost(request, design, catalog, fitted)
+    if cost is not None:
+        sentences = (*sentences, spare_sentence(cost, request.currency))
     taken = assumptions.collect(judged.works, design, catalog)
     return SizingResult(
         request=request,

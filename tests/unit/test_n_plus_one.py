@@ -3,12 +3,17 @@
 import pytest
 
 from sizer.base.errors import InfeasibleError
+from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.physical.capacity import usable_bytes
 from sizer.sizing.best import best_design
 from sizer.sizing.failures import failure_cases
+from sizer.sizing.servers_needed import Sizes
 from sizer.sizing.size import size
+from sizer.sizing.spare_cost import spare_cost, spare_sentence
+from sizer.sizing.team import team_model
 from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import resolve
 from tests.losses_one_by_one import bears, smaller
 
 CATALOG = load_catalog()
@@ -191,3 +196,52 @@ def test_too_few_servers_allowed_for_a_spare_one_says_so():
 
 def test_the_smaller_size_names_the_loss_that_it_does_not_bear():
     assert "without one server" in sized({"gpus_busy": 32}, "apollo-6500", "wekaio", ["server"]).binding_limit
+
+
+# --- with a team, and in the light search -----------------------------------------------------------------------------
+
+
+def test_a_team_starts_its_jobs_in_time_on_what_is_left():
+    data = SizingRequest.from_file("examples/questions/forty-data-scientists.toml").model_dump(exclude_none=True)
+    without, spare = (
+        size(SizingRequest.from_dict({**data, "resilience": {"keeps_targets_without": losses}}), CATALOG)
+        for losses in ([], ["server"])
+    )
+    fewer, enough = team_model(without, CATALOG), team_model(spare, CATALOG)
+    assert not fewer.on(without.design.n_servers - 1).meets
+    assert enough.on(spare.design.n_servers - 1).meets
+    lost = {case.key: case for case in failure_cases(without, CATALOG)}
+    shares = [kind.share_within for kind in fewer.on(without.design.n_servers - 1).kinds]
+    assert lost["server"].starts_in_time == min(shares)
+    assert not lost["server"].keeps_targets
+    assert lost["gateway"].starts_in_time == 0  # no job that reads can start
+
+
+@pytest.mark.parametrize("request_", CASES, ids=range(len(CASES)))
+def test_the_light_search_counts_the_same_servers(request_):
+    design = size(request_, CATALOG).design
+    works = resolve(request_, CATALOG, stored_calibration().measured)
+    sizes = Sizes.of(request_, works, design.platform, 64, CATALOG, stored_calibration())
+    assert sizes.fewest() == design.n_servers
+
+
+# --- what it costs ----------------------------------------------------------------------------------------------------
+
+
+def test_the_spare_server_is_told_with_what_it_adds():
+    """A DGX-1 is 3 units, draws 3.5 kW and lists at 149,000 USD (nvidia-dgx1-datasheet): one of them more."""
+    request = asked({"gpus_busy": 32}, "dgx-1", "isilon-f800", ["server"], "100gbe")
+    result = size(request, CATALOG)
+    cost = spare_cost(request, result.design, CATALOG)
+    assert (cost.n_servers, cost.storage_nodes, cost.switches) == (1, 0, 0)
+    assert (cost.rack_units, cost.power_w, cost.amount) == (3, 3500, 149_000)
+    assert cost.without.n_servers == 4
+    assert result.advice[-1] == spare_sentence(cost, "USD")
+    assert "1 server more, 3 rack units more" in result.advice[-1]
+    assert "to be quoted" in result.advice[-1]  # cables and licences of the fifth server have no price
+    assert spare_cost(asked({"gpus_busy": 32}, "dgx-1", "isilon-f800", []), result.design, CATALOG) is None
+
+
+def test_losses_that_take_no_part_are_told_as_free():
+    result = size(asked({"gpus_busy": 32}, "dgx-1", "isilon-f800", ["feed"], "100gbe"), CATALOG)
+    assert result.advice[-1].endswith("that takes no further part.")
