@@ -21,20 +21,26 @@ _SEEN = 0.005
 
 
 def rates_chart(
-    ways: Sequence[Way], number: int = 0, palette: Palette = LIGHT, width: int | str = COLUMN_PX
+    ways: Sequence[Way],
+    number: int = 0,
+    palette: Palette = LIGHT,
+    width: int | str = COLUMN_PX,
+    first: Way | None = None,
 ) -> Chart | None:
     """Rate of every arrangement with its 90 % interval, in the colour of the stage that limits it.
 
     Parameters
     ----------
     ways : sequence of Way
-        The first one is what the others are set against.
+        Bars in this order.
     number : int
         Of the workload.
     palette : Palette
         Colours.
     width : int or str
         Pixels, or ``container``.
+    first : Way, optional
+        What the finding sets the others against; default the first bar.
 
     Returns
     -------
@@ -63,14 +69,14 @@ def rates_chart(
         base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
         base.mark_text(align="left", dx=6).encode(x=alt.X("high:Q", scale=scale), text="text:N"),
     ]
-    return finish(layers, rates_finding(ways, number), palette, width, _ROW_PX * len(rows))
+    return finish(layers, rates_finding(ways, number, first), palette, width, _ROW_PX * len(rows))
 
 
-def rates_finding(ways: Sequence[Way], number: int = 0) -> str:
+def rates_finding(ways: Sequence[Way], number: int = 0, first: Way | None = None) -> str:
     """Title of the chart of rates: a difference only where the interval of the ratio leaves one."""
-    first = ways[0]
+    first = first or ways[0]
     faster, slower = [], []
-    for way in ways[1:]:
+    for way in ways:
         ratio = Pair(first, way).relative[number]
         if float(ratio.low) > 1:
             faster.append(way.arrangement.name)

@@ -41,7 +41,7 @@ from sizer.sizing.varied_input import (
     sized_inputs,
 )
 from sizer.sizing.what_if import Model, models
-from sizer.ui import look, state
+from sizer.ui import look, state, up_or_out
 from sizer.ui.faults import sentences
 from sizer.ui.look import Spec
 from sizer.ui.performance import chosen_workload
@@ -369,4 +369,7 @@ def _influences(view: View, number: int, model: Model) -> None:
 
 
 # What can be asked, in the order of the pills; each draws itself below them.
-_QUESTIONS: Mapping[str, Callable[[View], None]] = {"Two inputs": _two_inputs}
+_QUESTIONS: Mapping[str, Callable[[View], None]] = {
+    "Two inputs": _two_inputs,
+    "Scale up or out": up_or_out.show,
+}
