@@ -41,6 +41,7 @@ _NOUNS = dict(
         mark_forms("device type", "device types"),
         mark_forms("document", "documents"),
         mark_forms("end point", "end points"),
+        mark_forms("epoch", "epochs"),
         mark_forms("fact", "facts"),
         mark_forms("fault", "faults"),
         mark_forms("figure", "figures"),

@@ -6,15 +6,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sizer.base import units
-from sizer.base.estimate import Estimate
 from sizer.base.language import tr, trn
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import link_level
 from sizer.catalog.links import fabric_ports, kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind
-from sizer.perf import pipeline
-from sizer.perf.stage_capacity import throughput
 from sizer.physical.capacity import capacity_ladder, counts_nodes
 from sizer.physical.joined import HEAD, SERVERS
 from sizer.sizing.acceptance_limits import AcceptanceTest, at_least, interval
@@ -22,7 +19,7 @@ from sizer.sizing.all_reduce import MESSAGE_BYTES, all_reduce_bytes_per_s
 from sizer.sizing.columns import rate_is_unknown
 from sizer.sizing.data_held import data_held
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.run import Run
+from sizer.sizing.run import Run, sequential_bytes_per_s
 from sizer.sizing.what_if import Model
 from sizer.workload.data_care import DataCare
 
@@ -178,7 +175,7 @@ def storage_tests(design: DesignAnswer, known: Sequence[Model | None], care: Dat
         if model.n_servers > 1:
             runs.append(("read-one", tr("one server alone, over all its mounts"), model.run_on(1)))
     for key, who, run in runs:
-        rate = _read_bytes_per_s(run)
+        rate = sequential_bytes_per_s(run)
         expect, passes = interval(rate, "B/s"), at_least(float(rate.low), "B/s")
         basis = tr("90\u202f% interval of storage, mounts and links on the way, without decoding")
         if rate_is_unknown(storage):
@@ -195,13 +192,6 @@ def storage_tests(design: DesignAnswer, known: Sequence[Model | None], care: Dat
             key, "storage", tr("{how}: {who}, {where}.", how=how, who=who, where=where), expect, passes, basis, sources
         )
     yield _capacity(design, care)
-
-
-def _read_bytes_per_s(run: Run) -> Estimate:
-    """What storage, mounts and links let through when nothing is decoded or exchanged. [B/s]"""
-    # A sample of one byte makes a sample rate a byte rate.
-    stages = (pipeline.storage_stage(run.side, 1.0, 0.0), pipeline.network_stage(run.side, 1.0, 0.0, 0.0))
-    return throughput(stages)[0]
 
 
 def _need_bytes_per_s(design: DesignAnswer) -> float:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
+from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
 from sizer.sizing import evaluate
 from sizer.sizing.columns import Columns, columns, narrowed
@@ -58,3 +60,10 @@ def run_on(
         cols=cols,
         servers=count,
     )
+
+
+def sequential_bytes_per_s(run: Run) -> Estimate:
+    """What storage, mounts and links let through for the first size, nothing decoded, cached or exchanged. [B/s]"""
+    # A sample of one byte makes a sample rate a byte rate.
+    stages = (pipeline.storage_stage(run.side, 1.0, 0.0), pipeline.network_stage(run.side, 1.0, 0.0, 0.0))
+    return throughput(stages)[0]

@@ -10,6 +10,7 @@ from sizer.physical.growth import GrowthStep, growth
 from sizer.report.edition import Edition
 from sizer.report.theme import Palette
 from sizer.sizing.acceptance import AcceptanceTest, acceptance_tests
+from sizer.sizing.data_plan import DataPlan, data_plan
 from sizer.sizing.failures import FailureCase, failure_cases
 from sizer.sizing.growth_result import GrowthPlan
 from sizer.sizing.purchases import growth_plan
@@ -65,6 +66,11 @@ class Case:
     def failures(self) -> tuple[FailureCase, ...]:
         """What each failure costs."""
         return failure_cases(self.result, self.catalog)
+
+    @cached_property
+    def data(self) -> DataPlan:
+        """What must fit on the storage, how it gets in, and what is done with it beside training."""
+        return data_plan(self.result, self.catalog)
 
     @cached_property
     def tests(self) -> tuple[AcceptanceTest, ...]:

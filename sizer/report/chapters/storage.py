@@ -7,8 +7,21 @@ from sizer.base.quantities import si
 from sizer.physical.capacity import capacity_ladder, is_extrapolated
 from sizer.report import prose, words
 from sizer.report.chapters.case import Case
+from sizer.report.charts_data import copy_chart
 from sizer.report.charts_storage import demand_chart, ladder_chart
 from sizer.report.component_tables import storage_role
+from sizer.report.data_tables import (
+    account_table,
+    checkpoints_table,
+    copies_table,
+    copy_text,
+    decoded_table,
+    fill_text,
+    taken_table,
+    transform_text,
+    validation_table,
+    ways_table,
+)
 from sizer.report.figures import charted
 from sizer.report.storage_tables import classes_table, ladder_table, supply_table
 from sizer.sizing.data_held import data_held
@@ -45,9 +58,38 @@ def content(case: Case) -> dict[str, Any]:
         if case.is_full
         else [],
         "classes": classes_table(storage) if case.is_full else None,
+        "data": _data(case),
         "mounts": _mounts(case),
         "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")
         and storage.kind != "local",
+    }
+
+
+def _data(case: Case) -> dict[str, Any]:
+    """What must fit, how it gets in, and, in the full guide or where it is asked for, what is done beside training."""
+    plan, care = case.data, case.result.request.data
+    copies = plan.copies if case.is_full or care.copy_to_local else ()
+    beside = plan.held.total_bytes > plan.held.sets_bytes or len(plan.held.sets) > 1
+    return {
+        "account": account_table(plan) if beside else None,
+        "fill": fill_text(plan.ingest),
+        "ways": ways_table(plan.ingest) if case.is_full or care.ingest is not None else None,
+        "checkpoints": checkpoints_table(plan.checkpoints),
+        "transform": transform_text(plan.transform) if plan.transform is not None else "",
+        "decoded": decoded_table(plan.decoded) if case.is_full else None,
+        "validation": validation_table(plan.validations) if case.is_full else None,
+        "copies": [copy_text(one) for one in copies],
+        "copies_table": copies_table(copies) if case.is_full else None,
+        "copy_charts": [
+            charted(
+                f"copy-{number}",
+                copy_chart(one, case.palette),
+                tr("Time of {name}, read from the storage or copied to the servers' drives first.", name=one.workload),
+            )
+            for number, one in enumerate(copies, 1)
+        ],
+        "taken": taken_table(plan.assumptions),
+        "questions": [words.question(one) for one in plan.questions] if case.is_full else [],
     }
 
 
