@@ -17,6 +17,7 @@ from sizer.report.request_tables import (
     requirement_table,
 )
 from sizer.report.tables import Cell, Row, Table, columns, row
+from sizer.report.team_tables import asked_table
 from sizer.sizing.data_held import data_held
 
 # So many assumptions stand here, defaults of the request first; an appendix of the full guide lists all.
@@ -25,13 +26,14 @@ _MOST_ASSUMPTIONS = 6
 
 def content(case: Case) -> dict[str, Any]:
     """What ``sections/requirements.html`` prints."""
-    result = case.result
+    result, team = case.result, case.result.request.team
     return {
         "needs_cluster": result.needs_cluster,
         "advice": [words.sentence(text) for text in result.advice],
         "workloads": [
             requirement_table(answer, number, len(case.answers)) for number, answer in enumerate(case.answers, 1)
         ],
+        "team": asked_table(team) if team is not None else None,
         "conditions": conditions_table(result, case.catalog) if case.is_full else None,
         "met": met_table(case),
         "checks": checks_table(result) if case.is_full else None,
