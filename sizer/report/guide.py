@@ -26,6 +26,7 @@ from sizer.report.chapters import (
     software,
     storage,
     summary,
+    team,
     validation,
 )
 from sizer.report.chapters.case import Case
@@ -62,6 +63,7 @@ _CHAPTERS = (
     _Plan("storage", mark("Storage"), storage.content),
     _Plan("software", mark("Software"), software.content, in_short=False),
     _Plan("performance", mark("Sizing and predicted performance"), performance.content),
+    _Plan("team", mark("Team and waiting time"), team.content, applies=team.applies),
     _Plan("validation", mark("Validation against published results"), validation.content),
     _Plan("facility", mark("Physical design"), facility.content),
     _Plan("bill", mark("Bill of materials"), bill.content),

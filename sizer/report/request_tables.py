@@ -11,7 +11,9 @@ from sizer.physical.counted import network_text
 from sizer.report import prose, words
 from sizer.report.profile import Profile
 from sizer.report.tables import Cell, Row, Table, columns, row
+from sizer.report.team_tables import least_served
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
+from sizer.sizing.team import TeamAnswer
 
 
 def control_table(result: SizingResult, profile: Profile, form: str) -> Table:
@@ -73,8 +75,8 @@ def readers_table(numbers: Mapping[str, str]) -> Table:
     return Table("readers", tr("Readers"), heads, rows, style="plain")
 
 
-def numbers_table(result: SizingResult) -> Table:
-    """The answer in ten numbers, a few more with several workloads."""
+def numbers_table(result: SizingResult, team: TeamAnswer | None = None) -> Table:
+    """The answer in ten numbers, a few more with several workloads or a team."""
     design = result.design
     counts = design.quantities
     many = len(design.workloads) > 1
@@ -116,6 +118,11 @@ def numbers_table(result: SizingResult) -> Table:
                 row(tr("Time to train"), words.estimate(answer.time.total_s, "s"), name or prose.epochs_text(answer))
             )
         rows.append(row(tr("Limiting stage"), Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name))
+    if team is not None and team.model.case.queue:
+        kind = least_served(team.run, team)
+        about = tr("{job}, which waits longest; {asked} asked", job=kind.name,
+                   asked=words.percent(team.team.wait_probability))  # fmt: skip
+        rows.append(row(tr("Jobs that start in time"), words.percent(kind.share_within), about))
     rows.append(row(prose.price_label(design.bill), prose.price(design.bill), prose.open_prices(design.bill)))
     if counts.unknown_power or counts.unknown_weight:
         missing = len(set(counts.unknown_power) | set(counts.unknown_weight))

@@ -3,6 +3,7 @@
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
+from sizer.report.team_tables import wait_text
 from sizer.report.words import name, percent, sample_unit
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
@@ -11,6 +12,9 @@ def answer_text(result: SizingResult) -> str:
     """Answer to a request: verdict, design, every workload, price, alternatives, reasons."""
     lines = [result.request.title, "=" * len(result.request.title), result.verdict, ""]
     lines += _design_lines(result.design)
+    if result.request.team is not None:
+        # The search takes no design whose jobs start too late.
+        lines += ["", f"Team:   {wait_text(result.request.team)}: met (sizer team tells the waits)"]
     lines += ["", f"Chosen: {result.selection}", f"Limit:  {result.design.binding_limit}"]
     if result.runner_up is not None:
         lines.append(f"Next:   {result.runner_up.name}. {result.runner_up_reason}")

@@ -1,10 +1,17 @@
 """Tables of the team that shares the cluster: what it asks for, its jobs, how long they wait, and what they read."""
 
+from math import isfinite
+
 from sizer.base.language import Texts, mark, tr, trn
-from sizer.base.quantities import duration, grouped, plain
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, with_decimal_sign
 from sizer.report import words
-from sizer.report.tables import Row, Table, columns, row
+from sizer.report.tables import Cell, Row, Table, columns, row
+from sizer.sizing.team import WAIT_QUANTILES, JobModel, KindRun, TeamAnswer, TeamRun
 from sizer.workload.team import Team, TeamJob
+
+# A wait this short is none; an error this small, in points of a percentage, is not printed.
+_NO_WAIT_S = 1.0
+_EXACT_POINTS = 0.05
 
 KINDS = Texts({"training": mark("training"), "validation": mark("validation"), "notebook": mark("notebook")})
 _ORDERS = Texts(
@@ -73,3 +80,202 @@ def _job_row(job: TeamJob, team: Team) -> Row:
     if job.wait_s is not None:
         said.append(tr("waits {wait} at most", wait=duration(job.wait_s)))
     return row(tr("Job: {name}", name=job.name), words.capital("; ".join(said)))
+
+
+# --- what the team gets
+
+
+def jobs_table(answer: TeamAnswer) -> Table:
+    """Kinds of job on the servers of the design."""
+    rows = [
+        row(
+            one.job.name,
+            _servers_text(one),
+            plain(float(f"{one.jobs_a_day:.3g}"))
+            if one.jobs_a_day
+            else tr("always {n}", n=one.job.always_running or 0),
+            duration(one.duration_s) if isfinite(one.duration_s) else Cell(tr("no end"), is_muted=True),
+            _reads(one.mean_bytes_per_s),
+            _reads(max(one.cold_bytes_per_s, one.warm_bytes_per_s)),
+        )
+        for one in answer.model.jobs
+    ]
+    heads = columns(
+        (tr("Job"), "left", 29), (tr("GPUs of one"), "left", 19), (tr("A working day"), "right", 13),
+        (tr("Runs for"), "right", 13), (tr("Reads, mean"), "right", 13), (tr("At most"), "right", 13),
+    )  # fmt: skip
+    note = tr(
+        "A job starts when all its GPUs are free at once: in one server, or in whole servers where it needs more."
+    )
+    return Table("team-jobs", tr("Jobs of the team on these servers"), heads, tuple(rows), note)
+
+
+def _servers_text(one: JobModel) -> str:
+    if not one.whole_servers:
+        return grouped(one.job.gpus)
+    return tr("{gpus} in {servers}", gpus=grouped(one.job.gpus), servers=words.plural(one.whole_servers, "server"))
+
+
+def _reads(bytes_per_s: float) -> Cell:
+    return Cell(si(bytes_per_s, "B/s")) if bytes_per_s > 0 else Cell(tr("nothing"), is_muted=True)
+
+
+def origins_table(answer: TeamAnswer) -> Table:
+    """Where lengths and reads of the jobs come from."""
+    rows = [row(one.job.name, one.duration_how, one.reads_how) for one in answer.model.jobs]
+    heads = columns((tr("Job"), "left", 24), (tr("Its length"), "left", 38), (tr("What it reads"), "left", 38))
+    return Table("team-origins", tr("Where lengths and reads come from"), heads, tuple(rows))
+
+
+def waits_table(answer: TeamAnswer) -> Table | None:
+    """How long each kind of job waits, against what is asked; None where none waits."""
+    share = words.percent(answer.team.wait_probability)
+    rows = [
+        row(
+            kind.name,
+            duration(one.wait_s),
+            Cell(share_text(kind)),
+            waited(kind.mean_wait_s),
+            *(waited(quantile) for quantile in kind.wait_quantiles_s[1:]),
+            tr("met") if kind.meets else tr("not met"),
+        )
+        for one, kind in zip(answer.model.jobs, answer.run.kinds, strict=True)
+        if one.jobs_a_day
+    ]
+    if not rows:
+        return None
+    heads = columns(
+        (tr("Job"), "left", 28), (tr("Asked, at most"), "right", 12), (tr("Start in time"), "right", 17),
+        (tr("Mean wait"), "right", 11),
+        *((tr("{share} within", share=words.percent(q)), "right", 11) for q in WAIT_QUANTILES[1:]),
+        (tr("Outcome"), "left", 10),
+    )  # fmt: skip
+    run = answer.run
+    note = tr(
+        "Asked: {share} of each kind. Simulated: {jobs} in {weeks} weeks; ± is the standard error of the share.",
+        share=share, jobs=words.plural(run.n_jobs, "job"), weeks=grouped(run.n_weeks),
+    )  # fmt: skip
+    if run.n_servers > answer.n_servers_for_waits:
+        note += " " + tr("The waits alone would need {servers}; the rest of the request needs more.",
+                         servers=words.plural(answer.n_servers_for_waits, "server"))  # fmt: skip
+    title = tr("How long jobs wait on {servers}", servers=words.plural(run.n_servers, "server"))
+    return Table("team-waits", title, heads, tuple(rows), note)
+
+
+def share_text(kind: KindRun) -> str:
+    """Share of the jobs of a kind that start in time, with its standard error in points."""
+    error = 100 * kind.share_error
+    if error < _EXACT_POINTS:
+        return words.percent(kind.share_within)
+    share = f"{100 * kind.share_within:.1f}"
+    return f"{with_decimal_sign(f'{share} ± {error:.1f}')}{NARROW_SPACE}%"
+
+
+def waited(seconds: float) -> str:
+    """A wait in words."""
+    if seconds < _NO_WAIT_S:
+        return tr("none")
+    return duration(seconds) if isfinite(seconds) else tr("for good")
+
+
+def demand_table(answer: TeamAnswer) -> Table | None:
+    """What all running jobs read together, against what the design carries; None where they read nothing."""
+    demand, carries = answer.run.demand, answer.carries
+    if demand.worst_bytes_per_s <= 0:
+        return None
+    read = (
+        (tr("At worst: all that could run at once, each at its hungriest"), demand.worst_bytes_per_s, False),
+        (tr("Kept below for {share} of the time, as asked", share=words.percent(demand.percentile)),
+         demand.asked_bytes_per_s, True),
+        (tr("On average"), demand.average_bytes_per_s, False),
+    )  # fmt: skip
+    carried = (
+        ("storage", tr("Storage nodes"), carries.storage_bytes_per_s),
+        ("mounts", tr("Mounts of the servers"), carries.mounts_bytes_per_s),
+        ("network", tr("Network between them"), carries.network_bytes_per_s),
+    )
+    rows = [Row((Cell(tr("Read by all running jobs together")),), "group")]
+    rows += [
+        row(name, si(rate, "B/s"), words.percent(rate / carries.bytes_per_s), kind="strong" if is_asked else "")
+        for name, rate, is_asked in read
+    ]
+    rows.append(Row((Cell(tr("Carried by the design at the confidence asked")),), "group"))
+    rows += [
+        row(name, si(rate, "B/s") if isfinite(rate) else tr("not limited"),
+            tr("the least") if key == carries.limit else "–")
+        for key, name, rate in carried
+    ]  # fmt: skip
+    heads = columns((tr("Rate"), "left", 60), (tr("Bytes a second"), "right", 20), (tr("Of the least"), "right", 20))
+    return Table("team-demand", tr("What the jobs read together"), heads, tuple(rows))
+
+
+def gpus_table(run: TeamRun) -> Table:
+    """What the GPUs do over all hours of the week."""
+    held, idle, lost = run.gpus_held_fraction, run.idle_fraction, run.fragmentation_fraction
+    shares = (
+        (tr("Run jobs"), run.gpus_busy_fraction),
+        (tr("Held unused, in servers that one job takes whole"), held),
+        (tr("Idle while a job waits: too few are free for the first in line"), idle - lost),
+        (tr("Idle while a job waits: enough are free, but scattered over servers"), lost),
+        (tr("Idle, and nobody waits"), max(0.0, 1 - run.gpus_busy_fraction - held - idle)),
+    )
+    rows = [
+        row(name, words.percent(share), plain(float(f"{share * run.n_gpus:.3g}")))
+        for name, share in shares
+        if share > 0
+    ]
+    heads = columns((tr("What GPUs do"), "left", 64), (tr("Share"), "right", 16), (tr("GPUs"), "right", 20))
+    title = tr("What the {gpus} do, over all hours of the week", gpus=words.plural(run.n_gpus, "GPU"))
+    return Table("team-gpus", title, heads, tuple(rows))
+
+
+def sizes_table(answer: TeamAnswer) -> Table | None:
+    """The team on fewer and more servers; None where no job waits."""
+    if not answer.model.case.queue:
+        return None
+    rows = []
+    for run in answer.runs:
+        worst = least_served(run, answer)
+        rows.append(
+            row(
+                grouped(run.n_servers), grouped(run.n_gpus), worst.name, words.percent(worst.share_within),
+                waited(worst.wait_quantiles_s[1]), words.percent(run.gpus_busy_fraction),
+                si(run.demand.asked_bytes_per_s, "B/s"), tr("met") if run.meets else tr("not met"),
+                kind="strong" if run.n_servers == answer.run.n_servers else "",
+            )
+        )  # fmt: skip
+    heads = columns(
+        (tr("Servers"), "right", 9), (tr("GPUs"), "right", 8), (tr("Waits longest"), "left", 25),
+        (tr("In time"), "right", 9), (tr("90 % within"), "right", 12), (tr("GPUs busy"), "right", 9),
+        (tr("Read"), "right", 15), (tr("Waits"), "left", 13),
+    )  # fmt: skip
+    note = tr("Read: kept below for {share} of the time.", share=words.percent(answer.team.demand_percentile))
+    return Table("team-sizes", tr("The team on fewer and on more servers"), heads, tuple(rows), note)
+
+
+def least_served(run: TeamRun, answer: TeamAnswer) -> KindRun:
+    """The kind of job, of those that wait, of which the smallest share starts in time."""
+    return min((run.kinds[place] for place in answer.model.case.queue), key=lambda kind: kind.share_within)
+
+
+def erlang_table(answer: TeamAnswer) -> Table | None:
+    """Erlang's formula beside the simulation; None unless one kind of job alone uses the cluster."""
+    found = answer.erlang
+    if found is None:
+        return None
+    kind = answer.run.kinds[answer.model.case.queue[0]]
+    rows = (
+        row(tr("Jobs that run at once"), grouped(found.n_places), "–"),
+        row(tr("Offered load, erlang"), plain(float(f"{found.load:.3g}")), "–"),
+        row(tr("Start in time"), words.percent(found.share_within), share_text(kind)),
+        row(tr("Mean wait"), waited(found.mean_wait_s), waited(kind.mean_wait_s)),
+        row(tr("Servers for the wait target"), grouped(found.n_servers), grouped(answer.n_servers_for_waits)),
+    )
+    note = (
+        tr("Both hold for the same assumptions and should agree within the error of the simulation.")
+        if found.is_exact
+        else tr("The formula takes the rate of the working hours to go on for ever, or lengths to spread; so it says "
+                "no less than what is needed.")
+    )  # fmt: skip
+    heads = columns(("", "left", 40), (tr("Erlang's formula"), "right", 30), (tr("Simulation"), "right", 30))
+    return Table("team-erlang", tr("Cross-check for one kind of job"), heads, rows, note)

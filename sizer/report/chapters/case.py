@@ -16,6 +16,7 @@ from sizer.sizing.growth_result import GrowthPlan
 from sizer.sizing.purchases import growth_plan
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.sensitivity import Sensitivity, sensitivities
+from sizer.sizing.team import TeamAnswer, team_answer
 from sizer.sizing.up_or_out import SameGpus, allowed_kinds, up_or_out
 
 
@@ -71,6 +72,11 @@ class Case:
     def data(self) -> DataPlan:
         """What must fit on the storage, how it gets in, and what is done with it beside training."""
         return data_plan(self.result, self.catalog)
+
+    @cached_property
+    def team(self) -> TeamAnswer | None:
+        """Waits and reads of the team; None without one, and where the catalogue lacks parts of the design."""
+        return team_answer(self.result, self.catalog)
 
     @cached_property
     def tests(self) -> tuple[AcceptanceTest, ...]:

@@ -22,7 +22,7 @@ def content(case: Case) -> dict[str, Any]:
     )
     return {
         "path": Figure("path", caption, write_svg(drawing)),
-        "numbers": numbers_table(case.result),
+        "numbers": numbers_table(case.result, case.team),
         "reasons": prose.reason(design),
         "doubts": prose.doubt(case.result),
         "open_prices": prose.open_prices(design.bill),

@@ -17,7 +17,7 @@ from sizer.report.request_tables import (
     requirement_table,
 )
 from sizer.report.tables import Cell, Row, Table, columns, row
-from sizer.report.team_tables import asked_table
+from sizer.report.team_tables import asked_table, least_served, percentile_text, wait_text
 from sizer.sizing.data_held import data_held
 
 # So many assumptions stand here, defaults of the request first; an appendix of the full guide lists all.
@@ -51,6 +51,7 @@ def met_table(case: Case) -> Table:
 
 def _met_rows(case: Case) -> Iterator[Row]:
     yield from _targets(case)
+    yield from _team(case)
     yield from _capacity(case)
     yield from _limits(case)
     yield from _parts(case)
@@ -77,6 +78,28 @@ def _targets(case: Case) -> Iterator[Row]:
     asked = tr("Probability of at least {share}", share=words.percent(case.result.request.confidence))
     met = all(answer.meets_target for answer in case.answers)
     yield _row(asked, words.percent(case.design.probability), met, "performance")
+
+
+def _team(case: Case) -> Iterator[Row]:
+    answer = case.team
+    if answer is None:
+        return
+    run, demand = answer.run, answer.run.demand
+    if answer.model.case.queue:
+        one = least_served(run, answer)
+        text = tr("{share} of the jobs that wait longest, {job}", share=words.percent(one.share_within), job=one.name)
+        yield _row(words.capital(wait_text(answer.team)), text, run.meets, "team")
+    else:
+        asked = tr("GPUs for all jobs that always run")
+        yield _row(asked, words.plural(run.n_gpus, "GPU"), run.all_placed, "team")
+    if demand.worst_bytes_per_s > 0:
+        yield _row(
+            tr("Reads of all jobs together carried {share}", share=percentile_text(answer.team)),
+            tr("{rate} of {carried}", rate=si(demand.asked_bytes_per_s, "B/s"),
+               carried=si(answer.carries.bytes_per_s, "B/s")),
+            answer.carries.load_fraction <= 1,
+            "team",
+        )  # fmt: skip
 
 
 def _capacity(case: Case) -> Iterator[Row]:

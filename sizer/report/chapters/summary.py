@@ -12,6 +12,7 @@ from sizer.report import prose, words
 from sizer.report.chapters.case import Case
 from sizer.report.figures import Figure, drawn
 from sizer.report.request_tables import numbers_table
+from sizer.report.team_tables import wait_text
 from sizer.sizing.result import DesignAnswer
 
 
@@ -25,7 +26,7 @@ def content(case: Case) -> dict[str, Any]:
         "reasons": prose.reason(design),
         "doubts": prose.doubt(result),
         "open_prices": prose.open_prices(design.bill),
-        "numbers": numbers_table(result),
+        "numbers": numbers_table(result, case.team),
         "picture": picture(design),
     }
 
@@ -42,6 +43,12 @@ def needs(case: Case) -> list[str]:
         ).format(dnn=answer.dnn.name, precision=words.name(workload.precision), data=prose.dataset_phrase(answer))
         named = tr("{workload}: {what}", workload=workload.name, what=what) if case.has_many_workloads else what
         sentences.append(tr("{what}. Asked: {target}.", what=named, target=answer.target))
+    team = case.result.request.team
+    if team is not None:
+        kinds = tr("{kinds} of job", kinds=words.plural(len(team.job), "kind"))
+        who = words.plural(team.data_scientists, "data scientist") if team.data_scientists else tr("A team")
+        sentences.append(tr("{who} with {kinds} share the cluster. Asked: {wait}.", who=who, kinds=kinds,
+                            wait=wait_text(team)))  # fmt: skip
     return sentences
 
 

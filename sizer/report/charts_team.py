@@ -1,0 +1,245 @@
+"""Charts of the team that shares the cluster: who starts in time on how many servers, and what all jobs read."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from sizer.base.language import tr
+from sizer.base.quantities import duration, si
+from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
+from sizer.report.charting import Chart, Rows, axis, chart_of, finish, level_mark, placed_labels
+from sizer.report.team_tables import least_served
+from sizer.report.theme import LIGHT, Palette
+from sizer.report.words import percent, plural
+from sizer.sizing.team import Demand, TeamAnswer, TeamRun
+
+_HEIGHT = 210
+# Pixels of the plot of a chart of the full width, for labels that keep clear of one another.
+_PLOT = (560.0, 200.0)
+# So many kinds of job are named beside their lines: those that wait longest.
+_MOST_NAMES = 6
+# A worst demand this many times what is carried would press the rest of the chart flat; the subtitle tells it.
+_FLAT = 2.5
+
+
+def waits_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """Share of the jobs of every kind that start in time, against the number of servers.
+
+    Parameters
+    ----------
+    answer : TeamAnswer
+        Its ``runs`` are the points; the design's is marked.
+    palette : Palette
+        Colours.
+    width : int or str
+        Pixels, or ``container``.
+
+    Returns
+    -------
+    Chart or None
+        None where no job waits, or where there is one size only.
+    """
+    queue = answer.model.case.queue
+    if not queue or len(answer.runs) < 2:
+        return None
+    now = answer.run.n_servers
+    worst = least_served(_smaller(answer) or answer.run, answer).name
+    rows = _wait_rows(answer, worst, palette)
+    sizes = [run.n_servers for run in answer.runs]
+    domain = [sizes[0] - 0.3, sizes[-1] + 0.3]
+    x_scale = alt.Scale(domain=domain, nice=False, zero=False)
+    y_scale = alt.Scale(domain=[0, 104], nice=False)
+    x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False, tickMinStep=1, format="d"), title=tr("servers"))
+    y = alt.Y("y:Q", scale=y_scale, axis=axis(values=[0, 20, 40, 60, 80, 100]), title=tr("jobs that start in time, %"))
+    base = chart_of(rows).encode(x=x, y=y)
+    asked = 100 * answer.team.wait_probability
+    colour = alt.Color("colour:N", scale=None)
+    layers: list[Any] = [
+        base.mark_line(strokeWidth=1.6).encode(detail="name:N", color=colour),
+        base.mark_point(filled=True, size=22, opacity=1).encode(
+            color=colour,
+            tooltip=[
+                alt.Tooltip("name:N", title=tr("job")),
+                alt.Tooltip("x:Q", title=tr("servers")),
+                alt.Tooltip("text:N", title=tr("in time")),
+                alt.Tooltip("wait:N", title=tr("mean wait")),
+            ],
+        ),
+        *level_mark(asked, tr("asked: {share}", share=percent(answer.team.wait_probability)), y_scale, palette),
+        chart_of([{"x": now, "text": tr("this design")}]).mark_rule(color=palette.accent, strokeWidth=1.2).encode(x=x),
+        chart_of([{"x": now, "y": 0.0, "text": tr("this design")}])
+        .mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=palette.accent, fontWeight=600)
+        .encode(x=x, y=y, text="text:N"),
+        *_names(rows, domain, x_scale, y_scale),
+    ]
+    return finish(layers, waits_finding(answer), palette, width, _HEIGHT)
+
+
+def _wait_rows(answer: TeamAnswer, worst: str, palette: Palette) -> Rows:
+    return [
+        {
+            "x": run.n_servers,
+            "y": 100 * run.kinds[place].share_within,
+            "name": run.kinds[place].name,
+            "text": percent(run.kinds[place].share_within),
+            "wait": duration(run.kinds[place].mean_wait_s),
+            "colour": palette.accent if run.kinds[place].name == worst else palette.other,
+            "chosen": run.kinds[place].name == worst,
+        }
+        for place in answer.model.case.queue
+        for run in answer.runs
+    ]
+
+
+def _names(rows: Rows, domain: list[float], x_scale: alt.Scale, y_scale: alt.Scale) -> list[Any]:
+    """Names of the kinds that wait longest, each beside a point of its line that has room."""
+    order = list(dict.fromkeys(row["name"] for row in sorted(rows, key=lambda row: (row["x"], row["y"]))))
+    wanted: Rows = []
+    for name in order[:_MOST_NAMES]:
+        # The point where the line lies lowest tells the lines apart best.
+        lowest = min((row for row in rows if row["name"] == name), key=lambda row: (row["y"], row["x"]))
+        wanted.append({**lowest, "text": name})
+    placed = placed_labels(wanted, rows, domain, [0.0, 104.0], _PLOT)
+    found = []
+    for is_chosen in (True, False):
+        those = [row for row in placed if row["chosen"] is is_chosen]
+        if those:
+            found.append(
+                chart_of(those)
+                .mark_text(align="left", baseline="middle", fontWeight=600 if is_chosen else 400)
+                .encode(
+                    x=alt.X("lx:Q", scale=x_scale),
+                    y=alt.Y("ly:Q", scale=y_scale),
+                    text="text:N",
+                    color=alt.Color("colour:N", scale=None),
+                )
+            )
+    return found
+
+
+def _smaller(answer: TeamAnswer) -> TeamRun | None:
+    """The next smaller size that was run."""
+    return max((run for run in answer.runs if run.n_servers < answer.run.n_servers), default=None,
+               key=lambda run: run.n_servers)  # fmt: skip
+
+
+def waits_finding(answer: TeamAnswer) -> str:
+    """Title of the chart of waits."""
+    run, fewer = answer.run, _smaller(answer)
+    one = least_served(run, answer)
+    here = words_of(run, one.share_within)
+    if fewer is None:
+        return tr("{servers} start {share} of the jobs {job} in time", servers=here[0], share=here[1], job=one.name)
+    late = least_served(fewer, answer)
+    there = words_of(fewer, late.share_within)
+    if late.name == one.name:
+        return tr("{servers} start {share} of the jobs {job} in time, {fewer} would start {less}",
+                  servers=here[0], share=here[1], job=one.name, fewer=there[0], less=there[1])  # fmt: skip
+    return tr(
+        "{servers} start {share} of every kind of job in time, {fewer} would start {less} of the jobs {job}",
+        servers=here[0], share=tr("{share} or more", share=here[1]), fewer=there[0], less=there[1], job=late.name,
+    )  # fmt: skip
+
+
+def words_of(run: TeamRun, share: float) -> tuple[str, str]:
+    """Servers and share in words."""
+    return plural(run.n_servers, "server"), percent(share)
+
+
+def reads_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """What all running jobs read together: the rate that it stays below, against the share of the time.
+
+    Parameters
+    ----------
+    answer : TeamAnswer
+    palette : Palette
+        Colours.
+    width : int or str
+        Pixels, or ``container``.
+
+    Returns
+    -------
+    Chart or None
+        None where the jobs read nothing.
+    """
+    demand, carried = answer.run.demand, answer.carries.bytes_per_s
+    if demand.worst_bytes_per_s <= 0:
+        return None
+    drawn = [*demand.levels_bytes_per_s.tolist(), demand.asked_bytes_per_s, carried]
+    shows_worst = demand.worst_bytes_per_s <= _FLAT * max(drawn)
+    top = 1.12 * max([*drawn, demand.worst_bytes_per_s] if shows_worst else drawn)
+    factor, unit = next(
+        ((factor, name) for factor, name in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")) if top >= 2 * factor),
+        (1.0, "B/s"),
+    )
+    rows: Rows = [
+        {"x": 100 * float(share), "y": float(level) / factor, "text": si(float(level), "B/s")}
+        for share, level in zip(demand.shares, demand.levels_bytes_per_s, strict=True)
+    ]
+    x_scale = alt.Scale(domain=[0, 100], nice=False)
+    y_scale = alt.Scale(domain=[0, top / factor], nice=False)
+    x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False), title=tr("share of the time, %"))
+    y = alt.Y("y:Q", scale=y_scale, axis=axis(), title=tr("read at most by all running jobs, {unit}", unit=unit))
+    base, colour = chart_of(rows).encode(x=x, y=y), palette.stages["storage"]
+    tips = [alt.Tooltip("x:Q", title=tr("share of the time, %")), alt.Tooltip("text:N", title=tr("at most"))]
+    layers: list[Any] = [
+        base.mark_area(color=colour, opacity=QUIET_OPACITY, interpolate="step-before"),
+        base.mark_line(color=colour, strokeWidth=1.6, interpolate="step-before").encode(tooltip=tips),
+        *level_mark(carried / factor, tr("carried: {rate}", rate=si(carried, "B/s")), y_scale, palette),
+        *_average(demand, factor, y_scale, palette),
+        *_asked(demand, factor, x, y, palette),
+    ]
+    if shows_worst:
+        worst = tr("worst: {rate}", rate=si(demand.worst_bytes_per_s, "B/s"))
+        layers += level_mark(demand.worst_bytes_per_s / factor, worst, y_scale, palette, at_end=True)
+        below = ""
+    else:
+        below = tr("At worst, with all that could run at once and each at its hungriest, {rate}: beyond the axis.",
+                   rate=si(demand.worst_bytes_per_s, "B/s"))  # fmt: skip
+    return finish(layers, reads_finding(answer), palette, width, _HEIGHT, below)
+
+
+def _average(demand: Demand, factor: float, scale: alt.Scale, palette: Palette) -> Sequence[Any]:
+    mark = chart_of([{"y": demand.average_bytes_per_s / factor,
+                      "text": tr("average: {rate}", rate=si(demand.average_bytes_per_s, "B/s"))}])  # fmt: skip
+    at = alt.Y("y:Q", scale=scale)
+    return [
+        mark.mark_rule(color=palette.muted, strokeWidth=1).encode(y=at),
+        mark.mark_text(align="left", baseline="bottom", dx=4, dy=-3, color=palette.muted).encode(
+            x=alt.value(0), y=at, text="text:N"
+        ),
+    ]
+
+
+def _asked(demand: Demand, factor: float, x: alt.X, y: alt.Y, palette: Palette) -> Sequence[Any]:
+    """Point of the curve that was asked for."""
+    point = chart_of(
+        [
+            {
+                "x": 100 * demand.percentile,
+                "y": demand.asked_bytes_per_s / factor,
+                "text": tr("{rate} or less for {share} of the time", rate=si(demand.asked_bytes_per_s, "B/s"),
+                           share=percent(demand.percentile)),
+            }
+        ]
+    )  # fmt: skip
+    is_late = demand.percentile > 0.5
+    return [
+        point.mark_point(filled=True, size=60, opacity=1, color=palette.accent).encode(x=x, y=y),
+        point.mark_text(
+            align="right" if is_late else "left", baseline="bottom", dx=-8 if is_late else 8, dy=-4,
+            color=palette.accent, fontWeight=600,
+        ).encode(x=x, y=y, text="text:N"),
+    ]  # fmt: skip
+
+
+def reads_finding(answer: TeamAnswer) -> str:
+    """Title of the chart of reads."""
+    demand, carries = answer.run.demand, answer.carries
+    rate, share = si(demand.asked_bytes_per_s, "B/s"), percent(demand.percentile)
+    load = percent(carries.load_fraction)
+    if demand.percentile == 1:
+        return tr("Running jobs never read more than {rate} together, {load} of what is carried", rate=rate, load=load)
+    return tr("Running jobs read {rate} or less for {share} of the time, {load} of what is carried",
+              rate=rate, share=share, load=load)  # fmt: skip
