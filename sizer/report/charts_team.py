@@ -17,6 +17,10 @@ from sizer.sizing.team import Demand, TeamAnswer, TeamRun
 _HEIGHT = 210
 # Pixels of the plot of a chart of the full width, for labels that keep clear of one another.
 _PLOT = (560.0, 200.0)
+# Stroke around words in the colour of the page, so that no line runs through them.
+_HALO_PX = 4
+# Marks this close, as a share of the axis, would print over one another.
+_CLOSE = 0.1
 # So many kinds of job are named beside their lines: those that wait longest.
 _MOST_NAMES = 6
 # A worst demand this many times what is carried would press the rest of the chart flat; the subtitle tells it.
@@ -50,7 +54,7 @@ def waits_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
     domain = [sizes[0] - 0.3, sizes[-1] + 0.3]
     x_scale = alt.Scale(domain=domain, nice=False, zero=False)
     y_scale = alt.Scale(domain=[0, 104], nice=False)
-    x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False, tickMinStep=1, format="d"), title=tr("servers"))
+    x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False, values=sizes), title=tr("servers"))
     y = alt.Y("y:Q", scale=y_scale, axis=axis(values=[0, 20, 40, 60, 80, 100]), title=tr("jobs that start in time, %"))
     base = chart_of(rows).encode(x=x, y=y)
     asked = 100 * answer.team.wait_probability
@@ -71,7 +75,7 @@ def waits_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
         chart_of([{"x": now, "y": 0.0, "text": tr("this design")}])
         .mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=palette.accent, fontWeight=600)
         .encode(x=x, y=y, text="text:N"),
-        *_names(rows, domain, x_scale, y_scale),
+        *_names(rows, domain, x_scale, y_scale, palette),
     ]
     return finish(layers, waits_finding(answer), palette, width, _HEIGHT)
 
@@ -92,7 +96,7 @@ def _wait_rows(answer: TeamAnswer, worst: str, palette: Palette) -> Rows:
     ]
 
 
-def _names(rows: Rows, domain: list[float], x_scale: alt.Scale, y_scale: alt.Scale) -> list[Any]:
+def _names(rows: Rows, domain: list[float], x_scale: alt.Scale, y_scale: alt.Scale, palette: Palette) -> list[Any]:
     """Names of the kinds that wait longest, each beside a point of its line that has room."""
     order = list(dict.fromkeys(row["name"] for row in sorted(rows, key=lambda row: (row["x"], row["y"]))))
     wanted: Rows = []
@@ -101,21 +105,22 @@ def _names(rows: Rows, domain: list[float], x_scale: alt.Scale, y_scale: alt.Sca
         lowest = min((row for row in rows if row["name"] == name), key=lambda row: (row["y"], row["x"]))
         wanted.append({**lowest, "text": name})
     placed = placed_labels(wanted, rows, domain, [0.0, 104.0], _PLOT)
-    found = []
+    found: list[Any] = []
     for is_chosen in (True, False):
         those = [row for row in placed if row["chosen"] is is_chosen]
         if those:
-            found.append(
-                chart_of(those)
-                .mark_text(align="left", baseline="middle", fontWeight=600 if is_chosen else 400)
-                .encode(
-                    x=alt.X("lx:Q", scale=x_scale),
-                    y=alt.Y("ly:Q", scale=y_scale),
-                    text="text:N",
-                    color=alt.Color("colour:N", scale=None),
-                )
+            words = chart_of(those).encode(
+                x=alt.X("lx:Q", scale=x_scale), y=alt.Y("ly:Q", scale=y_scale), text="text:N"
             )
+            found += _haloed(words, palette, those[0]["colour"], align="left", baseline="middle",
+                             fontWeight=600 if is_chosen else 400)  # fmt: skip
     return found
+
+
+def _haloed(words: alt.Chart, palette: Palette, colour: str, **how: Any) -> list[Any]:
+    """Words that stay legible over lines."""
+    behind = words.mark_text(stroke=palette.background, strokeWidth=_HALO_PX, color=palette.background, **how)
+    return [behind, words.mark_text(color=colour, **how)]
 
 
 def _smaller(answer: TeamAnswer) -> TeamRun | None:
@@ -167,8 +172,10 @@ def reads_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
     if demand.worst_bytes_per_s <= 0:
         return None
     drawn = [*demand.levels_bytes_per_s.tolist(), demand.asked_bytes_per_s, carried]
-    shows_worst = demand.worst_bytes_per_s <= _FLAT * max(drawn)
-    top = 1.12 * max([*drawn, demand.worst_bytes_per_s] if shows_worst else drawn)
+    fits = demand.worst_bytes_per_s <= _FLAT * max(drawn)
+    top = 1.12 * max([*drawn, demand.worst_bytes_per_s] if fits else drawn)
+    apart = min(abs(demand.worst_bytes_per_s - mark) for mark in (demand.asked_bytes_per_s, carried))
+    shows_worst = fits and apart > _CLOSE * top
     factor, unit = next(
         ((factor, name) for factor, name in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")) if top >= 2 * factor),
         (1.0, "B/s"),
@@ -188,14 +195,14 @@ def reads_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
         base.mark_line(color=colour, strokeWidth=1.6, interpolate="step-before").encode(tooltip=tips),
         *level_mark(carried / factor, tr("carried: {rate}", rate=si(carried, "B/s")), y_scale, palette),
         *_average(demand, factor, y_scale, palette),
-        *_asked(demand, factor, x, y, palette),
+        *_asked(demand, factor, (x, y), palette, is_below=0 <= carried - demand.asked_bytes_per_s < _CLOSE * top),
     ]
     if shows_worst:
         worst = tr("worst: {rate}", rate=si(demand.worst_bytes_per_s, "B/s"))
-        layers += level_mark(demand.worst_bytes_per_s / factor, worst, y_scale, palette, at_end=True)
+        layers += level_mark(demand.worst_bytes_per_s / factor, worst, y_scale, palette)
         below = ""
     else:
-        below = tr("At worst, with all that could run at once and each at its hungriest, {rate}: beyond the axis.",
+        below = tr("At worst, with all that could run at once and each at its hungriest: {rate}.",
                    rate=si(demand.worst_bytes_per_s, "B/s"))  # fmt: skip
     return finish(layers, reads_finding(answer), palette, width, _HEIGHT, below)
 
@@ -212,26 +219,20 @@ def _average(demand: Demand, factor: float, scale: alt.Scale, palette: Palette) 
     ]
 
 
-def _asked(demand: Demand, factor: float, x: alt.X, y: alt.Y, palette: Palette) -> Sequence[Any]:
-    """Point of the curve that was asked for."""
-    point = chart_of(
-        [
-            {
-                "x": 100 * demand.percentile,
-                "y": demand.asked_bytes_per_s / factor,
-                "text": tr("{rate} or less for {share} of the time", rate=si(demand.asked_bytes_per_s, "B/s"),
-                           share=percent(demand.percentile)),
-            }
-        ]
-    )  # fmt: skip
+def _asked(
+    demand: Demand, factor: float, axes: tuple[alt.X, alt.Y], palette: Palette, *, is_below: bool
+) -> Sequence[Any]:
+    """Point of the curve that was asked for; its words stand below it where a line lies close above."""
+    text = tr("{rate} or less for {share} of the time", rate=si(demand.asked_bytes_per_s, "B/s"),
+              share=percent(demand.percentile))  # fmt: skip
+    point = chart_of([{"x": 100 * demand.percentile, "y": demand.asked_bytes_per_s / factor, "text": text}])
+    point = point.encode(x=axes[0], y=axes[1])
     is_late = demand.percentile > 0.5
-    return [
-        point.mark_point(filled=True, size=60, opacity=1, color=palette.accent).encode(x=x, y=y),
-        point.mark_text(
-            align="right" if is_late else "left", baseline="bottom", dx=-8 if is_late else 8, dy=-4,
-            color=palette.accent, fontWeight=600,
-        ).encode(x=x, y=y, text="text:N"),
-    ]  # fmt: skip
+    words = _haloed(
+        point.encode(text="text:N"), palette, palette.accent, align="right" if is_late else "left",
+        baseline="top" if is_below else "bottom", dx=-8 if is_late else 8, dy=5 if is_below else -4, fontWeight=600,
+    )  # fmt: skip
+    return [*words, point.mark_point(filled=True, size=60, opacity=1, color=palette.accent)]
 
 
 def reads_finding(answer: TeamAnswer) -> str:

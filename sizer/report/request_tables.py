@@ -120,7 +120,7 @@ def numbers_table(result: SizingResult, team: TeamAnswer | None = None) -> Table
         rows.append(row(tr("Limiting stage"), Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name))
     if team is not None and team.model.case.queue:
         kind = least_served(team.run, team)
-        about = tr("{job}, which waits longest; {asked} asked", job=kind.name,
+        about = tr("{job}, most often late; {asked} asked", job=kind.name,
                    asked=words.percent(team.team.wait_probability))  # fmt: skip
         rows.append(row(tr("Jobs that start in time"), words.percent(kind.share_within), about))
     rows.append(row(prose.price_label(design.bill), prose.price(design.bill), prose.open_prices(design.bill)))

@@ -9,6 +9,8 @@ from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.sizing.team import WAIT_QUANTILES, JobModel, KindRun, TeamAnswer, TeamRun
 from sizer.workload.team import Team, TeamJob
 
+# A share of the GPUs this small is none.
+HARDLY_ANY = 5e-4
 # A wait this short is none; an error this small, in points of a percentage, is not printed.
 _NO_WAIT_S = 1.0
 _EXACT_POINTS = 0.05
@@ -40,6 +42,8 @@ def asked_table(team: Team) -> Table:
 
 def wait_text(team: Team) -> str:
     """The wait target in words."""
+    if all(job.always_running is not None for job in team.job):
+        return tr("every job has its GPUs all the time")
     share, wait = words.percent(team.wait_probability), duration(team.wait_s)
     if any(job.wait_s is not None for job in team.job):
         return tr("{share} of the jobs of each kind start within {wait} unless the kind has its own",
@@ -184,29 +188,30 @@ def demand_table(answer: TeamAnswer) -> Table | None:
     if demand.worst_bytes_per_s <= 0:
         return None
     read = (
-        (tr("At worst: all that could run at once, each at its hungriest"), demand.worst_bytes_per_s, False),
-        (tr("Kept below for {share} of the time, as asked", share=words.percent(demand.percentile)),
+        (tr("Read at worst: all that could run at once, each at its hungriest"), demand.worst_bytes_per_s, False),
+        (tr("Read at most for {share} of the time, as asked", share=words.percent(demand.percentile)),
          demand.asked_bytes_per_s, True),
-        (tr("On average"), demand.average_bytes_per_s, False),
+        (tr("Read on average"), demand.average_bytes_per_s, False),
     )  # fmt: skip
     carried = (
-        ("storage", tr("Storage nodes"), carries.storage_bytes_per_s),
-        ("mounts", tr("Mounts of the servers"), carries.mounts_bytes_per_s),
-        ("network", tr("Network between them"), carries.network_bytes_per_s),
+        ("storage", tr("Carried by the storage nodes"), carries.storage_bytes_per_s),
+        ("mounts", tr("Carried by the mounts of the servers"), carries.mounts_bytes_per_s),
+        ("network", tr("Carried by the network between them"), carries.network_bytes_per_s),
     )
-    rows = [Row((Cell(tr("Read by all running jobs together")),), "group")]
-    rows += [
+    rows = [
         row(name, si(rate, "B/s"), words.percent(rate / carries.bytes_per_s), kind="strong" if is_asked else "")
         for name, rate, is_asked in read
     ]
-    rows.append(Row((Cell(tr("Carried by the design at the confidence asked")),), "group"))
     rows += [
         row(name, si(rate, "B/s") if isfinite(rate) else tr("not limited"),
             tr("the least") if key == carries.limit else "–")
         for key, name, rate in carried
     ]  # fmt: skip
-    heads = columns((tr("Rate"), "left", 60), (tr("Bytes a second"), "right", 20), (tr("Of the least"), "right", 20))
-    return Table("team-demand", tr("What the jobs read together"), heads, tuple(rows))
+    heads = columns((tr("All running jobs together"), "left", 58), (tr("Rate"), "right", 20),
+                    (tr("Of the least carried"), "right", 22))  # fmt: skip
+    title = tr("What the jobs read together, and what the design carries")
+    note = tr("Carried: at the confidence asked.")
+    return Table("team-demand", title, heads, tuple(rows), note)
 
 
 def gpus_table(run: TeamRun) -> Table:
@@ -220,9 +225,9 @@ def gpus_table(run: TeamRun) -> Table:
         (tr("Idle, and nobody waits"), max(0.0, 1 - run.gpus_busy_fraction - held - idle)),
     )
     rows = [
-        row(name, words.percent(share), plain(float(f"{share * run.n_gpus:.3g}")))
+        row(name, words.percent(share), plain(round(share * run.n_gpus, 1)))
         for name, share in shares
-        if share > 0
+        if share >= HARDLY_ANY
     ]
     heads = columns((tr("What GPUs do"), "left", 64), (tr("Share"), "right", 16), (tr("GPUs"), "right", 20))
     title = tr("What the {gpus} do, over all hours of the week", gpus=words.plural(run.n_gpus, "GPU"))
@@ -245,7 +250,7 @@ def sizes_table(answer: TeamAnswer) -> Table | None:
             )
         )  # fmt: skip
     heads = columns(
-        (tr("Servers"), "right", 9), (tr("GPUs"), "right", 8), (tr("Waits longest"), "left", 25),
+        (tr("Servers"), "right", 9), (tr("GPUs"), "right", 8), (tr("Most often late"), "left", 25),
         (tr("In time"), "right", 9), (tr("90 % within"), "right", 12), (tr("GPUs busy"), "right", 9),
         (tr("Read"), "right", 15), (tr("Waits"), "left", 13),
     )  # fmt: skip

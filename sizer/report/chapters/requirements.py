@@ -87,7 +87,9 @@ def _team(case: Case) -> Iterator[Row]:
     run, demand = answer.run, answer.run.demand
     if answer.model.case.queue:
         one = least_served(run, answer)
-        text = tr("{share} of the jobs that wait longest, {job}", share=words.percent(one.share_within), job=one.name)
+        text = tr(
+            "{share} of the jobs that are late most often, {job}", share=words.percent(one.share_within), job=one.name
+        )
         yield _row(words.capital(wait_text(answer.team)), text, run.meets, "team")
     else:
         asked = tr("GPUs for all jobs that always run")

@@ -9,6 +9,7 @@ from sizer.report.chapters.case import Case
 from sizer.report.charts_team import reads_chart, waits_chart
 from sizer.report.figures import charted
 from sizer.report.team_tables import (
+    HARDLY_ANY,
     demand_table,
     erlang_table,
     gpus_table,
@@ -35,7 +36,7 @@ def content(case: Case) -> dict[str, Any]:
     waits = charted(
         "team-waits-chart",
         waits_chart(answer, case.palette),
-        tr("Each line is one kind of job; the marked one is the kind that waits longest on one server fewer."),
+        tr("Each line is one kind of job; the marked one is the kind that is late most often with fewer servers."),
     )
     return {
         "verdict": verdict(answer),
@@ -69,7 +70,7 @@ def verdict(answer: TeamAnswer) -> str:
         return tr("Not all jobs that always run have their GPUs at once.")
     one = least_served(run, answer)
     return (
-        tr("Asked: {asked}. The design keeps it: of the jobs that wait longest, {job}, {share} start in time.")
+        tr("Asked: {asked}. The design keeps it: of the jobs that are late most often, {job}, {share} start in time.")
         if run.meets
         else tr("Asked: {asked}. The design does not keep it: of the jobs {job} only {share} start in time.")
     ).format(asked=wait_text(answer.team), job=one.name, share=words.percent(one.share_within))
@@ -109,10 +110,15 @@ def carried(answer: TeamAnswer) -> str:
 def fragments(answer: TeamAnswer) -> str:
     """What gang placement costs, in one sentence."""
     lost, idle = answer.run.fragmentation_fraction, answer.run.idle_fraction
-    if idle <= 0:
-        return tr("No GPU stands idle while a job waits.")
-    return tr(
-        "While a job waits, {idle} of the GPUs stand idle on average over the week: {lost} because they lie scattered "
-        "over servers, the rest because they are too few for the first in line.",
-        idle=words.percent(idle), lost=words.percent(lost),
-    )  # fmt: skip
+    if idle < HARDLY_ANY:
+        return tr("Next to no GPU stands idle while a job waits.")
+    text = tr("While a job waits, {idle} of the GPUs stand idle, on average over all hours.", idle=words.percent(idle))
+    if lost < HARDLY_ANY:
+        return text + " " + tr("They are too few for the first in line.")
+    if idle - lost < HARDLY_ANY:
+        return text + " " + tr("They would be enough for the first in line, but lie scattered over servers.")
+    parts = tr(
+        "Of these, {lost} would be enough for the first in line, but lie scattered over servers; the rest are too few.",
+        lost=words.percent(lost),
+    )
+    return f"{text} {parts}"
