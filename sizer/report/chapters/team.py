@@ -83,7 +83,7 @@ def sized_by(answer: TeamAnswer) -> str:
         return ""
     if here <= needed:
         return tr("The waits set the number of servers: with one fewer they are missed.")
-    return tr("The waits alone would need {servers}; the targets of the workloads or the storage set the rest.",
+    return tr("The waits alone would need {servers}; the rest of the request needs more.",
               servers=words.plural(needed, "server"))  # fmt: skip
 
 
