@@ -38,6 +38,8 @@ QUOTE = {
         {"description": "Crane", "category": "service", "quantity": 1, "status": "by others", "note": "INTERNAL-CRANE"},
     ],
 }  # fmt: skip
+# Renting beside buying: what buying costs must be what the customer pays.
+RENTAL = {"per_gpu_hour": "2.4871", "years": 5, "electricity_per_kwh": "0.1313", "yearly_cost_percent": "4.6"}
 # What no customer's copy says in words.
 WORDS = ("changed by the quote", "added by the quote", "of the price book", "instead of none", "not computed")
 _BOUGHT = ("servers", "storage", "switches", "gateways", "nics", "cables", "racks", "pdus", "accessories", "support")
@@ -46,7 +48,7 @@ _BOUGHT = ("servers", "storage", "switches", "gateways", "nics", "cables", "rack
 def secret_request() -> SizingRequest:
     """Nine DGX-1 with eight F800 nodes, and a quote with discounts, overrides, lines of its own and internal notes."""
     asked = SizingRequest.from_file(data_dir("examples") / f"{EXAMPLE}.toml").model_dump(exclude_none=True)
-    return SizingRequest.from_dict({**asked, "date": "2026-11-21", "quote": QUOTE})
+    return SizingRequest.from_dict({**asked, "date": "2026-11-21", "quote": QUOTE, "rental": RENTAL})
 
 
 def secret_catalog(folder: Path) -> Catalog:

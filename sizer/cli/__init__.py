@@ -15,6 +15,7 @@ from sizer.cli.doctor import doctor_command
 from sizer.cli.evidence import calibrate_command, validate_command
 from sizer.cli.fabric import fabric_command
 from sizer.cli.project import project_command
+from sizer.cli.rent import rent_command
 from sizer.cli.scale import scale_command
 from sizer.cli.serve import app_command
 from sizer.cli.size import size_command
@@ -34,6 +35,7 @@ app.command("project")(project_command)
 app.command("diff")(diff_command)
 app.command("scale")(scale_command)
 app.command("team")(team_command)
+app.command("rent")(rent_command)
 app.command("fabric")(fabric_command)
 app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)

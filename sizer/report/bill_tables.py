@@ -199,6 +199,9 @@ def cost_table(result: SizingResult) -> Table:
         (tr("Known"), "left", 30),
     )
     note = tr("Energy is that of the typical draw, all year round. A tariff turns it into money; none was given.")
+    rental = result.request.rental
+    if rental is not None and rental.electricity_per_kwh is not None:
+        note = tr("Energy is that of the typical draw, all year round. What it costs stands below, beside renting.")
     return Table("cost", tr("What it costs to buy and to run"), heads, tuple(rows), note)
 
 

@@ -2,9 +2,14 @@
 
 from typing import Any
 
+from sizer.base.language import tr
 from sizer.report import prose, words
 from sizer.report.bill_tables import bill_table, cost_table
 from sizer.report.chapters.case import Case
+from sizer.report.charts_rent import rent_chart
+from sizer.report.figures import charted
+from sizer.report.rental_tables import finding, rental_table, years_text
+from sizer.sizing.rent_or_buy import use_of
 
 
 def content(case: Case) -> dict[str, Any]:
@@ -15,4 +20,23 @@ def content(case: Case) -> dict[str, Any]:
         "bill": bill_table(bill, case.catalog.sources),
         "cost": cost_table(case.result) if case.is_full else None,
         "warnings": [words.sentence(text) for text in bill.warnings],
+        "rental": _rental(case),
     }
+
+
+def _rental(case: Case) -> dict[str, Any] | None:
+    """Section on renting instead; None without an offer."""
+    found = case.rental
+    if found is None:
+        return None
+    use = use_of(found.rental)
+    return {
+        "finding": finding(found, use),
+        "table": rental_table(found, use),
+        "chart": charted(
+            "rent-or-buy-chart",
+            rent_chart(found, use, case.palette),
+            tr("Cost of renting and of buying over {years}, by the share of all hours in which the GPUs are used.",
+               years=years_text(found)),
+        ),
+    }  # fmt: skip

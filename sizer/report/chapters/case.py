@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sizer.base.errors import InfeasibleError, RequestError
+from sizer.bom.rental import RentOrBuy
 from sizer.catalog.model import Catalog
 from sizer.physical.addresses import AddressPlan, address_plan
 from sizer.physical.growth import GrowthStep, growth
@@ -14,6 +15,7 @@ from sizer.sizing.data_plan import DataPlan, data_plan
 from sizer.sizing.failures import FailureCase, failure_cases
 from sizer.sizing.growth_result import GrowthPlan
 from sizer.sizing.purchases import growth_plan
+from sizer.sizing.rent_or_buy import rent_or_buy
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.sensitivity import Sensitivity, sensitivities
 from sizer.sizing.team import TeamAnswer, team_answer
@@ -77,6 +79,11 @@ class Case:
     def team(self) -> TeamAnswer | None:
         """Waits and reads of the team; None without one, and where the catalogue lacks parts of the design."""
         return team_answer(self.result, self.catalog)
+
+    @cached_property
+    def rental(self) -> RentOrBuy | None:
+        """Renting instead of buying, where the request holds an offer."""
+        return rent_or_buy(self.result)
 
     @cached_property
     def tests(self) -> tuple[AcceptanceTest, ...]:

@@ -1,0 +1,42 @@
+"""``sizer rent``: whether to rent the GPUs of a request by the hour instead of buying them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sizer.base.errors import RequestError
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+
+def rent_command(
+    request_file: Annotated[Path, typer.Argument(help="Request file with a [rental] table.", metavar="REQUEST")],
+    rate: Annotated[str | None, typer.Option(help="Rate of a GPU-hour instead of the request's, e.g. 2.48.")] = None,
+    use: Annotated[
+        float | None, typer.Option(help="Share of all hours in which the GPUs are used instead of the request's: 0.4.")
+    ] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Size the request, and set what its design costs over the years beside an offer by the hour."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.rent_json import rental_document
+    from sizer.report.rental_tables import rental_text
+    from sizer.sizing.rent_or_buy import rent_or_buy, use_of
+    from sizer.sizing.size import size
+    from sizer.workload.request import SizingRequest
+
+    request = SizingRequest.from_file(request_file)
+    offer = {} if request.rental is None else request.rental.model_dump(exclude_none=True)
+    changed = {"per_gpu_hour": rate, "utilization_fraction": use}
+    offer.update({key: value for key, value in changed.items() if value is not None})
+    if "per_gpu_hour" not in offer:
+        raise RequestError(f"{request_file}: has no [rental] table; write one, or give the rate with --rate")
+    request = SizingRequest.from_dict({**request.model_dump(exclude_none=True), "rental": offer}, str(request_file))
+    found = rent_or_buy(size(request, load_catalog(overlay=catalog_dir)))
+    assert found is not None
+    assert request.rental is not None
+    if as_json:
+        print_json(rental_document(found, use_of(request.rental)))
+    else:
+        print(rental_text(found, use_of(request.rental)))

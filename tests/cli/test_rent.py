@@ -1,0 +1,44 @@
+"""``sizer rent``: both costs of a design, with a rate from the request or the command line."""
+
+import json
+from pathlib import Path
+
+from sizer.base.resources import data_dir
+from tests.cli.running import refused, run
+
+EXAMPLE = data_dir("examples") / "questions" / "rent-or-buy.toml"
+PLAIN = data_dir("examples") / "dgx1-f800-resnet50.toml"
+
+
+def test_the_example_to_the_cent() -> None:
+    """One DGX-1 at 149,000 (price book), 10 % a year; 210,240 GPU-hours x 60 % x 2.48 = 312,837.12."""
+    done = run("rent", EXAMPLE, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["buying"]["purchase"] == "149000.00"
+    assert found["buying"]["care"] == "44700.00"
+    assert found["buying"]["missing"] == ["prices", "watts"]
+    assert found["break_even_is"] == "at least"
+    assert found["renting"]["total"] == "312959.62"  # 0.1448 TB x 36 x 23.5 = 122.50
+    energy = found["buying"]["energy_kwh"] * 0.145
+    assert float(found["buying"]["energy"]) - energy < 0.006
+    total = sum(float(found["buying"][key]) for key in ("purchase", "renewals", "care", "energy"))
+    assert abs(total - float(found["buying"]["total"])) < 0.006
+    assert abs(found["break_even_fraction"] - (total - 122.50) / (210_240 * 2.48)) < 1e-9
+    text = run("rent", EXAMPLE).stdout
+    assert text.startswith("Renting and buying cost the same when the GPUs are used at least 44")
+    assert max(map(len, text.splitlines())) <= 110
+
+
+def test_a_rate_of_the_command_line_goes_before_the_requests() -> None:
+    found = json.loads(run("rent", EXAMPLE, "--rate", "4.96", "--use", "0.3", "--json").stdout)
+    assert found["renting"]["total"] == "312959.62"  # twice the rate, half the hours
+    assert run("rent", PLAIN, "--rate", 3).returncode == 0
+
+
+def test_what_is_no_offer(tmp_path: Path) -> None:
+    refused(run("rent", PLAIN), 2, "no [rental] table", "--rate")
+    refused(run("rent", EXAMPLE, "--rate", "0"), 2, "per_gpu_hour", "costs something")
+    refused(run("rent", EXAMPLE, "--rate", "1e5"), 2, "per_gpu_hour", "is not a price")
+    refused(run("rent", EXAMPLE, "--use", "1.5"), 2, "utilization_fraction")
+    refused(run("rent", tmp_path / "none.toml"), 2, "none.toml")
