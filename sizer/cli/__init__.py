@@ -21,6 +21,7 @@ from sizer.cli.serve import app_command
 from sizer.cli.size import size_command
 from sizer.cli.sweep import sweep_command
 from sizer.cli.team import team_command
+from sizer.cli.verdict import verdict_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -36,6 +37,7 @@ app.command("diff")(diff_command)
 app.command("scale")(scale_command)
 app.command("team")(team_command)
 app.command("rent")(rent_command)
+app.command("verdict")(verdict_command)
 app.command("fabric")(fabric_command)
 app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)

@@ -43,6 +43,7 @@ def size_command(
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
     from sizer.report.summary import answer_text
+    from sizer.sizing.simplest import simplest
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
@@ -63,6 +64,7 @@ def size_command(
             with order.spoken():
                 result = size(request, catalog)
                 shown = order.handed_over(result)
+                simple = None if as_json else simplest(result, catalog)
         except SizerError as error:
             if len(parsed) == 1:
                 raise
@@ -72,7 +74,7 @@ def size_command(
             answers.append(design_document(shown))
         else:
             with order.spoken():
-                print(answer_text(shown), end="\n\n" if len(parsed) > 1 else "\n", flush=True)
+                print(answer_text(shown, simple), end="\n\n" if len(parsed) > 1 else "\n", flush=True)
         if out is not None:
             to_write.append((result, catalog, out if len(parsed) == 1 else out / path.stem))
     if as_json:

@@ -39,7 +39,7 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         "design": _design(result.design),
         "plan": plan_document(result.design.plan),
         "bill": _bill(result.design.bill),
-        "platforms": [_platform_summary(design) for design in result.platforms],
+        "platforms": [summary_of(design) for design in result.platforms],
         "runner_up": None if result.runner_up is None else _point(result.runner_up),
         "runner_up_reason": result.runner_up_reason,
         "pareto": [_point(point) for point in result.pareto],
@@ -200,7 +200,8 @@ def _workload(answer: WorkloadAnswer) -> dict[str, Any]:
     }
 
 
-def _platform_summary(design: DesignAnswer) -> dict[str, Any]:
+def summary_of(design: DesignAnswer) -> dict[str, Any]:
+    """A design beside others in a few numbers."""
     return {
         "name": design.name,
         "server": design.platform.server.id,

@@ -1,15 +1,21 @@
 """The answer as plain text for a terminal."""
 
+from collections.abc import Sequence
+
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
+from sizer.report.claim_tables import arithmetic_table, claims_table, simplest_table, simplest_text
+from sizer.report.plain_table import table_text
 from sizer.report.team_tables import wait_text
 from sizer.report.words import name, percent, sample_unit
+from sizer.sizing.claims import Claim
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.simplest import SimplestDesign
 
 
-def answer_text(result: SizingResult) -> str:
-    """Answer to a request: verdict, design, every workload, price, alternatives, reasons."""
+def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> str:
+    """Answer to a request: verdict, design, every workload, price, alternatives, the simplest one, reasons."""
     lines = [result.request.title, "=" * len(result.request.title), result.verdict, ""]
     lines += _design_lines(result.design)
     if result.request.team is not None:
@@ -21,6 +27,8 @@ def answer_text(result: SizingResult) -> str:
     if len(result.platforms) > 1:
         lines += ["", "Side by side:"]
         lines += [f"  {_one_line(design)}" for design in result.platforms]
+    if simple is not None:
+        lines += ["", "Simplest that is enough:", *(f"  {text}" for text in simplest_text(simple, result))]
     lines += ["", *result.advice]
     lines += [
         "",
@@ -33,6 +41,14 @@ def answer_text(result: SizingResult) -> str:
 def projection_text(design: DesignAnswer) -> str:
     """Performance of a given cluster."""
     return "\n".join([design.name, "=" * len(design.name), *_design_lines(design)])
+
+
+def verdict_text(result: SizingResult, found: Sequence[Claim], simple: SimplestDesign) -> str:
+    """Whether the design is needed: the simplest one, and every claim with its arithmetic and what overturns it."""
+    lines = [result.request.title, "=" * len(result.request.title), result.verdict, ""]
+    lines += simplest_text(simple, result)
+    tables = [simplest_table(simple, result), claims_table(found), arithmetic_table(found)]
+    return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables if table is not None)])
 
 
 def _design_lines(design: DesignAnswer) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.language import tr
-from sizer.base.quantities import duration, si, significant
+from sizer.base.quantities import duration, plain, si, significant
 from sizer.base.units import GIB
 from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind, Storage
@@ -101,7 +101,7 @@ def _memory_reason(model: Model, answer: WorkloadAnswer) -> str:
     text = tr(
         "{all} GiB of memory less {gpus} GiB for copies of the GPUs' memory and {system} GiB for the system. One read "
         "of the set takes {slow} over 10 GbE and {fast} over 25 GbE",
-        all=significant(memory.value / GIB), gpus=significant(gpus / GIB), system=significant(OS_RESERVE_BYTES / GIB),
+        all=plain(memory.value / GIB, 3), gpus=plain(gpus / GIB, 3), system=plain(OS_RESERVE_BYTES / GIB, 3),
         slow=duration(first_read_s(data, "10gbe")), fast=duration(first_read_s(data, "25gbe")),
     )  # fmt: skip
     if answer.time is None:
@@ -349,7 +349,7 @@ def _hosts_first(trials: Trials, number: int, model: Model) -> Draft:
         reason=tr(
             "{cores} cores at {each} core-ms a sample of {size}. Tensors decoded beforehand would spare them: "
             "{decoded} each, {ratio} times the bytes.",
-            cores=significant(cores), each=significant(1e3 * model.run.comp.core_s_per_sample),
+            cores=plain(cores), each=significant(1e3 * model.run.comp.core_s_per_sample),
             size=si(work.sample_bytes, "B"), decoded=si(decoded, "B"), ratio=significant(decoded / work.sample_bytes),
         ),
         sources=(HITACHI,),

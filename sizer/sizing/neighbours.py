@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -24,11 +24,11 @@ from sizer.sizing.run import run_on
 from sizer.sizing.size import size
 from sizer.sizing.what_if import models
 from sizer.workload.quote import QuoteOverride
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import FabricKind, Platforms, SizingRequest
 from sizer.workload.resolve import resolve
 
 VendorKind = Literal["other server", "other storage"]
-Kind = Literal["cheaper", "faster", "smaller", "other server", "other storage", "platform"]
+Kind = Literal["cheaper", "faster", "smaller", "simplest", "other server", "other storage", "platform"]
 
 # A design is called faster from this gain of the median on: less is hardly seen beside the 90 % intervals.
 _NOTICEABLE = 0.1
@@ -172,19 +172,19 @@ def description(
 
 
 def narrowed_to(request: SizingRequest, platform: Platform) -> SizingRequest:
-    """The request with one platform left: its server, GPU, storage and fabric."""
-    if request.platforms.gpus_per_server is None and platform.server.n_gpus_choices:
-        chosen = request.platforms.model_copy(update={"gpus_per_server": platform.gpus_per_server})
-        request = request.model_copy(update={"platforms": chosen})
-    return _with_platforms(
-        request,
-        servers=[platform.server.id],
-        forbidden_servers=[],
-        gpus=[platform.gpu.id],
-        storage=[platform.storage.id],
-        forbidden_storage=[],
-        fabrics=[platform.fabric],
+    """The request with one platform left: its server with its GPUs, its storage and fabric."""
+    gpus = request.platforms.gpus_per_server
+    if gpus is None and platform.server.n_gpus_choices:
+        gpus = platform.gpus_per_server
+    # Ids of a platform are valid: nothing has to be checked again.
+    chosen = Platforms(
+        servers=(platform.server.id,),
+        gpus=(platform.gpu.id,),
+        storage=(platform.storage.id,),
+        fabrics=(cast("FabricKind", platform.fabric),),
+        gpus_per_server=gpus,
     )
+    return request.model_copy(update={"platforms": chosen})
 
 
 def _with_platforms(request: SizingRequest, **lists: list[str]) -> SizingRequest:

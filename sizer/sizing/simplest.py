@@ -13,10 +13,11 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.counted import Quantities
 from sizer.physical.platform import Platform
+from sizer.sizing.beside import changes, outcome
 from sizer.sizing.best import search
 from sizer.sizing.columns import rate_is_unknown
 from sizer.sizing.counting import Counting
-from sizer.sizing.neighbours import narrowed_to
+from sizer.sizing.neighbours import Neighbour, narrowed_to
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import Platforms, SizingRequest
@@ -109,6 +110,23 @@ def simplest(result: SizingResult, catalog: Catalog, calibration: Calibration | 
     if lifted is None or lifted.simplicity >= allowed.simplicity:
         return SimplestDesign(mine.simplicity, allowed, None, ())
     return SimplestDesign(mine.simplicity, allowed, lifted, _broken(request.platforms, lifted.design.platform))
+
+
+def simpler_neighbours(found: SimplestDesign, result: SizingResult, catalog: Catalog) -> tuple[Neighbour, ...]:
+    """Simpler designs than the described one, as its neighbours; empty where it is the simplest."""
+    listed = [] if found.is_described else [found.allowed]
+    if found.lifted is not None:
+        listed.append(found.lifted)
+    return tuple(
+        Neighbour(
+            "simplest",
+            one.request,
+            one.design,
+            changes(result.request, one.request, result.design, catalog),
+            outcome(one.design, result.design),
+        )
+        for one in listed
+    )
 
 
 def _simplicity(design: DesignAnswer, catalog: Catalog) -> Simplicity:

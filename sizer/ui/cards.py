@@ -7,14 +7,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sizer.catalog.model import Catalog
+from sizer.report.claim_tables import simplest_text
 from sizer.report.comparison import short_figures
 from sizer.report.tables import Table, columns, row
 from sizer.report.words import sentence
 from sizer.sizing.neighbours import Absent, Kind, Neighbour, Neighbours, near, other_vendors
 from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.sizing.simplest import simpler_neighbours
 from sizer.ui import compare, look, state, why
 from sizer.ui.state import View
 from sizer.ui.typed import plain
+from sizer.ui.verdict import found_simplest
 from sizer.workload.request import SizingRequest
 
 _WIDTH = 352  # three cards beside each other on a wide page, two at 800 pixels. [px]
@@ -22,6 +25,7 @@ _KINDS: dict[Kind, str] = {
     "cheaper": "Cheaper",
     "smaller": "Smaller",
     "faster": "Faster",
+    "simplest": "Simplest that is enough",
     "other server": "Other server vendor",
     "other storage": "Other storage vendor",
     "platform": "Other platform",
@@ -58,6 +62,10 @@ def finish(view: View, slots: Slots) -> None:
     if st.session_state.get(_VENDORS) == view.key:
         with slots.below, st.spinner("Sizing designs of other vendors"):
             found.append(_vendors(view.request_json, view.catalog.digest, view.catalog))
+    with slots.below:
+        simple = found_simplest(view)
+    # First of all neighbours: a card that another one repeats is the one left out.
+    found.insert(0, Neighbours(simpler_neighbours(simple, view.result, view.catalog), ()))
     neighbours = _distinct(one for part in found for one in part.found if _may_see(one.kind, view))
     platforms = [one for one in neighbours if one.kind == "platform"]
     beside = [one for one in neighbours if len(platforms) <= _MOST_PLATFORMS or one.kind != "platform"]
@@ -70,8 +78,10 @@ def finish(view: View, slots: Slots) -> None:
                 if opened.open:
                     with st.container(horizontal=True, gap="small", key="platform-cards"):
                         _neighbours(platforms, base, view)
+        if not any(one.kind == "simplest" for one in neighbours):
+            look.notes(simplest_text(simple, view.result))
         _absent([one for part in found for one in part.absent if _may_see(one.kind, view)])
-        if len(found) == 1:
+        if st.session_state.get(_VENDORS) != view.key:
             st.button(
                 "Look at other vendors",
                 key="other-vendors",

@@ -41,7 +41,7 @@ from sizer.sizing.varied_input import (
     sized_inputs,
 )
 from sizer.sizing.what_if import Model, models
-from sizer.ui import look, state, up_or_out
+from sizer.ui import look, state, up_or_out, verdict
 from sizer.ui.faults import sentences
 from sizer.ui.look import Spec
 from sizer.ui.performance import chosen_workload
@@ -371,5 +371,6 @@ def _influences(view: View, number: int, model: Model) -> None:
 # What can be asked, in the order of the pills; each draws itself below them.
 _QUESTIONS: Mapping[str, Callable[[View], None]] = {
     "Two inputs": _two_inputs,
+    "Do we need this?": verdict.show,
     "Scale up or out": up_or_out.show,
 }

@@ -11,6 +11,7 @@ from sizer.physical.growth import GrowthStep, growth
 from sizer.report.edition import Edition
 from sizer.report.theme import Palette
 from sizer.sizing.acceptance import AcceptanceTest, acceptance_tests
+from sizer.sizing.claims import Claim, claims
 from sizer.sizing.data_plan import DataPlan, data_plan
 from sizer.sizing.failures import FailureCase, failure_cases
 from sizer.sizing.growth_result import GrowthPlan
@@ -18,6 +19,7 @@ from sizer.sizing.purchases import growth_plan
 from sizer.sizing.rent_or_buy import rent_or_buy
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.sensitivity import Sensitivity, sensitivities
+from sizer.sizing.simplest import SimplestDesign, simplest
 from sizer.sizing.team import TeamAnswer, team_answer
 from sizer.sizing.up_or_out import SameGpus, allowed_kinds, up_or_out
 
@@ -64,6 +66,16 @@ class Case:
     def sensitivities(self) -> tuple[Sensitivity, ...]:
         """What would change the answer, for each workload."""
         return sensitivities(self.result, self.catalog)
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """What a customer may doubt, with what would overturn it."""
+        return claims(self.result, self.catalog)
+
+    @cached_property
+    def simplest(self) -> SimplestDesign:
+        """The simplest design that is enough."""
+        return simplest(self.result, self.catalog)
 
     @cached_property
     def failures(self) -> tuple[FailureCase, ...]:

@@ -10,6 +10,7 @@ from sizer.catalog.wording import item_name
 from sizer.physical.power import heat_btu_per_h
 from sizer.report import prose, words
 from sizer.report.chapters.case import Case
+from sizer.report.claim_tables import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.report.request_tables import (
     assumptions_table,
     checks_table,
@@ -30,6 +31,10 @@ def content(case: Case) -> dict[str, Any]:
     return {
         "needs_cluster": result.needs_cluster,
         "advice": [words.sentence(text) for text in result.advice],
+        "claims": claims_table(case.claims),
+        "arithmetic": arithmetic_table(case.claims) if case.is_full else None,
+        "simplest": simplest_text(case.simplest, result),
+        "simplest_table": simplest_table(case.simplest, result),
         "workloads": [
             requirement_table(answer, number, len(case.answers)) for number, answer in enumerate(case.answers, 1)
         ],

@@ -1,0 +1,31 @@
+"""``sizer verdict``: whether a customer needs what was asked for."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+
+def verdict_command(
+    request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Do we need this? Claims with what would overturn them, and the simplest design that is enough."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.verdict_json import verdict_document
+    from sizer.report.summary import verdict_text
+    from sizer.sizing.claims import claims
+    from sizer.sizing.simplest import simplest
+    from sizer.sizing.size import size
+    from sizer.workload.request import SizingRequest
+
+    catalog = load_catalog(overlay=catalog_dir)
+    result = size(SizingRequest.from_file(request_file), catalog)
+    found, simple = claims(result, catalog), simplest(result, catalog)
+    if as_json:
+        print_json(verdict_document(result, found, simple))
+    else:
+        print(verdict_text(result, found, simple))

@@ -1,0 +1,124 @@
+"""The question "Do we need this?": the simplest sufficient design, and claims with what would overturn them."""
+
+import streamlit as st
+
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS
+from sizer.catalog.model import Catalog
+from sizer.report.claim_tables import arithmetic_table, claims_table, simplest_table, simplest_text
+from sizer.report.words import sentence
+from sizer.sizing.claims import Claim, claims
+from sizer.sizing.overturn import Change
+from sizer.sizing.result import SizingResult
+from sizer.sizing.simplest import SimplestDesign, simplest
+from sizer.ui import compare, look, state
+from sizer.ui.state import View
+from sizer.ui.typed import plain, written
+from sizer.workload.request import SizingRequest
+
+# Keys of a request whose values are quantities with a unit.
+_KINDS = {
+    "dataset_bytes": BYTES,
+    "sample_bytes": BYTES,
+    "samples_per_s": SAMPLES_PER_S,
+    "time_to_train_s": SECONDS,
+}
+
+
+def show(view: View) -> None:
+    """Draw the question."""
+    assert view.result is not None
+    st.header("Do we need this?", anchor=False)
+    st.markdown(plain(sentence(view.result.verdict)))
+    _simplest(view)
+    _claims(view)
+
+
+def found_simplest(view: View) -> SimplestDesign:
+    """The simplest design of the answer on the page; its requests keep discounts, which no page shows."""
+    return _simplest_of(view.request_json, view.catalog.digest, view.catalog)
+
+
+@st.cache_resource(show_spinner="Looking for the simplest design", max_entries=32)
+def _simplest_of(request_json: str, digest: str, _parts: Catalog) -> SimplestDesign:  # noqa: ARG001  (the digest is part of the key)
+    whole = state.outcome(SizingRequest.model_validate_json(request_json), _parts).result
+    assert whole is not None  # it is the answer that the page shows
+    return simplest(whole, _parts)
+
+
+@st.cache_resource(show_spinner="Looking for what would overturn each claim", max_entries=16)
+def _found_claims(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    _result: SizingResult,
+    _catalog: Catalog,
+) -> tuple[Claim, ...]:
+    return claims(_result, _catalog)
+
+
+def _simplest(view: View) -> None:
+    assert view.result is not None
+    found = found_simplest(view)
+    st.subheader("The simplest design that is enough", anchor=False)
+    look.notes(simplest_text(found, view.result))
+    look.table(simplest_table(found, view.result), view.catalog.sources)
+    with st.container(horizontal=True, gap="small"):
+        if not found.is_described:
+            compare.describe_button(found.allowed.request.model_dump_json(), "the simplest design", "take-simplest")
+        if found.lifted is not None:
+            json = found.lifted.request.model_dump_json()
+            st.button(
+                "Describe the one without the choices",
+                key="take-lifted",
+                icon=":material/swap_horiz:",
+                on_click=compare.describe,
+                args=(json, "the simplest design without the choices"),
+            )
+
+
+def _claims(view: View) -> None:
+    assert view.result is not None
+    found = _found_claims(view.key, view.result, view.catalog)
+    st.subheader("Claims and what would overturn them", anchor=False)
+    table, arithmetic = claims_table(found), arithmetic_table(found)
+    if table is None or arithmetic is None:
+        st.info("The catalogue no longer holds all parts of this design, so no claim can be tried on it.")
+        return
+    look.table(table, view.catalog.sources)
+    with st.expander("The arithmetic"):
+        look.table(arithmetic, view.catalog.sources)
+    st.subheader("Try what would overturn a claim", anchor=False)
+    seen: set[tuple[str, float]] = set()
+    for claim in found:
+        change = claim.overturn
+        if change is None:
+            continue
+        # One change may turn several claims; one button is enough to try it.
+        is_new = (change.key, change.after) not in seen
+        seen.add((change.key, change.after))
+        _try(claim, change, view, has_button=is_new)
+    if not seen:
+        look.note("No sensible change of the request overturns any of them.")
+
+
+def _try(claim: Claim, change: Change, view: View, *, has_button: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        of_which = f" ({claim.workload})" if claim.workload else ""
+        st.markdown(f"**{plain(claim.title + of_which)}** {plain(change.sentence)}", width="stretch")
+        if has_button:
+            st.button(
+                "Try it",
+                key=f"try-{claim.key}-{change.key}",
+                icon=":material/science:",
+                type="tertiary",
+                on_click=_take,
+                args=(change,),
+                disabled=not view.is_current,
+                help=f"Writes {plain(change.after_text)} into the request, which is sized anew.",
+            )
+
+
+def _take(change: Change) -> None:
+    """Write the change into the request as a person would type it."""
+    name, value = str(change.path[-1]), change.after
+    state.put(change.path, written(_KINDS[name], value) if name in _KINDS else int(value))
+    st.session_state.notice = "The change is in the request, which was sized anew. Undo brings the one before back."
+    state.refresh()
