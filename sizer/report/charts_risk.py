@@ -245,6 +245,8 @@ def failure_chart(
         share, rate = case.share[workload_index], case.throughput[workload_index]
         stopped = share < _NOTHING
         text = tr("stops") if stopped else tr("{rate} · {share}", rate=si(rate, unit), share=percent(min(share, 1.0)))
+        if case.meets and not stopped and not case.meets[workload_index]:
+            text = tr("{text}, target missed", text=text)
         rows.append(
             {
                 "name": broken(case.what, _FAILURE_PX),

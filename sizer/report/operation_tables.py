@@ -1,4 +1,4 @@
-"""Tables of the chapter on operation: phases, acceptance tests, what to watch, failures, limits of growth."""
+"""Tables of the chapter on operation: phases, acceptance tests, what to watch, limits of growth."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,8 +10,7 @@ from sizer.report import words
 from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.sizing.acceptance import AcceptanceTest
 from sizer.sizing.data_held import data_held
-from sizer.sizing.failures import FailureCase
-from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
+from sizer.sizing.result import STAGES, DesignAnswer
 from sizer.workload.data_care import DataCare
 
 _AREAS = {
@@ -185,31 +184,6 @@ def watch_table(design: DesignAnswer) -> Table:
     )
     heads = columns((tr("Watch"), "left", 18), (tr("Normal"), "left", 24), (tr("What a departure means"), "left", 58))
     return Table("watch", tr("What to watch while jobs run"), heads, tuple(rows))
-
-
-def failures_table(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswer]) -> Table | None:
-    """Each failure with what is left of the throughput and what to do."""
-    if not cases:
-        return None
-    heads = columns(
-        (tr("What fails"), "left", 19), (tr("Effect"), "left", 41), (tr("Throughput left"), "right", 13),
-        (tr("Remedy"), "left", 27),
-    )  # fmt: skip
-    rows = [
-        row(
-            words.sentence(one.what).rstrip("."),
-            words.sentence(one.effect),
-            words.listed(dict.fromkeys(words.percent(share) if share > 0 else tr("none") for share in one.share)),
-            words.sentence(one.remedy),
-        )
-        for one in cases
-    ]
-    note = (
-        tr("Throughput left is the projected share of the normal rate, workload by workload where they differ.")
-        if len(answers) > 1
-        else ""
-    )
-    return Table("failures", tr("Single failures and what each costs"), heads, tuple(rows), note)
 
 
 def limits_table(design: DesignAnswer) -> Table:

@@ -107,9 +107,12 @@ def spare_sentence(cost: SpareCost, currency: str) -> str:
         parts.append(tr("{what} more", what=amount) if cost.amount > 0 else tr("{what} less", what=amount))
     if cost.open_items:
         parts.append(tr("further parts to be quoted"))
+    if not parts:
+        parts = [tr("other parts of the same number")]
+    told = tr("{first} and {last}", first=", ".join(parts[:-1]), last=parts[-1]) if len(parts) > 1 else parts[0]
     return tr(
         "The targets are kept without {lost}. Beside {design}, where nothing may fail, that takes {parts}.",
-        lost=lost, design=cost.without.name, parts=", ".join(parts) or tr("other parts of the same number"),
+        lost=lost, design=cost.without.name, parts=told,
     )  # fmt: skip
 
 

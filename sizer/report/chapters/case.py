@@ -20,8 +20,10 @@ from sizer.sizing.rent_or_buy import rent_or_buy
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.sensitivity import Sensitivity, sensitivities
 from sizer.sizing.simplest import SimplestDesign, simplest
+from sizer.sizing.spare_cost import SpareCost, spare_cost
 from sizer.sizing.team import TeamAnswer, team_answer
 from sizer.sizing.up_or_out import SameGpus, allowed_kinds, up_or_out
+from sizer.workload.request import Loss
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,16 @@ class Case:
     def failures(self) -> tuple[FailureCase, ...]:
         """What each failure costs."""
         return failure_cases(self.result, self.catalog)
+
+    @property
+    def asked_losses(self) -> tuple[Loss, ...]:
+        """Losses that the request asks the design to bear."""
+        return tuple(dict.fromkeys(self.result.request.resilience.keeps_targets_without))
+
+    @cached_property
+    def spare_cost(self) -> SpareCost | None:
+        """What bearing them takes; None where nothing is asked."""
+        return spare_cost(self.result.request, self.design, self.catalog)
 
     @cached_property
     def data(self) -> DataPlan:

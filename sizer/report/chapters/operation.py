@@ -6,9 +6,11 @@ from sizer.base.language import tr
 from sizer.report import words
 from sizer.report.chapters.case import Case
 from sizer.report.charts_risk import failure_chart
+from sizer.report.failure_tables import failures_table, kept_table, maintenance_table
 from sizer.report.figures import charted
 from sizer.report.growth_table import growth_table
-from sizer.report.operation_tables import failures_table, limits_table, phases_table, tests_table, watch_table
+from sizer.report.operation_tables import limits_table, phases_table, tests_table, watch_table
+from sizer.sizing.spare_cost import spare_sentence
 
 
 def content(case: Case) -> dict[str, Any]:
@@ -19,6 +21,11 @@ def content(case: Case) -> dict[str, Any]:
         "phases": phases_table(design, case.result.request.data, has_head) if case.is_full else None,
         "tests": tests_table(case.tests) if case.is_full else None,
         "watch": watch_table(design) if case.is_full else None,
+        "kept": kept_table(case.asked_losses, case.failures) if case.asked_losses else None,
+        "kept_cost": words.sentence(spare_sentence(case.spare_cost, case.result.request.currency))
+        if case.spare_cost is not None
+        else "",
+        "maintenance": maintenance_table(case.failures) if case.is_full else None,
         "failures": failures_table(case.failures, case.answers) if case.is_full else None,
         "failure_charts": [
             charted(

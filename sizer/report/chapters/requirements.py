@@ -11,6 +11,7 @@ from sizer.physical.power import heat_btu_per_h
 from sizer.report import prose, words
 from sizer.report.chapters.case import Case
 from sizer.report.claim_tables import arithmetic_table, claims_table, simplest_table, simplest_text
+from sizer.report.failure_tables import targets_text
 from sizer.report.request_tables import (
     assumptions_table,
     checks_table,
@@ -20,6 +21,7 @@ from sizer.report.request_tables import (
 from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.report.team_tables import asked_table, least_served, percentile_text, wait_text
 from sizer.sizing.data_held import data_held
+from sizer.sizing.spare_cost import ONE_LOST
 
 # So many assumptions stand here, defaults of the request first; an appendix of the full guide lists all.
 _MOST_ASSUMPTIONS = 6
@@ -58,6 +60,7 @@ def _met_rows(case: Case) -> Iterator[Row]:
     yield from _targets(case)
     yield from _team(case)
     yield from _capacity(case)
+    yield from _losses(case)
     yield from _limits(case)
     yield from _parts(case)
     yield from _room(case)
@@ -107,6 +110,19 @@ def _team(case: Case) -> Iterator[Row]:
             answer.carries.load_fraction <= 1,
             "team",
         )  # fmt: skip
+
+
+def _losses(case: Case) -> Iterator[Row]:
+    """Losses that the design is asked to bear, by what is left after the worst of each kind."""
+    for loss in case.asked_losses:
+        found = [one for one in case.failures if one.loss == loss]
+        asked = tr("Targets kept without {lost}", lost=ONE_LOST[loss])
+        if not found:
+            yield _row(asked, tr("no such part in the design"), True, "operation")
+            continue
+        worst = min(found, key=lambda one: (bool(one.keeps_targets), sum(one.chance)))
+        text = tr("{targets} after the loss", targets=targets_text(worst))
+        yield _row(asked, text, worst.keeps_targets, "operation")
 
 
 def _capacity(case: Case) -> Iterator[Row]:
