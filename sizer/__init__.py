@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sizer.catalog.model import Catalog as Catalog
     from sizer.sizing.claims import Claim as Claim
     from sizer.sizing.claims import claims as claims
+    from sizer.sizing.data_plan import data_plan as data_plan
     from sizer.sizing.differences import diff as diff
     from sizer.sizing.growth_result import GrowthPlan as GrowthPlan
     from sizer.sizing.project import project as project
@@ -56,6 +57,7 @@ _PUBLIC = {
     "growth_plan": "sizer.sizing.purchases",
     "load_catalog": "sizer.catalog.loader",
     "monte_carlo": "sizer.batch.monte_carlo",
+    "data_plan": "sizer.sizing.data_plan",
     "diff": "sizer.sizing.differences",
     "project": "sizer.sizing.project",
     "rent_or_buy": "sizer.sizing.rent_or_buy",

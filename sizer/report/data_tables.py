@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sizer.base.language import tr, translated
-from sizer.base.quantities import duration, grouped, si, significant
+from sizer.base.quantities import duration, grouped, plain, si, significant
 from sizer.report import words
 from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.sizing.data_plan import LITTLE_LOST, Checkpoint, DataPlan, Decoded, Transform, Validation
@@ -231,7 +231,8 @@ def validation_table(found: Sequence[Validation]) -> Table | None:
         row(
             one.workload,
             grouped(one.n_samples),
-            Cell(significant(one.samples_per_s), stage=one.limiting),
+            significant(one.samples_per_s),
+            Cell(words.stage(one.limiting), stage=one.limiting),
             si(one.reads_bytes_per_s, "B/s"),
             duration(one.pass_s),
             _added(one),
@@ -240,11 +241,11 @@ def validation_table(found: Sequence[Validation]) -> Table | None:
         for one in found
     ]
     heads = columns(
-        (tr("Workload"), "left", 20), (tr("Samples"), "right", 13), (tr("Samples a second"), "right", 14),
-        (tr("Reads"), "right", 13), (tr("A pass"), "right", 11), (tr("Of the time"), "right", 14),
-        (tr("From local drives"), "right", 15),
+        (tr("Workload"), "left", 17), (tr("Samples"), "right", 12), (tr("A second"), "right", 11),
+        (tr("Bound by"), "left", 17), (tr("Reads"), "right", 11), (tr("A pass"), "right", 10),
+        (tr("Of the time"), "right", 10), (tr("A second, local drives"), "right", 12),
     )  # fmt: skip
-    note = tr("Nothing is read from a cache; the colour tells which stage bounds the rate.")
+    note = tr("Nothing is read from a cache.")
     if any(one.every_is_assumed for one in found):
         note += " " + tr("Without a recipe a pass after every epoch is assumed.")
     return Table("validation-passes", tr("Validation beside training"), heads, tuple(rows), note)
@@ -363,7 +364,7 @@ def _copy_verdict(one: LocalCopy) -> str:
     )  # fmt: skip
     if one.pays is None or one.epochs is None:
         return text
-    length = significant(one.epochs)
+    length = plain(round(one.epochs, 1))
     if one.pays:
         return f"{text} " + tr("The training has {n} epochs, so it pays.", n=length)
     return f"{text} " + tr("The training has {n} epochs, so it does not pay.", n=length)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.language import tr
-from sizer.base.quantities import si, significant
+from sizer.base.quantities import plain, significant
 from sizer.base.units import HOUR_S
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
@@ -276,7 +276,7 @@ def _assumptions(result: SizingResult, transform: Transform | None) -> Iterator[
     if care.checkpoint_every_s is not None and care.checkpoint_bytes_per_parameter is None:
         yield Assumption(
             tr("Size of a checkpoint"),
-            tr("{size} a parameter", size=si(CHECKPOINT_BYTES_PER_PARAMETER, "B")),
+            tr("{n} B a parameter", n=plain(CHECKPOINT_BYTES_PER_PARAMETER)),
             "assumed",
             "",
             tr("weights and momentum in single precision; state yours"),

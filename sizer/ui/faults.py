@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.errors import CatalogError
-from sizer.base.quantities import BYTES, FLOP, SAMPLES_PER_S, SECONDS, WATTS, Kind, parse
+from sizer.base.quantities import BYTES, BYTES_PER_S, FLOP, SAMPLES_PER_S, SECONDS, WATTS, Kind, parse
 from sizer.ui.parts import catalog
 from sizer.workload.request import SizingRequest
 
@@ -24,6 +24,9 @@ QUANTITIES: dict[tuple[str, ...], Kind] = {
     ("rack_power_w",): WATTS,
     ("power_w",): WATTS,
     ("duration_s",): SECONDS,
+    ("source_bytes_per_s",): BYTES_PER_S,
+    ("checkpoint_every_s",): SECONDS,
+    ("raw_sample_bytes",): BYTES,
     ("wait_s",): SECONDS,
 }
 LABELS = {
@@ -101,6 +104,17 @@ LABELS = {
     "always_running": "Always running",
     "duration_s": "Length of a job",
     "durations": "Spread of the lengths",
+    "data": "Data on the storage",
+    "ingest": "Way in",
+    "source_bytes_per_s": "Rate of the source",
+    "snapshot_share": "Snapshots, share of the data",
+    "reserve_share": "Reserve, share of the data",
+    "checkpoint_every_s": "Checkpoint every",
+    "checkpoints_kept": "Checkpoints kept",
+    "checkpoint_bytes_per_parameter": "Bytes a parameter in a checkpoint",
+    "transform_core_s": "Core-seconds to transform a sample",
+    "raw_sample_bytes": "Raw sample",
+    "copy_to_local": "Copy to local drives first",
     "resilience": "What may fail",
     "keeps_targets_without": "Targets kept without",
     "override": "Changed lines of the bill",

@@ -1,0 +1,33 @@
+"""``sizer ingest``: what must fit on the storage, how the data get in, and what is done with them beside training."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+
+def ingest_command(
+    request_file: Annotated[
+        Path, typer.Argument(help="Request file; its [data] says what is asked.", metavar="REQUEST")
+    ],
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Size the cluster and tell how long its data take to come in, what must fit, and whether local copies pay."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.data_json import data_document
+    from sizer.report.data_text import data_text
+    from sizer.sizing.data_plan import data_plan
+    from sizer.sizing.size import size
+    from sizer.workload.request import SizingRequest
+
+    request = SizingRequest.from_file(request_file)
+    catalog = load_catalog(overlay=catalog_dir)
+    result = size(request, catalog)
+    plan = data_plan(result, catalog)
+    if as_json:
+        print_json(data_document(result.design.name, plan))
+    else:
+        print(data_text(request.title, result.design.name, plan))
