@@ -18,6 +18,8 @@ _PLOT = 450.0
 _ROW_PX = 34
 # A part of all steps below this share is not worth a word. [-]
 _SEEN = 0.005
+# Arrangements that a title names.
+_NAMED = 2
 
 
 def rates_chart(
@@ -86,11 +88,18 @@ def rates_finding(ways: Sequence[Way], number: int = 0, first: Way | None = None
     if not faster and not slower:
         return tr("{gpus} GPUs: no arrangement is certainly faster or slower than {first}", **values)
     if not slower:
-        return tr("{gpus} GPUs: only {faster} certainly run faster than {first}", faster=listed(faster), **values)
+        return tr("{gpus} GPUs: only {faster} certainly run faster than {first}", faster=_named(faster), **values)
     if not faster:
-        return tr("{gpus} GPUs: only {slower} certainly run slower than {first}", slower=listed(slower), **values)
-    return tr("{gpus} GPUs: {faster} run faster than {first}, {slower} slower", faster=listed(faster),
-              slower=listed(slower), **values)  # fmt: skip
+        return tr("{gpus} GPUs: only {slower} certainly run slower than {first}", slower=_named(slower), **values)
+    return tr("{gpus} GPUs: {faster} certainly run faster than {first}; {slower} slower", faster=_named(faster),
+              slower=_named(slower), **values)  # fmt: skip
+
+
+def _named(names: Sequence[str]) -> str:
+    """Names of a few arrangements; more are counted, to fit a title."""
+    if len(names) <= _NAMED:
+        return listed(names)
+    return tr("{n} arrangements", n=grouped(len(names)))
 
 
 def steps_chart(

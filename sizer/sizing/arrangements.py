@@ -44,12 +44,12 @@ class Arrangement:
 
     @property
     def name(self) -> str:
-        """'4 × DGX-1', '8 × DGX-1, 4 of 8 GPUs used', '4 × DSS 8440, 8 GPUs each'."""
+        """'4 × DGX-1', '8 × DGX-1 (4 of 8 GPUs used)', '4 × DSS 8440 (8 GPUs each)'."""
         server = self.platform.server
         values = {"servers": f"{grouped(self.n_servers)} × {server.name}", "used": self.gpus_used}
         if not self.is_full:
-            return tr("{servers}, {used} of {all} GPUs used", all=self.platform.gpus_per_server, **values)
-        return tr("{servers}, {used} GPUs each", **values) if server.n_gpus_choices else str(values["servers"])
+            return tr("{servers} ({used} of {all} GPUs used)", all=self.platform.gpus_per_server, **values)
+        return tr("{servers} ({used} GPUs each)", **values) if server.n_gpus_choices else str(values["servers"])
 
     @property
     def is_full(self) -> bool:

@@ -61,7 +61,7 @@ def test_one_server_two_and_four():
     own = [way.arrangement for way in same.ways if way.arrangement.kind != "other"]
     assert [(one.n_servers, one.gpus_used) for one in own] == [(1, 8), (2, 4), (4, 2)]
     assert [one.is_full for one in own] == [True, False, False]
-    assert own[1].name == "2 × DGX-1, 4 of 8 GPUs used"
+    assert own[1].name == "2 × DGX-1 (4 of 8 GPUs used)"
 
 
 def test_default_is_what_the_design_uses(result):
@@ -137,7 +137,7 @@ def test_a_design_of_parts_that_the_catalogue_no_longer_holds_is_not_compared(re
 
 def test_totals_are_those_of_the_projected_cluster(found):
     """``project`` is asked for the same cluster by its parts; idle GPUs count in all of it."""
-    way = ways(found.comparisons[0])["2 × DGX-1, 4 of 8 GPUs used"]
+    way = ways(found.comparisons[0])["2 × DGX-1 (4 of 8 GPUs used)"]
     alone = project(
         QUESTION, catalog(), server="dgx-1", servers=2, gpus_per_server=4, storage="wekaio",
         storage_nodes=way.design.storage_nodes, fabric="edr",
@@ -257,7 +257,7 @@ def test_the_larger_server_costs_and_saves_what_the_plan_says(found):
     assert f"Less: {first.rack_units - second.rack_units:g}{NARROW_SPACE}U" in text
     assert "over EDR InfiniBand" in text
     assert "Priced lines" not in text  # no C4140 has a published price: nothing is subtracted from nothing
-    spread = difference(Pair(first, by_name["8 × DGX-1, 4 of 8 GPUs used"]))
+    spread = difference(Pair(first, by_name["8 × DGX-1 (4 of 8 GPUs used)"]))
     assert "Priced lines cost 596,000 USD more; lines to be quoted come on top of both." in spread
 
 

@@ -154,6 +154,8 @@ def test_the_finding_claims_only_what_the_intervals_leave(same):
     assert rates_finding(allowed) == "32 GPUs: no arrangement is certainly faster or slower than 4 × DGX-1"
     faster = [kinds["4 × DGX-1"], kinds["2 × DGX-2H"]]
     assert rates_finding(faster) == "32 GPUs: only 2 × DGX-2H certainly run faster than 4 × DGX-1"
+    three = [*faster[::-1], kinds["8 × C4140 PCIe"], kinds["8 × UCP RS V225G"]]
+    assert rates_finding(three) == "32 GPUs: only 3 arrangements certainly run slower than 2 × DGX-2H"
     assert rates_finding(faster[::-1]) == "32 GPUs: only 4 × DGX-1 certainly run slower than 2 × DGX-2H"
 
 
