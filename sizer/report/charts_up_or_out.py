@@ -111,8 +111,8 @@ def steps_chart(
         return None
     parts = {
         tr("computing"): ("compute_s", palette.stages["gpu"]),
-        tr("gradients not hidden"): ("exposed_s", palette.stages["exchange"]),
-        tr("waiting for other GPUs"): ("waiting_s", palette.other),
+        tr("gradients"): ("exposed_s", palette.stages["exchange"]),
+        tr("waiting for GPUs"): ("waiting_s", palette.other),
         tr("waiting for data"): ("data_s", palette.stages["storage"]),
     }
     names = [broken(way.arrangement.name) for way in ways]
@@ -130,7 +130,7 @@ def steps_chart(
     longest = max(float(one["to"]) for one in total)  # type: ignore[arg-type]
     scale = alt.Scale(domain=[0, longest * label_room([str(one["text"]) for one in total], _PLOT)], nice=False)
     y = alt.Y("name:N", sort=names, title=None, axis=names_axis(palette))
-    legend = alt.Legend(title=None, orient="top", labelLimit=0)
+    legend = alt.Legend(title=None, orient="top", labelLimit=0, columnPadding=12)
     colour = alt.Color(
         "part:N",
         scale=alt.Scale(domain=list(parts), range=[colour for _, colour in parts.values()]),

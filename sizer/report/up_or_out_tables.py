@@ -16,6 +16,8 @@ from sizer.sizing.up_or_out_words import signed
 
 # Items without a price named below a table; the others are counted.
 _NAMED = 8
+# Shorter parts of a step are nothing that the model could tell. [ms]
+_LEAST_MS = 0.01
 # Parts that tell arrangements apart; cables, cords and panels without a price are counted only.
 _TELLING = ("compute", "storage", "network")
 
@@ -223,8 +225,11 @@ def power(way: Way) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """A part of a step."""
-    return "0" if seconds < 5e-6 else significant(1e3 * seconds, 3 if seconds >= 1e-3 else 2)
+    """A part of a step, to a hundredth of a millisecond at most."""
+    value = 1e3 * seconds
+    if value >= 1:
+        return significant(value)
+    return grouped(value, 2) if value >= _LEAST_MS / 2 else "0"
 
 
 def with_marks(note: str, ways: Sequence[Way]) -> str:
@@ -246,7 +251,8 @@ def _percent(pair: Pair, number: int) -> str:
 def _unpriced(ways: Sequence[Way], catalog: Catalog) -> str:
     """What has no price, by name: servers first, since they tell arrangements apart."""
     lines = [line for way in ways for line in way.bill.bought if line.extended_net is None and line.item]
-    if not lines:
+    # A customer's copy prices the offer alone; what else has a published price is not its matter.
+    if not lines or ways[0].bill.is_customer_copy:
         return ""
     told = dict.fromkeys(line.item for kind in _TELLING for line in lines if line.category == kind)
     named = [item_name(item, catalog) for item in told][:_NAMED]

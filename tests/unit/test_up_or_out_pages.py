@@ -21,6 +21,7 @@ from sizer.report.up_or_out_tables import (
 )
 from sizer.report.up_or_out_text import NOTHING, up_or_out_text
 from sizer.report.words import NO_BREAK
+from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
 from sizer.sizing.up_or_out import StepSplit, UpOrOut, up_or_out
 from sizer.workload.request import SizingRequest
@@ -108,6 +109,13 @@ def test_unknown_prices_are_never_zero(same):
     assert "Dell EMC C4140" in note
 
 
+def test_a_customers_copy_says_nothing_of_published_prices(result):
+    ways = up_or_out(customer_copy(result), catalog()).comparisons[0].ways
+    table = things_table(ways, catalog())
+    assert "published price" not in table.note
+    assert [row[-1] for row in texts(table)][1:] == ["to be quoted"] * (len(ways) - 1)
+
+
 def test_watts_are_a_bracket_and_a_lower_bound(same):
     power = {row[0]: row[2] for row in texts(things_table(same.ways, catalog()))}
     low, high = same.first.power_low_w / 1e3, same.first.power_max_w / 1e3
@@ -191,7 +199,7 @@ def test_full_guide_says_what_tells_them_apart(result):
         "up-or-out-rates", "up-or-out-steps", "up-or-out-things", "up-or-out-per-gpu",
     ]  # fmt: skip
     assert len(part.differences) == len(part.tables[0].rows) - 1 == 4
-    assert [figure.id for figure in part.figures] == ["up-or-out", "up-or-out-steps"]
+    assert [figure.id for figure in part.figures] == ["up-or-out-chart", "up-or-out-steps-chart"]
 
 
 @pytest.mark.parametrize("name", ["dgx1-f800-resnet50", "c4140-f800", "apollo-googlenet-inference"])

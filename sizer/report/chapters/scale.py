@@ -66,13 +66,13 @@ def _full_tables(case: Case, ways: list[Way]) -> list[Table]:
 
 def _figures(case: Case, ways: list[Way]) -> list[Figure]:
     rates = charted(
-        "up-or-out",
+        "up-or-out-chart",
         rates_chart(ways, palette=case.palette),
         tr("The same number of GPUs in fewer or in more servers; thin lines are 90 % intervals."),
     )
     steps = charted(
-        "up-or-out-steps",
+        "up-or-out-steps-chart",
         steps_chart(ways, palette=case.palette) if case.is_full else None,
-        tr("Where the time of a training step goes."),
+        tr("Where the time of a training step goes; of the gradients what computing does not hide."),
     )
     return [figure for figure in (rates, steps) if figure is not None]
