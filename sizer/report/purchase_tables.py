@@ -240,7 +240,7 @@ def basis_text(found: PlatformGrowth) -> str:
         return tr(
             "Prices that would decide are missing, so the plan owns the fewest servers and storage nodes over time."
         )
-    if len({way.cost for way in (found.best, *found.others)}) == 1:
+    if all(way.pieces == found.best.pieces for way in found.others) and found.best.cost == found.others[0].cost:
         return tr("Every way buys the same parts for the same money; the plan is the one that uses least energy.")
     return tr("The plan is the sequence that costs least at the prices known; of equal ones, that with least energy.")
 
@@ -286,19 +286,19 @@ def findings(plan: GrowthPlan, found: PlatformGrowth, catalog: Catalog) -> list[
 
 def finding(found: PlatformGrowth) -> str:
     """The plan in one sentence."""
-    sizes = found.best.sizes
+    sizes, name = found.best.sizes, platform_text(found)
     first, last = size_text(sizes[0]), size_text(sizes[-1])
     steps = [purchase.year for purchase in found.best.purchases if purchase.bought]
     if sizes[0] == sizes[-1]:
         if found.needs[0] == found.needs[-1]:
-            return tr("{first} of the first year carry all {n} years.", first=first, n=len(sizes))
-        return tr("Buy {first} at once: that costs no more than steps.", first=first)
+            return tr("{first} of the first year carry all {n} years on {name}.", first=first, n=len(sizes), name=name)
+        return tr("On {name} buy {first} at once: steps cost more.", first=first, name=name)
     later = [str(year) for year in steps if year > 1]
     return trn(
-        "Buy {first} now and grow to {last}, with another purchase in year {years}.",
-        "Buy {first} now and grow to {last}, with further purchases in years {years}.",
+        "On {name} buy {first} now and grow to {last}, with another purchase in year {years}.",
+        "On {name} buy {first} now and grow to {last}, with further purchases in years {years}.",
         len(later),
-        first=first, last=last, years=listed(later),
+        name=name, first=first, last=last, years=listed(later),
     )  # fmt: skip
 
 

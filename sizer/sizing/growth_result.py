@@ -1,6 +1,6 @@
 """A growth plan: purchases of every year for each platform, side by side."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -60,6 +60,15 @@ class Purchases:
         return Sum(sum((purchase.cost.amount for purchase in self.purchases), Decimal("0.00")), len(unpriced))
 
     @property
+    def pieces(self) -> dict[str, int]:
+        """Pieces of every item bought over all years."""
+        found: dict[str, int] = {}
+        for purchase in self.purchases:
+            for item, count in purchase.bought:
+                found[item] = found.get(item, 0) + count
+        return found
+
+    @property
     def energy_cost(self) -> Decimal | None:
         """Of all years."""
         found = [purchase.energy_cost for purchase in self.purchases]
@@ -117,3 +126,21 @@ class GrowthPlan:
         same = [one for one in self.platforms if one.platform.key == (server, storage)]
         alike = [one for one in self.platforms if one.platform.server.id == server]
         return next(iter((*same, *alike, *self.platforms)))
+
+
+def without_money(plan: GrowthPlan) -> GrowthPlan:
+    """The plan as a customer reads it: what it would cost comes from price books that may be the user's own."""
+    return replace(plan, platforms=tuple(_unpriced(found) for found in plan.platforms))
+
+
+def _unpriced(found: PlatformGrowth) -> PlatformGrowth:
+    best, *others = (
+        replace(way, purchases=tuple(_to_be_quoted(one) for one in way.purchases))
+        for way in (found.best, *found.others)
+    )
+    return replace(found, best=best, others=tuple(others))
+
+
+def _to_be_quoted(purchase: Purchase) -> Purchase:
+    items = tuple(item for item, _ in purchase.bought)
+    return replace(purchase, cost=Sum(Decimal("0.00"), len(items)), unpriced=items, energy_cost=None)

@@ -7,6 +7,7 @@ import pytest
 
 from sizer import GrowthPlan, SizingRequest, growth_plan, load_catalog, size
 from sizer.base.resources import data_dir
+from sizer.report.chapters.case import Case
 from sizer.report.charts_growth import owned_chart, used_up_chart
 from sizer.report.edition import SHORT
 from sizer.report.guide import guide
@@ -21,6 +22,7 @@ from sizer.report.purchase_tables import (
     ways_table,
 )
 from sizer.report.render import guide_html
+from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.used_up import GPUS, Limit
 
 CATALOG = load_catalog()
@@ -105,7 +107,7 @@ def test_findings_name_the_steps_and_the_first_limit():
     plan = images()
     (found,) = plan.platforms
     said = " ".join(findings(plan, found, CATALOG)).replace("\u00a0", " ")
-    assert "9 servers and 4 storage nodes now and grow to 9 servers and 8 storage nodes" in said
+    assert "buy 9 servers and 4 storage nodes now and grow to 9 servers and 8 storage nodes" in said
     assert "storage read rate (after 1.8 years)" in said
 
 
@@ -127,7 +129,7 @@ def test_charts_have_findings_as_titles():
     owned, used = owned_chart(found), used_up_chart(found)
     assert owned is not None
     assert used is not None
-    assert " ".join(owned.to_dict(validate=False)["title"]["text"]).startswith("Buy")
+    assert " ".join(owned.to_dict(validate=False)["title"]["text"]).startswith("On DGX-1 + Isilon F800 buy")
     assert "storage read rate after 1.8 years" in " ".join(used.to_dict(validate=False)["title"]["text"])
 
 
@@ -144,3 +146,13 @@ def test_the_chapter_says_the_plan(form):
     page = guide_html(result, CATALOG, replace(SHORT, form=form))
     assert "The purchases of each year" in page
     assert ("What is asked in each year" in page) == (form == "full")
+
+
+def test_a_customer_reads_no_money_of_the_plan():
+    """What a plan costs comes from price books that may be the user's own."""
+    result = customer_copy(size(request("images-grow-tenfold"), CATALOG))
+    plan, reason = Case(result, CATALOG, SHORT).growth_plan
+    assert plan is not None, reason
+    (found,) = plan.platforms
+    assert all(cell != "at least 1\u202f341\u202f000" for row in texts(ways_table(found, plan, "USD")) for cell in row)
+    assert {purchase.cost.amount for way in (found.best, *found.others) for purchase in way.purchases} == {0}

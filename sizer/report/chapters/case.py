@@ -14,7 +14,7 @@ from sizer.sizing.acceptance import AcceptanceTest, acceptance_tests
 from sizer.sizing.claims import Claim, claims
 from sizer.sizing.data_plan import DataPlan, data_plan
 from sizer.sizing.failures import FailureCase, failure_cases
-from sizer.sizing.growth_result import GrowthPlan
+from sizer.sizing.growth_result import GrowthPlan, without_money
 from sizer.sizing.purchases import growth_plan
 from sizer.sizing.rent_or_buy import rent_or_buy
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
@@ -123,7 +123,8 @@ class Case:
     def growth_plan(self) -> tuple[GrowthPlan | None, str]:
         """Purchases of every year; None with the reason where nothing meets even the first year."""
         try:
-            return growth_plan(self.result.request, self.catalog), ""
+            plan = growth_plan(self.result.request, self.catalog)
+            return without_money(plan) if self.design.bill.is_customer_copy else plan, ""
         except (InfeasibleError, RequestError) as error:
             return None, str(error)
 

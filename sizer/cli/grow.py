@@ -1,0 +1,29 @@
+"""``sizer grow``: what to buy in which year."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+
+def grow_command(
+    request_file: Annotated[Path, typer.Argument(help="Request file with a [growth] table.", metavar="REQUEST")],
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """What to buy in which year, at once or in steps, and when the first year's parts are used up."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.growth_json import growth_document
+    from sizer.report.growth_text import growth_text
+    from sizer.sizing.purchases import growth_plan
+    from sizer.workload.request import SizingRequest
+
+    catalog = load_catalog(overlay=catalog_dir)
+    request = SizingRequest.from_file(request_file)
+    plan = growth_plan(request, catalog)
+    if as_json:
+        print_json(growth_document(plan))
+    else:
+        print(growth_text(plan, catalog, request))
