@@ -27,7 +27,9 @@ _MOST_NAMES = 6
 _FLAT = 2.5
 
 
-def waits_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+def waits_chart(
+    answer: TeamAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX, here: str = ""
+) -> Chart | None:
     """Share of the jobs of every kind that start in time, against the number of servers.
 
     Parameters
@@ -38,6 +40,8 @@ def waits_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
         Colours.
     width : int or str
         Pixels, or ``container``.
+    here : str
+        What stands beside the mark; "this design" where it is empty.
 
     Returns
     -------
@@ -47,7 +51,7 @@ def waits_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
     queue = answer.model.case.queue
     if not queue or len(answer.runs) < 2:
         return None
-    now = answer.run.n_servers
+    now, here = answer.run.n_servers, here or tr("this design")
     worst = least_served(_smaller(answer) or answer.run, answer).name
     rows = _wait_rows(answer, worst, palette)
     sizes = [run.n_servers for run in answer.runs]
@@ -71,8 +75,8 @@ def waits_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
             ],
         ),
         *level_mark(asked, tr("asked: {share}", share=percent(answer.team.wait_probability)), y_scale, palette),
-        chart_of([{"x": now, "text": tr("this design")}]).mark_rule(color=palette.accent, strokeWidth=1.2).encode(x=x),
-        chart_of([{"x": now, "y": 0.0, "text": tr("this design")}])
+        chart_of([{"x": now}]).mark_rule(color=palette.accent, strokeWidth=1.2).encode(x=x),
+        chart_of([{"x": now, "y": 0.0, "text": here}])
         .mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=palette.accent, fontWeight=600)
         .encode(x=x, y=y, text="text:N"),
         *_names(rows, domain, x_scale, y_scale, palette),

@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 _CURVE_POINTS = 101
 # Sizes on each side of the design that a chart of waits against servers shows.
 _SIZES_BESIDE = 4
+# A team that needs more servers than this needs another answer.
+MOST_SERVERS = 100_000
 # Waits of a kind of job that are told.
 WAIT_QUANTILES = (0.5, 0.9, 0.95)
 
@@ -260,8 +262,8 @@ def team_answer(result: SizingResult, catalog: Catalog, calibration: Calibration
     if model is None:
         return None
     servers = result.design.n_servers
-    # A design that was changed by hand may not meet the waits.
-    fewest = model.fewest(max(2 * servers, 32)) or servers
+    # A design or a team that was changed by hand may not meet the waits on as many servers.
+    fewest = model.fewest(MOST_SERVERS) or servers
     runs = {count: model.on(count) for count in _sizes(model.case.case.least_servers, fewest, servers)}
     return TeamAnswer(
         team=model.team,

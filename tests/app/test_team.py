@@ -1,10 +1,13 @@
 """The team that shares the cluster: its fields on the page Requirements and its question on the page What-if."""
 
+import tomllib
+
 import pytest
 
+from sizer.base.resources import data_dir
 from sizer.workload.request import SizingRequest
 from sizer.workload.team import Team
-from tests.app.pages import assert_healthy, opened, said, unfold, widget
+from tests.app.pages import assert_healthy, opened, said, to_page, unfold, widget
 
 
 def with_team():
@@ -99,3 +102,90 @@ def test_what_may_fail_is_written():
     widget(app.multiselect, "Targets are kept with any one of these lost").set_value(["storage-node"]).run()
     assert_healthy(app)
     assert SizingRequest.from_dict(app.session_state.draft).resilience.keeps_targets_without == ("storage-node",)
+
+
+# --- the question of the page What-if
+
+
+def asked(name="questions/forty-data-scientists"):
+    """The question on an example."""
+    app = opened()
+    if name:
+        app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
+        app.session_state.generation += 1
+        app.run()
+    app = to_page(app, "what-if")
+    widget(app.button_group, "Question").set_value("Team").run()
+    assert not app.exception, [one.message for one in app.exception]
+    return app
+
+
+def metric(app, label):
+    one = next(one for one in app.metric if one.label == label)
+    return one.value, one.delta
+
+
+def move(app, kind, label, value):
+    widget(kind, label).set_value(value).run()
+    assert not app.exception, [one.message for one in app.exception]
+    assert not app.warning
+
+
+def test_without_a_team_the_question_offers_one():
+    app = asked("")
+    assert any("names no team" in one.value for one in app.info)
+    widget(app.button, "Enter a team").click().run()
+    assert not app.exception
+    assert app.session_state.draft["team"]["data_scientists"] == 10
+    assert metric(app, "Servers that the waits need")[0]
+
+
+def test_more_people_need_more_servers_and_the_values_can_be_taken():
+    app = asked()
+    assert metric(app, "Servers that the waits need") == ("7", "as it is")
+    move(app, app.slider, "Data scientists", 80)
+    needed, under = metric(app, "Servers that the waits need")
+    assert int(needed) > 7
+    assert under == "as it is: 7"
+    widget(app.button, "Take these values").click().run()
+    assert app.session_state.draft["team"]["data_scientists"] == 80
+    assert metric(app, "Servers that the waits need") == (needed, "as it is")
+
+
+def test_fewer_servers_start_fewer_jobs_in_time_and_reset_brings_them_back():
+    app = asked()
+    before = metric(app, "Start in time, at least")[0]
+    move(app, app.slider, "GPU servers", 5)
+    assert metric(app, "Start in time, at least")[1] == f"as it is: {before}"
+    assert widget(app.button, "Take these values").disabled
+    widget(app.button, "Reset the sliders").click().run()
+    assert metric(app, "Start in time, at least") == (before, "as it is")
+    assert widget(app.slider, "GPU servers").value == 7
+
+
+def test_jobs_wait_and_order_are_written_as_a_person_would():
+    app = asked()
+    move(app, app.select_slider, "Jobs a day", 2.0)
+    move(app, app.select_slider, "Wait, at most", 3600.0)
+    move(app, app.segmented_control, "Order of the queue", "first-come")
+    widget(app.button, "Take these values").click().run()
+    assert not app.exception
+    team = app.session_state.draft["team"]
+    assert (team["wait_s"], team["order"]) == ("1 h", "first-come")
+    assert [job.get("jobs_a_day_each", job.get("jobs_a_day")) for job in team["job"]] == [0.4, 4, 0.6, 1, 60]
+
+
+def test_a_mix_that_always_runs_has_reads_and_no_waits():
+    app = asked("questions/a-mix-on-one-cluster")
+    assert not [one for one in app.select_slider if one.label == "Wait, at most"]
+    assert metric(app, "Read together")[0].endswith("GB/s")
+    alts = [one.proto.alt for one in app.get("vega_lite_chart")]
+    assert [text for text in alts if text.startswith("Running jobs")]
+
+
+def test_names_of_jobs_are_shown_as_they_are():
+    app = asked()
+    app.session_state.draft["team"]["job"][3]["name"] = "<script>alert(1)</script>"
+    app.run()
+    assert not app.exception
+    assert all("<script>" not in one.proto.body for one in app.get("html"))
