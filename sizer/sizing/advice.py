@@ -17,9 +17,12 @@ from sizer.sizing.left_of_sizes import why_not
 from sizer.sizing.loss_limits import LOSS_LIMITS
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.team_runs import simulated
+from sizer.workload.team import Team
 
 
-def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[str, bool, tuple[str, ...]]:
+def verdict(
+    design: DesignAnswer, platforms: Sequence[DesignAnswer], team: Team | None
+) -> tuple[str, bool, tuple[str, ...]]:
     """Verdict, whether a cluster is needed, and the reasons.
 
     Parameters
@@ -28,6 +31,8 @@ def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[st
         The design that is described.
     platforms : sequence of DesignAnswer
         The best of each platform; one of them with a single server makes a cluster needless, too.
+    team : Team or None
+        Who shares the design: every design that was kept starts so many of its jobs in time.
 
     Notes
     -----
@@ -40,11 +45,13 @@ def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[st
         rates = "; ".join(
             tr("{rate} against {target}", rate=_rate(answer), target=answer.target) for answer in design.workloads
         )
-        text = tr(
+        text = trn(
             "{design}: {rates}. It meets the target with {chance} confidence.",
+            "{design}: {rates}. It meets all targets with {chance} confidence.",
+            len(design.workloads),
             design=design.name, rates=rates, chance=_percent(design.probability),
         )  # fmt: skip
-        return text, True, tuple(_cluster_reasons(design))
+        return _with_waits(text, team), True, tuple(_cluster_reasons(design))
     server, chance = single.platform.server.name, _percent(single.probability)
     reads = [answer for answer in single.workloads if answer.cache_hit_fraction < 1]
     if single is not design:
@@ -65,7 +72,14 @@ def verdict(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> tuple[st
             "You do not need a cluster: one {server} with {storage} meets the target with {chance} confidence.",
             server=server, storage=single.platform.storage.name, chance=chance,
         )  # fmt: skip
-    return text, False, tuple(_simple_reasons(single))
+    return _with_waits(text, team), False, tuple(_simple_reasons(single))
+
+
+def _with_waits(text: str, team: Team | None) -> str:
+    if team is None:
+        return text
+    share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
+    return f"{text} {tr('At least {share} of the jobs of each kind start in time.', share=share)}"
 
 
 def _percent(probability: float) -> str:
@@ -85,7 +99,7 @@ def _storage_text(design: DesignAnswer) -> str:
 
 
 def _rate(answer: WorkloadAnswer) -> str:
-    if answer.time is not None:
+    if answer.time is not None and answer.workload.target.time_to_train_s is not None:
         value, low, high = answer.time.total_s
         return tr(
             "{time} to train (90\u202f% interval {low} to {high})",

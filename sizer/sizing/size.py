@@ -77,7 +77,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     design = designs[chosen]
     deciding = counting.deciding_prices(np.array(order)) if len(order) > 1 else ()
     runner_up, reason = _runner_up(counting, order)
-    verdict, needs_cluster, sentences = advice.verdict(design, tuple(designs.values()))
+    verdict, needs_cluster, sentences = advice.verdict(design, tuple(designs.values()), request.team)
     cost = spare_cost(request, design, catalog, fitted)
     if cost is not None:
         sentences = (*sentences, spare_sentence(cost, request.currency))
