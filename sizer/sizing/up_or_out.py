@@ -251,8 +251,8 @@ def up_or_out(
     Notes
     -----
     Every number comes from the models that size clusters (:func:`~sizer.sizing.answer.design_answer`). Storage is the
-    same in all arrangements: that of the design where it holds none of them back, else as many nodes as the one that
-    reads most needs. Idle GPUs of servers that are not full stand in rack units, watts and price. Ratios of rates come
+    same in all arrangements: that of the design where it holds no full server back, else as many nodes as those that
+    read most need. Idle GPUs of servers that are not full stand in rack units, watts and price. Ratios of rates come
     from 2,000 draws of the calibration in which both arrangements share every parameter, so that they are far better
     known than the rates; the seed is fixed.
     """
@@ -282,7 +282,8 @@ def _compared(result: SizingResult, n_gpus: int, catalog: Catalog, draws: Draws)
     if is_sized:
         nodes = _nodes_needed(result.request, found, catalog, draws.calibration)
     designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in found]
-    if result.design.storage_nodes and not is_sized and any(_is_held_back(design) for design in designs):
+    held_back = any(one.kind != "spread" and _is_held_back(of) for one, of in zip(found, designs, strict=True))
+    if result.design.storage_nodes and not is_sized and held_back:
         is_sized, nodes = True, max(nodes, _nodes_needed(result.request, found, catalog, draws.calibration))
         designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in found]
     worlds = [
@@ -328,10 +329,13 @@ def _asked(request: SizingRequest, one: Arrangement) -> SizingRequest:
 def _nodes_needed(
     request: SizingRequest, found: Sequence[Arrangement], catalog: Catalog, calibration: Calibration
 ) -> int:
-    """Storage nodes with which every arrangement keeps its GPUs busy, or the most that the system has."""
+    """Storage nodes with which every arrangement keeps its GPUs busy, or the most that the system has.
+
+    Half-used servers do not count: validation runs faster on more hosts, and the storage of all rows would follow.
+    """
     most = 0
     for one in found:
-        if one.platform.storage.id != found[0].platform.storage.id:
+        if one.kind == "spread" or one.platform.storage.id != found[0].platform.storage.id:
             continue
         target = Target(gpus_busy=one.n_gpus)
         wanted = _asked(request, one).model_copy(

@@ -91,7 +91,7 @@ def storage_words(same: SameGpus, design_nodes: int) -> str:
         text = tr("All arrangements have the {n} {storage} nodes of the design", n=same.storage_nodes,
                   storage=storage.name)  # fmt: skip
     else:
-        text = tr("All arrangements have {n} {storage} nodes, enough for the one that reads most",
+        text = tr("All arrangements have {n} {storage} nodes, enough for the full servers that read most",
                   n=same.storage_nodes, storage=storage.name)  # fmt: skip
     held = [
         way.arrangement.name for way in same.ways

@@ -216,7 +216,7 @@ def test_storage_grows_with_the_fastest_arrangement():
     same = up_or_out(validation, catalog()).comparisons[0]
     assert same.storage_is_sized
     assert same.storage_nodes > validation.design.storage_nodes
-    assert "enough for the one that reads most" in storage_words(same, validation.design.storage_nodes)
+    assert "enough for the full servers that read most" in storage_words(same, validation.design.storage_nodes)
 
 
 def test_validation_alone_exchanges_no_gradients():
