@@ -249,14 +249,18 @@ def findings(plan: GrowthPlan, found: PlatformGrowth, catalog: Catalog) -> list[
     """What the plan says, in sentences."""
     said = [finding(found)]
     at_once = found.others[0]
-    saved = 1 - found.best.energy_kwh / at_once.energy_kwh if at_once.energy_kwh else 0.0
-    if at_once.sizes != found.best.sizes:
+    if at_once.sizes != found.best.sizes and found.best.energy_kwh:
+        share = percent_of(at_once.energy_kwh / found.best.energy_kwh - 1)
+        idle = at_once.server_years - found.best.server_years
         said.append(
             tr(
-                "All in the first year would hold {more} more server-years than the plan and use {share} more energy.",
-                more=grouped(at_once.server_years - found.best.server_years),
-                share=percent_of(at_once.energy_kwh / found.best.energy_kwh - 1) if saved < 1 else _NOTHING,
+                "Bought all in the first year, servers would stand idle for {n} server-years, and the energy would be "
+                "{share} more.",
+                n=grouped(idle),
+                share=share,
             )
+            if idle
+            else tr("Bought all in the first year, the energy would be {share} more.", share=share)
         )
     grows = found.others[2]
     if grows.moved_links:

@@ -23,7 +23,7 @@ from sizer.sizing.judge import judge
 from sizer.sizing.owned_parts import Counted, count_sizes
 from sizer.sizing.purchase_planner import PurchasePlanner
 from sizer.sizing.ranking import Ranking, best_of
-from sizer.sizing.used_up import used_up
+from sizer.sizing.used_up import TeamNeed, used_up
 from sizer.sizing.yearly import growth_of, yearly_requests
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
@@ -142,7 +142,15 @@ def _one_platform(
         basis=basis,
         deciding_prices=deciding,
         has_unknown_power=bool(counted.found.unknown_power),
-        limits=used_up(platform, needs, [year.request for year in years], request, catalog, calibration),
+        limits=used_up(
+            platform,
+            needs,
+            [year.request for year in years],
+            _teams(years, index, needs[0]),
+            request,
+            catalog,
+            calibration,
+        ),
     )
 
 
@@ -160,6 +168,20 @@ def _needs(years: Sequence[Counting], index: int) -> tuple[Size, ...] | None:
         nodes = max(int(counting.judged.storage_nodes[row]), nodes)
         needs.append(Size(servers, nodes))
     return tuple(needs)
+
+
+def _teams(years: Sequence[Counting], index: int, first: Size) -> list[TeamNeed]:
+    """What the team of every year asks of a kind of server; empty without a team."""
+    found = []
+    for counting in years:
+        judged, team = counting.judged, counting.judged.team
+        if team is None:
+            return []
+        kind = judged.kind_of_class[judged.class_of[index]]
+        enough = judged.space.sizes[team.waits[kind]]
+        reads = team.bytes_per_s[kind, first.n_servers - int(judged.space.sizes[0])]
+        found.append(TeamNeed(float(enough.min()) if enough.size else np.inf, float(reads)))
+    return found
 
 
 def _meets(years: Sequence[Counting], index: int, sizes: Sequence[Size]) -> Bools:

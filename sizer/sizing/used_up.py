@@ -25,9 +25,17 @@ GPUS, DECODE = mark("Rate of the GPUs"), mark("Host processors that decode")
 READS, CAPACITY = mark("Storage read rate"), mark("Storage capacity")
 GATEWAY, NICS = mark("Gateway uplinks"), mark("Network ports of the servers")
 SWITCH_PORTS, UNITS = mark("Switch ports"), mark("Rack units of the racks")
-FEEDS = mark("Power feeds of the racks")
+FEEDS, WAITS = mark("Power feeds of the racks"), mark("Servers for the team's waits")
 RACK_LIMIT, POWER_LIMIT = mark("Limit of racks"), mark("Limit of power")
 UNIT_LIMIT, SERVER_LIMIT = mark("Limit of rack units"), mark("Limit of servers")
+
+
+@dataclass(frozen=True)
+class TeamNeed:
+    """What the team of one year asks of one kind of server."""
+
+    n_servers: float  # the fewest with which every kind of job starts in time; inf: none looked at
+    bytes_per_s: float  # that all jobs together read on the first year's servers
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,7 @@ def used_up(
     platform: Platform,
     needs: Sequence[Size],
     requests: Sequence[SizingRequest],
+    teams: Sequence[TeamNeed],
     request: SizingRequest,
     catalog: Catalog,
     calibration: Calibration,
@@ -71,6 +80,8 @@ def used_up(
         Need of every year; the first is the equipment held fixed.
     requests : sequence of SizingRequest
         Of every year.
+    teams : sequence of TeamNeed
+        Of every year; empty where the request has no team.
     request : SizingRequest
         As stated: its limits.
     catalog : Catalog
@@ -97,7 +108,7 @@ def used_up(
         fabric=request.fabric,
     )
     found = [
-        *_rates(platform, needs[0], counted, requests, catalog, calibration),
+        *_rates(platform, needs[0], counted, requests, teams, catalog, calibration),
         *_room(platform, counted, request),
         *_of_request(needs, counted, request),
     ]
@@ -110,19 +121,21 @@ def _rates(
     first: Size,
     counted: Quantities,
     requests: Sequence[SizingRequest],
+    teams: Sequence[TeamNeed],
     catalog: Catalog,
     calibration: Calibration,
 ) -> list[Limit]:
     """Loads of the stages of the first year's cluster, and of its capacity."""
     loads: dict[str, list[float]] = {}
     usable, gateway = float(counted.usable_bytes[0]), float(counted.gateway_bytes_per_s[0])
-    for request in requests:
+    for year, request in enumerate(requests):
         here: dict[str, float] = {}
+        team_bytes_per_s = teams[year].bytes_per_s if teams else 0.0
         works = resolve(request, catalog, calibration.measured)
         for work in works:
             asked = (request, work, platform, [first.n_servers], first.storage_nodes, gateway, catalog, calibration)
             try:
-                of_work = _of_stages(run_on(*asked), request, work, gateway)
+                of_work = _of_stages(run_on(*asked), request, work, gateway, team_bytes_per_s)
             except InfeasibleError:  # not even starting a run leaves time
                 of_work = {GPUS: math.inf}
             here = {name: max(load, here.get(name, 0.0)) for name, load in of_work.items()} | {
@@ -132,11 +145,17 @@ def _rates(
             here[CAPACITY] = data_held(works, request.data).total_bytes / usable
         for name, load in here.items():
             loads.setdefault(name, []).append(load)
-    return [Limit(name, tuple(of_years), is_gradual=True) for name, of_years in loads.items()]
+    found = [Limit(name, tuple(of_years), is_gradual=True) for name, of_years in loads.items()]
+    if teams:
+        waits = tuple(team.n_servers / first.n_servers for team in teams)
+        found.append(Limit(WAITS, waits, is_gradual=False))
+    return found
 
 
-def _of_stages(run: Run, request: SizingRequest, work: ResolvedWorkload, gateway: float) -> dict[str, float]:
-    """Load of each stage at the rate that it reaches with the confidence asked."""
+def _of_stages(
+    run: Run, request: SizingRequest, work: ResolvedWorkload, gateway: float, team_bytes_per_s: float
+) -> dict[str, float]:
+    """Load of each stage at the rate it has with the confidence asked, or of the team's reads."""
     slow = 1 - evaluate.least_chance(evaluate.share_of(request))
     warm, cold = float(run.need.samples_per_s[0]), float(run.need.cold_samples_per_s[0])
     busy = work.request.target.gpus_busy
@@ -145,14 +164,19 @@ def _of_stages(run: Run, request: SizingRequest, work: ResolvedWorkload, gateway
     found = {
         GPUS: busy / n_gpus if busy is not None else float(run.need.gpu_samples_per_s[0] / gpus.quantile(slow)[0]),
         DECODE: float(warm / run.warm.decode.quantile(slow)[0]),
-        READS: max(float(warm / run.warm.storage.quantile(slow)[0]), float(cold / run.cold.storage.quantile(slow)[0])),
+        READS: max(
+            float(warm / run.warm.storage.quantile(slow)[0]),
+            float(cold / run.cold.storage.quantile(slow)[0]),
+            float(team_bytes_per_s / run.side.read.quantile(slow)[0]),
+        ),
     }
     reads = work.sample_bytes * np.array([warm * (1 - float(run.comp.hit_fraction[0])), cold])
     exchanged = float(run.comp.exchanged_bytes[0]) * np.array([warm, cold])
     if math.isfinite(gateway):
-        found[GATEWAY] = float(reads.max() / gateway)
+        found[GATEWAY] = max(float(reads.max()), team_bytes_per_s) / gateway
     if math.isfinite(float(run.side.server_nic_bytes_per_s[0])):
-        found[NICS] = float((reads + exchanged).max() / run.side.server_nic_bytes_per_s[0])
+        asked = max(float((reads + exchanged).max()), team_bytes_per_s)
+        found[NICS] = asked / float(run.side.server_nic_bytes_per_s[0])
     return found
 
 

@@ -17,7 +17,7 @@ from sizer.catalog.price_books import Price
 from sizer.physical.quantities import quantities
 from sizer.sizing.growth_result import GrowthPlan, PlatformGrowth
 from sizer.sizing.purchases import growth_plan
-from sizer.sizing.used_up import CAPACITY, GPUS, READS, SERVER_LIMIT, Limit
+from sizer.sizing.used_up import CAPACITY, GPUS, READS, SERVER_LIMIT, WAITS, Limit
 from sizer.sizing.yearly import yearly_requests
 
 CATALOG = load_catalog()
@@ -335,3 +335,19 @@ def test_a_limit_of_the_request_shows_how_full_it_is():
     servers = next(limit for limit in found.limits if limit.name == SERVER_LIMIT)
     assert servers.is_of_request
     assert servers.loads == tuple(need.n_servers / 20 for need in found.needs)
+
+
+def test_the_team_uses_up_the_servers_for_its_waits():
+    """The load is the servers that the waits of a year need over those of the first; sizing a year alone finds both."""
+    team = {
+        "data_scientists": 6,
+        "wait_s": 3600,
+        "job": [{"name": "training", "gpus": 8, "jobs_a_day_each": 1.0, "duration_s": 4 * 3600}],
+    }
+    request = asked({"years": 2, "team": 2}, {"target": {"gpus_busy": 8}}, team=team)
+    found = only(growth_plan(request, CATALOG))
+    waits = next(limit for limit in found.limits if limit.name == WAITS)
+    first, second = found.needs
+    assert waits.loads == (1.0, second.n_servers / first.n_servers)
+    assert waits.year == 2
+    assert second.n_servers == size(yearly_requests(request, CATALOG)[1], CATALOG).design.n_servers
