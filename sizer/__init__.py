@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sizer.sizing.claims import claims as claims
     from sizer.sizing.data_plan import data_plan as data_plan
     from sizer.sizing.differences import diff as diff
+    from sizer.sizing.failures import FailureCase as FailureCase
+    from sizer.sizing.failures import failure_cases as failure_cases
     from sizer.sizing.growth_result import GrowthPlan as GrowthPlan
     from sizer.sizing.project import project as project
     from sizer.sizing.purchases import growth_plan as growth_plan
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from sizer.sizing.simplest import SimplestDesign as SimplestDesign
     from sizer.sizing.simplest import simplest as simplest
     from sizer.sizing.size import size as size
+    from sizer.sizing.spare_cost import spare_cost as spare_cost
     from sizer.sizing.team import TeamAnswer as TeamAnswer
     from sizer.sizing.team import team_answer as team_answer
     from sizer.sizing.up_or_out import UpOrOut as UpOrOut
@@ -44,6 +47,7 @@ _PUBLIC = {
     "Catalog": "sizer.catalog.model",
     "Claim": "sizer.sizing.claims",
     "DesignAnswer": "sizer.sizing.result",
+    "FailureCase": "sizer.sizing.failures",
     "GrowthPlan": "sizer.sizing.growth_result",
     "InfeasibleError": "sizer.base.errors",
     "Estimate": "sizer.base.estimate",
@@ -54,6 +58,7 @@ _PUBLIC = {
     "UpOrOut": "sizer.sizing.up_or_out",
     "SimplestDesign": "sizer.sizing.simplest",
     "claims": "sizer.sizing.claims",
+    "failure_cases": "sizer.sizing.failures",
     "growth_plan": "sizer.sizing.purchases",
     "load_catalog": "sizer.catalog.loader",
     "monte_carlo": "sizer.batch.monte_carlo",
@@ -64,6 +69,7 @@ _PUBLIC = {
     "simplest": "sizer.sizing.simplest",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
+    "spare_cost": "sizer.sizing.spare_cost",
     "sweep": "sizer.batch.sweep",
     "team_answer": "sizer.sizing.team",
     "up_or_out": "sizer.sizing.up_or_out",

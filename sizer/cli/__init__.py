@@ -14,6 +14,7 @@ from sizer.cli.diff import diff_command
 from sizer.cli.doctor import doctor_command
 from sizer.cli.evidence import calibrate_command, validate_command
 from sizer.cli.fabric import fabric_command
+from sizer.cli.failures import failures_command
 from sizer.cli.grow import grow_command
 from sizer.cli.ingest import ingest_command
 from sizer.cli.project import project_command
@@ -43,6 +44,7 @@ app.command("verdict")(verdict_command)
 app.command("ingest")(ingest_command)
 app.command("grow")(grow_command)
 app.command("fabric")(fabric_command)
+app.command("failures")(failures_command)
 app.command("validate")(validate_command)
 app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)

@@ -25,6 +25,7 @@ class Draft(NamedTuple):
     rests: tuple[Rest, ...]
     effect: Callable[[Left], str]
     remedy: str
+    is_certain: bool = True  # False: what is left hangs on a protection that no source tells
 
 
 # Which cases are a loss that a request can name. A head node counts as a storage node where it serves the files.
@@ -131,7 +132,7 @@ class Cases:
                     nodes=count,
                 )
                 ask = tr("Ask the vendor what the system survives.")
-                yield Draft("storage-node", what, (Rest(left),), lambda _: effect, ask)
+                yield Draft("storage-node", what, (Rest(left),), lambda _: effect, ask, is_certain=False)
             else:
                 effect = trn(
                     "{storage} survives the loss of one node: reads go on from {nodes}.",
@@ -167,7 +168,8 @@ class Cases:
             why = tr("The drives of {storage} are not protected", storage=storage.name)
         if storage.kind != "local":
             effect = tr("{why}; reads are taken to go on.", why=why)
-            return self._unharmed(key, what, effect, tr("Ask the vendor what the system survives."))
+            ask = tr("Ask the vendor what the system survives.")
+            return self._unharmed(key, what, effect, ask)._replace(is_certain=False)
         copy = tr("Replace it and copy the data to the server again.")
         if self.design.n_servers == 1:
             effect = tr("{why}; without protection the server has no data and stops.", why=why)

@@ -30,7 +30,8 @@ class FailureCase:
     share: tuple[float, ...]  # of its normal rate, 0..1
     loss: Loss | None = None  # the kind of loss that a request can ask a design to bear
     # Of every workload: the probability that a run meets the target if the part is away all the time, whether that is
-    # enough, and how long the part may be away once in a run; empty where the catalogue no longer holds the parts.
+    # enough, and how long the part may be away once in a run; empty where the catalogue no longer holds the parts, and
+    # where no source says whether the data survive.
     chance: tuple[float, ...] = ()
     meets: tuple[bool, ...] = ()
     window_s: tuple[float, ...] = ()
@@ -108,7 +109,7 @@ class _Outcomes:
         """The case of a draft."""
         best = max(self._places[place], key=lambda index: (self._keeps(index), float(self._shares[:, index].sum())))
         share = tuple(self._shares[:, best].tolist())
-        chance = () if self._chances is None else tuple(self._chances[:, best].tolist())
+        chance = tuple(self._chances[:, best].tolist()) if self._chances is not None and draft.is_certain else ()
         meets = tuple(one >= self._asked for one in chance)
         return FailureCase(
             key=draft.key,

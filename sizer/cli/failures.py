@@ -1,0 +1,44 @@
+"""``sizer failures``: what each single loss costs, and the design that bears some of them."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sizer.cli.options import AsJson, CatalogDir, print_json
+
+
+def failures_command(
+    request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
+    without: Annotated[
+        str | None,
+        typer.Option(
+            help="Size it to keep its targets with any one of these lost: server, storage-node, switch, gateway, feed, "
+            'separated by commas; "" for none. Default: what the request says.'
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    catalog_dir: CatalogDir = None,
+) -> None:
+    """Throughput, targets and waits after each single loss; parts that can be serviced while jobs run."""
+    from sizer.catalog.loader import load_catalog
+    from sizer.export.failure_json import failures_document
+    from sizer.report.failure_text import failures_text
+    from sizer.sizing.failures import failure_cases
+    from sizer.sizing.size import size
+    from sizer.sizing.spare_cost import spare_cost
+    from sizer.workload.request import SizingRequest
+
+    request = SizingRequest.from_file(request_file)
+    if without is not None:
+        losses = [part.strip() for part in without.split(",") if part.strip()]
+        data: dict[str, Any] = request.model_dump(exclude_none=True)
+        request = SizingRequest.from_dict({**data, "resilience": {"keeps_targets_without": losses}}, "--without")
+    catalog = load_catalog(overlay=catalog_dir)
+    result = size(request, catalog)
+    cases = failure_cases(result, catalog)
+    cost = spare_cost(request, result.design, catalog)
+    if as_json:
+        print_json(failures_document(result, cases, cost))
+    else:
+        print(failures_text(result, cases, cost))
