@@ -11,7 +11,8 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.report.charting import Chart, Rows, axis, broken, chart_of, finish, label_room, names_axis
 from sizer.report.theme import LIGHT, Palette
 from sizer.report.words import estimate, listed, percent, sample_unit
-from sizer.sizing.up_or_out import Pair, StepSplit, Way
+from sizer.sizing.arrangement_run import StepSplit
+from sizer.sizing.up_or_out import Pair, Way
 
 # Pixels of a full-width chart that the names left of its bars leave for the plot.
 _PLOT = 450.0

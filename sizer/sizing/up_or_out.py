@@ -18,16 +18,11 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.model import Catalog
 from sizer.design.space import lay_out
-from sizer.perf.preprocess import decode_samples_per_s
-from sizer.perf.step import TrainingRun
-from sizer.sizing import evaluate
 from sizer.sizing.answer import design_answer
+from sizer.sizing.arrangement_run import StepSplit, asked_of, world
 from sizer.sizing.arrangements import Arrangement, LeftOut, arrangements, gpus_used, is_same_host
-from sizer.sizing.columns import compute_groups
 from sizer.sizing.judge import judge
-from sizer.sizing.posterior import core_seconds, log_scatter
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
-from sizer.sizing.run import Run, run_on
 from sizer.sizing.size import size
 from sizer.sizing.what_if import models
 from sizer.workload.request import SizingRequest, Target
@@ -43,31 +38,6 @@ _STORAGE_CONFIDENCE = 0.9
 # Worlds in which two arrangements are compared: the ends of their ratio's interval are then known to half a percent.
 _DRAWS = 2_000
 _SEED = 0
-
-
-@dataclass(frozen=True)
-class StepSplit:
-    """Where the time of a training step goes, at the medians. [s]
-
-    ``inside_s`` and ``between_s`` are the whole exchange, hidden or not; the other four add up to the step.
-    """
-
-    compute_s: float
-    inside_s: float
-    between_s: float
-    exposed_s: float  # exchange that computation does not hide
-    waiting_s: float  # of the GPUs for the slowest one
-    data_s: float  # for host decode, network or storage
-
-    @property
-    def exchange_s(self) -> float:
-        """The whole gradient exchange."""
-        return self.inside_s + self.between_s
-
-    @property
-    def step_s(self) -> float:
-        """The whole step."""
-        return self.compute_s + self.exposed_s + self.waiting_s + self.data_s
 
 
 @dataclass(frozen=True)
@@ -287,7 +257,7 @@ def _compared(result: SizingResult, n_gpus: int, catalog: Catalog, draws: Draws)
         is_sized, nodes = True, max(nodes, _nodes_needed(result.request, found, catalog, draws.calibration))
         designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in found]
     worlds = [
-        [_world(result.request, work, one, design, catalog, draws) for one, design in zip(found, designs, strict=True)]
+        [world(result.request, work, one, design, catalog, draws) for one, design in zip(found, designs, strict=True)]
         for work in works
     ]
     ways = tuple(
@@ -320,12 +290,6 @@ def _gpus(result: SizingResult) -> int:
     return result.design.n_servers * gpus_used(result.request, result.design.platform)
 
 
-def _asked(request: SizingRequest, one: Arrangement) -> SizingRequest:
-    """The request on so many GPUs of each server."""
-    only = request.platforms.model_copy(update={"gpus_per_server": None if one.is_full else one.gpus_used})
-    return request.model_copy(update={"platforms": only})
-
-
 def _nodes_needed(
     request: SizingRequest, found: Sequence[Arrangement], catalog: Catalog, calibration: Calibration
 ) -> int:
@@ -338,7 +302,7 @@ def _nodes_needed(
         if one.kind == "spread" or one.platform.storage.id != found[0].platform.storage.id:
             continue
         target = Target(gpus_busy=one.n_gpus)
-        wanted = _asked(request, one).model_copy(
+        wanted = asked_of(request, one).model_copy(
             update={
                 "confidence": max(request.confidence, _STORAGE_CONFIDENCE),
                 "workload": tuple(work.model_copy(update={"target": target}) for work in request.workload),
@@ -364,7 +328,7 @@ def _design(
     if is_same and one.gpus_used == gpus_used(result.request, one.platform):
         return design
     return design_answer(
-        _asked(result.request, one),
+        asked_of(result.request, one),
         works,
         one.platform,
         one.n_servers,
@@ -385,53 +349,3 @@ def _bill(result: SizingResult, design: DesignAnswer) -> Bill:
     """The bill; what a customer's copy does not offer has no price in it."""
     is_told = design is result.design or not result.design.bill.is_customer_copy
     return design.bill if is_told else unpriced_bill(design.bill)
-
-
-@dataclass(frozen=True)
-class _World:
-    """One workload on one arrangement in every draw."""
-
-    run: Run
-    steps: TrainingRun | None
-    terms: Floats
-    rates: Floats  # (draws,) [samples/s]
-
-    def split(self, answer: WorkloadAnswer) -> StepSplit | None:
-        """Parts of a step; what storage, network and host decode take from the median rate is waiting for data."""
-        if self.steps is None:
-            return None
-        times = self.steps.times(self.terms)
-        compute_s, exposed_s, waiting_s = (
-            float(part.flat[0]) for part in (times.compute_s, times.exposed_s, times.waiting_s)
-        )
-        step_s = float(self.steps.samples.flat[0]) / float(answer.throughput.value)
-        return StepSplit(
-            compute_s=compute_s,
-            inside_s=float(times.inside_s.flat[0]),
-            between_s=float(times.between_s.flat[0]),
-            exposed_s=exposed_s,
-            waiting_s=waiting_s,
-            data_s=max(step_s - compute_s - exposed_s - waiting_s, 0.0),
-        )
-
-
-def _world(
-    request: SizingRequest,
-    work: ResolvedWorkload,
-    one: Arrangement,
-    design: DesignAnswer,
-    catalog: Catalog,
-    draws: Draws,
-) -> _World:
-    gateway = float(design.quantities.gateway_bytes_per_s[0])
-    asked, platforms = _asked(request, one), [one.platform]
-    run = run_on(asked, work, one.platform, [one.n_servers], design.storage_nodes, gateway, catalog, draws.calibration)
-    (group,), _ = compute_groups(platforms)
-    (terms,) = evaluate.group_terms(work, platforms, run.servers, draws.calibration, catalog)
-    steps = evaluate.step_run(work, platforms, run.cols, run.servers, catalog)
-    gpu = steps.samples_per_s(draws.step_values(terms)) * np.exp(log_scatter(work, terms, group, draws))
-    decode = decode_samples_per_s(run.servers * run.cols.cores, core_seconds(work, draws))
-    # Storage and network are the same system in all arrangements: their spread would not tell these apart.
-    path = min(float(run.warm.storage.median.flat[0]), float(run.warm.network.median.flat[0]))
-    rates = np.minimum(np.minimum(gpu, decode), path)
-    return _World(run, steps if isinstance(steps, TrainingRun) else None, terms.values, rates)

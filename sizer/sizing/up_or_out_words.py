@@ -7,7 +7,8 @@ from sizer.base.language import tr, trn
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant, with_commas
 from sizer.catalog.links import kind_name
 from sizer.catalog.wording import sentence
-from sizer.sizing.up_or_out import Pair, SameGpus, StepSplit, Way, WayRun
+from sizer.sizing.arrangement_run import StepSplit
+from sizer.sizing.up_or_out import Pair, SameGpus, Way, WayRun
 
 # Parts of a step that differ by less than this share of it explain nothing.
 _SEEN = 0.01

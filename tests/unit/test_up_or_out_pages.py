@@ -21,9 +21,10 @@ from sizer.report.up_or_out_tables import (
 )
 from sizer.report.up_or_out_text import NOTHING, up_or_out_text
 from sizer.report.words import NO_BREAK
+from sizer.sizing.arrangement_run import StepSplit
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
-from sizer.sizing.up_or_out import StepSplit, UpOrOut, up_or_out
+from sizer.sizing.up_or_out import UpOrOut, up_or_out
 from sizer.workload.request import SizingRequest
 from tests.answers import catalog, sized
 
