@@ -165,7 +165,7 @@ def finding(found: RentOrBuy, use: Decimal | None) -> str:
     if found.break_even > 1:
         text = tr(
             "Renting costs less however much the GPUs are used: {rent} for all hours of {years} against {own}.",
-            rent=_rent_text(found, Decimal(1)), years=years_text(found), own=owning_text(found),
+            rent=rent_text(found, Decimal(1)), years=years_text(found), own=owning_text(found),
         )  # fmt: skip
         return text if not found.is_rent_at_least else f"{text} {tr('Storing the data is not in it.')}"
     if found.break_even <= 0:
@@ -173,13 +173,18 @@ def finding(found: RentOrBuy, use: Decimal | None) -> str:
     said = tr(
         "Renting and buying cost the same when the GPUs are used {share} of all hours.", share=break_even_text(found)
     )
+    if found.bound == "open":
+        said = tr(
+            "As far as costs are known, renting and buying cost the same when the GPUs are used {share} of all hours.",
+            share=_share(found.break_even),
+        )
     return f"{said} {_at_use(found, use)}" if use is not None else said
 
 
 def _at_use(found: RentOrBuy, use: Decimal) -> str:
     """Which costs less at a use, as far as what is open allows a word."""
     rent, own = found.renting(use), found.owning.total
-    pair = {"share": _share(use), "rent": _rent_text(found, use), "own": owning_text(found)}
+    pair = {"share": _share(use), "rent": rent_text(found, use), "own": owning_text(found)}
     if rent == own:
         return tr("That is the use that was stated, {share}.", share=_share(use))
     if rent < own:
@@ -237,7 +242,8 @@ def owning_text(found: RentOrBuy, *, bare: bool = False) -> str:
     return at_least(own.is_at_least, _amount(own.total) if bare else _money(own.total, found))
 
 
-def _rent_text(found: RentOrBuy, use: Decimal) -> str:
+def rent_text(found: RentOrBuy, use: Decimal) -> str:
+    """What renting costs at a use; "at least" while the offer leaves something out."""
     return at_least(found.is_rent_at_least, _money(found.renting(use), found))
 
 

@@ -10,7 +10,17 @@ from sizer.base.toml_text import to_toml
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.report.words import slug
-from sizer.ui import data_form, fields, growth_form, resilience_form, state, surroundings, team_form, workload
+from sizer.ui import (
+    data_form,
+    fields,
+    growth_form,
+    rental_form,
+    resilience_form,
+    state,
+    surroundings,
+    team_form,
+    workload,
+)
 from sizer.ui.faults import LABELS, Path_, sentences
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -37,6 +47,7 @@ def show(view: View) -> None:
     team_form.show()
     resilience_form.show()
     growth_form.show()
+    rental_form.show()
     _project()
 
 

@@ -20,7 +20,7 @@ from sizer.library.opening import default_address
 from sizer.library.records import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Revision, Saved
 from sizer.report.words import listed, sentence
 from sizer.sizing.result import SizingResult
-from sizer.ui import look, revision_tables, state
+from sizer.ui import causes, look, revision_tables, state
 from sizer.ui.faults import sentences
 from sizer.ui.parts import PRICE_BOOK, catalog, drop_book, keep_book
 from sizer.ui.settings import user_header
@@ -265,7 +265,25 @@ def compared(design_id: str, before: int, after: int) -> None:
     except SizerError as error:
         st.error(plain(fault_of(error)), icon=":material/block:")
         return
-    revision_tables.show_differences(differences(old, new), before, after, catalog())
+    found = differences(old, new)
+    revision_tables.show_differences(found, before, after, catalog())
+    if found.request:
+        _causes(old, new, (f"Revision {before}", f"Revision {after}"))
+
+
+def _causes(old: Revision, new: Revision, names: tuple[str, str]) -> None:
+    """Which input caused it; sized only when it is asked for."""
+    about = f"causes/{old.design_id}/{old.number}/{new.number}"
+    with st.expander("Which input caused it", key=about, on_change="rerun") as opened:
+        if not opened.open:
+            return
+        try:
+            requests = SizingRequest.from_dict(old.request), SizingRequest.from_dict(new.request)
+        except RequestError as error:
+            st.error(plain(sentences(str(error))), icon=":material/block:")
+            return
+        look.note("Both are sized with the catalogue and the price book of this session.")
+        causes.draw(*requests, names, catalog())
 
 
 # --- opening

@@ -41,7 +41,7 @@ from sizer.sizing.varied_input import (
     sized_inputs,
 )
 from sizer.sizing.what_if import Model, models
-from sizer.ui import data_question, failures, growth, look, state, team, up_or_out, verdict
+from sizer.ui import causes, data_question, failures, growth, look, rent_or_buy, state, team, up_or_out, verdict
 from sizer.ui.faults import sentences
 from sizer.ui.look import Spec
 from sizer.ui.performance import chosen_workload
@@ -377,4 +377,6 @@ _QUESTIONS: Mapping[str, Callable[[View], None]] = {
     "Data and ingest": data_question.show,
     "Growth": growth.show,
     "What if it fails?": failures.show,
+    "Rent or buy": rent_or_buy.show,
+    "What changed it": causes.show,
 }

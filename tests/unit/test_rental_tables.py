@@ -35,7 +35,7 @@ def put(*prices: str | None, tb: float = 0.0, **offer: Any) -> RentOrBuy:
         (put("160833.60", None), HALF, ["at least 25 %", "as long as what is to be quoted stays below USD 160,834"]),
         (put("160833.60", None), Decimal("0.2"), ["At 20 % renting costs less", "against at least USD 160,834"]),
         (put("160833.60", tb=1.0), None, ["at most 25 %"]),
-        (put("160833.60", None, tb=1.0), None, ["25 %, as far as costs are known"]),
+        (put("160833.60", None, tb=1.0), None, ["As far as costs are known", "used 25 % of all hours."]),
         (put("160833.60", electricity_per_kwh=None), HALF, ["buying costs less, as far as its costs are known"]),
         (put("900000"), HALF, ["Renting costs less however much", "USD 643,334", "USD 900,000"]),
         (put("900000", tb=1.0), None, ["Renting costs less however much", "Storing the data is not in it."]),
