@@ -24,7 +24,7 @@ CHOICES = Texts(
 )
 
 
-def claims_table(found: Sequence[Claim]) -> Table | None:
+def claims_table(found: Sequence[Claim], result: SizingResult) -> Table | None:
     """Every claim with its number, its threshold and what overturns it; None where there are none."""
     if not found:
         return None
@@ -32,8 +32,15 @@ def claims_table(found: Sequence[Claim]) -> Table | None:
         (tr("Claim"), "left", 25), (tr("Holds"), "left", 7), (tr("Number"), "right", 12),
         (tr("Threshold"), "right", 15), (tr("What would overturn it"), "left", 41),
     )  # fmt: skip
-    note = tr("Each claim is put in favour of the simpler thing. A changed request was sized anew on both sides of the "
-              "step at which a claim turns.")  # fmt: skip
+    note = tr(
+        "Each claim is put in favour of the simpler thing. A changed request was sized anew on both sides of the step "
+        "at which a claim turns."
+    )
+    if result.request.team is not None:
+        note = tr(
+            "Each claim is put in favour of the simpler thing. For claims about one workload the design, which the "
+            "waits of the team size, was held while the workload changed."
+        )
     return Table("claims", tr("Claims and what would overturn them"), heads, tuple(_by_workload(found, _short)), note)
 
 

@@ -47,7 +47,7 @@ def verdict_text(result: SizingResult, found: Sequence[Claim], simple: SimplestD
     """Whether the design is needed: the simplest one, and every claim with its arithmetic and what overturns it."""
     lines = [result.request.title, "=" * len(result.request.title), result.verdict, ""]
     lines += simplest_text(simple, result)
-    tables = [simplest_table(simple, result), claims_table(found), arithmetic_table(found)]
+    tables = [simplest_table(simple, result), claims_table(found, result), arithmetic_table(found)]
     return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables if table is not None)])
 
 

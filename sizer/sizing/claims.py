@@ -55,9 +55,9 @@ def claims(result: SizingResult, catalog: Catalog, calibration: Calibration | No
     Notes
     -----
     A claim is always stated in favour of the simpler thing, so that a reader sees at a glance what the design rests on.
-    Changed requests are sized anew: for one server and for simple storage among all that the request allows, else on
-    the server, storage and fabric of the design. The change found is exact to the step in which it can be written;
-    :mod:`sizer.sizing.overturn` says how it is sought.
+    Changed requests are sized anew: for one server among all that the request allows, for simple storage on the
+    servers of the design, else on its servers, storage and fabric; with a team that last design is held. The change
+    found is exact to the step in which it can be written; :mod:`sizer.sizing.overturn` says how it is sought.
     """
     fitted = calibration if calibration is not None else stored_calibration()
     found = models(result, catalog, fitted)
@@ -95,7 +95,9 @@ def _settled(draft: Draft, trials: Trials, catalog: Catalog) -> Claim:
         overturn=near,
         unmoved=""
         if near is not None
-        else tr("No sensible change of the request overturns it; looked at: {inputs}.", inputs=moved),
+        else tr("No sensible change of the request overturns it; looked at: {inputs}.", inputs=moved)
+        if moved
+        else tr("Not looked for: with a team every change takes a simulation of its waits."),
     )
 
 

@@ -208,19 +208,19 @@ def _rate_sources(storage: Storage) -> tuple[str, ...]:
     return () if fact is None else (fact.source,)
 
 
-def servers_with(request: SizingRequest, server: str, kinds: Collection[str], trials: Trials) -> int | None:
-    """Fewest of these servers that meet a request with storage of some kinds, whatever it allows; None: no number."""
+def storage_meets(request: SizingRequest, server: str, kinds: Collection[str], most: int, trials: Trials) -> bool:
+    """Whether so many of these servers, or fewer, meet a request with storage of some kinds, whatever it allows."""
     names = tuple(
         one.id for one in trials.catalog.storage.values() if one.kind in kinds and _is_to_be_had(one, request)
     )
     chosen = Platforms(servers=(server,), storage=names, gpus_per_server=request.platforms.gpus_per_server)
+    free, most = request.model_copy(update={"platforms": chosen}), min(most, request.limits.servers or most)
     try:
-        counting = search(request.model_copy(update={"platforms": chosen}), trials.catalog, trials.calibration)
+        counting = search(free, trials.catalog, trials.calibration, most=most)
     except (InfeasibleError, RequestError):
-        return None
+        return False
     runs = np.flatnonzero(counting.candidates.any(axis=1)).tolist()
-    found = [int(counting.judged.space.n_servers[row]) for index in runs for row in sure_rows(counting, index)[:1]]
-    return min(found, default=None)
+    return any(sure_rows(counting, index).size > 0 for index in runs)
 
 
 def _is_to_be_had(storage: Storage, request: SizingRequest) -> bool:
@@ -234,18 +234,15 @@ def _simple_storage(result: SizingResult, trials: Trials) -> Draft:
     server = platform.server
     most = result.design.n_servers
 
-    def is_enough(request: SizingRequest, kinds: Collection[str], servers: int) -> bool:
-        count = servers_with(request, server.id, kinds, trials)
-        return count is not None and count <= servers
-
     def is_held(lever: Lever, value: float) -> bool | None:
         request, sized = trials.changed(lever, value), trials.sized(lever, value)
         if request is None:
             return None
         # Where the described kind of storage cannot do it at all, any number of servers will do.
-        return is_enough(request, SIMPLE_KINDS, MAX_SERVERS if sized is None else sized[0].n_servers)
+        servers = MAX_SERVERS if sized is None else sized[0].n_servers
+        return storage_meets(request, server.id, SIMPLE_KINDS, servers, trials)
 
-    meets = (kind for kind in STORAGE_ORDER if is_enough(result.request, (kind,), most))
+    meets = (kind for kind in STORAGE_ORDER if storage_meets(result.request, server.id, (kind,), most, trials))
     kind = next(meets, platform.storage.kind)
     holds = kind in SIMPLE_KINDS
     values = {"kind": name(kind), "servers": f"{most} × {server.name}", "data": _all_data(trials)}
@@ -256,6 +253,8 @@ def _simple_storage(result: SizingResult, trials: Trials) -> Draft:
             "Simplest storage that is enough for {data} on {servers}: {kind}. Neither drives nor one file server are.",
             **values,
         )
+    # Another data set changes how long the jobs of a team last: each would take a simulation of their waits.
+    keys = () if result.request.team is not None else (DATASET_SIZE, SAMPLE_SIZE, TARGET)
     largest = max(range(len(trials.models)), key=lambda number: trials.models[number].work.dataset_bytes)
     return Draft(
         key="simple-storage",
@@ -269,7 +268,7 @@ def _simple_storage(result: SizingResult, trials: Trials) -> Draft:
         sentence=sentence,
         reason=_room_reason(result, trials),
         sources=(HITACHI,),
-        levers=levers(trials, [largest], (DATASET_SIZE, holds), (SAMPLE_SIZE, holds), (TARGET, holds)),
+        levers=levers(trials, [largest], *((key, holds) for key in keys)),
         is_held=is_held,
         effect=tr("a storage of several nodes would be needed")
         if holds

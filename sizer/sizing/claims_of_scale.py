@@ -87,10 +87,10 @@ def _one_server(result: SizingResult, trials: Trials) -> Draft:
             server=server, reached=reached, share=percent(result.request.confidence),
         ),
         sources=(HITACHI,),
-        levers=(
-            *levers(trials, range(len(trials.models)), (TARGET, holds), (DATASET_SIZE, holds)),
-            *trials.people(upwards=holds),
-        ),
+        # With a team it is the people whose jobs need servers.
+        levers=trials.people(upwards=holds)
+        if result.request.team is not None
+        else levers(trials, range(len(trials.models)), (TARGET, holds), (DATASET_SIZE, holds)),
         is_held=is_held,
         effect=tr("one server would no longer be enough") if holds else tr("one server would be enough"),
     )  # fmt: skip

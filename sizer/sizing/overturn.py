@@ -20,6 +20,7 @@ from sizer.sizing.ranking import Ranking, UnsettledError
 from sizer.sizing.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, target_kind, target_value
 from sizer.sizing.what_if import Model
 from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import resolve
 
 PEOPLE = "people"
 # Sizes are looked at up to a thousand times more or less, what else a request states up to some sixty times.
@@ -103,7 +104,8 @@ class Lever:
 class Trials:
     """Requests near that of a result, sized anew on the servers, the storage and the fabric of its design.
 
-    Each is sized once, however many claims ask about it.
+    Each is sized once, however many claims ask about it. The waits of a team size a cluster more than one of its
+    workloads does, and take long to work out: with a team the design is held.
     """
 
     request: SizingRequest
@@ -158,8 +160,15 @@ class Trials:
         key = (lever.key, value)
         if key not in self.found:
             request = self.changed(lever, value)
-            self.found[key] = None if request is None else self._sized(request)
+            size = self._sized if request is not None and request.team is None else self._held
+            self.found[key] = None if request is None else size(request)
         return self.found[key]
+
+    def _held(self, request: SizingRequest) -> tuple[Model, ...] | None:
+        with suppress(InfeasibleError, RequestError):
+            works = resolve(request, self.catalog, self.calibration.measured)
+            return tuple(replace(model, request=request, works=works) for model in self.models)
+        return None
 
     def _sized(self, request: SizingRequest) -> tuple[Model, ...] | None:
         first = self.models[0]

@@ -98,7 +98,8 @@ def simplest(result: SizingResult, catalog: Catalog, calibration: Calibration | 
     NAS of several nodes, a clustered file system; fewer kinds of networks; fewer devices. Ties fall to what breaks
     fewer choices of the request, then to rack units and watts. The whole space is looked at, nothing is sampled, and
     what is found is sized again. Storage whose rate no source gives counts as enough only where the servers' memory
-    holds the data, or where there is nothing else.
+    holds the data, or where there is nothing else. With a team the servers and GPUs asked for stay: its waits take too
+    long to work out for every server of the catalogue.
     """
     fitted = calibration if calibration is not None else stored_calibration()
     request, design = result.request, result.design
@@ -158,8 +159,11 @@ def _devices(found: Quantities, catalog: Catalog) -> Ints:
 
 def _without_choices(request: SizingRequest) -> SizingRequest:
     """The request with everything allowed that the catalogue orders."""
-    kept = Platforms(gpus_per_server=request.platforms.gpus_per_server)
-    return request.model_copy(update={"platforms": kept})
+    kept: dict[str, object] = {"gpus_per_server": request.platforms.gpus_per_server}
+    if request.team is not None:
+        asked = request.platforms
+        kept |= {"servers": asked.servers, "forbidden_servers": asked.forbidden_servers, "gpus": asked.gpus}
+    return request.model_copy(update={"platforms": Platforms().model_copy(update=kept)})
 
 
 def _simplest(request: SizingRequest, asked: SizingRequest, catalog: Catalog, fitted: Calibration) -> Simple | None:

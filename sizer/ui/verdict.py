@@ -78,7 +78,7 @@ def _claims(view: View) -> None:
     assert view.result is not None
     found = _found_claims(view.key, view.result, view.catalog)
     st.subheader("Claims and what would overturn them", anchor=False)
-    table, arithmetic = claims_table(found), arithmetic_table(found)
+    table, arithmetic = claims_table(found, view.result), arithmetic_table(found)
     if table is None or arithmetic is None:
         st.info("The catalogue no longer holds all parts of this design, so no claim can be tried on it.")
         return

@@ -38,8 +38,8 @@ def counted(design: DesignAnswer) -> tuple[bool, int, int, int]:
 
 
 REQUESTS = (
-    asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1", "c4140"]),
-    asked({"samples_per_s": 5000}, "5 TB", servers=["dgx-1", "c4140"]),
+    asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1", "c4140"], fabrics=["10gbe", "edr"]),
+    asked({"samples_per_s": 5000}, "5 TB", servers=["dgx-1"], fabrics=["100gbe", "edr"]),
     asked({"samples_per_s": 20_000}, "20 TB", servers=["dgx-1", "apollo-6500"], storage=["isilon-f800", "wekaio"]),
     asked({"gpus_busy": 4}, "145 GB", servers=["c4140", "v225g"], storage=["hnas", "isilon-f800", "head-node-nfs"]),
     asked({"gpus_busy": 16}, "1 TB", servers=["apollo-6500"], fabrics=["edr"]),

@@ -33,7 +33,7 @@ def content(case: Case) -> dict[str, Any]:
     return {
         "needs_cluster": result.needs_cluster,
         "advice": [words.sentence(text) for text in result.advice],
-        "claims": claims_table(case.claims),
+        "claims": claims_table(case.claims, result),
         "arithmetic": arithmetic_table(case.claims) if case.is_full else None,
         "simplest": simplest_text(case.simplest, result),
         "simplest_table": simplest_table(case.simplest, result),
