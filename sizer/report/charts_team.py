@@ -11,7 +11,7 @@ from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.report.charting import Chart, Rows, axis, chart_of, finish, level_mark, placed_labels
 from sizer.report.team_tables import least_served
 from sizer.report.theme import LIGHT, Palette
-from sizer.report.words import percent, plural
+from sizer.report.words import percent, plural, shortened
 from sizer.sizing.team import Demand, TeamAnswer, TeamRun
 
 _HEIGHT = 210
@@ -107,7 +107,7 @@ def _names(rows: Rows, domain: list[float], x_scale: alt.Scale, y_scale: alt.Sca
     for name in order[:_MOST_NAMES]:
         # The point where the line lies lowest tells the lines apart best.
         lowest = min((row for row in rows if row["name"] == name), key=lambda row: (row["y"], row["x"]))
-        wanted.append({**lowest, "text": name})
+        wanted.append({**lowest, "text": shortened(name)})
     placed = placed_labels(wanted, rows, domain, [0.0, 104.0], _PLOT)
     found: list[Any] = []
     for is_chosen in (True, False):
@@ -139,15 +139,18 @@ def waits_finding(answer: TeamAnswer) -> str:
     one = least_served(run, answer)
     here = words_of(run, one.share_within)
     if fewer is None:
-        return tr("{servers} start {share} of the jobs {job} in time", servers=here[0], share=here[1], job=one.name)
+        return tr(
+            "{servers} start {share} of the jobs {job} in time", servers=here[0], share=here[1], job=shortened(one.name)
+        )
     late = least_served(fewer, answer)
     there = words_of(fewer, late.share_within)
     if late.name == one.name:
         return tr("{servers} start {share} of the jobs {job} in time, {fewer} would start {less}",
-                  servers=here[0], share=here[1], job=one.name, fewer=there[0], less=there[1])  # fmt: skip
+                  servers=here[0], share=here[1], job=shortened(one.name), fewer=there[0], less=there[1])  # fmt: skip
     return tr(
         "{servers} start {share} of every kind of job in time, {fewer} would start {less} of the jobs {job}",
-        servers=here[0], share=tr("{share} or more", share=here[1]), fewer=there[0], less=there[1], job=late.name,
+        servers=here[0], share=tr("{share} or more", share=here[1]), fewer=there[0], less=there[1],
+        job=shortened(late.name),
     )  # fmt: skip
 
 

@@ -75,8 +75,8 @@ def readers_table(numbers: Mapping[str, str]) -> Table:
     return Table("readers", tr("Readers"), heads, rows, style="plain")
 
 
-def numbers_table(result: SizingResult, team: TeamAnswer | None = None) -> Table:
-    """The answer in ten numbers, a few more with several workloads or a team."""
+def numbers_table(result: SizingResult, team: TeamAnswer | None = None, *, is_brief: bool = False) -> Table:
+    """The answer in ten numbers, a few more with several workloads or a team; ``is_brief``: one row a workload."""
     design = result.design
     counts = design.quantities
     many = len(design.workloads) > 1
@@ -106,21 +106,19 @@ def numbers_table(result: SizingResult, team: TeamAnswer | None = None) -> Table
     ]
     for answer in design.workloads:
         name = answer.workload.name if many else ""
-        rows.append(
-            row(
-                tr("Throughput"),
-                words.estimate(answer.throughput, words.sample_unit(answer.dnn)),
-                name or answer.dnn.name,
-            )
+        reached = row(
+            tr("Throughput"),
+            words.estimate(answer.throughput, words.sample_unit(answer.dnn)),
+            name or answer.dnn.name,
         )
-        if answer.time is not None:
-            rows.append(
-                row(tr("Time to train"), words.estimate(answer.time.total_s, "s"), name or prose.epochs_text(answer))
-            )
-        rows.append(row(tr("Limiting stage"), Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name))
+        taken = answer.time and row(
+            tr("Time to train"), words.estimate(answer.time.total_s, "s"), name or prose.epochs_text(answer)
+        )
+        limit = row(tr("Limiting stage"), Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name)
+        rows += [taken or reached] if is_brief else [reached, *([taken] if taken else []), limit]
     if team is not None and team.model.case.queue:
         kind = least_served(team.run, team)
-        about = tr("{job}, most often late; {asked} asked", job=kind.name,
+        about = tr("{job}, most often late; {asked} asked", job=words.shortened(kind.name),
                    asked=words.percent(team.team.wait_probability))  # fmt: skip
         rows.append(row(tr("Jobs that start in time"), words.percent(kind.share_within), about))
     rows.append(row(prose.price_label(design.bill), prose.price(design.bill), prose.open_prices(design.bill)))

@@ -243,9 +243,10 @@ def sizes_table(answer: TeamAnswer) -> Table | None:
         worst = least_served(run, answer)
         rows.append(
             row(
-                grouped(run.n_servers), grouped(run.n_gpus), worst.name, words.percent(worst.share_within),
-                waited(worst.wait_quantiles_s[1]), words.percent(run.gpus_busy_fraction),
-                si(run.demand.asked_bytes_per_s, "B/s"), tr("met") if run.meets else tr("not met"),
+                grouped(run.n_servers), grouped(run.n_gpus), words.shortened(worst.name),
+                words.percent(worst.share_within), waited(worst.wait_quantiles_s[1]),
+                words.percent(run.gpus_busy_fraction), si(run.demand.asked_bytes_per_s, "B/s"),
+                tr("met") if run.meets else tr("not met"),
                 kind="strong" if run.n_servers == answer.run.n_servers else "",
             )
         )  # fmt: skip

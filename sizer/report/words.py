@@ -185,6 +185,11 @@ def money(amount: Decimal | None, currency: str) -> str:
     return f"{currency} {grouped(amount, 0 if is_whole else 2)}"
 
 
+def shortened(text: str, longest: int = 40) -> str:
+    """A name of the user where a long one would break the line."""
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+
+
 def slug(text: str) -> str:
     """Text as part of an id or file name."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

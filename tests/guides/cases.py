@@ -59,6 +59,41 @@ REQUESTS: dict[str, dict[str, Any]] = {
         ],
         "platforms": {"servers": ["apollo-6500"], "storage": ["wekaio"]},
     },
+    # Kinds of job of every sort, with names of the length that is allowed.
+    "team": {
+        "title": "Sixteen people, five kinds of job",
+        "workload": [
+            {**RESNET, "epochs": 4, "target": {"samples_per_s": "4000 images/s"}},
+            {**GOOGLENET, "target": {"samples_per_s": "4000 images/s"}},
+        ],
+        "platforms": {"servers": ["c4140"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
+        "team": {
+            "data_scientists": 16,
+            "wait_s": "30 min",
+            "order": "backfill",
+            "job": [
+                {"name": "Training " + "x" * 111, "gpus": 4, "jobs_a_day_each": 0.2, "workload": "ResNet-50 training"},
+                {"name": "Große Läufe", "gpus": 12, "jobs_a_day": 0.5, "duration_s": "9 h", "wait_s": "1 d"},
+                {"name": "Notebook", "kind": "notebook", "gpus": 1, "jobs_a_day_each": 1, "duration_s": "2 h"},
+                {
+                    "name": "Check",
+                    "kind": "validation",
+                    "gpus": 2,
+                    "jobs_a_day": 8,
+                    "duration_s": "10 min",
+                    "durations": "fixed",
+                    "workload": "GoogLeNet validation",
+                },
+                {
+                    "name": "Nightly",
+                    "gpus": 4,
+                    "whole_servers": True,
+                    "always_running": 1,
+                    "workload": "ResNet-50 training",
+                },
+            ],
+        },
+    },
     # Letter paper; names of the length and letters that are allowed.
     "letter": {
         "title": "Krankenhausverbundrechenzentrumserweiterungsvorhaben: ein Plan für Łódź, Çanakkale und Ångström",

@@ -10,6 +10,9 @@ from sizer.report.chapters.case import Case
 from sizer.report.figures import Figure
 from sizer.report.request_tables import numbers_table
 
+# Three rows for each of more workloads, or of as many beside a team, would not fit the page.
+_MOST_ROWS = 2
+
 
 def content(case: Case) -> dict[str, Any]:
     """What ``summary.html`` prints."""
@@ -22,7 +25,9 @@ def content(case: Case) -> dict[str, Any]:
     )
     return {
         "path": Figure("path", caption, write_svg(drawing)),
-        "numbers": numbers_table(case.result, case.team),
+        "numbers": numbers_table(
+            case.result, case.team, is_brief=len(case.answers) + (case.team is not None) > _MOST_ROWS
+        ),
         "reasons": prose.reason(design),
         "doubts": prose.doubt(case.result),
         "open_prices": prose.open_prices(design.bill),

@@ -73,7 +73,7 @@ def verdict(answer: TeamAnswer) -> str:
         tr("Asked: {asked}. The design keeps it: of the jobs that are late most often, {job}, {share} start in time.")
         if run.meets
         else tr("Asked: {asked}. The design does not keep it: of the jobs {job} only {share} start in time.")
-    ).format(asked=wait_text(answer.team), job=one.name, share=words.percent(one.share_within))
+    ).format(asked=wait_text(answer.team), job=words.shortened(one.name), share=words.percent(one.share_within))
 
 
 def sized_by(answer: TeamAnswer) -> str:
