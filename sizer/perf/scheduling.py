@@ -1,6 +1,7 @@
 """Jobs on the servers of a cluster, event by event: who starts when, and what stands idle while others wait."""
 
 import heapq
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,9 +16,9 @@ Bools = NDArray[np.bool_]
 
 DAY_S = 86_400.0
 WEEK_S = 7 * DAY_S
-# Jobs behind the first that backfill looks at whenever GPUs come free; Slurm's scheduler stops at as many by default
-# (slurm.conf, bf_max_job_test: 500 jobs).
-BACKFILL_DEPTH = 500
+# Jobs behind the first that backfill looks at whenever GPUs come free; schedulers bound it, too (bf_max_job_test of
+# Slurm).
+BACKFILL_DEPTH = 100
 
 
 def working_times_s(worked_s: ArrayLike, hours_a_day: float, days_a_week: int) -> Floats:
@@ -89,6 +90,15 @@ def servers_of(gpus: int, gpus_per_server: int, whole_servers: bool) -> int:
 
 
 @dataclass(frozen=True)
+class Patience:
+    """How many late starts of some groups of jobs are borne before a schedule is given up."""
+
+    latest_s: Floats  # (jobs,) start that is still in time; inf: any
+    group: Ints  # (jobs,)
+    allowed: tuple[int, ...]  # late starts of each group
+
+
+@dataclass(frozen=True)
 class Schedule:
     """When every job starts and where. Arrays in the order of the jobs given."""
 
@@ -124,6 +134,7 @@ def schedule(
     cluster: Cluster,
     *,
     backfill: bool = False,
+    patience: "Patience | None" = None,
 ) -> Schedule:
     """Start jobs in the order of their arrival, each when all its GPUs are free at once.
 
@@ -143,6 +154,8 @@ def schedule(
         False: no job starts before one that came earlier. True: a later job may start where it does not push back the
         start that the first in line is sure of (EASY backfill [1]_). Durations are taken to be known, as in the
         paper; estimates that are too long make backfill weaker.
+    patience : Patience, optional
+        When to give up; the jobs that have not started by then never start.
 
     Returns
     -------
@@ -175,6 +188,9 @@ def schedule(
         whole[jobs].tolist(),
         _Places(cluster.free.tolist(), fitted),
     )
+    if patience is not None:
+        queue.latest_s, queue.group = patience.latest_s[jobs].tolist(), patience.group[jobs].tolist()
+        queue.allowed = list(patience.allowed)
     if backfill:
         queue.run_backfill()
     else:
@@ -239,10 +255,15 @@ class _Queue:
     ) -> None:
         self.arrivals, self.durations, self.gpus, self.whole = arrivals, durations, gpus, whole
         self.places = places
-        self.start_s = [0.0] * len(arrivals)
+        self.start_s = [math.inf] * len(arrivals)
         self.servers: list[tuple[int, ...]] = [()] * len(arrivals)
         self.running: list[tuple[float, int]] = []  # heap of end and job
         self.waiting: list[tuple[float, float, int, bool]] = []
+        # Late starts that each group may still have; without groups nothing is ever given up.
+        self.latest_s: list[float] = []
+        self.group: list[int] = []
+        self.allowed: list[int] = []
+        self.is_given_up = False
 
     def run_in_order(self) -> None:
         """First come, first served."""
@@ -257,13 +278,15 @@ class _Queue:
                 now = end
                 while self.running and self.running[0][0] <= now:
                     self._end()
+            if self.is_given_up:
+                return
 
     def run_backfill(self) -> None:
         """First come, first served, with later jobs in the gaps."""
         line: list[int] = []
         promise: tuple[int, float, frozenset[int]] | None = None  # first in line, its sure start, its servers
         following, now, n_jobs = 0, 0.0, len(self.arrivals)
-        while following < n_jobs or line:
+        while (following < n_jobs or line) and not self.is_given_up:
             arrival = self.arrivals[following] if following < n_jobs else np.inf
             end = self.running[0][0] if self.running else np.inf
             before, now = now, min(arrival, end)
@@ -295,24 +318,37 @@ class _Queue:
 
     def _fill(self, line: list[int], first: int, sure_s: float, kept: frozenset[int], now: float) -> None:
         """Start jobs behind the first in line that end before its sure start, or keep off its servers."""
-        place, last = first, min(len(line), BACKFILL_DEPTH + 1)
-        while place < last and self.places.n_free:
+        place, last, places = first, min(len(line), BACKFILL_DEPTH + 1), self.places
+        # Free GPUs only get fewer here, so that a job finds no room where a smaller one like it found none: the
+        # smallest refused one inside a server and in whole ones, then the same of those that must keep off.
+        refused = [math.inf] * 4
+        while place < last and places.n_free:
             job = line[place]
-            without = frozenset[int]() if now + self.durations[job] <= sure_s else kept
-            if self._start(job, now, without):
-                del line[place]
-                last -= 1
-            else:
-                place += 1
+            whole, keeps_off = self.whole[job], now + self.durations[job] > sure_s
+            kind, size = 2 * keeps_off + (whole > 0), whole or self.gpus[job]
+            if size < refused[kind]:
+                if self._start(job, now, kept if keeps_off else frozenset()):
+                    del line[place]
+                    last -= 1
+                    continue
+                refused[kind] = size
+            place += 1
 
     def _promise(self, job: int) -> tuple[float, frozenset[int]]:
         """When and where the first in line starts at the latest: when enough of the running jobs have ended."""
-        later = _Places(self.places.free, self.places.fitted)
+        fitted, asked, whole = self.places.fitted, self.gpus[job], self.whole[job]
+        free = list(self.places.free)
+        empty = list(self.places.having[fitted])
         for end, other in sorted(self.running):
-            later.change(self.servers[other], self._held(other))
-            found = later.find(self.gpus[job], self.whole[job])
-            if found is not None:
-                return end, frozenset(found)
+            held = self._held(other)
+            for server in self.servers[other]:
+                free[server] += held
+                if whole and free[server] == fitted:
+                    empty.append(server)
+                    if len(empty) >= whole:
+                        return end, frozenset(empty[-whole:])
+                elif not whole and free[server] >= asked:
+                    return end, frozenset((server,))
         raise AssertionError("a job that fits the empty cluster finds room at the latest when all others have ended")
 
     def _held(self, job: int) -> int:
@@ -325,6 +361,10 @@ class _Queue:
             return False
         self.start_s[job], self.servers[job] = now, found
         heapq.heappush(self.running, (now + self.durations[job], job))
+        if self.allowed and now > self.latest_s[job]:
+            group = self.group[job]
+            self.allowed[group] -= 1
+            self.is_given_up |= self.allowed[group] < 0
         return True
 
     def _end(self) -> None:

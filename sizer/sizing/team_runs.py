@@ -13,6 +13,7 @@ from sizer.base.quantities import grouped
 from sizer.perf.scheduling import (
     WEEK_S,
     Cluster,
+    Patience,
     Schedule,
     level_kept,
     schedule,
@@ -31,18 +32,20 @@ SEED = 20190401
 # So many jobs, and so many of every kind, make the share that starts in time stable to about a percentage point; the
 # standard error is printed beside it.
 LEAST_JOBS = 20_000
-LEAST_JOBS_OF_A_KIND = 400
+LEAST_JOBS_OF_A_KIND = 200
 # A year at least, whatever the number of jobs; ten years at most, however rare a kind of job is.
 LEAST_WEEKS = 52
 MOST_WEEKS = 520
 # A rare kind beside a frequent one would need more jobs than it is worth.
-MOST_JOBS = 60_000
-MOST_JOBS_A_WEEK = 200_000
+MOST_JOBS = 25_000
+MOST_JOBS_A_WEEK = 20_000
 # The cluster starts empty: so many weeks, and so many times the longest mean duration, are not counted.
 _WARM_UP_WEEKS = 2
 _WARM_UP_DURATIONS = 3
 # Batches of weeks whose scatter gives the standard error.
 N_BATCHES = 13
+# Rounding of a start that was put off to no later time.
+_ROUNDING_S = 1e-6
 # Levels of a sum beyond which neighbours are joined (upwards) before the next is added.
 _MOST_LEVELS = 1_000
 
@@ -210,8 +213,7 @@ class Simulated:
     def share_within(self, kind: int, wait_s: float) -> float:
         """Share of the jobs of one kind that start within a wait; of a kind that never came, whether it ever could."""
         waits = self.waits_s(kind)
-        # Less than a microsecond is the rounding of a start that was put off to no later time.
-        return float((waits <= wait_s + 1e-6).mean()) if len(waits) else float(self._has_room(kind))
+        return float((waits <= wait_s + _ROUNDING_S).mean()) if len(waits) else float(self._has_room(kind))
 
     def _has_room(self, kind: int) -> bool:
         one, cluster = self.case.kinds[kind], self.case.cluster(self.n_servers)
@@ -228,7 +230,7 @@ class Simulated:
             return 0.0
         place = (self.jobs.arrival_s[chosen] - begin) / (end - begin) * N_BATCHES
         batch = np.minimum(place.astype(np.int64), N_BATCHES - 1)
-        in_time = self.waits_s(kind) <= wait_s + 1e-6
+        in_time = self.waits_s(kind) <= wait_s + _ROUNDING_S
         count = np.bincount(batch, minlength=N_BATCHES)
         met = np.bincount(batch, weights=in_time, minlength=N_BATCHES)
         share = met.sum() / count.sum()
@@ -281,6 +283,10 @@ class Reads(NamedTuple):
 @lru_cache(maxsize=160)
 def simulated(case: Case, n_servers: int) -> Simulated:
     """The case on so many servers."""
+    return _run(case, n_servers)
+
+
+def _run(case: Case, n_servers: int, patience: Patience | None = None) -> Simulated:
     cluster, jobs = case.cluster(n_servers), drawn(case)
     found: Schedule = schedule(
         jobs.arrival_s,
@@ -289,6 +295,7 @@ def simulated(case: Case, n_servers: int) -> Simulated:
         jobs.whole_servers,
         cluster,
         backfill=case.order == "backfill",
+        patience=patience,
     )
     idle, fragments = found.idle_gpus(*case.window_s)
     return Simulated(case, n_servers, cluster.all_placed, found.start_s, idle, fragments)
@@ -300,11 +307,24 @@ def without_queue(case: Case) -> Simulated:
 
 
 def meets(case: Case, n_servers: int, waits_s: Sequence[float], probability: float) -> bool:
-    """Whether all jobs that always run are placed, and of every kind so many jobs start within its wait."""
-    run = simulated(case, n_servers)
+    """Whether all jobs that always run are placed, and of every kind so many jobs start within its wait.
+
+    A line that is too long is not simulated to its end: once more jobs of a kind are late than may be, it is no.
+    """
+    patience = _patience(case, tuple(waits_s), probability) if case.kinds else None
+    run = _run(case, n_servers, patience)
     return run.all_placed and all(
         run.share_within(kind, wait_s) >= probability - 1e-9 for kind, wait_s in enumerate(waits_s)
     )
+
+
+@lru_cache(maxsize=8)
+def _patience(case: Case, waits_s: tuple[float, ...], probability: float) -> Patience:
+    jobs, (begin, end) = drawn(case), case.window_s
+    is_counted = (jobs.arrival_s >= begin) & (jobs.arrival_s < end)
+    latest = np.where(is_counted, jobs.arrival_s + np.array(waits_s)[jobs.kind] + _ROUNDING_S, np.inf)
+    count = np.bincount(jobs.kind[is_counted], minlength=len(case.kinds))
+    return Patience(latest, jobs.kind, tuple(int(n * (1 - probability) + 1e-6) for n in count))
 
 
 @lru_cache(maxsize=256)
