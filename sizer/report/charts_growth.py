@@ -9,9 +9,9 @@ from sizer.base.language import tr, translated
 from sizer.base.quantities import grouped
 from sizer.drawings.palette import COLUMN_PX
 from sizer.report.charting import Chart, Rows, axis, chart_of, finish
-from sizer.report.purchase_tables import finding, used_up_text
+from sizer.report.purchase_tables import used_up_text
 from sizer.report.theme import LIGHT, Palette
-from sizer.report.words import inside_sentence, listed
+from sizer.report.words import inside_sentence, plural
 from sizer.sizing.growth_result import PlatformGrowth
 from sizer.sizing.used_up import CAPACITY, DECODE, FEEDS, GATEWAY, GPUS, NICS, READS, SWITCH_PORTS, UNITS, Limit
 
@@ -74,7 +74,15 @@ def owned_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | st
         tick = base.mark_tick(thickness=2, color=palette.ink, width=alt.RelativeBandSize(0.75))
         layers.append(tick.encode(y=alt.Y("need:Q", scale=scale)))
     below = tr("Bars: owned; lines: needed.") if len(layers) > 2 else ""
-    return finish(layers, finding(found).rstrip("."), palette, width, _HEIGHT, below)
+    return finish(layers, _owned_finding(found, key), palette, width, _HEIGHT, below)
+
+
+def _owned_finding(found: PlatformGrowth, key: str) -> str:
+    first, last = (getattr(size, key) for size in (found.best.sizes[0], found.best.sizes[-1]))
+    noun = "server" if key == "n_servers" else "storage node"
+    if first == last:
+        return tr("{all} from the first year on", all=plural(last, noun))
+    return tr("From {first} to {last}", first=grouped(first), last=plural(last, noun))
 
 
 def used_up_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
@@ -87,7 +95,7 @@ def used_up_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | 
     highest = max(*(limit.loads[-1] for limit in drawn), 1.0)
     domain = [lowest / 1.3, highest * 1.3]
     scale = alt.Scale(type="log", domain=domain, nice=False)
-    x_scale = alt.Scale(domain=[1, n_years + 0.45 * (n_years - 1)], nice=False)
+    x_scale = alt.Scale(domain=[1, n_years + 0.7 * (n_years - 1)], nice=False)
     years = list(range(1, n_years + 1))
     x_axis = alt.Axis(values=years, format="d", labelColor=palette.ink, grid=False)
     percent = "format(100 * datum.value, ',.2~r') + '\u202f%'"
@@ -144,7 +152,5 @@ def _used_up_finding(found: PlatformGrowth) -> str:
     hit = [limit for limit in found.limits if limit.year is not None and not limit.is_of_request]
     if not hit:
         return tr("Nothing of the first year's cluster is used up within {n} years", n=len(found.needs))
-    return tr(
-        "First used up: {parts}",
-        parts=listed(f"{inside_sentence(translated(limit.name))} {used_up_text(limit)}" for limit in hit[:2]),
-    )
+    first = hit[0]
+    return tr("First used up: {part}, {when}", part=inside_sentence(translated(first.name)), when=used_up_text(first))

@@ -129,8 +129,8 @@ def test_charts_have_findings_as_titles():
     owned, used = owned_chart(found), used_up_chart(found)
     assert owned is not None
     assert used is not None
-    assert " ".join(owned.to_dict(validate=False)["title"]["text"]).startswith("On DGX-1 + Isilon F800 buy")
-    assert "storage read rate after 1.8 years" in " ".join(used.to_dict(validate=False)["title"]["text"])
+    assert owned.to_dict(validate=False)["title"]["text"] == ["From 4 to 8\u00a0storage nodes"]
+    assert used.to_dict(validate=False)["title"]["text"] == ["First used up: storage read rate, after 1.8 years"]
 
 
 def test_the_chapter_stands_only_in_guides_of_requests_that_grow():
