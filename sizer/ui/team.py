@@ -51,8 +51,9 @@ def show(view: View) -> None:
     if base is None or now is None:
         st.info("The catalogue no longer holds all parts of this design, so nothing can be tried on it.")
         return
-    _answered(view, change, now, base)
+    _figures(now, base)
     _buttons(view, team, change)
+    _answered(view, change, now)
     with st.expander("Taken for granted"):
         look.notes(now.assumptions)
 
@@ -135,12 +136,14 @@ def _inputs(team: Team, view: View) -> TeamChange:
     )
 
 
-def _answered(view: View, change: TeamChange, now: TeamAnswer, base: TeamAnswer) -> None:
-    assert view.result is not None
-    sources = view.catalog.sources
+def _figures(now: TeamAnswer, base: TeamAnswer) -> None:
     with st.container(horizontal=True, gap="medium", key="team-figures"):
         for one in team_figures(now, base):
             st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")
+
+
+def _answered(view: View, change: TeamChange, now: TeamAnswer) -> None:
+    sources = view.catalog.sources
     if change != TeamChange():
         look.note("The kinds of server and the storage stay as they are; only what the sliders say is another.")
     waits, reads = _specs(view.key, change, look.palette().name, now)
