@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from sizer.base.language import tr, trn
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+from sizer.catalog.schema import Storage
 from sizer.catalog.wording import sentence
 from sizer.physical.joined import GATEWAY, HEAD, SERVERS
 from sizer.physical.losses import COMPUTE, Left, Losses, on_one_side
@@ -142,7 +143,8 @@ class Cases:
                     count=survives,
                     nodes=count,
                 )
-                yield Draft("storage-node", what, (Rest(left),), lambda _: effect, rebuild)
+                remedy = _no_room(storage, left.storage_nodes) or rebuild
+                yield Draft("storage-node", what, (Rest(left),), lambda _: effect, remedy)
         if nodes or storage.kind == "local" or self._head_serves:
             yield self._drive(rebuild)
 
@@ -311,6 +313,18 @@ class Cases:
         if 0 < left.gateway_share < 1 and left.reaches_storage:
             parts.append(tr("the gateways keep {share} of their uplinks", share=_percent(left.gateway_share)))
         return parts or [tr("running jobs go on")]
+
+
+def _no_room(storage: Storage, left: int) -> str:
+    """What to do where the nodes that are left are fewer than a system of stripes runs on; "" elsewhere."""
+    least = storage.min_nodes.value if storage.min_nodes is not None else 0
+    if storage.stripe_parity is None or left >= least:
+        return ""
+    return tr(
+        "Replace it: {storage} runs on {n} nodes or more, so those that are left have no room to restore its data.",
+        storage=storage.name,
+        n=grouped(least),
+    )
 
 
 def _servers(count: int) -> str:

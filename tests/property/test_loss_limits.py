@@ -1,17 +1,23 @@
 """What the search takes to be left after a loss is never more than what the walk over the laid-out plan finds."""
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sizer.base.errors import InfeasibleError
 from sizer.physical.joined import GATEWAY
 from sizer.physical.lay_out import lay_out
 from sizer.physical.losses import Losses
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.sizing.best import best_design
 from sizer.sizing.left_of_sizes import left_after
-from sizer.workload.request import SizingRequest
+from sizer.sizing.size import size
+from sizer.workload.request import Resilience, SizingRequest
+from tests.losses_one_by_one import bears
 from tests.plan_designs import CATALOG
+from tests.property.test_best import requests
 
 PARTS = [
     ("dgx-1", "isilon-f800", "100gbe"),
@@ -87,3 +93,29 @@ def _is_at_most(state, left, there, losses):
         and reaches
         and min(gateway, 0.5 if uplinks and not ways else 1.0) <= left.gateway_share + 1e-9
     )
+
+
+LOSSES = st.lists(st.sampled_from(["server", "storage-node", "switch", "gateway", "feed"]), min_size=1, unique=True)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(requests(), LOSSES)
+def test_the_lean_search_finds_the_design_that_bears_the_losses(request, losses):
+    request = request.model_copy(update={"resilience": Resilience(keeps_targets_without=tuple(losses))})
+    whole, refusal = None, ""
+    try:
+        whole = size(request, CATALOG)
+    except InfeasibleError as error:
+        refusal = str(error)
+    if whole is None:
+        with pytest.raises(InfeasibleError) as again:
+            best_design(request, CATALOG)
+        assert str(again.value) == refusal
+        return
+    design, best = whole.design, best_design(request, CATALOG).design
+    assert (best.n_servers, best.storage_nodes, best.platform) == (
+        design.n_servers,
+        design.storage_nodes,
+        design.platform,
+    )
+    assert bears(request, design.platform, design.n_servers, design.storage_nodes, CATALOG)
