@@ -12,15 +12,7 @@ QUESTIONS = data_dir("examples") / "questions"
 def test_the_answer_tells_waits_sizes_and_reads() -> None:
     done = run("team", QUESTIONS / "forty-data-scientists.toml")
     assert done.returncode == 0, done.stderr
-    for words in (
-        "Notebook",
-        "meets the waits",
-        "the design",
-        "too few",
-        "Scattered",
-        "for 95 % of the time",
-        "Assumed:",
-    ):
+    for words in ("Notebook", "meets the waits", "not met", "scattered", "Read on average", "Poisson"):
         assert words in done.stdout
     # Several kinds of jobs: Erlang's formula has no say.
     assert "Erlang" not in done.stdout
@@ -43,7 +35,7 @@ def test_the_answer_for_machines_holds_the_same() -> None:
 def test_jobs_that_always_run_have_no_waits() -> None:
     done = run("team", QUESTIONS / "a-mix-on-one-cluster.toml")
     assert done.returncode == 0, done.stderr
-    assert "every job has its GPUs" in done.stdout
+    assert "every job that always runs has its GPUs" in done.stdout
     assert "Simulated" not in done.stdout
 
 
@@ -64,7 +56,7 @@ def test_one_kind_of_job_is_set_beside_erlang(tmp_path: Path) -> None:
     )
     done = run("team", asked)
     assert done.returncode == 0, done.stderr
-    assert "Erlang C (an upper reading" in done.stdout
+    assert "Erlang" in done.stdout
     assert json.loads(run("team", asked, "--json").stdout)["erlang"]["load"] == 3.6  # 12 x 3 h in 10 h
 
 
