@@ -105,13 +105,8 @@ def used_up_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | 
     y_axis = alt.Axis(values=ticks, labelExpr=percent)
     x = alt.X("year:Q", scale=x_scale, axis=x_axis, title=tr("year"))
     y = alt.Y("load:Q", scale=scale, axis=y_axis, title=tr("load of the first year's cluster"))
-    level = chart_of([{"year": year, "load": 1.0, "text": tr("used up")} for year in (1, n_years)])
-    layers: list[Any] = [
-        level.mark_line(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(x=x, y=y),
-        level.transform_filter("datum.year == 1")
-        .mark_text(align="left", baseline="bottom", dx=4, dy=-3)
-        .encode(x=x, y=y, text="text:N"),
-    ]
+    level = chart_of([{"year": year, "load": 1.0} for year in (1, n_years)])
+    layers: list[Any] = [level.mark_line(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(x=x, y=y)]
     labels: Rows = []
     for limit in drawn:
         stage = _STAGES.get(limit.name)
@@ -126,7 +121,7 @@ def used_up_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | 
         .mark_text(align="left", dx=8)
         .encode(x=x, y=alt.Y("at:Q", scale=scale), text="text:N")
     )
-    return finish(layers, _used_up_finding(found), palette, width, _HEIGHT + 30)
+    return finish(layers, _used_up_finding(found), palette, width, _HEIGHT + 30, tr("Thin line: used up."))
 
 
 def _is_drawn(limit: Limit) -> bool:
