@@ -7,7 +7,7 @@ import streamlit as st
 from sizer.bom.rental import RentOrBuy
 from sizer.report.charts_rent import rent_chart
 from sizer.report.rental_tables import break_even_text, finding, owning_text, rent_text, rental_table, years_text
-from sizer.report.words import inside_sentence
+from sizer.report.words import percent
 from sizer.sizing.rent_or_buy import rent_or_buy
 from sizer.ui import look, rental_form, state
 from sizer.ui.rental_form import RENTAL
@@ -83,7 +83,7 @@ def _figures(found: RentOrBuy, use: Decimal) -> None:
     shown = (
         ("Break-even use", tie or "to be quoted", "of all hours"),
         ("Buying", owning_text(found), years_text(found)),
-        ("Renting", rent_text(found, use), f"{years_text(found)}, {inside_sentence('Used')} {use:.0%}"),
+        ("Renting", rent_text(found, use), f"{years_text(found)}, used {percent(float(use))} of all hours"),
     )
     with st.container(horizontal=True, gap="medium", key="what-if-figures"):
         for label, value, under in shown:
