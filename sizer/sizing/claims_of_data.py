@@ -1,5 +1,6 @@
 """Claims about where the data lie and how they come to the servers."""
 
+import math
 from collections.abc import Collection, Iterator
 
 import numpy as np
@@ -48,8 +49,9 @@ def data_claims(result: SizingResult, trials: Trials) -> Iterator[Draft]:
         if is_remote:
             yield _usual_link(trials, number, model)
         yield from _storage_idles(trials, number, model)
-        # Text costs the processors next to nothing.
-        if is_remote and not model.work.is_decoded and model.work.dnn.sample == "image":
+        # Text costs the processors next to nothing, and some loads, such as tensors made beforehand, nothing at all.
+        decodes = not model.work.is_decoded and math.isfinite(_decoding(model).value)
+        if is_remote and decodes and model.work.dnn.sample == "image":
             yield _hosts_first(trials, number, model)
 
 

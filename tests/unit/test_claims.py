@@ -25,6 +25,7 @@ MORE = (
     "questions/does-a-faster-fabric-pay",
     "questions/a-mix-on-one-cluster",
     "workloads/large-images",
+    "questions/forty-data-scientists",
     "workloads/translation",
 )
 ASKED = ("small-team", "dgx1-f800-resnet50", "apollo-weka-resnet50")
