@@ -34,10 +34,12 @@ def catalog(is_priced: bool) -> Catalog:
             currency="USD",
             date="2020",
             source="test",
+            where="test",
         )
-        for item in plain.items()
-        if hasattr(item, "orderable") and item.orderable
+        for _, item in plain.items()
+        if item.orderable
     ]
+    assert len(rows) > 50
     return with_prices(plain, rows)
 
 
