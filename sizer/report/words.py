@@ -49,6 +49,7 @@ _NOUNS = dict(
         mark_forms("gateway uplink", "gateway uplinks"),
         mark_forms("group", "groups"),
         mark_forms("image", "images"),
+        mark_forms("input", "inputs"),
         mark_forms("item", "items"),
         mark_forms("job", "jobs"),
         mark_forms("kind", "kinds"),
@@ -77,6 +78,7 @@ _NOUNS = dict(
         mark_forms("user-item pair", "user-item pairs"),
         mark_forms("volume", "volumes"),
         mark_forms("workload", "workloads"),
+        mark_forms("year", "years"),
     )
 )
 
