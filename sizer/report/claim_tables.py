@@ -128,7 +128,7 @@ def simplest_table(found: SimplestDesign, result: SizingResult) -> Table:
     """The simplest sufficient design beside the described one, and the one that only choices rule out."""
     is_priced = not result.design.bill.is_customer_copy
     mine = Simple(result.request, result.design, found.described)
-    listed = [(tr("This document"), mine)]
+    listed = [(tr("This design"), mine)]
     if not found.is_described:
         listed.append((tr("Simplest allowed"), found.allowed))
     if found.lifted is not None:

@@ -1,5 +1,7 @@
 """The question "Do we need this?": the simplest sufficient design, and claims with what would overturn them."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS
@@ -85,35 +87,36 @@ def _claims(view: View) -> None:
     look.table(table, view.catalog.sources)
     with st.expander("The arithmetic"):
         look.table(arithmetic, view.catalog.sources)
+    _try([claim.overturn for claim in found if claim.overturn is not None], view)
+
+
+def _try(found: Sequence[Change], view: View) -> None:
+    """One of the changes, written into the request on a press."""
+    # One change may turn several claims; it is told for the first of them.
+    changes: dict[tuple[str, float], Change] = {}
+    for one in found:
+        changes.setdefault((one.key, one.after), one)
     st.subheader("Try what would overturn a claim", anchor=False)
-    seen: set[tuple[str, float]] = set()
-    for claim in found:
-        change = claim.overturn
-        if change is None:
-            continue
-        # One change may turn several claims; one button is enough to try it.
-        is_new = (change.key, change.after) not in seen
-        seen.add((change.key, change.after))
-        _try(claim, change, view, has_button=is_new)
-    if not seen:
+    if not changes:
         look.note("No sensible change of the request overturns any of them.")
-
-
-def _try(claim: Claim, change: Change, view: View, *, has_button: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        of_which = f" ({claim.workload})" if claim.workload else ""
-        st.markdown(f"**{plain(claim.title + of_which)}** {plain(change.sentence)}", width="stretch")
-        if has_button:
-            st.button(
-                "Try it",
-                key=f"try-{claim.key}-{change.key}",
-                icon=":material/science:",
-                type="tertiary",
-                on_click=_take,
-                args=(change,),
-                disabled=not view.is_current,
-                help=f"Writes {plain(change.after_text)} into the request, which is sized anew.",
-            )
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        chosen = st.selectbox(
+            "Change of the request",
+            list(changes),
+            format_func=lambda which: changes[which].sentence,
+            key=f"overturn/{view.key}",
+        )
+        change = changes[chosen]
+        st.button(
+            "Try it",
+            key="try-change",
+            icon=":material/science:",
+            on_click=_take,
+            args=(change,),
+            disabled=not view.is_current,
+            help=f"Writes {plain(change.after_text)} into the request, which is sized anew.",
+        )
 
 
 def _take(change: Change) -> None:
