@@ -24,7 +24,9 @@ from sizer.workload.resolve import resolve
 
 PEOPLE = "people"
 # Sizes are looked at up to a thousand times more or less, what else a request states up to some sixty times.
-_DOUBLINGS = {DATASET_SIZE: 10, SAMPLE_SIZE: 6, TARGET: 6, BATCH: 4, PEOPLE: 4}
+# A batch is bound by the memory of the GPU: half precision, or a card with twice the memory, doubles it once
+# (dell-ready-ai-nvidia-2018).
+_DOUBLINGS = {DATASET_SIZE: 10, SAMPLE_SIZE: 6, TARGET: 6, BATCH: 1, PEOPLE: 4}
 # Significant digits of a changed quantity: a person types three.
 _DIGITS = 3
 _LEAST_MANTISSA = 100  # the least number of so many digits
