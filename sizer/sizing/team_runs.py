@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.errors import RequestError
-from sizer.base.quantities import grouped
+from sizer.base.quantities import duration, grouped
 from sizer.perf.scheduling import (
     WEEK_S,
     Cluster,
@@ -39,6 +39,8 @@ MOST_WEEKS = 520
 # A rare kind beside a frequent one would need more jobs than it is worth.
 MOST_JOBS = 25_000
 MOST_JOBS_A_WEEK = 20_000
+# With those of the first weeks, that are not counted.
+MOST_JOBS_IN_ALL = 250_000
 # The cluster starts empty: so many weeks, and so many times the longest mean duration, are not counted.
 _WARM_UP_WEEKS = 2
 _WARM_UP_DURATIONS = 3
@@ -109,7 +111,15 @@ class Case:
         rarest = min(kind.jobs_a_day for kind in self.kinds) * self.days_a_week
         wanted = max(LEAST_JOBS / self.jobs_a_week, LEAST_JOBS_OF_A_KIND / rarest, LEAST_WEEKS)
         most = max(MOST_JOBS / self.jobs_a_week, 1.0)
-        return int(np.clip(np.ceil(min(wanted, most)), 1, MOST_WEEKS))
+        weeks = int(np.clip(np.ceil(min(wanted, most)), 1, MOST_WEEKS))
+        in_all = self.jobs_a_week * (self.warm_up_weeks + weeks)
+        if in_all > MOST_JOBS_IN_ALL:
+            longest = duration(max(kind.duration_s for kind in self.kinds))
+            raise RequestError(
+                f"team: {grouped(round(in_all))} jobs come while jobs of {longest} fill the cluster, more than are "
+                f"simulated ({grouped(MOST_JOBS_IN_ALL)}); take short jobs that run one after the other together"
+            )
+        return weeks
 
     @property
     def window_s(self) -> tuple[float, float]:

@@ -11,6 +11,8 @@ from sizer.workload.part import Count, Name, Part
 JobKind = Literal["training", "validation", "notebook"]
 QueueOrder = Literal["first-come", "backfill"]
 Durations = Literal["exponential", "fixed"]
+# More than any cluster of the catalogue has places for.
+MOST_ALWAYS_RUNNING = 100_000
 JobsADay = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0.5, le=0.999, allow_inf_nan=False)]
 
@@ -71,6 +73,9 @@ class Team(Part):
         twice = [name for name, count in names.items() if count > 1]
         if twice:
             raise ValueError(f"two jobs have the same name: {', '.join(twice)}")
+        running = sum(job.always_running or 0 for job in self.job)
+        if running > MOST_ALWAYS_RUNNING:
+            raise ValueError(f"{running} jobs are always_running together; at most {MOST_ALWAYS_RUNNING} are placed")
         each = [job.name for job in self.job if job.jobs_a_day_each is not None]
         if each and self.data_scientists is None:
             raise ValueError(f"jobs_a_day_each of {each[0]!r} needs data_scientists")

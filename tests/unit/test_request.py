@@ -13,6 +13,7 @@ from sizer.workload.resolve import resolve
 
 CATALOG = load_catalog()
 JOB: dict[str, Any] = {"name": "trial", "gpus": 2, "jobs_a_day": 3, "duration_s": "2 h"}
+ALWAYS: dict[str, Any] = {"name": "a", "gpus": 1, "always_running": 100_000}
 WORK: dict[str, Any] = {"dnn": "resnet50", "target": {"samples_per_s": "5000 images/s"}}
 
 
@@ -57,6 +58,7 @@ def test_examples_read_and_survive_json(path: Path) -> None:
         ({"team": {"wait_s": "1 h", "job": [JOB, JOB]}}, ["two jobs have the same name"]),
         ({"team": {"wait_s": "1 h", "job": [{**JOB, "gpus": 0}]}}, ["team.job[0].gpus = 0", "1..100000"]),
         ({"team": {"wait_s": "1 h", "days_a_week": 8, "job": [JOB]}}, ["days_a_week = 8", "1..7"]),
+        ({"team": {"wait_s": "1 h", "job": [ALWAYS, {**ALWAYS, "name": "b"}]}}, ["200000 jobs are always_running"]),
         ({"growth": {"years": 3}}, ["nothing grows"]),
         ({"growth": {"data": float("inf")}}, ["growth.data", "0.1..20"]),
         ({"growth": {"team": 2}}, ["needs a [team]"]),

@@ -291,6 +291,12 @@ def test_too_many_jobs_are_refused_with_the_way_out():
         size(request({**NOTEBOOK, "jobs_a_day": 90_000}), catalog())
 
 
+def test_short_jobs_beside_one_that_fills_the_cluster_for_months_are_refused() -> None:
+    kinds = (Kind(1, False, 3900.0, 60.0, False), Kind(8, False, 0.01, 100 * 86_400.0, False))
+    with pytest.raises(RequestError, match="more than are simulated"):
+        _ = Case(4, kinds, (), 10.0, 5, "first-come").weeks
+
+
 def test_a_wait_that_no_allowed_cluster_keeps_names_what_it_reaches():
     asked = request({**NOTEBOOK, "jobs_a_day": 200}, limits={"servers": 6})
     with pytest.raises(
