@@ -8,7 +8,7 @@ import altair as alt
 from sizer.base.language import tr
 from sizer.base.quantities import duration, si
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
-from sizer.report.charting import Chart, Rows, axis, chart_of, finish, level_mark, placed_labels
+from sizer.report.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark
 from sizer.report.team_tables import least_served
 from sizer.report.theme import LIGHT, Palette
 from sizer.report.words import percent, plural, shortened
@@ -21,6 +21,10 @@ _PLOT = (560.0, 200.0)
 _HALO_PX = 4
 # Marks this close, as a share of the axis, would print over one another.
 _CLOSE = 0.1
+# Height of a name and the space around it, as a share of the axis in percent.
+_NAME_STEP = 8.0
+# Names of lines at the top stand a little below them.
+_MOST_SHARE = 100.0
 # So many kinds of job are named beside their lines: those that wait longest.
 _MOST_NAMES = 6
 # A worst demand this many times what is carried would press the rest of the chart flat; the subtitle tells it.
@@ -55,13 +59,16 @@ def waits_chart(
     worst = least_served(_smaller(answer) or answer.run, answer).name
     rows = _wait_rows(answer, worst, palette)
     sizes = [run.n_servers for run in answer.runs]
-    domain = [sizes[0] - 0.3, sizes[-1] + 0.3]
+    asked = 100 * answer.team.wait_probability
+    named = _named(rows, asked)
+    # The lines begin at the smallest size; their names stand before it.
+    room = label_room([row["text"] for row in named], _PLOT[0]) * (sizes[-1] - sizes[0] + 0.6)
+    domain = [sizes[-1] + 0.3 - room, sizes[-1] + 0.3]
     x_scale = alt.Scale(domain=domain, nice=False, zero=False)
     y_scale = alt.Scale(domain=[0, 104], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False, values=sizes), title=tr("servers"))
     y = alt.Y("y:Q", scale=y_scale, axis=axis(values=[0, 20, 40, 60, 80, 100]), title=tr("jobs that start in time, %"))
     base = chart_of(rows).encode(x=x, y=y)
-    asked = 100 * answer.team.wait_probability
     colour = alt.Color("colour:N", scale=None)
     layers: list[Any] = [
         base.mark_line(strokeWidth=1.6).encode(detail="name:N", color=colour),
@@ -74,13 +81,14 @@ def waits_chart(
                 alt.Tooltip("wait:N", title=tr("mean wait")),
             ],
         ),
-        *level_mark(asked, tr("asked: {share}", share=percent(answer.team.wait_probability)), y_scale, palette),
+        *level_mark(asked, tr("asked: {share}", share=percent(answer.team.wait_probability)), y_scale, palette,
+                    at_end=True),
         chart_of([{"x": now}]).mark_rule(color=palette.accent, strokeWidth=1.2).encode(x=x),
         chart_of([{"x": now, "y": 0.0, "text": here}])
         .mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=palette.accent, fontWeight=600)
         .encode(x=x, y=y, text="text:N"),
-        *_names(rows, domain, x_scale, y_scale, palette),
-    ]
+        *_names(named, x, y_scale),
+    ]  # fmt: skip
     return finish(layers, waits_finding(answer), palette, width, _HEIGHT)
 
 
@@ -100,25 +108,39 @@ def _wait_rows(answer: TeamAnswer, worst: str, palette: Palette) -> Rows:
     ]
 
 
-def _names(rows: Rows, domain: list[float], x_scale: alt.Scale, y_scale: alt.Scale, palette: Palette) -> list[Any]:
-    """Names of the kinds that wait longest, each beside a point of its line that has room."""
-    order = list(dict.fromkeys(row["name"] for row in sorted(rows, key=lambda row: (row["x"], row["y"]))))
-    wanted: Rows = []
-    for name in order[:_MOST_NAMES]:
-        # The point where the line lies lowest tells the lines apart best.
-        lowest = min((row for row in rows if row["name"] == name), key=lambda row: (row["y"], row["x"]))
-        wanted.append({**lowest, "text": shortened(name)})
-    placed = placed_labels(wanted, rows, domain, [0.0, 104.0], _PLOT)
-    found: list[Any] = []
-    for is_chosen in (True, False):
-        those = [row for row in placed if row["chosen"] is is_chosen]
-        if those:
-            words = chart_of(those).encode(
-                x=alt.X("lx:Q", scale=x_scale), y=alt.Y("ly:Q", scale=y_scale), text="text:N"
-            )
-            found += _haloed(words, palette, those[0]["colour"], align="left", baseline="middle",
-                             fontWeight=600 if is_chosen else 400)  # fmt: skip
+def _named(rows: Rows, asked: float) -> Rows:
+    """First points of the kinds that wait longest, each with its name and a height that keeps the names apart.
+
+    A name stands no higher than its point, below the one before it, and clear of the line of what is asked.
+    """
+    first = min(row["x"] for row in rows)
+    late = sorted((row for row in rows if row["x"] == first), key=lambda row: row["y"])[:_MOST_NAMES]
+    found: Rows = []
+    highest = _MOST_SHARE
+    for row in reversed(late):
+        at = min(row["y"], highest)
+        if abs(at - asked) < _NAME_STEP / 2:
+            at = asked - _NAME_STEP / 2
+        found.append({**row, "text": shortened(row["name"]), "at": at})
+        highest = at - _NAME_STEP
+    # Many names that all start low are pushed up again from the foot of the plot.
+    lowest = 0.0
+    for row in reversed(found):
+        row["at"] = max(row["at"], lowest)
+        lowest = row["at"] + _NAME_STEP
     return found
+
+
+def _names(named: Rows, x: alt.X, y_scale: alt.Scale) -> list[Any]:
+    """Names of kinds of job before the first points of their lines."""
+    at = alt.Y("at:Q", scale=y_scale)
+    return [
+        chart_of([row])
+        .mark_text(align="right", baseline="middle", dx=-8, color=row["colour"],
+                   fontWeight=600 if row["chosen"] else 400)
+        .encode(x=x, y=at, text="text:N")
+        for row in named
+    ]  # fmt: skip
 
 
 def _haloed(words: alt.Chart, palette: Palette, colour: str, **how: Any) -> list[Any]:

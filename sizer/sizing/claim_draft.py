@@ -72,7 +72,9 @@ def levers(trials: Trials, numbers: Iterable[int], *keys: tuple[str, bool]) -> t
 
 def percent(share: float) -> str:
     """A share with two digits: 3.4 %, 12 %; small ones 'under 0.1 %'."""
-    if 1e-9 < share < 0.001:
+    if share < 1e-9:  # nothing but rounding
+        return f"0{NARROW_SPACE}%"
+    if share < 0.001:
         return tr("under {share}", share=f"0.1{NARROW_SPACE}%")
     return f"{plain(100 * share, 2) if share < 1 else significant(100 * share)}{NARROW_SPACE}%"
 

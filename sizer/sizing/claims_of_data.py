@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.language import tr
-from sizer.base.quantities import duration, plain, si, significant
+from sizer.base.quantities import duration, grouped, plain, si, significant
 from sizer.base.units import GIB
 from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind, Storage
@@ -103,7 +103,7 @@ def _memory_reason(model: Model, answer: WorkloadAnswer) -> str:
     text = tr(
         "{all} GiB of memory less {gpus} GiB for copies of the GPUs' memory and {system} GiB for the system. One read "
         "of the set takes {slow} over 10 GbE and {fast} over 25 GbE",
-        all=plain(memory.value / GIB, 3), gpus=plain(gpus / GIB, 3), system=plain(OS_RESERVE_BYTES / GIB, 3),
+        all=grouped(memory.value / GIB), gpus=grouped(gpus / GIB), system=grouped(OS_RESERVE_BYTES / GIB),
         slow=duration(first_read_s(data, "10gbe")), fast=duration(first_read_s(data, "25gbe")),
     )  # fmt: skip
     if answer.time is None:
