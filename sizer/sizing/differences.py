@@ -10,7 +10,7 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.best import best_design
-from sizer.sizing.result import STAGES, DesignAnswer
+from sizer.sizing.result import DesignAnswer
 from sizer.workload.changes import FieldChange, field_changes, matched, mixed
 from sizer.workload.request import SizingRequest
 
@@ -274,11 +274,6 @@ def _numbers(design: DesignAnswer) -> Iterator[tuple[str, Fraction]]:
     yield "racks", Fraction(int(counts.racks[0]))
     if design.bill.is_complete:  # the difference of two lower bounds says nothing
         yield "price", Fraction(design.bill.total)
-
-
-def limiting_text(outcome: Outcome) -> str:
-    """Stages that limit the workloads, in words."""
-    return ", ".join(dict.fromkeys(STAGES[key] for key in outcome.limiting))
 
 
 # --- requests as plain data

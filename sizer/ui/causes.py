@@ -9,7 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.report.cause_tables import cause_sentences, effects_table, no_answer, shares_table, summary
 from sizer.report.words import capital
 from sizer.sizing.differences import Difference, diff
-from sizer.ui import look
+from sizer.ui import fields, look
 from sizer.ui.compare import pins
 from sizer.ui.faults import label_of, sentences
 from sizer.ui.revision_tables import fields_table
@@ -79,16 +79,7 @@ def show(view: View) -> None:
         )
         return
     names = list(others)
-    if st.session_state.get(_CHOSEN) not in names:
-        st.session_state[_CHOSEN] = names[0]
-    chosen = st.selectbox(
-        "The request now is set against",
-        names,
-        index=names.index(st.session_state[_CHOSEN]),
-        key=f"{_CHOSEN}-{st.session_state.generation}-{len(names)}",
-        width=520,
-    )
-    st.session_state[_CHOSEN] = chosen
+    chosen = fields.kept_choice("The request now is set against", names, _CHOSEN)
     if not view.is_current:
         look.note("The request as typed has no answer; what is compared is the last one that had.")
     draw(others[chosen], view.result.request, ("Then", "Now"), view.catalog)

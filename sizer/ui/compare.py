@@ -5,7 +5,7 @@ import streamlit as st
 from sizer.base.errors import RequestError
 from sizer.report.comparison import MOST, Compared, bill_table, figures_table
 from sizer.report.request_comparison import request_table
-from sizer.ui import look, state
+from sizer.ui import fields, look, state
 from sizer.ui.faults import label_of, name_of, sentences
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -88,7 +88,8 @@ def show(view: View) -> None:
     found = [_compared(one, view) for one in listed]
     known = [one for one in found if one is not None]
     if len(known) > 1:
-        baseline = _baseline([one.name for one in known])
+        names = [one.name for one in known]
+        baseline = names.index(fields.kept_choice("Baseline: the others are told against it", names, _BASELINE))
         sources = view.catalog.sources
         look.table(figures_table(known, baseline), sources)
         parts = bill_table(known, baseline)
@@ -120,21 +121,6 @@ def _compared(one: dict[str, str], view: View) -> Compared | None:
         f"{plain(one['name'])} has no answer with the present catalogue: {plain(fault)}", icon=":material/warning:"
     )
     return None
-
-
-def _baseline(names: list[str]) -> int:
-    """Place of the design that the others are told against; the choice survives page switches."""
-    if st.session_state.get(_BASELINE) not in names:
-        st.session_state[_BASELINE] = names[0]
-    chosen = st.selectbox(
-        "Baseline: the others are told against it",
-        names,
-        index=names.index(st.session_state[_BASELINE]),
-        key=f"baseline-{st.session_state.generation}-{len(names)}",
-        width=520,
-    )
-    st.session_state[_BASELINE] = chosen
-    return names.index(chosen)
 
 
 def _manage(listed: list[dict[str, str]], view: View) -> None:

@@ -216,3 +216,18 @@ def several(
         help=hint,
         **_change(path, None, in_form),
     )
+
+
+def kept_choice(label: str, names: Sequence[str], kept: str) -> str:
+    """One of some names, no part of the request; the choice stays under ``kept`` while other pages are shown."""
+    if st.session_state.get(kept) not in names:
+        st.session_state[kept] = names[0]
+    chosen: str = st.selectbox(
+        label,
+        names,
+        index=names.index(st.session_state[kept]),
+        key=f"{kept}-{st.session_state.generation}-{len(names)}",
+        width=520,
+    )
+    st.session_state[kept] = chosen
+    return chosen

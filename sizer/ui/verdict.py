@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS
 from sizer.catalog.model import Catalog
 from sizer.report.claim_tables import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.report.words import sentence
@@ -13,17 +12,10 @@ from sizer.sizing.overturn import Change
 from sizer.sizing.result import SizingResult
 from sizer.sizing.simplest import SimplestDesign, simplest
 from sizer.ui import compare, look, state
+from sizer.ui.faults import kind_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 from sizer.workload.request import SizingRequest
-
-# Keys of a request whose values are quantities with a unit.
-_KINDS = {
-    "dataset_bytes": BYTES,
-    "sample_bytes": BYTES,
-    "samples_per_s": SAMPLES_PER_S,
-    "time_to_train_s": SECONDS,
-}
 
 
 def show(view: View) -> None:
@@ -121,7 +113,7 @@ def _try(found: Sequence[Change], view: View) -> None:
 
 def _take(change: Change) -> None:
     """Write the change into the request as a person would type it."""
-    name, value = str(change.path[-1]), change.after
-    state.put(change.path, written(_KINDS[name], value) if name in _KINDS else int(value))
+    kind = kind_of(change.path)
+    state.put(change.path, int(change.after) if kind is None else written(kind, change.after))
     st.session_state.notice = "The change is in the request, which was sized anew. Undo brings the one before back."
     state.refresh()
