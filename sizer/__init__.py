@@ -1,7 +1,9 @@
 """Sizing of deep-learning clusters: from a workload to a cluster, a bill of materials and a guide.
 
->>> from sizer import SizingRequest, load_catalog, size          # doctest: +SKIP
->>> result = size(SizingRequest.from_file("request.toml"), load_catalog())  # doctest: +SKIP
+>>> from sizer import SizingRequest, load_catalog, size
+>>> result = size(SizingRequest.from_file("examples/dgx1-f800-resnet50.toml"), load_catalog())
+>>> result.design.n_servers, result.design.n_gpus
+(9, 72)
 """
 
 from importlib import import_module

@@ -12,7 +12,6 @@ from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.validate import ValidationReport, validate
-from sizer.cli import app, catalog_app
 from sizer.report.summary import answer_text
 
 ROOT = Path(__file__).parent.parent
@@ -58,14 +57,6 @@ def test_claimed_error_of_unseen_sources_is_the_stored_one() -> None:
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), target
-
-
-def test_commands_of_the_readme_exist() -> None:
-    known = {command.name for command in app.registered_commands} | {"catalog"}
-    assert set(re.findall(r"bin/sizer (\w+)", README)) <= known
-    assert {command.name for command in catalog_app.registered_commands} == {"check", "show", "import-netbox"}
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M))
-    assert set(re.findall(r"(?:`|^)make ([a-z-]+)", README, flags=re.M)) <= targets
 
 
 def test_the_answer_on_the_first_screen_is_what_the_tool_prints() -> None:

@@ -141,7 +141,7 @@ def break_even_epoch(
     Examples
     --------
     >>> break_even_epoch(300.0, 60.0, 60.0, 100.0, [100.0, 60.0])   # 300 s regained by 40 s an epoch; never
-    array([ 9., inf])
+    array([ 8., inf])
     """
     times = {
         "copy_s": copy_s,
