@@ -119,9 +119,11 @@ def file_name(result: SizingResult, kind: str, revision: str = "", today: dateti
 
     Parameters
     ----------
+    result : SizingResult
+        As for :func:`file_stem`.
     kind : str
         Key of :data:`FORMATS`.
-    result, revision, today
+    revision, today
         As for :func:`file_stem`.
     """
     return f"{file_stem(result, revision, today)}.{FORMATS[kind]}"
@@ -147,6 +149,8 @@ def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy
 
     Parameters
     ----------
+    result : SizingResult
+        The sized request.
     profile : Profile
         Whose customer it is for, when it names one.
     customer_copy : bool
@@ -170,6 +174,10 @@ def document(
 
     Parameters
     ----------
+    result : SizingResult
+        The sized request.
+    catalog : Catalog
+        Catalogue of the result.
     kind : str
         Key of :data:`FORMATS`.
     profile : Profile
@@ -243,6 +251,12 @@ def write_documents(
 
     Parameters
     ----------
+    result : SizingResult
+        The sized request.
+    catalog : Catalog
+        Catalogue of the result.
+    folder : Path
+        Created where it does not exist.
     kinds : sequence of str
         Keys of :data:`FORMATS`.
     profile, customer_copy

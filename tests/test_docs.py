@@ -1,6 +1,5 @@
 """README, documents and help agree with the code."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -73,18 +72,3 @@ def test_every_example_is_in_the_readme() -> None:
 def test_public_names_can_be_had() -> None:
     for name in sizer.__all__:
         assert getattr(sizer, name) is not None
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "sizer").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_module_and_public_name_says_what_it_is(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if not tree.body:
-        return
-    assert ast.get_docstring(tree), "the module has no docstring"
-    public = (ast.FunctionDef, ast.ClassDef)
-    silent = [
-        node.name
-        for node in tree.body
-        if isinstance(node, public) and not node.name.startswith("_") and not ast.get_docstring(node)
-    ]
-    assert not silent

@@ -248,7 +248,20 @@ def hit_fraction(c: ArrayLike, position: ArrayLike, n_servers: ArrayLike = 1, ac
 
 
 def hits_at(position: ArrayLike, share: Floats, exponent: Floats) -> Floats:
-    """:func:`hit_fraction` where :func:`share_and_exponent` are known: share^max(1, exponent/position)."""
+    """:func:`hit_fraction` where :func:`share_and_exponent` are known: share^max(1, exponent/position).
+
+    Parameters
+    ----------
+    position : array_like, shape (...)
+        As for :func:`hit_fraction`. [-]
+    share, exponent : ndarray, shape (...)
+        Cached share and power, both from :func:`share_and_exponent`. [-]
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Share of the reads that hit; 0 where nothing is cached or the position is 0. [-]
+    """
     p = np.asarray(position, dtype=float)
     # Never above the share: a cache cannot hit more than it holds when the order is fresh.
     hits = share ** np.maximum(1.0, exponent / np.where(p > 0, p, 1.0))
@@ -257,6 +270,20 @@ def hits_at(position: ArrayLike, share: Floats, exponent: Floats) -> Floats:
 
 def share_and_exponent(c: ArrayLike, n_servers: ArrayLike, access: str) -> tuple[Floats, Floats]:
     """What :func:`hits_at` needs besides the position; it takes long and does not depend on it.
+
+    Parameters
+    ----------
+    c : array_like, shape (...)
+        Share of the data that one server's cache holds. [-]
+    n_servers : array_like of int, shape (...)
+        Servers that read the data, 1 or more. [-]
+    access : str
+        ``random`` or ``sharded``.
+
+    Returns
+    -------
+    (ndarray, ndarray), shape (...)
+        Share of a server's reads that its cache can hold, and the power. [-]
 
     Raises
     ------

@@ -5,7 +5,20 @@ from numpy.typing import ArrayLike
 
 
 def require_at_least(limit: float, **arguments: ArrayLike) -> None:
-    """Raise ``ValueError`` unless every element of every argument is at least ``limit``; NaN fails too."""
+    """Check arguments against a lower limit.
+
+    Parameters
+    ----------
+    limit : float
+        Smallest value allowed.
+    **arguments : array_like
+        Values by the names that the error uses.
+
+    Raises
+    ------
+    ValueError
+        If an element is below the limit or NaN.
+    """
     for name, value in arguments.items():
         array = np.asarray(value, dtype=float)
         if not (array >= limit).all():
@@ -13,7 +26,20 @@ def require_at_least(limit: float, **arguments: ArrayLike) -> None:
 
 
 def require_above(limit: float, **arguments: ArrayLike) -> None:
-    """Raise ``ValueError`` unless every element of every argument is above ``limit``; NaN fails too."""
+    """Check arguments against a lower limit that is itself not allowed.
+
+    Parameters
+    ----------
+    limit : float
+        Largest value that is not allowed.
+    **arguments : array_like
+        Values by the names that the error uses.
+
+    Raises
+    ------
+    ValueError
+        If an element is not above the limit or NaN.
+    """
     for name, value in arguments.items():
         array = np.asarray(value, dtype=float)
         if not (array > limit).all():
@@ -21,7 +47,20 @@ def require_above(limit: float, **arguments: ArrayLike) -> None:
 
 
 def require_within(low: float, high: float, **arguments: ArrayLike) -> None:
-    """Raise ``ValueError`` unless every element of every argument lies in ``low..high``; NaN fails too."""
+    """Check arguments against a closed range.
+
+    Parameters
+    ----------
+    low, high : float
+        Smallest and largest value allowed.
+    **arguments : array_like
+        Values by the names that the error uses.
+
+    Raises
+    ------
+    ValueError
+        If an element is outside the range or NaN.
+    """
     for name, value in arguments.items():
         array = np.asarray(value, dtype=float)
         inside = (array >= low) & (array <= high)

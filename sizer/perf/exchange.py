@@ -102,8 +102,14 @@ def tree_allreduce_time_s(
 
     Parameters
     ----------
-    message_bytes, n_ranks, link_bytes_per_s, hop_latency_s : array_like, shape (...)
-        As for :func:`ring_allreduce_time_s`. [B], [-], [B/s], [s]
+    message_bytes : array_like, shape (...)
+        Gradient held by each rank. [B]
+    n_ranks : array_like of int, shape (...)
+        Ranks in the tree, 1 or more. [-]
+    link_bytes_per_s : array_like, shape (...)
+        Rate of the slowest link, one direction. [B/s]
+    hop_latency_s : array_like, shape (...), default 0
+        Latency of one level of the tree. [s]
 
     Returns
     -------
@@ -192,8 +198,12 @@ def bus_bytes_per_s(message_bytes: ArrayLike, n_ranks: ArrayLike, time_s: ArrayL
 
     Parameters
     ----------
-    message_bytes, n_ranks, time_s : array_like, shape (...)
-        Size of the message, ranks, time of one all-reduce. [B], [-], [s]
+    message_bytes : array_like, shape (...)
+        Size of the message. [B]
+    n_ranks : array_like of int, shape (...)
+        Ranks, 1 or more. [-]
+    time_s : array_like, shape (...)
+        Time of one all-reduce. [s]
 
     Returns
     -------

@@ -54,7 +54,17 @@ class Stages:
 
 
 def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:
-    """Samples/s that storage and mounts serve when ``hit_fraction`` of the reads end in a server's cache."""
+    """Samples/s that storage and mounts serve when ``hit_fraction`` of the reads end in a server's cache.
+
+    Parameters
+    ----------
+    side : StorageSide
+        Rates of the data path, one a row.
+    sample_bytes : array_like, shape (...)
+        Sample as stored. [B]
+    hit_fraction : array_like, shape (...)
+        Share of the reads that end in a server's cache. [-]
+    """
     # The smaller of two brackets: take the ends apart, both ends of the smaller one bound the pair.
     low = np.minimum(side.read.quantile(0.0), side.mounts.quantile(0.0))
     high = np.minimum(side.read.quantile(1.0), side.mounts.quantile(1.0))
@@ -62,7 +72,20 @@ def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: Arra
 
 
 def read_bytes(sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Floats:
-    """Bytes that storage serves for a sample, never quite 0. [B]"""
+    """Bytes that storage serves for a sample, never quite 0.
+
+    Parameters
+    ----------
+    sample_bytes : array_like, shape (...)
+        Sample as stored. [B]
+    hit_fraction : array_like, shape (...)
+        Share of the reads that end in a server's cache. [-]
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Bytes of one sample that no cache holds. [B]
+    """
     missed = 1 - np.asarray(hit_fraction, float)
     return np.asarray(np.maximum(np.asarray(sample_bytes, float) * missed, _NO_READS_BYTES))
 
@@ -74,6 +97,17 @@ def network_stage(
 
     Gradients and storage reads share a server's NICs (as on DGX-1 over RoCE), so a sample costs its read plus its
     share of the exchange; links are full duplex, and the inbound direction is counted.
+
+    Parameters
+    ----------
+    side : StorageSide
+        Rates of the data path, one a row.
+    sample_bytes : array_like, shape (...)
+        Sample as stored. [B]
+    hit_fraction : array_like, shape (...)
+        Share of the reads that end in a server's cache. [-]
+    exchanged_bytes_per_sample : array_like, shape (...)
+        From :func:`exchanged_bytes_per_sample`; 0 where nothing is exchanged. [B]
     """
     read = read_bytes(sample_bytes, hit_fraction)
     storage_path = np.minimum(side.front_end_bytes_per_s, side.gateway_bytes_per_s) / read
@@ -84,7 +118,24 @@ def network_stage(
 def exchanged_bytes_per_sample(
     gradient_bytes: ArrayLike, n_servers: ArrayLike, gpus_per_server: ArrayLike, batch_per_gpu: ArrayLike
 ) -> Floats:
-    """Bytes that enter a server's NICs for the exchange, per sample that the server trains: 2 (m-1)/m G / (p b)."""
+    """Bytes that enter a server's NICs for the exchange, per sample that the server trains: 2 (m-1)/m G / (p b).
+
+    Parameters
+    ----------
+    gradient_bytes : array_like, shape (...)
+        Gradient G on the wire. [B]
+    n_servers : array_like of int, shape (...)
+        Servers m of the job. [-]
+    gpus_per_server : array_like of int, shape (...)
+        GPUs p of each server that the job uses. [-]
+    batch_per_gpu : array_like, shape (...)
+        Samples b of one step on one GPU. [-]
+
+    Returns
+    -------
+    ndarray, shape (...)
+        0 for one server. [B]
+    """
     m = np.asarray(n_servers, float)
     samples = np.asarray(gpus_per_server, float) * np.asarray(batch_per_gpu, float)
     return np.asarray(2 * (m - 1) / m * np.asarray(gradient_bytes, float) / samples)
@@ -93,6 +144,18 @@ def exchanged_bytes_per_sample(
 def decode_stage(
     n_servers: ArrayLike, cores_per_server: ArrayLike, core_s_per_sample: ArrayLike, log_sd: ArrayLike
 ) -> Capacity:
-    """Samples/s that the host cores prepare; inf where a sample costs no core time."""
+    """Samples/s that the host cores prepare; inf where a sample costs no core time.
+
+    Parameters
+    ----------
+    n_servers : array_like of int, shape (...)
+        Servers of the job. [-]
+    cores_per_server : array_like of int, shape (...)
+        Physical cores of one server. [-]
+    core_s_per_sample : array_like, shape (...)
+        Work on one sample; 0 means that the host does nothing. [core s]
+    log_sd : array_like, shape (...)
+        Standard deviation of the logarithm of the rate. [-]
+    """
     cores = np.asarray(n_servers, float) * np.asarray(cores_per_server, float)
     return Capacity.log_normal(decode_samples_per_s(cores, core_s_per_sample), log_sd)

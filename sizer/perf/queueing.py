@@ -135,9 +135,26 @@ def waits_longer_probability(n_places: ArrayLike, load: ArrayLike, stay_s: Array
 
 
 def mean_wait_s(n_places: ArrayLike, load: ArrayLike, stay_s: ArrayLike) -> Floats:
-    """Mean wait of all arrivals, those that do not wait among them: C(c, a) h / (c - a); inf for a full line. [s]
+    """Mean wait of all arrivals, those that do not wait among them: C(c, a) h / (c - a); inf for a full line.
 
-    Parameters and errors are those of :func:`waits_longer_probability`.
+    Parameters
+    ----------
+    n_places : array_like of int, shape (...)
+        Places c, 1 or more. [-]
+    load : array_like, shape (...)
+        Offered load a. [erlang]
+    stay_s : array_like, shape (...)
+        Mean stay h. [s]
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Mean wait; inf where the load reaches the places. [s]
+
+    Raises
+    ------
+    ValueError
+        If a count is below 1, a load below 0, or a stay not above 0.
 
     Examples
     --------

@@ -420,6 +420,14 @@ def shares_of_time(
 
 
 def level_kept(levels: Floats, shares: Floats, percentile: float) -> float:
-    """Smallest level that the sum keeps for at least a share ``percentile`` of the time."""
+    """Smallest level that the sum keeps for at least a share ``percentile`` of the time.
+
+    Parameters
+    ----------
+    levels, shares : ndarray, shape (levels,)
+        Rising levels and the share of the time at each, from :func:`shares_of_time`.
+    percentile : float
+        Share of the time, in 0..1. [-]
+    """
     reached = np.cumsum(shares)
     return float(levels[min(int(np.searchsorted(reached, percentile - 1e-12)), len(levels) - 1)])

@@ -53,9 +53,9 @@ class StepTerms:
         Covariance of ``values`` from the calibration.
     scatter_log_sd : ndarray, shape (...)
         Scatter of measurements within a source around the model, which more calibration rows would not remove:
-        standard deviation of the logarithm of a rate.
+        standard deviation of the logarithm of a rate. [-]
     between_log_sd : ndarray, shape (...)
-        The same between sources: what leaving whole sources out shows beyond the covariance and the scatter.
+        The same between sources: what leaving whole sources out shows beyond the covariance and the scatter. [-]
     notes : tuple of str
         Warnings that documents print, such as an extrapolation.
     effects : tuple of (int, str, float)

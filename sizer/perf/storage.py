@@ -55,6 +55,15 @@ def mount_capacity(
 
     NFS over TCP saturates at about 1 to 1.5 GB/s a mount (WekaIO, "How to shorten deep learning training times",
     2018, a competitor's claim); several mounts add up, as the 16 mounts of each DGX-1 in the Isilon test did.
+
+    Parameters
+    ----------
+    n_servers : array_like of int, shape (...)
+        Servers that read. [-]
+    mounts_per_server : array_like of int, shape (...)
+        Mounts of one server. [-]
+    mount_low_bytes_per_s, mount_high_bytes_per_s : array_like, shape (...)
+        Published lower and upper rate of one mount. [B/s]
     """
     mounts = np.asarray(n_servers, float) * np.asarray(mounts_per_server, float)
     return Capacity.between(mounts * np.asarray(mount_low_bytes_per_s), mounts * np.asarray(mount_high_bytes_per_s))
@@ -71,6 +80,22 @@ def nodes_needed(
 
     Closed form: the rate of a node at that confidence lies between its two published ends (log-uniform), and the
     system's rate is proportional to its nodes.
+
+    Parameters
+    ----------
+    bytes_per_s : array_like, shape (...)
+        Rate that is read. [B/s]
+    probability : array_like, shape (...)
+        With which the nodes deliver it; above 1 no count does. [-]
+    node_low_bytes_per_s, node_high_bytes_per_s : array_like, shape (...)
+        Demonstrated lower and published upper rate of one node; equal when one number is known. [B/s]
+    node_line_bytes_per_s : array_like, shape (...)
+        Line rate of the node's front-end ports in use; caps both ends. [B/s]
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Nodes, a whole number or inf. [-]
     """
     node = read_capacity(1.0, node_low_bytes_per_s, node_high_bytes_per_s, node_line_bytes_per_s)
     p = np.asarray(probability, float)

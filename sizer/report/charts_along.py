@@ -52,6 +52,10 @@ def along_chart(
         Of the rate, such as images/s.
     title : str
         Finding.
+    palette : Palette
+        Colours.
+    width, height : int or str
+        Size of the plot. [px]
     """
     at = _positions(x)
     rows: Rows = [

@@ -189,12 +189,16 @@ def sized_map(
 
     Parameters
     ----------
+    x, y : VariedInput
+        Inputs of the two axes.
     across, up : sequence of int
         Places of ``x`` and ``y`` that were sized.
     found : sequence of rows of SizedAnew
         One a place of ``y``, then of ``x``.
     nodes : int
-        Storage nodes of the design as it is, which the regions are told against.
+        Storage nodes of the design as it is, with which the regions are compared.
+    palette : Palette
+        Colours.
     """
     cells = [[_sized_cell(one, nodes) for one in line] for line in found]
     flat = [one for line in found for one in line]

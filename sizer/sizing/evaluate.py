@@ -97,11 +97,18 @@ def compute(
 
     Parameters
     ----------
+    work : ResolvedWorkload
+        The workload.
     platforms : sequence of Platform
         All platforms, in the order of ``cols.compute``'s groups.
     cols : Columns
         One entry a row.
     n_servers : ndarray of int, shape (rows,) or one that broadcasts with the columns
+        Servers of each row. [-]
+    calibration : Calibration
+        Coefficients of the performance model.
+    catalog : Catalog
+        Parts of the platforms.
     """
     shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
     terms = step.StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))

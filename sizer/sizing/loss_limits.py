@@ -186,6 +186,12 @@ def after_losses(
 
     Parameters
     ----------
+    request : SizingRequest
+        Names the losses, in ``resilience``.
+    works : sequence of ResolvedWorkload
+        Its workloads.
+    platforms : sequence of Platform
+        Platforms of the designs.
     sizes : ndarray of int
         Numbers of servers.
     cols : Columns
@@ -194,6 +200,10 @@ def after_losses(
         Smallest storage system of each: a fabric of more end points has no fewer switches to share a loss.
     team : TeamLimits or None
         What the team of the request asks of the designs, row by row as ``platforms``.
+    catalog : Catalog
+        Parts of the platforms.
+    calibration : Calibration
+        Coefficients of the performance model.
     """
     found = []
     for loss in dict.fromkeys(request.resilience.keeps_targets_without):

@@ -36,6 +36,8 @@ def project(
     ----------
     request : SizingRequest
         Its workloads are run; its platforms are replaced by the arguments.
+    catalog : Catalog
+        Parts to choose from.
     server, storage : str
         Catalogue ids.
     servers, storage_nodes : int
@@ -44,6 +46,8 @@ def project(
         Default: the server's first GPU, the request's stack, and the fastest fabric that server and storage share.
     gpus_per_server : int, optional
         GPUs of each server that the job uses; default all. [-]
+    calibration : Calibration, optional
+        Coefficients of the performance model; default the stored ones.
 
     Returns
     -------

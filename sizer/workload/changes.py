@@ -47,6 +47,8 @@ def mixed(before: Any, now: Any, takes: Callable[[FieldChange], bool], path: Pat
         As for :func:`field_changes`.
     takes : callable
         Which of the changes that :func:`field_changes` finds are made.
+    path : tuple
+        Keys that lead to ``before`` and ``now`` from the top.
 
     Returns
     -------
