@@ -13,7 +13,7 @@ EXAMPLES := $(sort $(wildcard examples/*.toml))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test lint bench wheel-check test-app browser test-office test-postgres guides calibrate text lock clean
+.PHONY: help setup demo app test lint bench wheel-check test-app browser test-office test-postgres guides calibrate lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -68,9 +68,6 @@ guides: $(STAMP) ## lay out guides of every size and read every page; check thei
 
 calibrate: $(STAMP) ## fit the performance model to the observations again
 	@$(BIN)/sizer calibrate
-
-text: $(STAMP) ## collect every visible string into reports/locale/guide.pot
-	@$(BIN)/python tools/text.py
 
 # Not a dependency of the set-up: versions move only when somebody asks for it.
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --quiet

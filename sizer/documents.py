@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sizer.base.errors import ReportError, RequestError
 from sizer.base.faults import nearest
-from sizer.base.language import DEFAULT_LOCALE, language_of, speaking
+from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.catalog.model import Catalog
 from sizer.drawings.pages import design_pages
 from sizer.export.address_list import addresses_csv
@@ -157,7 +157,7 @@ def as_handed_over(result: SizingResult, profile: Profile = PLAIN, customer_copy
         Whether discounts and internal notes are left out.
     """
     if customer_copy:
-        with speaking(language_of(profile.locale)):
+        with use_locale(profile.locale):
             result = without_internals(result)
     return named(result, profile)
 
@@ -217,7 +217,7 @@ def _made(
         return guide_pdf(result, catalog, edition, inside, progress)
     if kind == "html":
         return guide_html(result, catalog, Edition("full", profile, is_customer_copy)).encode()
-    with speaking(language_of(profile.locale if kind in _FOR_PEOPLE else DEFAULT_LOCALE)):
+    with use_locale(profile.locale if kind in _FOR_PEOPLE else DEFAULT_LOCALE):
         if kind == "design":
             return to_json(design_document(result)).encode()
         if kind == "xlsx":
@@ -293,7 +293,7 @@ def write_documents(
                 raise
             remarks.append(str(error))
     if any(FORMATS[kind] in made for kind in PDF_FORMS):
-        with speaking(language_of(profile.locale)):
+        with use_locale(profile.locale):
             remarks.append(remark_on_glyphs(result, profile))
     return write_whole(folder, made), " ".join(dict.fromkeys(filter(None, remarks)))
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from sizer.base import units
-from sizer.base.language import spoken
+from sizer.base.locale import NARROW_SPACE as NARROW_SPACE
+from sizer.base.locale import current_locale
 
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _BINARY = {"Ki": units.KIB, "Mi": units.MIB, "Gi": units.GIB, "Ti": units.TIB, "Pi": 2.0**50}
@@ -163,23 +164,17 @@ Watts = Annotated[float, BeforeValidator(validator(WATTS))]
 SamplesPerS = Annotated[float, BeforeValidator(validator(SAMPLES_PER_S))]
 Flop = Annotated[float, BeforeValidator(validator(FLOP))]
 
-NARROW_SPACE = "\u202f"
-
 
 def with_decimal_sign(number: str) -> str:
-    """Number printed with a point, with the decimal sign of the document's language."""
-    sign = spoken().decimal
-    return number if sign == "." else number.replace(".", sign)
+    """Number printed with a point, with the decimal sign of the document's locale."""
+    return number.replace(".", current_locale().decimal_sign)
 
 
 def grouped(value: float | Decimal, digits: int = 0) -> str:
-    """Number with narrow no-break spaces between thousands: 52 300."""
-    return with_decimal_sign(f"{value:,.{digits}f}".replace(",", NARROW_SPACE))
-
-
-def with_commas(value: float, digits: int = 0) -> str:
-    """Amount of money inside a sentence: 52,300; grouped as other numbers where the comma is the decimal sign."""
-    return f"{value:,.{digits}f}" if spoken().decimal == "." else grouped(value, digits)
+    """Number with its thousands separated as in the document's locale: 52 300, or 52,300."""
+    locale = current_locale()
+    signs = str.maketrans({",": locale.thousands_separator, ".": locale.decimal_sign})
+    return f"{value:,.{digits}f}".translate(signs)
 
 
 def plain(value: float, digits: int = 6) -> str:
@@ -227,3 +222,8 @@ def duration(seconds: float) -> str:
         if seconds < limit:
             return f"{significant(seconds / factor)}{NARROW_SPACE}{unit}"
     return f"{significant(seconds / units.DAY_S)}{NARROW_SPACE}d"
+
+
+def by_count(count: int, one: str, many: str) -> str:
+    """The wording that fits a count: ``one`` for exactly 1."""
+    return one if count == 1 else many

@@ -170,8 +170,11 @@ def schema(names: Iterable[str], metadata: Mapping[str, str]) -> pa.Schema:
     """
     given = set(names)
     asked = in_order([name for name in given if not name.startswith(PREFIX)])
-    workloads = [int(found[1]) for name in given if (found := _WORKLOAD_COLUMN.fullmatch(name.removeprefix(PREFIX)))
-                 and name.startswith(PREFIX)]  # fmt: skip
+    workloads = [
+        int(found[1])
+        for name in given
+        if (found := _WORKLOAD_COLUMN.fullmatch(name.removeprefix(PREFIX))) and name.startswith(PREFIX)
+    ]
     types = [(name, _request_type(name)) for name in asked]
     types += [(PREFIX + name, of_one) for name, of_one in _FIXED.items()]
     types += [
@@ -198,9 +201,6 @@ def widened(part: pa.Table, columns: pa.Schema) -> pa.Table:
     """A table with all these columns; those that it lacks are empty."""
     present = set(part.schema.names)
     return pa.Table.from_arrays(
-        [
-            part.column(one.name) if one.name in present else pa.nulls(part.num_rows, one.type)
-            for one in columns
-        ],
+        [part.column(one.name) if one.name in present else pa.nulls(part.num_rows, one.type) for one in columns],
         schema=columns,
-    )  # fmt: skip
+    )

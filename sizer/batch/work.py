@@ -11,7 +11,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from sizer.base.errors import CalibrationError, CatalogError, InfeasibleError, RequestError, SizerError
-from sizer.base.language import Language, speaking
+from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.batch.asks import Ask
 from sizer.batch.columns import PREFIX, answer_cells
 from sizer.batch.keys import cells_of, writable
@@ -33,8 +33,6 @@ STATUSES: dict[type[SizerError], str] = {
     CalibrationError: "calibration",
 }
 
-# One for all chunks: answers that hold text are kept for the very language that they are in.
-_ENGLISH = Language()
 # Catalogue and calibration of the batches that this process works for, by key; a few megabytes each.
 _MOST_KEPT = 2
 _kept: dict[str, tuple[Catalog, Calibration]] = {}
@@ -106,8 +104,8 @@ def size_chunk(
         found = _kept.get(key)
     if found is None:
         return None
-    # A table is in English, whatever language the thread speaks that asks for it.
-    with speaking(_ENGLISH):
+    # A table is for programs, whatever locale the calling thread prints in.
+    with use_locale(DEFAULT_LOCALE):
         return [answered(ask, *found) for ask in asks]
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr, translated
 from sizer.base.money import round_money
 from sizer.bom.bill import Bill, BillLine
 from sizer.bom.overrides import added, overridden, whole_items
@@ -170,7 +169,7 @@ def _line(part: Component, catalog: Catalog, book: PriceBook, currency: str) -> 
     metric = item.metric.value if isinstance(item, Software | Support) else ""
     # "Blanking panel, 1U" says what it is for.
     is_said = part.role in ("software", "support") or part.role.lower() in item.name.lower()
-    role = "" if is_said else f"{capital(', '.join(map(translated, part.role.split(', '))))}: "
+    role = "" if is_said else f"{capital(part.role)}: "
     detail = f", {part.note}" if part.note_names_item else ""
     price = _price(item, part, book, currency)
     of_part, of_price, of_sale = "" if detail else part.note, price.pop("note", ""), _end_of_sale_note(item)
@@ -198,7 +197,7 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
         return {}
     if isinstance(item, Software) and is_free(item):
         # Zero by its source, not for want of a price.
-        how = tr("free of charge") if item.metric.value == "free" else tr("included with another line")
+        how = "free of charge" if item.metric.value == "free" else "included with another line"
         return {"unit_price": Decimal("0.00"), "price_source": item.metric.source, "note": how}
     row = book.price(item.id, currency)
     if row is None:
@@ -238,4 +237,4 @@ def is_free(item: Item) -> bool:
 
 
 def _end_of_sale_note(item: Item) -> str:
-    return tr("end of sale {date}", date=item.end_of_sale.value) if item.end_of_sale is not None else ""
+    return f"end of sale {item.end_of_sale.value}" if item.end_of_sale is not None else ""

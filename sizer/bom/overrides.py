@@ -8,7 +8,6 @@ from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
-from sizer.base.language import Texts, mark, tr
 from sizer.base.money import percent, round_money
 from sizer.base.quantities import with_decimal_sign
 from sizer.bom.bill import BillLine, Status
@@ -17,7 +16,7 @@ from sizer.workload.quote import Quote, QuoteOverride
 # Source of a price that the request itself gives.
 REQUEST = "request"
 # A change of status, in words.
-_TAKEN_OUT = Texts({"optional": mark("optional"), "by others": mark("by others")})
+_TAKEN_OUT = {"optional": "optional", "by others": "by others"}
 
 
 def whole_items(quote: Quote) -> frozenset[str]:
@@ -77,7 +76,7 @@ def added(quote: Quote, quote_date: datetime.date | None) -> list[BillLine]:
             price_date=_day(quote_date) if one.unit_price is not None else "",
             status=one.status,
             note=one.note,
-            change=tr("line of the quote, not computed"),
+            change="line of the quote, not computed",
         )
         for one in quote.line
     ]
@@ -112,8 +111,8 @@ def _changed(line: BillLine, one: QuoteOverride, currency: str, quote_date: date
     notes, changes = [line.note], []
     if one.quantity is not None:
         values["quantity"] = one.quantity
-        notes.append(tr("computed: {n}", n=line.quantity))
-        changes.append(tr("quantity {n} instead of {before}", n=one.quantity, before=line.quantity))
+        notes.append(f"computed: {line.quantity}")
+        changes.append(f"quantity {one.quantity} instead of {line.quantity}")
     if one.unit_price is not None:
         values |= {
             "unit_price": round_money(one.unit_price),
@@ -121,25 +120,25 @@ def _changed(line: BillLine, one: QuoteOverride, currency: str, quote_date: date
             "price_date": _day(quote_date),
             "price_valid_until": None,
         }
-        before = tr("none") if line.unit_price is None else _amount(line.unit_price, currency)
-        notes.append(tr("list price of the price book: {amount}", amount=before))
+        before = "none" if line.unit_price is None else _amount(line.unit_price, currency)
+        notes.append(f"list price of the price book: {before}")
         price = _amount(one.unit_price, currency)
-        changes.append(tr("list price {amount} instead of {before}", amount=price, before=before))
+        changes.append(f"list price {price} instead of {before}")
     if one.discount_percent is not None:
         values["discount_percent"] = one.discount_percent
         before, share = _share(line.discount_percent), _share(one.discount_percent)
-        notes.append(tr("discount of the price book: {share}", share=before))
-        changes.append(tr("discount {share} instead of {before}", share=share, before=before))
+        notes.append(f"discount of the price book: {before}")
+        changes.append(f"discount {share} instead of {before}")
     if one.by_others:
         values |= {"unit_price": None, "discount_percent": Decimal(0), "price_source": "", "price_date": ""}
         values["price_valid_until"] = None
     if values["status"] != line.status and values["status"] != "overridden":
         changes.append(_TAKEN_OUT[values["status"]])
     elif line.status == "optional" and values["status"] == "overridden":
-        changes.append(tr("taken into the total"))
+        changes.append("taken into the total")
     if not changes:
         # An option that stays one, say: the note is the quote's all the same.
-        changes.append(tr("as computed"))
+        changes.append("as computed")
     notes.append(one.note)
     return replace(line, **values, note="; ".join(filter(None, notes)), change="; ".join(changes))
 

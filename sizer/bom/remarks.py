@@ -4,7 +4,6 @@ import datetime
 from collections.abc import Iterator, Sequence
 
 from sizer.base.dates import days_of
-from sizer.base.language import tr
 from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Nic
@@ -37,7 +36,7 @@ def warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> 
         found.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
     if unconfirmed:
         names = ", ".join(unconfirmed)
-        found[tr("availability to be confirmed, no end of sale is published: {items}", items=names)] = None
+        found[f"availability to be confirmed, no end of sale is published: {names}"] = None
     found.update(dict.fromkeys(_lead_time_warnings(bill.bought, catalog)))
     return tuple(found)
 
@@ -58,38 +57,25 @@ def _sale_warnings(item: Item, quote_date: datetime.date | None, valid_until: da
         return
     last = days_of(item.end_of_sale.value)[1]
     if last < quote_date:
-        yield tr(
-            "{item}: sale ended {date}; find the successor or a stock holder",
-            item=item.name,
-            date=item.end_of_sale.value,
-        )
+        yield f"{item.name}: sale ended {item.end_of_sale.value}; find the successor or a stock holder"
     elif last <= valid_until:
-        yield tr("{item}: sale ends {date}, before the quote does", item=item.name, date=item.end_of_sale.value)
+        yield f"{item.name}: sale ends {item.end_of_sale.value}, before the quote does"
 
 
 def _price_warnings(line: BillLine, bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> Iterator[str]:
     name = _name(line, catalog)
     if line.item and line.unit_price is None and _has_other_currency(catalog, line.item, bill.currency):
-        yield tr("{item}: priced in another currency only; nothing is converted, so it is to be quoted", item=name)
+        yield f"{name}: priced in another currency only; nothing is converted, so it is to be quoted"
     if quote_date is None:
         return
     if line.price_valid_until is not None:
         if line.price_valid_until < quote_date:
-            yield tr(
-                "{item}: its price held until {date} only; ask for a new one", item=name, date=line.price_valid_until
-            )
+            yield f"{name}: its price held until {line.price_valid_until} only; ask for a new one"
         elif bill.valid_until is not None and line.price_valid_until < bill.valid_until:
-            yield tr(
-                "{item}: its price holds until {date}, the quote until {last}",
-                item=name,
-                date=line.price_valid_until,
-                last=bill.valid_until,
-            )
+            yield (f"{name}: its price holds until {line.price_valid_until}, the quote until {bill.valid_until}")
     # The last day that the date may mean, so that "2018" is not called older than it is.
     if line.price_date and (quote_date - days_of(line.price_date)[1]).days > OLD_PRICE_DAYS:
-        yield tr(
-            "{item}: its price is of {date}, more than a year old; ask for a quote", item=name, date=line.price_date
-        )
+        yield f"{name}: its price is of {line.price_date}, more than a year old; ask for a quote"
 
 
 def _lead_time_warnings(bought: Sequence[BillLine], catalog: Catalog) -> Iterator[str]:
@@ -98,11 +84,11 @@ def _lead_time_warnings(bought: Sequence[BillLine], catalog: Catalog) -> Iterato
     open_ = dict.fromkeys(_name(line, catalog) for line in shipped if line.lead_time_weeks is None)
     if known:
         names = dict.fromkeys(_name(line, catalog) for line in shipped if line.lead_time_weeks == max(known))
-        yield tr("longest lead time known: {n} weeks, {items}", n=max(known), items=", ".join(names))
+        yield f"longest lead time known: {max(known)} weeks, {', '.join(names)}"
         if open_:
-            yield tr("no lead time is known of {items}", items=", ".join(open_))
+            yield f"no lead time is known of {', '.join(open_)}"
     elif open_:
-        yield tr("no lead time is known; ask the vendors for all of them")
+        yield "no lead time is known; ask the vendors for all of them"
 
 
 def _name(line: BillLine, catalog: Catalog) -> str:

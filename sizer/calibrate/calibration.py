@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.base.language import tr, trn
-from sizer.base.quantities import plain
+from sizer.base.quantities import by_count, plain
 from sizer.calibrate.cases import Levels, generation, link_level
 from sizer.calibrate.hosts import DecodeFit, host_rows, stack_scatter
 from sizer.calibrate.observations import (
@@ -273,28 +272,18 @@ class Calibration:
         most = self.most_gpus.get(stack.id)
         if task == "training" and most is not None and n_gpus > most:
             notes.append(
-                trn(
-                    "{stack} was published on {most} GPU at most, not {n}: how it scales is extrapolated",
-                    "{stack} was published on {most} GPUs at most, not {n}: how it scales is extrapolated",
+                by_count(
                     most,
-                    stack=stack.name,
-                    most=most,
-                    n=n_gpus,
+                    f"{stack.name} was published on {most} GPU at most, not {n_gpus}: how it scales is extrapolated",
+                    f"{stack.name} was published on {most} GPUs at most, not {n_gpus}: how it scales is extrapolated",
                 )
             )
         dnn_id = _known_as(dnn)
         batches = self.batches.get(f"{dnn_id}/{precision}/{task}")
         if batches is not None and not batches[0] <= batch_per_gpu <= batches[1]:
             notes.append(
-                tr(
-                    "{dnn} was published with {least} to {most} samples per GPU in {precision} precision, not {batch}: "
-                    "the rate is extrapolated",
-                    dnn=dnn.name,
-                    least=plain(batches[0]),
-                    most=plain(batches[1]),
-                    precision=precision,
-                    batch=plain(batch_per_gpu),
-                )
+                f"{dnn.name} was published with {plain(batches[0])} to {plain(batches[1])} samples per "
+                f"GPU in {precision} precision, not {plain(batch_per_gpu)}: the rate is extrapolated"
             )
         return tuple(notes)
 
@@ -302,38 +291,20 @@ class Calibration:
         e, notes = levels, []
         if f"stack-precision:{e.stack}/{e.precision}" not in self._index:
             notes.append(
-                tr(
-                    "{stack} was not measured in {precision} precision: rates are those of its framework's pool",
-                    stack=stack.name,
-                    precision=e.precision,
-                )
+                f"{stack.name} was not measured in {e.precision} precision: rates are those of its framework's pool"
             )
         if is_custom and e.dnn:
-            notes.append(tr("{dnn} was not measured: it borrows the efficiency of {like}", dnn=dnn.name, like=e.dnn))
+            notes.append(f"{dnn.name} was not measured: it borrows the efficiency of {e.dnn}")
         elif is_custom:
-            notes.append(
-                tr("{dnn} was not measured: it borrows the efficiency of the pool of all neural networks", dnn=dnn.name)
-            )
+            notes.append(f"{dnn.name} was not measured: it borrows the efficiency of the pool of all neural networks")
         elif f"dnn:{e.dnn}/{e.precision}" not in self._index:
             notes.append(
-                tr(
-                    "{dnn} was not measured in {precision} precision: rates are those of its family's pool",
-                    dnn=dnn.name,
-                    precision=e.precision,
-                )
+                f"{dnn.name} was not measured in {e.precision} precision: rates are those of its family's pool"
             )
         elif f"pair:{e.stack}/{e.dnn}/{e.precision}/{e.task}" not in self._index:
-            notes.append(
-                tr(
-                    "{dnn} was not measured with {stack} in {precision} precision ({task})",
-                    dnn=dnn.name,
-                    stack=stack.name,
-                    precision=e.precision,
-                    task=e.task,
-                )
-            )
+            notes.append(f"{dnn.name} was not measured with {stack.name} in {e.precision} precision ({e.task})")
         if f"gpu:{e.gpu}" not in self._index and f"gpu:{gpu.id}" not in self._index:
-            notes.append(tr("{gpu} was not measured: it takes the efficiency of its generation", gpu=gpu.name))
+            notes.append(f"{gpu.name} was not measured: it takes the efficiency of its generation")
         is_known = f"stack:{e.stack}" in self._index
         if (
             is_known
@@ -341,12 +312,7 @@ class Calibration:
             and f"inter-stack:{e.stack}/{e.precision}" not in self._index
             and e.task == "training"
         ):
-            notes.append(
-                tr(
-                    "{stack} was measured on one server only: its exchange between servers is the pool's",
-                    stack=stack.name,
-                )
-            )
+            notes.append(f"{stack.name} was measured on one server only: its exchange between servers is the pool's")
         return tuple(notes)
 
     def decode_terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float, str]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr
 from sizer.calibrate.names import match_stack, resolve_server
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
@@ -75,7 +74,7 @@ class DecodeFit:
                 DALI_FIXED_CORE_S,
                 DALI_CORE_S_PER_BYTE,
                 DALI_LOG_SD,
-                tr("the GPU decodes: the host's work is derived from published thread counts"),
+                "the GPU decodes: the host's work is derived from published thread counts",
             )
         if loader not in ("framework", "dali-cpu"):
             raise ValueError(f"loader must be framework, dali, dali-cpu or none, got {loader!r}")
@@ -91,7 +90,7 @@ class DecodeFit:
                 mean += PRIORS[kind].mean
                 extra += PRIORS[kind].sd ** 2
                 if kind == "host-loader":
-                    notes.append(tr("host work of the {framework} loader was not measured", framework=framework))
+                    notes.append(f"host work of the {framework} loader was not measured")
         fixed, per_byte = np.exp(weights @ self.values + mean)
         # Spread at the size of an ImageNet image, by the share of each part.
         share = np.array([fixed, per_byte * IMAGENET_BYTES]) / (fixed + per_byte * IMAGENET_BYTES)

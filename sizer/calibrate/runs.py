@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.base.language import tr
 from sizer.base.quantities import plain
 from sizer.calibrate.hosts import matching_rate
 from sizer.calibrate.observations import Observation
@@ -85,12 +84,7 @@ class EpochsCurve:
         warnings: tuple[str, ...] = ()
         if (batch > high).any() or (batch < low / 4).any():
             warnings = (
-                tr(
-                    "epochs of {name} are published for global batches {least} to {most}; this extrapolates",
-                    name=name,
-                    least=plain(low),
-                    most=plain(high),
-                ),
+                (f"epochs of {name} are published for global batches {plain(low)} to {plain(high)}; this extrapolates"),
             )
         return Estimate.log_normal(median, np.hypot(self.log_sd, _ONE_POINT_LOG_SD * beyond), warnings)
 

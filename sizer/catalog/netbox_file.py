@@ -15,9 +15,17 @@ PortName = Annotated[str, Field(min_length=1, max_length=64)]
 PortDraw = Annotated[int, Field(ge=1, le=100_000)]
 WeightUnit = Literal["kg", "g", "lb", "oz"]
 Airflow = Literal[
-    "front-to-rear", "rear-to-front", "left-to-right", "right-to-left", "side-to-rear", "rear-to-side",
-    "bottom-to-top", "top-to-bottom", "passive", "mixed",
-]  # fmt: skip
+    "front-to-rear",
+    "rear-to-front",
+    "left-to-right",
+    "right-to-left",
+    "side-to-rear",
+    "rear-to-side",
+    "bottom-to-top",
+    "top-to-bottom",
+    "passive",
+    "mixed",
+]
 
 # One kind of link -> how the library writes it.
 INTERFACE_TYPES: dict[LinkKind, str] = {
@@ -113,12 +121,20 @@ class DeviceType(_Part):
 # What the library knows and the catalogue has no use for.
 _NOT_READ: dict[type[_Part], tuple[str, ...]] = {
     DeviceType: (
-        "comments", "front_image", "rear_image", "subdevice_role", "console-ports", "console-server-ports",
-        "power-outlets", "front-ports", "rear-ports", "inventory-items",
+        "comments",
+        "front_image",
+        "rear_image",
+        "subdevice_role",
+        "console-ports",
+        "console-server-ports",
+        "power-outlets",
+        "front-ports",
+        "rear-ports",
+        "inventory-items",
     ),
     Interface: ("enabled", "description", "bridge", "poe_mode", "poe_type", "rf_role"),
     PowerPort: ("label", "description", "_is_power_source"),
-}  # fmt: skip
+}
 
 
 def read_device_type(text: str, place: str) -> tuple[DeviceType, list[str]]:

@@ -17,8 +17,14 @@ from sizer.base.money import Amount, Percent
 
 NEEDED = ("item", "amount", "currency", "date", "source")
 COLUMNS = (
-    *NEEDED, "where", "note", "discount_percent", "term_months", "lead_time_weeks", "valid_until",
-)  # fmt: skip
+    *NEEDED,
+    "where",
+    "note",
+    "discount_percent",
+    "term_months",
+    "lead_time_weeks",
+    "valid_until",
+)
 
 
 Text = Annotated[str, Field(max_length=300)]

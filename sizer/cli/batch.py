@@ -181,7 +181,7 @@ def _write_documents(
 def _write_request(request: "SizingRequest", folder: Path, catalog: "Catalog", order: Order) -> str:
     from sizer.sizing.size import size
 
-    with order.spoken():
+    with order.locale():
         result = size(request, catalog)
     return write_one(result, catalog, folder, order)
 

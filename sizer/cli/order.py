@@ -20,11 +20,11 @@ class Order:
     profile: "Profile"
     customer_copy: bool
 
-    def spoken(self) -> AbstractContextManager[None]:
-        """Language of everything that is said inside."""
-        from sizer.base.language import language_of, speaking
+    def locale(self) -> AbstractContextManager[None]:
+        """Signs and dates of everything that is printed inside."""
+        from sizer.base.locale import use_locale
 
-        return speaking(language_of(self.profile.locale))
+        return use_locale(self.profile.locale)
 
     def handed_over(self, result: "SizingResult") -> "SizingResult":
         """The answer as the documents tell it, for the one that is printed."""

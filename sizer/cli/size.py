@@ -61,7 +61,7 @@ def size_command(
     to_write: list[tuple[SizingResult, Catalog, Path]] = []
     for path, request in parsed:
         try:
-            with order.spoken():
+            with order.locale():
                 result = size(request, catalog)
                 shown = order.handed_over(result)
                 simple = None if as_json else simplest(result, catalog)
@@ -73,7 +73,7 @@ def size_command(
         if as_json:
             answers.append(design_document(shown))
         else:
-            with order.spoken():
+            with order.locale():
                 print(answer_text(shown, simple), end="\n\n" if len(parsed) > 1 else "\n", flush=True)
         if out is not None:
             to_write.append((result, catalog, out if len(parsed) == 1 else out / path.stem))

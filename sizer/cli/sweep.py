@@ -155,9 +155,10 @@ def _print(table: Any, names: tuple[str, ...]) -> None:
     from rich.text import Text
 
     heads = {name: name for name in names} | {
-        head: name for head, name in _SHOWN.items()
+        head: name
+        for head, name in _SHOWN.items()
         if name in table.schema.names and table.column(name).null_count < table.num_rows
-    }  # fmt: skip
+    }
     shown_table = Table()
     for head, name in heads.items():
         is_text = str(table.schema.field(name).type) in ("string", "list<item: string>", "null")

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sizer.base.language import Texts, form, mark, mark_forms, tr
-from sizer.base.quantities import grouped, si
+from sizer.base.quantities import by_count, grouped, si
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Device
 from sizer.drawings.links import Bundle, bundles, many, memory, oversubscribed
@@ -24,22 +23,22 @@ _OTHER_NAMES = {
 GROUPS = {role: _OTHER_NAMES.get(prefix, prefix) for role, prefix in NAME_PREFIXES.items()}
 # Switches of a group in words, and the first of them where another kind follows: '3 leaf and 2 spine switches'.
 _SWITCHES = {
-    "leaf": mark_forms("leaf switch", "leaf switches"),
-    "spine": mark_forms("spine switch", "spine switches"),
-    "core": mark_forms("core switch", "core switches"),
-    "storage-leaf": mark_forms("storage leaf switch", "storage leaf switches"),
-    "storage-spine": mark_forms("storage spine switch", "storage spine switches"),
-    "storage-core": mark_forms("storage core switch", "storage core switches"),
-    "gateway": mark_forms("gateway", "gateways"),
-    "back-end": mark_forms("back end switch", "back end switches"),
-    "back-end-spine": mark_forms("back-end spine switch", "back-end spine switches"),
-    "back-end-core": mark_forms("back-end core switch", "back-end core switches"),
-    "management": mark_forms("management switch", "management switches"),
-    "management-aggregation": mark_forms("management aggregation switch", "management aggregation switches"),
-    "management-core": mark_forms("management core switch", "management core switches"),
+    "leaf": ("leaf switch", "leaf switches"),
+    "spine": ("spine switch", "spine switches"),
+    "core": ("core switch", "core switches"),
+    "storage-leaf": ("storage leaf switch", "storage leaf switches"),
+    "storage-spine": ("storage spine switch", "storage spine switches"),
+    "storage-core": ("storage core switch", "storage core switches"),
+    "gateway": ("gateway", "gateways"),
+    "back-end": ("back end switch", "back end switches"),
+    "back-end-spine": ("back-end spine switch", "back-end spine switches"),
+    "back-end-core": ("back-end core switch", "back-end core switches"),
+    "management": ("management switch", "management switches"),
+    "management-aggregation": ("management aggregation switch", "management aggregation switches"),
+    "management-core": ("management core switch", "management core switches"),
 }
-_ALONE, _DIRECTOR = mark_forms("fabric switch", "fabric switches"), mark_forms("director", "directors")
-_LEVELS = Texts({"leaf": mark("leaf"), "spine": mark("spine"), "core": mark("core")})
+_ALONE, _DIRECTOR = ("fabric switch", "fabric switches"), ("director", "directors")
+_LEVELS = {"leaf": "leaf", "spine": "spine", "core": "core"}
 _INTRA_LINKS = {"nvlink1": "NVLink", "nvlink2": "NVLink 2", "nvswitch": "NVSwitch", "pcie3": "PCIe 3.0"}
 
 
@@ -103,7 +102,7 @@ class Cluster:
         count = self.count(group)
         is_director = group == "spine" and self.has_director
         is_alone = group == "leaf" and not self.count("spine")
-        return form(*(_DIRECTOR if is_director else _ALONE if is_alone else _SWITCHES[group]), max(count, 1))
+        return by_count(max(count, 1), *(_DIRECTOR if is_director else _ALONE if is_alone else _SWITCHES[group]))
 
     @property
     def has_director(self) -> bool:
@@ -120,15 +119,15 @@ class Cluster:
         parts, n_servers = self.design.platform, self.design.n_servers
         server, per = parts.server, parts.gpus_per_server
         gpus = f"{per} × {parts.gpu.name}"
-        facts = [tr("{gpus} each", gpus=gpus) if n_servers > 1 else gpus]
+        facts = [f"{gpus} each" if n_servers > 1 else gpus]
         if server.memory_bytes is not None:
-            facts.append(tr("{size} memory", size=memory(server.memory_bytes.value)))
+            facts.append(f"{memory(server.memory_bytes.value)} memory")
         if n_servers > 1:
-            facts.append(tr("{n} GPUs in all", n=grouped(self.design.n_gpus)))
+            facts.append(f"{grouped(self.design.n_gpus)} GPUs in all")
         if server.intra_link is not None and per > 1:
-            facts.append(tr("{link} between the GPUs", link=_INTRA_LINKS[server.intra_link.value]))
+            facts.append(f"{_INTRA_LINKS[server.intra_link.value]} between the GPUs")
         if parts.storage.kind == "local":
-            facts.append(tr("data on {storage}", storage=parts.storage.name))
+            facts.append(f"data on {parts.storage.name}")
         return facts
 
     @property
@@ -146,14 +145,14 @@ class Cluster:
         parts, nodes, units = self.design.platform, self.design.storage_nodes, self.count("storage")
         lines = []
         if nodes > units > 0:
-            lines.append(tr("{nodes} nodes in {units} chassis", nodes=nodes, units=units))
+            lines.append(f"{nodes} nodes in {units} chassis")
         if parts.storage_server is not None:
-            lines.append(tr("on {server}", server=parts.storage_server.name))
+            lines.append(f"on {parts.storage_server.name}")
         if parts.attachment == "lan":
-            lines.append(tr("at hand, by others"))
+            lines.append("at hand, by others")
         usable = float(self.design.quantities.usable_bytes[0])
         if usable > 0:
-            lines.append(tr("{size} usable", size=si(usable, "B")))
+            lines.append(f"{si(usable, 'B')} usable")
         return lines
 
     def title(self) -> str:
@@ -162,20 +161,20 @@ class Cluster:
         levels = [group for group in ("leaf", "spine", "core") if self.count(group)]
         if levels:
             link = kind_name(self.design.platform.fabric)
-            text += tr(", joined by {link} on {switches}", link=link, switches=self._switches(levels))
+            text += f", joined by {link} on {self._switches(levels)}"
         net = self.network("compute fabric")
         if len(levels) > 1 and net is not None:
             text += f", {oversubscribed(net)}"
-        return text + (tr(", storage behind {gateway}", gateway=self.model("gateway")) if self.count("gateway") else "")
+        return text + (f", storage behind {self.model('gateway')}" if self.count("gateway") else "")
 
     def _switches(self, levels: Sequence[str]) -> str:
         """'one SB7800', '2 directors', '3 leaf and 2 spine switches'."""
         *others, last = levels
         if not others and self.count(last) == 1:
-            return tr("one {switch}", switch=self.model(last))
+            return f"one {self.model(last)}"
         counted = ", ".join(f"{grouped(self.count(group))} {_LEVELS[group]}" for group in others)
         switches = f"{grouped(self.count(last))} {self.words(last)}"
-        return tr("{others} and {switches}", others=counted, switches=switches) if counted else switches
+        return f"{counted} and {switches}" if counted else switches
 
     def network(self, name: str) -> Network | None:
         """Counts of a network of the design."""

@@ -2,8 +2,7 @@
 
 import math
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import si, significant
+from sizer.base.quantities import by_count, si, significant
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import Bar, Box, Drawing, Label, Link
 from sizer.sizing.result import STAGES, DesignAnswer, Stage, WorkloadAnswer
@@ -36,26 +35,33 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
         labels += [Label(x, _TOP + _HEIGHT + 15 + 12 * row, text, 8.5, "muted") for row, text in enumerate(below)]
         if place:
             y = _TOP + 30
-            arrows.append(Link(f"{stages[place - 1].key}--{stage.key}", stages[place - 1].key, stage.key,
-                               ((x - _GAP + 1, y), (x - 1, y)), 1.4, "muted", arrow=True))  # fmt: skip
+            arrows.append(
+                Link(
+                    f"{stages[place - 1].key}--{stage.key}",
+                    stages[place - 1].key,
+                    stage.key,
+                    ((x - _GAP + 1, y), (x - 1, y)),
+                    1.4,
+                    "muted",
+                    arrow=True,
+                )
+            )
     rate = si(float(answer.throughput.value), sample_unit)
-    title = tr(
-        "Data path of {dnn}: {stage} limits at {rate}", dnn=answer.dnn.name, stage=STAGES[answer.bottleneck], rate=rate
-    )
+    title = f"Data path of {answer.dnn.name}: {STAGES[answer.bottleneck]} limits at {rate}"
     height = _TOP + _HEIGHT + 15 + 12 * 3
     return Drawing(COLUMN_PX, height, title, tuple(boxes), tuple(arrows), tuple(bars), tuple(labels))
 
 
 def _inside(stage: Stage, answer: WorkloadAnswer, x: float, sample_unit: str) -> list[Label]:
     value, used = float(stage.capacity.value), is_limit(stage, answer)
-    number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else (tr("no limit"), "", "")
+    number, _, unit = si(value, sample_unit).rpartition("\u202f") if used else ("no limit", "", "")
     labels = [
         Label(x + 11, _TOP + 23, number, 13, "ink" if used else "muted", semibold=used),
-        Label(x + 11, _TOP + 36, tr("{unit} possible", unit=unit) if used else "", 8.5, "muted"),
+        Label(x + 11, _TOP + 36, f"{unit} possible" if used else "", 8.5, "muted"),
     ]
     if used:
         busy = significant(100 * stage.load_fraction, 2)
-        word = tr("limits") if stage.is_limiting else tr("{share} % busy", share=busy)
+        word = "limits" if stage.is_limiting else f"{busy} % busy"
         labels.append(Label(x + 11, _TOP + 53, word, 9, stage.key if stage.is_limiting else "ink", stage.is_limiting))
     return [label for label in labels if label.text]
 
@@ -74,19 +80,19 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
     """Two or three short lines: what a stage does with a sample here."""
     if key == "storage":
         read = si(float(answer.storage_bytes_per_s.value), "B/s")
-        return tr("{size} each", size=si(answer.sample_bytes, "B")), tr("{rate} read", rate=read)
+        return f"{si(answer.sample_bytes, 'B')} each", f"{read} read"
     if key == "network":
         per_server = float(answer.storage_bytes_per_s.value) / max(design.n_servers, 1)
-        return si(per_server, "B/s"), tr("into each server")
+        return si(per_server, "B/s"), "into each server"
     if key == "decode":
-        return tr("to {size} each", size=si(answer.dnn.input_bytes.value, "B")), _per_server(answer, design)
+        return f"to {si(answer.dnn.input_bytes.value, 'B')} each", _per_server(answer, design)
     if key == "gpu":
-        gpus = trn("on {n} GPU", "on {n} GPUs", design.n_gpus, n=design.n_gpus)
-        return tr("batch {n} per GPU", n=answer.batch_per_gpu), gpus
+        gpus = by_count(design.n_gpus, f"on {design.n_gpus} GPU", f"on {design.n_gpus} GPUs")
+        return f"batch {answer.batch_per_gpu} per GPU", gpus
     gradient = answer.dnn.parameters.value * _FLOAT_BYTES[answer.workload.precision]
-    return tr("{size} of gradient", size=si(gradient, "B")), tr("a step")
+    return f"{si(gradient, 'B')} of gradient", "a step"
 
 
 def _per_server(answer: WorkloadAnswer, design: DesignAnswer) -> str:
     rate = float(answer.throughput.value) / max(design.n_servers, 1)
-    return tr("{rate}/s per server", rate=significant(rate))
+    return f"{significant(rate)}/s per server"

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sizer.base.language import tr
 from sizer.catalog.schema import LinkKind
 from sizer.drawings import links
 from sizer.drawings.links import Bundle
@@ -110,10 +109,10 @@ class Router:
             counts = {self.bundles[number].count for number in members}
             if len(counts) > 1:
                 numbered.update(members)
-                said[level] = tr("{link}, as many as numbered", link=links.speed(level.kind))
+                said[level] = f"{links.speed(level.kind)}, as many as numbered"
             else:
                 text = links.link_text(counts.pop(), level.kind)
-                said[level] = tr("{links} each", links=text) if len(members) > 1 else text
+                said[level] = f"{text} each" if len(members) > 1 else text
         if any(self._is_crowded(key, numbered) for key, side in self.slots if side == "top"):
             return None
         # One short number makes all of them short.

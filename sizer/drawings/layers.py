@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import grouped
+from sizer.base.quantities import by_count, grouped
 from sizer.bom.bill import BillLine
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
@@ -110,7 +109,7 @@ def _boxes(row: _Row, y: float) -> list[Box]:
     """Boxes of a layer, three side by side."""
     right = COLUMN_PX - _EDGE
     if not row.parts:
-        text = tr("not part of this design")
+        text = "not part of this design"
         return [
             Box(f"no-{row.id}", _NAME_W, y, right - _NAME_W, _ABSENT_H, text, (), "hairline", quiet=True, small=True)
         ]
@@ -127,9 +126,19 @@ def _boxes(row: _Row, y: float) -> list[Box]:
             # The copies show on the right, too.
             shift = _STACK if part.copies > 1 else 0
             found.append(
-                Box(part.id, x, y + shift, width - shift, height - shift, part.title, part.lines, part.role,
-                    part.copies, quiet=part.is_optional)
-            )  # fmt: skip
+                Box(
+                    part.id,
+                    x,
+                    y + shift,
+                    width - shift,
+                    height - shift,
+                    part.title,
+                    part.lines,
+                    part.role,
+                    part.copies,
+                    quiet=part.is_optional,
+                )
+            )
         y += height + _ROW_GAP
     return found
 
@@ -146,12 +155,9 @@ def _fitting(part: _Part, width: float) -> _Part:
 def _title(rows: list[_Row]) -> str:
     missing = [row.name for row in rows if not row.is_part]
     if not missing:
-        return tr("This design brings all {total} layers, from the portal to the networks", total=len(rows))
+        return f"This design brings all {len(rows)} layers, from the portal to the networks"
     names = ", ".join(name[0].lower() + name[1:] for name in missing)
-    return tr(
-        "This design brings {brought} of {total} layers; to be added by others: {missing}",
-        brought=len(rows) - len(missing), total=len(rows), missing=names,
-    )  # fmt: skip
+    return f"This design brings {len(rows) - len(missing)} of {len(rows)} layers; to be added by others: {names}"
 
 
 class _Reader:
@@ -166,12 +172,12 @@ class _Reader:
         """Layers from the users down."""
         frameworks = (*self._stacks(), *self._software("frameworks"))
         return [
-            _Row("portal", tr("Portal and notebooks"), tuple(self._software("portal"))),
-            _Row("manager", tr("Cluster manager and scheduler"), tuple(self._software("manager"))),
-            _Row("frameworks", tr("Frameworks and libraries"), frameworks),
-            _Row("system", tr("Operating system and drivers"), tuple(self._system())),
-            _Row("servers", tr("Servers and storage"), tuple(self._devices())),
-            _Row("networks", tr("Networks"), tuple(self._networks())),
+            _Row("portal", "Portal and notebooks", tuple(self._software("portal"))),
+            _Row("manager", "Cluster manager and scheduler", tuple(self._software("manager"))),
+            _Row("frameworks", "Frameworks and libraries", frameworks),
+            _Row("system", "Operating system and drivers", tuple(self._system())),
+            _Row("servers", "Servers and storage", tuple(self._devices())),
+            _Row("networks", "Networks", tuple(self._networks())),
         ]
 
     # --- software
@@ -179,8 +185,13 @@ class _Reader:
     def _software(self, layer: Layer) -> Iterator[_Part]:
         lines = [line for line in self.software if _LAYER_OF.get(line.item, "frameworks") == layer]
         for line in sorted(lines, key=lambda line: line.status == "optional"):
-            yield _Part(line.item or f"line-{line.line}", self._name(line), tuple(self._said(line)), "accent",
-                        is_optional=line.status == "optional")  # fmt: skip
+            yield _Part(
+                line.item or f"line-{line.line}",
+                self._name(line),
+                tuple(self._said(line)),
+                "accent",
+                is_optional=line.status == "optional",
+            )
 
     def _name(self, line: BillLine) -> str:
         try:
@@ -191,25 +202,25 @@ class _Reader:
     def _said(self, line: BillLine) -> Iterator[str]:
         """What a piece of software does here, in a few words of our own, or where it comes from."""
         known = {
-            "data-scientist-portal": tr("notebooks and batch jobs"),
-            "digits": tr("training of image networks by mouse"),
-            "bright-cluster-manager": tr("deploys and watches the nodes"),
-            "slurm": tr("queues and schedules jobs"),
-            "bright-machine-learning": tr("frameworks, ready built"),
-            "dgx-stack": tr("comes with the servers"),
-            "ngc-containers": tr("frameworks in containers"),
-            "cuda-stack": tr("below every framework"),
-            "horovod": tr("training across servers"),
-            "singularity": tr("runs the containers"),
-            "dlbs": tr("benchmarks"),
-            "pentaho": tr("gathers and labels data"),
+            "data-scientist-portal": "notebooks and batch jobs",
+            "digits": "training of image networks by mouse",
+            "bright-cluster-manager": "deploys and watches the nodes",
+            "slurm": "queues and schedules jobs",
+            "bright-machine-learning": "frameworks, ready built",
+            "dgx-stack": "comes with the servers",
+            "ngc-containers": "frameworks in containers",
+            "cuda-stack": "below every framework",
+            "horovod": "training across servers",
+            "singularity": "runs the containers",
+            "dlbs": "benchmarks",
+            "pentaho": "gathers and labels data",
         }
         if line.status == "optional":
-            yield tr("optional")
+            yield "optional"
         elif line.status == "existing":
-            yield tr("at hand")
+            yield "at hand"
         elif line.status == "by others":
-            yield tr("by others")
+            yield "by others"
         elif line.item in known:
             yield known[line.item]
 
@@ -225,8 +236,8 @@ class _Reader:
 
     def _system(self) -> Iterator[_Part]:
         if any(line.item == _BRINGS_SYSTEM and line.is_bought for line in self.software):
-            title = tr("Operating system, drivers and MPI")
-            yield _Part("system", title, (tr("brought by the cluster manager"),))
+            title = "Operating system, drivers and MPI"
+            yield _Part("system", title, ("brought by the cluster manager",))
         yield from self._software("system")
 
     # --- hardware
@@ -234,26 +245,26 @@ class _Reader:
     def _devices(self) -> Iterator[_Part]:
         design, parts = self.design, self.design.platform
         count = design.n_servers
-        gpus = tr("{count} × {gpu}", count=grouped(design.n_gpus), gpu=parts.gpu.name)
+        gpus = f"{grouped(design.n_gpus)} × {parts.gpu.name}"
         yield _Part("servers", many(count, parts.server.name), (gpus,), "gpu", copies=count)
         if parts.head_node is not None and self.cluster.count("head"):
-            lines = [tr("head node")]
+            lines = ["head node"]
             if self.cluster.head_serves_files:
-                lines.append(tr("serves the files"))
+                lines.append("serves the files")
             yield _Part("head", parts.head_node.name, tuple(lines), "other")
         yield self._storage()
 
     def _storage(self) -> _Part:
         names = [self._name(line) for line in self.software if _is_storage(line)]
-        software = tr("with {names}", names=", ".join(names)) if names else ""
+        software = f"with {', '.join(names)}" if names else ""
         if self.cluster.count("storage"):
             lines = [*self.cluster.storage_lines()[:1], software]
             title = self.cluster.storage_title()
         else:
             storage = self.design.platform.storage
-            place = {"local": tr("in each server"), "lan": tr("at hand, by others")}
+            place = {"local": "in each server", "lan": "at hand, by others"}
             lines = [place.get(self.design.platform.attachment, ""), software]
-            title = tr("Files of the head node") if self.cluster.head_serves_files else capital(storage.name)
+            title = "Files of the head node" if self.cluster.head_serves_files else capital(storage.name)
         copies = max(self.cluster.count("storage"), 1)
         return _Part("storage", title, tuple(line for line in lines if line), "storage", copies=copies)
 
@@ -262,8 +273,8 @@ class _Reader:
             ends = int(net.end_points[0])
             if not ends:
                 continue
-            cables = trn(
-                "{ends} port, {kind}", "{ends} ports, {kind}", ends, ends=grouped(ends), kind=kind_name(net.kind)
+            cables = by_count(
+                ends, f"{grouped(ends)} port, {kind_name(net.kind)}", f"{grouped(ends)} ports, {kind_name(net.kind)}"
             )
             role = "other" if net.name == "management" else "network"
             yield _Part(f"network-{number}", capital(network_text(net.name)), (cables, self._switches(net)), role)
@@ -275,7 +286,7 @@ class _Reader:
             counts[item or ""] += int(count[0])
         counts[net.switch or ""] += int(net.gateways[0])
         named = [many(count, self.catalog.item(item).name) for item, count in counts.items() if item and count]
-        return " + ".join(named) if named else tr("no switch")
+        return " + ".join(named) if named else "no switch"
 
 
 def _is_storage(line: BillLine) -> bool:

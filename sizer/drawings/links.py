@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.base.language import tr
 from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.links import GBIT_PER_S, is_infiniband
 from sizer.catalog.schema import LinkKind
@@ -80,4 +79,4 @@ def memory(size_bytes: float) -> str:
 def oversubscribed(net: Network) -> str:
     """How a leaf's uplinks compare with its downlinks, as part of a sentence."""
     ratio = float(net.oversubscription[0])
-    return tr("non-blocking") if ratio <= 1 else tr("{ratio} : 1 oversubscribed", ratio=significant(ratio, 2))
+    return "non-blocking" if ratio <= 1 else f"{significant(ratio, 2)} : 1 oversubscribed"

@@ -4,7 +4,7 @@ Which GPUs are joined comes from the catalogue (``NVLink layout`` and its neighb
 What no source states is drawn in its generic form, and title or caption say so.
 """
 
-from sizer.base.language import tr, trn
+from sizer.base.quantities import by_count
 from sizer.drawings.node_facts import (
     HOST_LINK,
     NVLINK_LAYOUT,
@@ -100,14 +100,14 @@ class _Layout:
     def _bus_name(self) -> str:
         stated = self.facts.feature(HOST_LINK)
         if stated:
-            return tr("{link} to each GPU", link=stated)
+            return f"{stated} to each GPU"
         link = self.facts.server.intra_link
         return "PCIe 3.0" if link is not None and link.value == "pcie3" else "PCIe"
 
     def _bus_lines(self) -> list[str]:
-        split = tr("which processor serves which GPU, adapter and drive is not published")
+        split = "which processor serves which GPU, adapter and drive is not published"
         lanes = self.facts.lanes
-        return [split if lanes is None else tr("{lanes} lanes a processor; {split}", lanes=lanes, split=split)]
+        return [split if lanes is None else f"{lanes} lanes a processor; {split}"]
 
     # --- GPUs
 
@@ -130,9 +130,18 @@ class _Layout:
         return y
 
     def _switches(self, bus: Box, count: int) -> Box:
-        title = trn("PCIe switch", "{count} × PCIe switch", count, count=count)
-        box = Box("pcie-switch", _EDGE, bus.bottom + _BUS_GAP, _GPU_ZONE - 10, _SWITCH_H, title, role="other",
-                  copies=count, quiet=True)  # fmt: skip
+        title = by_count(count, "PCIe switch", f"{count} × PCIe switch")
+        box = Box(
+            "pcie-switch",
+            _EDGE,
+            bus.bottom + _BUS_GAP,
+            _GPU_ZONE - 10,
+            _SWITCH_H,
+            title,
+            role="other",
+            copies=count,
+            quiet=True,
+        )
         self.boxes.append(box)
         way = ((box.centre_x, bus.bottom), (box.centre_x, box.y))
         self.links.append(Link("pcie--pcie-switch", bus.id, box.id, way, PCIE_STROKE, "other"))
@@ -147,10 +156,10 @@ class _Layout:
         bus = None
         if layout == "switched":
             chips = facts.feature(NVSWITCH_CHIPS)
-            said = tr("{chips} chips", chips=chips) if chips else tr("number of chips not published")
+            said = f"{chips} chips" if chips else "number of chips not published"
             bus = Part("NVSwitch", (said,))
         elif layout == "joined":
-            bus = Part("NVLink", (tr("which GPUs it joins directly is not published"),))
+            bus = Part("NVLink", ("which GPUs it joins directly is not published",))
         return in_rows(source, facts.n_gpus, _EDGE, _GPU_ZONE, top, bus)
 
     def _gpu_texts(self) -> list[str]:
@@ -161,11 +170,9 @@ class _Layout:
         if facts.layout in ("mesh", "full") and each is not None:
             links = each * facts.n_gpus // 2
             pairs = MESH_PAIRS if facts.layout == "mesh" else facts.n_gpus * (facts.n_gpus - 1) // 2
-            texts.append(
-                tr("{links} NVLinks on {pairs} pairs, {each} at each GPU", links=links, pairs=pairs, each=each)
-            )
+            texts.append(f"{links} NVLinks on {pairs} pairs, {each} at each GPU")
         if facts.layout in ("mesh", "full", "switched", "joined") and rate:
-            texts.append(tr("NVLink, {rate} a GPU each way", rate=rate))
+            texts.append(f"NVLink, {rate} a GPU each way")
         return texts
 
     # --- adapters and drives
@@ -196,31 +203,25 @@ def node_title(design: DesignAnswer) -> str:
     facts = NodeFacts(design)
     server, count, layout = facts.server.name, facts.n_gpus, facts.layout
     if layout == "single":
-        return tr("{server}: one GPU, no link between GPUs", server=server)
+        return f"{server}: one GPU, no link between GPUs"
     if layout == "mesh":
-        return tr("{server}: NVLink joins each GPU to four of the seven others directly", server=server)
+        return f"{server}: NVLink joins each GPU to four of the seven others directly"
     if layout == "full":
-        return tr("{server}: NVLink joins each of the {count} GPUs to every other directly", server=server, count=count)
+        return f"{server}: NVLink joins each of the {count} GPUs to every other directly"
     if layout == "switched":
-        return tr("{server}: each of {count} GPUs reaches every other through NVSwitch", server=server, count=count)
+        return f"{server}: each of {count} GPUs reaches every other through NVSwitch"
     if layout == "joined":
-        return tr(
-            "{server}: NVLink joins the {count} GPUs; which pairs it joins directly is not published",
-            server=server, count=count,
-        )  # fmt: skip
+        return f"{server}: NVLink joins the {count} GPUs; which pairs it joins directly is not published"
     if layout == "unknown":
-        return tr("{server}: how the {count} GPUs are joined is not published", server=server, count=count)
+        return f"{server}: how the {count} GPUs are joined is not published"
     switches = facts.count(PCIE_SWITCHES)
     if switches is None:
-        return tr(
-            "{server}: the {count} GPUs reach each other over PCIe only; how its lanes are split is not published",
-            server=server, count=count,
-        )  # fmt: skip
-    return trn(
-        "{server}: the {count} GPUs reach each other through one PCIe switch",
-        "{server}: the {count} GPUs reach each other over PCIe, behind {switches} switches",
-        switches, server=server, count=count, switches=switches,
-    )  # fmt: skip
+        return f"{server}: the {count} GPUs reach each other over PCIe only; how its lanes are split is not published"
+    return by_count(
+        switches,
+        f"{server}: the {count} GPUs reach each other through one PCIe switch",
+        f"{server}: the {count} GPUs reach each other over PCIe, behind {switches} switches",
+    )
 
 
 def node_caption(design: DesignAnswer) -> str:
@@ -228,25 +229,19 @@ def node_caption(design: DesignAnswer) -> str:
     facts = NodeFacts(design)
     sentences = []
     if facts.layout in ("mesh", "full", "switched", "joined"):
-        sentences.append(tr("Thick lines are NVLink, thin ones PCIe and memory."))
+        sentences.append("Thick lines are NVLink, thin ones PCIe and memory.")
     else:
-        sentences.append(tr("Lines are PCIe and memory."))
+        sentences.append("Lines are PCIe and memory.")
     each = facts.count(NVLINKS_OF_A_GPU)
     if facts.layout == "mesh" and each is not None:
         doubled = each * facts.n_gpus // 2 - MESH_PAIRS
-        sentences.append(
-            tr(
-                "Of the {pairs} pairs {doubled} hold two links; which ones is in none of the sources.",
-                pairs=MESH_PAIRS,
-                doubled=doubled,
-            )
-        )
+        sentences.append(f"Of the {MESH_PAIRS} pairs {doubled} hold two links; which ones is in none of the sources.")
     if facts.layout == "full" and facts.is_derived(NVLINK_LAYOUT):
-        sentences.append(tr("That it joins every pair follows from the number of links that each GPU has."))
+        sentences.append("That it joins every pair follows from the number of links that each GPU has.")
     if facts.count(PCIE_SWITCHES):
-        sentences.append(tr("How the PCIe lanes and slots are split over switches and processors is not published."))
+        sentences.append("How the PCIe lanes and slots are split over switches and processors is not published.")
     elif facts.layout != "pcie":
-        sentences.append(tr("How the PCIe lanes are split, and whether switches stand in them, is not published."))
+        sentences.append("How the PCIe lanes are split, and whether switches stand in them, is not published.")
     if facts.server.intra_link is not None and facts.server.intra_link.basis == "assumed":
-        sentences.append(tr("GPUs and their link are assumed; ask the vendor."))
+        sentences.append("GPUs and their link are assumed; ask the vendor.")
     return " ".join(sentences)

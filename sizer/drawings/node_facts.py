@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeVar
 
-from sizer.base.language import tr
 from sizer.base.quantities import si
 from sizer.catalog.links import GBIT_PER_S, is_infiniband
 from sizer.catalog.schema import Cpu, Item, LinkKind, Port, Server, Storage
@@ -107,22 +106,20 @@ class NodeFacts:
         """One processor."""
         fact = self.server.cpu
         if self.cpu is None or fact is None:
-            return Part(tr("Processor"), (tr("model not published"),))
+            return Part("Processor", ("model not published",))
         cores = self.cpu.cores.value
-        said = (
-            tr("{cores} cores, assumed", cores=cores) if fact.basis == "assumed" else tr("{cores} cores", cores=cores)
-        )
+        said = f"{cores} cores, assumed" if fact.basis == "assumed" else f"{cores} cores"
         return Part(self.cpu.name, (said,))
 
     def memory(self) -> Part:
         """Memory of all processors."""
         fact = self.server.memory_bytes
         if fact is None:
-            return Part(tr("Memory"), (tr("not published"),))
-        lines = [tr("all processors together")] if self.n_cpus > 1 else []
+            return Part("Memory", ("not published",))
+        lines = ["all processors together"] if self.n_cpus > 1 else []
         if fact.basis == "assumed":
-            lines.append(tr("assumed"))
-        return Part(tr("{size} memory", size=memory(fact.value)), tuple(lines))
+            lines.append("assumed")
+        return Part(f"{memory(fact.value)} memory", tuple(lines))
 
     @property
     def n_cpus(self) -> int:
@@ -138,19 +135,19 @@ class NodeFacts:
     @cached_property
     def drives(self) -> Part:
         """Drives inside the server."""
-        title = tr("Local drives")
+        title = "Local drives"
         stated = next((text for key in LOCAL_DRIVES if (text := self.feature(key))), "")
         storage = self._local_storage
         if stated:
             return Part(title, (_printed(stated),))
         if storage is None:
-            return Part(title, (tr("not published"),))
+            return Part(title, ("not published",))
         drives = storage.features.get("drives")
         if drives is not None:
             return Part(title, (_printed(drives.value),))
         size = storage.usable_bytes
         if size is None or size.basis == "assumed":
-            return Part(title, (storage.name, tr("number and size not published")))
+            return Part(title, (storage.name, "number and size not published"))
         return Part(title, (f"{si(size.value, 'B')} {storage.name}",))
 
     @property
@@ -165,7 +162,7 @@ class NodeFacts:
         data = [self._data_ports(port, first) for first, port in self._numbered() if port.use not in _SERVICE]
         service = [self._service_port(port) for _, port in self._numbered() if port.use in _SERVICE]
         if service:
-            data.append(Part(tr("Management"), tuple(service)))
+            data.append(Part("Management", tuple(service)))
         return tuple(data)
 
     def _numbered(self) -> Iterator[tuple[int, Port]]:
@@ -179,9 +176,9 @@ class NodeFacts:
         used = [self._cabled[number] for number in range(first, first + port.count) if number in self._cabled]
         kind = used[0][1] if used else port.kind
         use = self._use(used, port)
-        lines = [tr("{use}, port assumed", use=use) if port.basis == "assumed" and used else use]
+        lines = [f"{use}, port assumed" if port.basis == "assumed" and used else use]
         if used and len(used) < port.count:
-            lines.append(tr("{used} of {count} cabled", used=len(used), count=port.count))
+            lines.append(f"{len(used)} of {port.count} cabled")
         nic = None if port.nic is None else _found(self.design.plan.catalog.nics, port.nic)
         if nic is not None:
             lines.append(many(-(-port.count // max(nic.n_ports.value, 1)), nic.name))
@@ -191,23 +188,23 @@ class NodeFacts:
         """What goes through some ports, by the networks that they are cabled to."""
         if not used:
             if self.design.platform.attachment == "lan" and not is_infiniband(port.kind):
-                return tr("to the customer's LAN, by others")
-            return tr("not cabled in this design")
+                return "to the customer's LAN, by others"
+            return "not cabled in this design"
         network = used[0][0]
         if network == "storage front end":
-            return tr("files")
+            return "files"
         if network != "compute fabric":
             return network
         attachment = self.design.platform.attachment
         has_files = attachment in _FILES_ON_FABRIC or (attachment == "lan" and not is_infiniband(used[0][1]))
         if self.design.n_servers == 1:
-            return tr("files") if has_files else tr("compute fabric")
-        return tr("gradients and files") if has_files else tr("gradients")
+            return "files" if has_files else "compute fabric"
+        return "gradients and files" if has_files else "gradients"
 
     def _service_port(self, port: Port) -> str:
-        name = tr("controller") if port.use == "bmc" else tr("host")
+        name = "controller" if port.use == "bmc" else "host"
         if port.use == "management" and self._leads_to_lan(port):
-            name = tr("host and customer's LAN")
+            name = "host and customer's LAN"
         return f"{link_text(port.count, port.kind)}, {name}"
 
     def _leads_to_lan(self, port: Port) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from sizer.base.language import tr
 from sizer.drawings.node_facts import Part
 from sizer.drawings.parts import LINE_SIZE, small_room
 from sizer.drawings.shapes import Box, Link, text_width
@@ -56,7 +55,7 @@ def gpu_id(number: int) -> str:
 
 
 def _gpu(number: int, x: float, y: float, width: float) -> Box:
-    title = tr("GPU {number}", number=number)
+    title = f"GPU {number}"
     if text_width(title, LINE_SIZE) > small_room(width):
         title = str(number)
     return Box(gpu_id(number), x, y, width, _GPU_H, title, role="gpu", small=True)

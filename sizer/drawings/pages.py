@@ -1,6 +1,5 @@
 """The drawings of a design in the order in which draw.io files and slides show them."""
 
-from sizer.base.language import tr
 from sizer.catalog.model import Catalog
 from sizer.drawings.rack_fronts import rack_fronts
 from sizer.drawings.room import room
@@ -13,9 +12,9 @@ def design_pages(design: DesignAnswer, catalog: Catalog) -> tuple[tuple[str, Dra
     """Name and drawing of each page: topology, rack row, rack fronts."""
     fronts = rack_fronts(design.plan, catalog)
     numbers = range(1, len(fronts) + 1)
-    names = [tr("Rack fronts {n}", n=n) for n in numbers] if len(fronts) > 1 else [tr("Rack fronts")]
+    names = [f"Rack fronts {n}" for n in numbers] if len(fronts) > 1 else ["Rack fronts"]
     return (
-        (tr("Topology"), topology(design)),
-        (tr("Rack row"), room(design.plan)),
+        ("Topology", topology(design)),
+        ("Rack row", room(design.plan)),
         *zip(names, fronts, strict=True),
     )

@@ -6,8 +6,7 @@ Up to four racks stand on one drawing. In a large room each kind of rack is draw
 import math
 from collections.abc import Iterator, Sequence
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import NARROW_SPACE, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, si, significant
 from sizer.catalog.model import Catalog
 from sizer.drawings import racks
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
@@ -107,21 +106,17 @@ def _title(kinds: Sequence[RackKind], plan: Plan) -> str:
     most = max(drawn, key=lambda rack: rack.max_w)
     first, last, count = drawn[0].name, drawn[-1].name, len(drawn)
     if count == len(plan.racks):
-        name = trn("One rack", "{n} racks", count, n=count)
+        name = by_count(count, "One rack", f"{count} racks")
     elif count == 1:
-        name = tr("Rack {name}", name=first)
+        name = f"Rack {first}"
     else:
-        name = tr("Racks {first} to {last}", first=first, last=last)
+        name = f"Racks {first} to {last}"
     draw = racks.up_to(most.max_w, most.has_unknown_power)
     if not racks.is_unknown(most.max_w, most.has_unknown_power):
         capacity = racks.feed_capacity_w(most)
         if capacity:
-            draw = tr("{draw} of {capacity} on either feed", draw=draw, capacity=si(capacity, "W"))
-        draw = (
-            tr("it draws {draw}", draw=draw)
-            if count == 1
-            else tr("{rack} draws most, {draw}", rack=most.name, draw=draw)
-        )
+            draw = f"{draw} of {si(capacity, 'W')} on either feed"
+        draw = f"it draws {draw}" if count == 1 else f"{most.name} draws most, {draw}"
     return f"{name}: {draw}"
 
 
@@ -129,19 +124,19 @@ def _head(kind: RackKind, x: float, y: float, width: float) -> Iterator[Label]:
     rack, count = kind.first, len(kind.racks)
     title = kind.names
     if count > 1:
-        title = tr("{names}: {n} equal racks", names=title, n=count)
+        title = f"{title}: {count} equal racks"
     elif rack.is_existing:
-        title = tr("{names} (existing)", names=title)
+        title = f"{title} (existing)"
     power = racks.watts(rack.typical_w, rack.has_unknown_power)
     if not rack.present:
-        power = tr("no draw yet, all of it reserved")
+        power = "no draw yet, all of it reserved"
     elif not racks.is_unknown(rack.typical_w, rack.has_unknown_power):
-        power = tr("{typical} typical, {most} maximum", typical=power, most=si(rack.max_w, "W"))
+        power = f"{power} typical, {si(rack.max_w, 'W')} maximum"
     last = racks.weight(rack)
     if rack.is_existing:
-        power, last = tr("{amount} added", amount=power), tr("{amount} added", amount=last)
+        power, last = f"{power} added", f"{last} added"
     if count > 1:
-        last = tr("{weight} each; names of {rack}", weight=last, rack=rack.name)
+        last = f"{last} each; names of {rack.name}"
     (title,) = wrapped(title, _TITLE, width, semibold=True, max_lines=1)
     yield Label(x, y + 12, title, _TITLE, "ink", semibold=True)
     yield Label(x, y + 26, power, _SMALL, "muted")
@@ -180,10 +175,10 @@ class _Wording:
         is_short = self.length > 0 and power.is_known
         watts = si(power.max_w, "W") if is_short else racks.up_to(power.max_w, not power.is_known)
         if device.status == "existing":
-            model = tr("{model}, at hand", model=model)
+            model = f"{model}, at hand"
         parts = [device.name, model, height, watts] if self.length < 2 else [device.name, model, watts]
         if device.status == "reserved":
-            parts[0] = tr("reserved: {device}", device=device.name)
+            parts[0] = f"reserved: {device.name}"
         return " · ".join(parts)
 
 
@@ -222,9 +217,9 @@ def _empty(kind: RackKind, x: float, floor: float, width: float) -> Iterator[Box
     }
     for lowest, height in unit_runs(unit for unit in rack.empty_units if unit not in reserved):
         if rack.is_existing:
-            title = tr("{n}U free", n=height)
+            title = f"{height}U free"
         else:
-            title = trn("{n}U of blanking panel", "{n}U of blanking panels", height, n=height)
+            title = by_count(height, f"{height}U of blanking panel", f"{height}U of blanking panels")
         yield Box(
             id=f"{rack.name} U{lowest}",
             x=x,
@@ -248,18 +243,18 @@ def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterato
         middle = top + height * UNIT_PX / 2 + _SMALL / 3
         yield (
             Bar(x, top, width, height * UNIT_PX, "hairline"),
-            Label(x + width / 2, middle, tr("not free"), _SMALL, "muted", anchor="middle"),
+            Label(x + width / 2, middle, "not free", _SMALL, "muted", anchor="middle"),
         )
 
 
 def _foot(rack: PlacedRack, x: float, y: float, width: float) -> Iterator[Label]:
     """What each PDU carries while the other side is lost, and its outlets in use."""
     if not rack.feeds:
-        yield Label(x, y + _LEADING, tr("on the PDUs of the rack"), _SMALL, "muted")
+        yield Label(x, y + _LEADING, "on the PDUs of the rack", _SMALL, "muted")
         return
-    for share, text in zip(_PDU_COLUMNS, (tr("kW alone"), "C13", "C19"), strict=True):
+    for share, text in zip(_PDU_COLUMNS, ("kW alone", "C13", "C19"), strict=True):
         yield Label(x + share * width, y + _LEADING, text, _SMALL, "muted", anchor="end")
-    yield Label(x, y + _LEADING, tr("PDU"), _SMALL, "muted")
+    yield Label(x, y + _LEADING, "PDU", _SMALL, "muted")
     for row, feed in enumerate(rack.feeds, 2):
         yield Label(x, y + row * _LEADING, feed.name, _SMALL, "ink", semibold=True)
         for share, text in zip(_PDU_COLUMNS, _feed_texts(feed, rack), strict=True):
@@ -269,7 +264,7 @@ def _foot(rack: PlacedRack, x: float, y: float, width: float) -> Iterator[Label]
 def _feed_texts(feed: PowerFeed, rack: PlacedRack) -> tuple[str, str, str]:
     load = racks.at_least(rack.has_unknown_power, significant(feed.alone_w / 1e3))
     return (
-        tr("{load} of {capacity}", load=load, capacity=significant(feed.capacity_w / 1e3)),
+        f"{load} of {significant(feed.capacity_w / 1e3)}",
         f"{feed.used('c13')}{NARROW_SPACE}/{NARROW_SPACE}{feed.outlets_c13}",
         f"{feed.used('c19')}{NARROW_SPACE}/{NARROW_SPACE}{feed.outlets_c19}",
     )

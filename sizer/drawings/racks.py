@@ -5,15 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from sizer.base.language import Texts, mark, tr
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.physical.plan import PlacedRack
 
 # Colour and words for what a device is, by its category in the plan.
 ROLES = {"network": "network", "head node": "other", "storage": "storage", "compute": "gpu"}
-HOLDS = Texts(
-    {"network": mark("network"), "other": mark("head nodes"), "storage": mark("storage"), "gpu": mark("servers")}
-)
+HOLDS = {"network": "network", "other": "head nodes", "storage": "storage", "gpu": "servers"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class RackKind:
         """'R01', 'R02 to R04'; names that the customer gave need not follow one another and are all said."""
         if self.first.is_existing or len(self.racks) < 3:
             return ", ".join(rack.name for rack in self.racks)
-        return tr("{first} to {last}", first=self.first.name, last=self.racks[-1].name)
+        return f"{self.first.name} to {self.racks[-1].name}"
 
 
 def rack_kinds(racks: Sequence[PlacedRack]) -> tuple[RackKind, ...]:
@@ -55,13 +52,13 @@ def main_role(rack: PlacedRack) -> str:
 
 def at_least(is_lower_bound: bool, text: str) -> str:
     """Text with 'at least' before it where something unknown is left out."""
-    return tr("at least {amount}", amount=text) if is_lower_bound else text
+    return f"at least {text}" if is_lower_bound else text
 
 
 def watts(power_w: float, is_lower_bound: bool) -> str:
     """Power in words: 'at least' where a draw is unknown, and 'power unknown' where all are."""
     if is_unknown(power_w, is_lower_bound):
-        return tr("power unknown")
+        return "power unknown"
     return at_least(is_lower_bound, si(power_w, "W"))
 
 
@@ -87,4 +84,4 @@ def feed_capacity_w(rack: PlacedRack) -> float:
 
 def up_to(power_w: float, is_lower_bound: bool) -> str:
     """Maximum draw of a device or a rack: 'up to 3.50 kW', 'at least 300 W'."""
-    return watts(power_w, is_lower_bound) if is_lower_bound else tr("up to {amount}", amount=si(power_w, "W"))
+    return watts(power_w, is_lower_bound) if is_lower_bound else f"up to {si(power_w, 'W')}"

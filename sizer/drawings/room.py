@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import NARROW_SPACE, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, si, significant
 from sizer.drawings import racks
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
 from sizer.drawings.parts import LINE_SIZE, small_room
@@ -49,9 +48,9 @@ def room(plan: Plan) -> Drawing:
         bottom = _EDGE + row * (tile.height + tile.aisle) + tile.height
         if rows > 1:
             middle = bottom - tile.height / 2 + _SMALL / 3
-            labels.append(Label(0, middle, tr("row\u202f{n}", n=row + 1), _SMALL, "muted"))
+            labels.append(Label(0, middle, f"row\u202f{row + 1}", _SMALL, "muted"))
         if tile.lines > 2:
-            text = tr("aisle of {width}", width=f"{significant(AISLE_M, 2)}{NARROW_SPACE}m")
+            text = "aisle of {width}".format(width=f"{significant(AISLE_M, 2)}{NARROW_SPACE}m")
             middle = bottom + tile.aisle / 2 + _SMALL / 3
             labels.append(Label((left + right) / 2, middle, text, _SMALL, "muted", anchor="middle"))
     bottom = _EDGE + rows * (tile.height + tile.aisle)
@@ -63,15 +62,15 @@ def room(plan: Plan) -> Drawing:
 def _title(plan: Plan, rows: int) -> str:
     """Racks, watts and kilograms of all, and the heaviest load on the floor."""
     count = len(plan.racks)
-    ordered = tr("One rack")
+    ordered = "One rack"
     if count > 1:
-        ordered = trn("{n} racks in one row", "{n} racks in {rows} rows", rows, n=count, rows=rows)
+        ordered = by_count(rows, f"{count} racks in one row", f"{count} racks in {rows} rows")
     kilograms = sum(rack.weight_kg for rack in plan.racks)
     some_power, some_weight = (
         any(unknown) for unknown in zip(*((r.has_unknown_power, r.has_unknown_weight) for r in plan.racks), strict=True)
     )
     parts = [
-        tr("{power} maximum", power=racks.watts(sum(rack.max_w for rack in plan.racks), some_power)),
+        f"{racks.watts(sum(rack.max_w for rack in plan.racks), some_power)} maximum",
         racks.at_least(some_weight, racks.kilograms(kilograms)),
     ]
     loads = [(load, rack) for rack in plan.racks if (load := plan.floor_tile_kg(rack)) is not None]
@@ -79,9 +78,9 @@ def _title(plan: Plan, rows: int) -> str:
         load, rack = max(loads, key=lambda pair: pair[0])
         most = racks.at_least(rack.has_unknown_weight, racks.kilograms(load))
         if count == 1:
-            parts.append(tr("{weight} on a floor tile", weight=most))
+            parts.append(f"{most} on a floor tile")
         else:
-            parts.append(tr("{weight} on a floor tile under {rack}", weight=most, rack=rack.name))
+            parts.append(f"{most} on a floor tile under {rack.name}")
     return f"{ordered}: {', '.join(parts)}"
 
 
@@ -115,7 +114,7 @@ def _texts(rack: PlacedRack) -> tuple[str, ...]:
 
 def _watts(rack: PlacedRack) -> str:
     unknown = rack.has_unknown_power
-    return tr("unknown") if unknown and not rack.max_w else _bound(unknown) + si(rack.max_w, "W")
+    return "unknown" if unknown and not rack.max_w else _bound(unknown) + si(rack.max_w, "W")
 
 
 def _bound(is_lower_bound: bool) -> str:
@@ -142,7 +141,7 @@ def _legend(plan: Plan, x: float, y: float) -> tuple[Sequence[Bar], Sequence[Lab
     """What the colours of the edges mean, where the racks are too small to say it."""
     bars, labels = [], []
     for role in dict.fromkeys(racks.main_role(rack) for rack in plan.racks):
-        text = tr("mainly {what}", what=racks.HOLDS[role])
+        text = f"mainly {racks.HOLDS[role]}"
         bars.append(Bar(x, y + 3, 3, 12, role))
         labels.append(Label(x + 8, y + 12, text, _SMALL, "muted"))
         x += 8 + math.ceil(text_width(text, _SMALL)) + 20

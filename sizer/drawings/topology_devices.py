@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sizer.base.language import tr, translated
 from sizer.catalog.links import kind_name
 from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, Cluster
@@ -197,9 +196,9 @@ class _Layout:
         if group in _MANAGEMENT:
             return [f"{id_} · {self._ports(id_)}"]
         if id_ == links.CUSTOMER_LAN:
-            return tr("customer LAN").split(" ", 1)
+            return ["customer", "LAN"]
         if id_ == "storage":
-            return [tr("{n} units", n=self.cluster.count("storage"))]
+            return [f"{self.cluster.count('storage')} units"]
         if group in _DEVICES or (group == "back-end" and self.form.is_split):
             return _split(id_) if self.form.is_split else [id_]
         texts = [id_, self._ports(id_)]
@@ -208,7 +207,7 @@ class _Layout:
     def _ports(self, id_: str) -> str:
         ends = sum(b.count for b in self.bundles if b.z == id_)
         ends += sum(b.count for b in self.bundles if b.a == id_ and self.group_of[b.z] != "management")
-        return tr("{n} ports used", n=ends)
+        return f"{ends} ports used"
 
     def _needed_w(self, id_: str) -> float:
         return max(_width(text) for text in self._texts(id_, 0.0))
@@ -238,7 +237,7 @@ class _Layout:
         if group == links.CUSTOMER_LAN:
             texts = [self.cluster.model("storage"), *self.cluster.storage_lines()]
             if all(bundle.a != links.CUSTOMER_LAN for bundle in self.bundles):
-                texts.append(tr("through ports of the servers, cables by others"))
+                texts.append("through ports of the servers, cables by others")
         elif group == "storage":
             texts = [self.cluster.storage_title(), *self.cluster.storage_lines()]
         else:
@@ -249,15 +248,15 @@ class _Layout:
 
     def _what(self, group: str) -> list[str]:
         if group == "servers":
-            served = [tr("head node serves the files")] if self.cluster.head_serves_files else []
+            served = ["head node serves the files"] if self.cluster.head_serves_files else []
             return [*self.cluster.server_facts(), *served]
         if group == "back-end":
-            return [tr("back end a and b,"), tr("storage only")]
+            return ["back end a and b,", "storage only"]
         if group == "management":
-            return [tr("management, 1 GbE")]
+            return ["management, 1 GbE"]
         texts = [self.cluster.words(group)]
         if group in ("leaf", "spine") and self.cluster.rails > 1:
-            texts.append(tr("{n} rails kept apart", n=self.cluster.rails))
+            texts.append(f"{self.cluster.rails} rails kept apart")
         elif group == "leaf":
             texts.append(kind_name(self.cluster.design.platform.fabric))
         return texts
@@ -279,7 +278,7 @@ class _Layout:
         """How many management cables lead to each device."""
         if "management" not in self.ids:
             return
-        text = tr("Management cables: {list}", list=", ".join(self._management_cables()))
+        text = f"Management cables: {', '.join(self._management_cables())}"
         for line in wrapped(text, _TEXT, self.right - self.left, max_lines=2):
             self.bottom += _LEADING + 2
             self.labels.append(Label(self.left, self.bottom, line, _TEXT, "muted"))
@@ -293,11 +292,11 @@ class _Layout:
                 ends[bundle.a] = ends.get(bundle.a, 0) + bundle.count
         for noun, ends in counts.items():
             low, high = min(ends.values()), max(ends.values())
-            number = f"{low}" if low == high else tr("{low} to {high}", low=low, high=high)
+            number = f"{low}" if low == high else f"{low} to {high}"
             if len(ends) > 1:
-                yield tr("{n} to each {what}", n=number, what=noun)
+                yield f"{number} to each {noun}"
             else:
-                yield tr("{n} to the {what}", n=number, what=noun)
+                yield f"{number} to the {noun}"
 
 
 def _split(name: str) -> list[str]:
@@ -310,10 +309,10 @@ def _split(name: str) -> list[str]:
 def _noun(group: str, cluster: Cluster) -> str:
     """What a device of a group is called in a sentence."""
     if group == "servers":
-        return tr("server")
+        return "server"
     if group == "head":
-        return tr("head node")
-    return translated(cluster.groups[group][0].role) if group == "storage" else tr("switch")
+        return "head node"
+    return cluster.groups[group][0].role if group == "storage" else "switch"
 
 
 def _width(text: str) -> float:

@@ -5,7 +5,6 @@ Switches stand above the servers they join, storage stands on the right with its
 
 from dataclasses import replace
 
-from sizer.base.language import tr
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import LinkKind
 from sizer.drawings import links
@@ -93,22 +92,22 @@ class _Layout:
                 right += _STORAGE_W + _GAP_X
         text = self.cluster.words(group)
         if self.cluster.rails > 1:
-            text = tr("{switches} in {n} rails kept apart", switches=text, n=self.cluster.rails)
+            text = f"{text} in {self.cluster.rails} rails kept apart"
         if lowest:
             text += f", {kind_name(self.platform.fabric)}"
             net = self.cluster.network("compute fabric")
             if net is not None:
                 used, free = int(net.ports_used[0]), int(net.ports_free[0])
-                text += " · " + tr("{used} ports used, {free} free", used=used, free=free)
+                text += " · " + f"{used} ports used, {free} free"
         self._stack(group, x, y, right - x, _SWITCH_H, text, role="network")
 
     def _front_end_box(self, group: str, y: float) -> None:
         text = self.cluster.words(group)
-        lines = [tr("InfiniBand to Ethernet {gateway}", gateway=text) if group == "gateway" else text]
+        lines = [f"InfiniBand to Ethernet {text}" if group == "gateway" else text]
         from_servers = self.bundles.get(("servers", group))
         if from_servers is not None:
             cables = links.link_text(from_servers.count, from_servers.kind)
-            lines.append(tr("{links} from the servers", links=cables))
+            lines.append(f"{cables} from the servers")
         self._stack(group, self.storage_x, y, _STORAGE_W, _SWITCH_H, *lines, role="network")
 
     # --- servers and storage
@@ -116,12 +115,12 @@ class _Layout:
     def _servers(self, y: float, height: float) -> None:
         x = self.left
         if self.cluster.count("head"):
-            head, lines = self.platform.head_node, [tr("head node")]
+            head, lines = self.platform.head_node, ["head node"]
             assert head is not None, "the plan has a head node, the platform has none"
             if head.memory_bytes is not None:
-                lines.append(tr("{size} memory", size=links.memory(head.memory_bytes.value)))
+                lines.append(f"{links.memory(head.memory_bytes.value)} memory")
             if self.cluster.head_serves_files:
-                lines.append(tr("serves the files"))
+                lines.append("serves the files")
             self.boxes["head"] = Box("head", x, y, _HEAD_W, height, head.name, tuple(lines), "other")
             x += _HEAD_W + 30
         count, per = self.cluster.count("servers"), self.platform.gpus_per_server
@@ -137,7 +136,7 @@ class _Layout:
             "gpu",
             count,
             glyphs=per,
-            glyph_name=tr("GPU"),
+            glyph_name="GPU",
         )
 
     def _storage(self, y: float) -> float:
@@ -154,18 +153,18 @@ class _Layout:
             "storage",
             max(units, 1),
             glyphs=nodes // units if units and nodes > units else 0,
-            glyph_name=tr("node"),
+            glyph_name="node",
         )
         self.boxes[self.storage] = box
         above, upper = self.storage, box
         for group in _BACK_END:
             if not self.cluster.count(group):
                 continue
-            text = tr("back end, storage only") if group == "back-end" else self.cluster.words(group)
+            text = "back end, storage only" if group == "back-end" else self.cluster.words(group)
             x, top = self.storage_x + 34, upper.bottom + _GAP_Y
             lower = self._stack(group, x, top, _STORAGE_W - 34, 44, text, role="storage", quiet=True)
             bundle = self.bundles[above, group]
-            note = tr("two networks, A and B") if group == "back-end" else ""
+            note = "two networks, A and B" if group == "back-end" else ""
             self._down(above, group, lower.x + 22, bundle.count, bundle.kind, note, "storage")
             above, upper = group, lower
         return upper.bottom
@@ -209,7 +208,7 @@ class _Layout:
             elif lower == "head":
                 self._down(upper, lower, box.x + 22, count, kind)
             elif lower in ("storage", links.CUSTOMER_LAN):
-                note = self._from_each(lower, count) if lower == "storage" else tr("customer LAN")
+                note = self._from_each(lower, count) if lower == "storage" else "customer LAN"
                 self._down(upper, lower, self.storage_x + 26, count, kind, note, "storage")
             else:
                 self._between_switches(lower, upper, count, kind)
@@ -221,8 +220,8 @@ class _Layout:
         if ends < 2 or count % ends:
             return ""
         if group == "storage":
-            return tr("{n} from each node", n=count // ends)
-        return tr("{n} from each server", n=count // ends)
+            return f"{count // ends} from each node"
+        return f"{count // ends} from each server"
 
     def _between_switches(self, lower: str, upper: str, count: int, kind: LinkKind) -> None:
         box, above = self.boxes[lower], self.boxes[upper]
@@ -230,10 +229,10 @@ class _Layout:
         if (self.storage, upper) in self.bundles:
             x = self.left + 180  # beside the way from storage to the spine
         each, rest = divmod(count, self.cluster.count(lower))
-        note = tr("{n} up from each", n=each) if not rest else ""
+        note = f"{each} up from each" if not rest else ""
         net = self.cluster.network("compute fabric")
         if lower == "leaf" and note and net is not None:
-            note = tr("{n} up from each leaf, {ratio}", n=each, ratio=links.oversubscribed(net))
+            note = f"{each} up from each leaf, {links.oversubscribed(net)}"
         role = "storage" if lower in _ON_RIGHT else "network"
         self._down(upper, lower, x, count, kind, note, role)
 
@@ -250,7 +249,7 @@ class _Layout:
         servers, storage = self.boxes["servers"], self.boxes[self.storage]
         y, start = servers.y + servers.height / 2 + 8, servers.right + (7 if servers.copies > 1 else 0)
         middle = (start + storage.x) / 2
-        label = Label(middle, y - 6, tr("LAN"), _SMALL, "muted", anchor="middle")
+        label = Label(middle, y - 6, "LAN", _SMALL, "muted", anchor="middle")
         way = ((start, y), (storage.x, y))
         self.links.append(Link("", "servers", self.storage, way, 1.4, "storage", labels=(label,), count=0))
 
@@ -261,9 +260,9 @@ class _Layout:
         width = self.right - self.left
         bar = self._stack("management", self.left, y, width, _MANAGEMENT_H, role="other", quiet=True)
         net = self.cluster.network("management")
-        text = tr("management, 1 GbE")
+        text = "management, 1 GbE"
         if net is not None:
-            text += " · " + tr("{n} ports used", n=int(net.ports_used[0]))
+            text += " · " + f"{int(net.ports_used[0])} ports used"
         self.labels.append(Label(bar.right - 10, bar.y + 19.5, text, 9, "muted", anchor="end"))
         lanes = {-1: 0, 1: 0}
         for (group, upper), bundle in self.bundles.items():

@@ -7,8 +7,7 @@ out of scope there and here.
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import grouped
+from sizer.base.quantities import by_count, grouped
 from sizer.catalog.links import kind_name
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.palette import COLUMN_PX
@@ -37,13 +36,18 @@ def workflow(design: DesignAnswer) -> Drawing:
     """
     steps = _Steps(design)
     parts = [
-        ("ingest", tr("Ingest"), steps.ingest(), "storage", False),
-        ("transform", tr("Transform"), steps.transform(), "decode", False),
-        ("train", tr("Train"), steps.train(), "gpu", not steps.trains),
-        ("validate", tr("Validate"), steps.validate(), "gpu", False),
-        ("inference", tr("Production inference"), [tr("out of scope: single requests, answered by other systems")],
-         "hairline", True),
-    ]  # fmt: skip
+        ("ingest", "Ingest", steps.ingest(), "storage", False),
+        ("transform", "Transform", steps.transform(), "decode", False),
+        ("train", "Train", steps.train(), "gpu", not steps.trains),
+        ("validate", "Validate", steps.validate(), "gpu", False),
+        (
+            "inference",
+            "Production inference",
+            ["out of scope: single requests, answered by other systems"],
+            "hairline",
+            True,
+        ),
+    ]
     width = (COLUMN_PX - 2 * _EDGE - (len(parts) - 1) * _GAP) / len(parts)
     said = [wrapped("; ".join(lines), LINE_SIZE, width - _SIDES, max_lines=_MAX_LINES) for _, _, lines, _, _ in parts]
     height = max(_LEAST_H, _HEAD_H + _LINE_H * max(map(len, said)))
@@ -58,7 +62,7 @@ def workflow(design: DesignAnswer) -> Drawing:
         train, validate = boxes[2], boxes[3]
         links.append(_back(validate, train))
         middle = (train.centre_x + validate.centre_x) / 2
-        text = tr("again, until the accuracy is reached")
+        text = "again, until the accuracy is reached"
         labels = (Label(middle, train.bottom + _BELOW + 12, text, _TEXT, "muted", anchor="middle"),)
         bottom = train.bottom + _BELOW + 20
     return Drawing(COLUMN_PX, bottom, _title(design, steps), tuple(boxes), tuple(links), (), labels)
@@ -67,8 +71,16 @@ def workflow(design: DesignAnswer) -> Drawing:
 def _forth(one: Box, other: Box) -> Link:
     y = _TOP + _FORTH
     is_outside = other.id == "inference"
-    return Link(f"{one.id}--{other.id}", one.id, other.id, ((one.right + 1, y), (other.x - 1, y)), _STROKE, "muted",
-                dashed=is_outside, arrow=True)  # fmt: skip
+    return Link(
+        f"{one.id}--{other.id}",
+        one.id,
+        other.id,
+        ((one.right + 1, y), (other.x - 1, y)),
+        _STROKE,
+        "muted",
+        dashed=is_outside,
+        arrow=True,
+    )
 
 
 def _back(validate: Box, train: Box) -> Link:
@@ -81,11 +93,11 @@ def _back(validate: Box, train: Box) -> Link:
 
 
 def _title(design: DesignAnswer, steps: "_Steps") -> str:
-    gpus = trn("the one GPU", "the same {count} GPUs", design.n_gpus, count=grouped(design.n_gpus))
+    gpus = by_count(design.n_gpus, "the one GPU", f"the same {grouped(design.n_gpus)} GPUs")
     if steps.trains:
-        return tr("Training and validation run on {gpus}; production inference is no part of this design", gpus=gpus)
-    count = trn("one GPU validates", "{count} GPUs validate", design.n_gpus, count=grouped(design.n_gpus))
-    return tr("{gpus} trained models here; training is not asked of this design", gpus=count[0].upper() + count[1:])
+        return f"Training and validation run on {gpus}; production inference is no part of this design"
+    count = by_count(design.n_gpus, "one GPU validates", f"{grouped(design.n_gpus)} GPUs validate")
+    return f"{count[0].upper() + count[1:]} trained models here; training is not asked of this design"
 
 
 class _Steps:
@@ -100,15 +112,15 @@ class _Steps:
         """Where the labelled data go."""
         platform = self.design.platform
         if platform.attachment == "local":
-            yield tr("into the local drives of each server: {drives}", drives=platform.storage.name)
+            yield f"into the local drives of each server: {platform.storage.name}"
         elif self.cluster.head_serves_files:
-            yield tr("onto the head node, which serves the files")
+            yield "onto the head node, which serves the files"
         elif platform.attachment == "lan":
-            yield tr("into {storage}, at hand", storage=platform.storage.name)
+            yield f"into {platform.storage.name}, at hand"
         else:
-            yield tr("into {storage}", storage=self.cluster.storage_title())
+            yield f"into {self.cluster.storage_title()}"
         if platform.gateway is not None and self.cluster.count("gateway"):
-            yield tr("through the gateway {gateway}", gateway=platform.gateway.name)
+            yield f"through the gateway {platform.gateway.name}"
 
     def transform(self) -> Iterator[str]:
         """Where samples are decoded: beforehand, on the hosts, or on the GPUs."""
@@ -116,30 +128,30 @@ class _Steps:
         decoded = [answer.dataset.format == "decoded tensors" for answer in answers]
         loaders = {answer.stack.loader for answer, is_decoded in zip(answers, decoded, strict=True) if not is_decoded}
         if any(decoded):
-            yield tr("ahead of time; decoded tensors are stored")
+            yield "ahead of time; decoded tensors are stored"
         if "dali" in loaders:
-            yield tr("while it trains: decode on the GPUs")
+            yield "while it trains: decode on the GPUs"
         if loaders & {"framework", "dali-cpu"}:
-            yield tr("while it trains: decode, crop and scale on the processors of {servers}", servers=self._servers())
+            yield f"while it trains: decode, crop and scale on the processors of {self._servers()}"
 
     def train(self) -> Iterator[str]:
         """GPUs, and what carries the gradients."""
         if not self.trains:
-            yield tr("not asked of this design")
+            yield "not asked of this design"
             return
         design = self.design
         yield self._gpus()
         if design.n_servers > 1:
-            yield tr("gradients over {fabric}", fabric=kind_name(design.platform.fabric).replace(" ", NO_BREAK))
+            yield f"gradients over {kind_name(design.platform.fabric).replace(' ', NO_BREAK)}"
         elif design.n_gpus > 1:
-            yield tr("gradients stay in the server")
+            yield "gradients stay in the server"
 
     def validate(self) -> Iterator[str]:
         """The forward pass over data that training has not seen."""
         if not self.trains:
             yield self._gpus()
-        yield tr("forward pass only") if not self.trains else tr("the same GPUs, forward pass only")
-        yield tr("held-back samples from the storage")
+        yield "forward pass only" if not self.trains else "the same GPUs, forward pass only"
+        yield "held-back samples from the storage"
 
     def _gpus(self) -> str:
         design = self.design

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
-from sizer.base.language import tr
 from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine
 from sizer.export.text import TO_BE_QUOTED
@@ -68,14 +67,14 @@ def columns(bill: Bill) -> tuple[BillColumn, ...]:
     """Columns of a bill in their order."""
     if not bill.is_customer_copy:
         return _FULL
-    titles = {"Unit list price": tr("Unit price"), "Extended net": tr("Extended price")}
+    titles = {"Unit list price": "Unit price", "Extended net": "Extended price"}
     return tuple(replace(one, title=titles.get(one.key, "")) for one in _FULL if one.key not in _NOT_TOLD)
 
 
 def instead_of_price(line: BillLine) -> str:
     """What a line without a price, or without a unit price, reads."""
     if line.fixed_extended is not None:
-        return tr("in the sum")
+        return "in the sum"
     return {"existing": "at hand", "by others": "by others"}.get(line.status, TO_BE_QUOTED)
 
 

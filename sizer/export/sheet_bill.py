@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.bom.bill import BOUGHT, MONTHS_A_YEAR, Bill, BillLine, Status, Sum
 from sizer.export.bill_columns import BillColumn, columns, values
 from sizer.export.text import TO_BE_QUOTED
@@ -136,9 +135,10 @@ def write_bill(sheets: Sheets, bill: Bill) -> BillCells:
         "or another status: the totals and the summary follow."
     )
     if bill.is_customer_copy:
-        note = tr(
-            "Taxes, freight and duties are not included. Type a price over “to be quoted” or another status: the "
-            "totals and the summary follow. Where a unit price reads “in the sum”, the price is that of the whole line."
+        note = (
+            "Taxes, freight and duties are not included. Type a price over “to be quoted” or another "
+            "status: the totals and the summary follow. Where a unit price reads “in the sum”, the "
+            "price is that of the whole line."
         )
     sheets.text(sheet, cells.total_row + 1, 0, note, "muted")
     # The hidden columns and what is typed beside the table are not printed.

@@ -15,9 +15,22 @@ def write_networks(sheets: Sheets, result: SizingResult) -> None:
     """Every network with its switches and ports, and the parts by role."""
     sheet = sheets.add("Networks", (24, 12, 22, 22, 12, 10, 10, 10, 14, 14, 12, 12, 12, 10, 40), "Networks and cables")
     heads = (
-        "Network", "Kind", "Switch", "Spine", "End points", "Leaves", "Spines", "Cores", "Leaf to spine",
-        "Spine to core", "Ports used", "Ports free", "Down : up", "Gateways", "Note",
-    )  # fmt: skip
+        "Network",
+        "Kind",
+        "Switch",
+        "Spine",
+        "End points",
+        "Leaves",
+        "Spines",
+        "Cores",
+        "Leaf to spine",
+        "Spine to core",
+        "Ports used",
+        "Ports free",
+        "Down : up",
+        "Gateways",
+        "Note",
+    )
     sheets.heads(sheet, heads, range(4, 14))
     row = HEAD_ROW
     counts = result.design.quantities
@@ -26,9 +39,15 @@ def write_networks(sheets: Sheets, result: SizingResult) -> None:
         spine = net.spine if int(net.spines[0]) and net.spine else "none"
         sheets.texts(sheet, row, (net.name, net.kind, net.switch or "none", spine))
         numbers = (
-            net.end_points, net.leaves, net.spines, net.cores, net.leaf_spine_cables, net.spine_core_cables,
-            net.ports_used, net.ports_free,
-        )  # fmt: skip
+            net.end_points,
+            net.leaves,
+            net.spines,
+            net.cores,
+            net.leaf_spine_cables,
+            net.spine_core_cables,
+            net.ports_used,
+            net.ports_free,
+        )
         for column, number in enumerate(numbers, 4):
             sheets.number(sheet, row, column, int(number[0]), "integer")
         sheets.number(sheet, row, 12, round(float(net.oversubscription[0]), 2), "ratio")

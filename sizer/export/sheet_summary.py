@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from sizer import __version__
-from sizer.base.language import tr
 from sizer.base.quantities import duration, si, significant
 from sizer.bom.bill import Bill
 from sizer.catalog.wording import sample_unit, sentence
@@ -38,9 +37,7 @@ def write_summary(sheets: Sheets, sheet: Any, result: SizingResult, cells: BillC
     row = _categories(sheets, sheet, row + 1, bill, cells)
     row = _terms(sheets, sheet, row + 1, bill, cells)
     conditions = tuple(
-        tr("Prices and availability may change without notice.")
-        if bill.is_customer_copy and text == _ON_PRICES
-        else text
+        "Prices and availability may change without notice." if bill.is_customer_copy and text == _ON_PRICES else text
         for text in _DISCLAIMERS
     )
     for head, texts in (("Warnings", [sentence(text) for text in bill.warnings]), ("Conditions", conditions)):
@@ -126,7 +123,7 @@ def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
     is_told = not bill.is_customer_copy
     heads = (f"List, {bill.currency}", f"Net, {bill.currency}")
     if not is_told:
-        heads = ("", tr("Price, {currency}", currency=bill.currency))
+        heads = ("", f"Price, {bill.currency}")
     for column, head in enumerate(("Price by category", *heads, "")):
         sheets.text(sheet, row, column, head, "head-right" if column in (1, 2) else "head")
     money, muted, total = (sheets.formats[name] for name in ("money", "muted", "total"))
@@ -176,7 +173,7 @@ def _discounted(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
 def _terms(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:
     """What is bought once, what again, and the longest lead time; returns the last row."""
     is_told = not bill.is_customer_copy
-    price = f"Net, {bill.currency}" if is_told else tr("Price, {currency}", currency=bill.currency)
+    price = f"Net, {bill.currency}" if is_told else f"Price, {bill.currency}"
     for column, head in enumerate(("Once and every year", "", price, "")):
         sheets.text(sheet, row, column, head, "head-right" if column == 2 else "head")
     money = sheets.formats["money"]
@@ -187,7 +184,7 @@ def _terms(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -
             "Of that a year (OpEx)",
             cells.yearly,
             bill.yearly,
-            "net price x 12 / months of the term" if is_told else tr("price x 12 / months of the term"),
+            "net price x 12 / months of the term" if is_told else "price x 12 / months of the term",
         ),
     )
     for label, formula, amount, note in rows:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sizer.base.language import translated
 from sizer.bom.bill import BillLine
 from sizer.bom.overrides import REQUEST
 from sizer.sizing.assumptions import PRICES
@@ -37,7 +36,7 @@ def vendor_questions(result: SizingResult) -> list[VendorQuestion]:
     for text in result.questions:
         about, _, what = text.partition(": ")
         # What has no price is asked line by line above.
-        if about != translated(PRICES):
+        if about != PRICES:
             found += [VendorQuestion("", "", about, "", None, one) for one in what.split("; ")]
     return found
 

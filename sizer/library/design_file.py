@@ -149,15 +149,25 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
             probability=design.probability,
         ),
         lines=keyed(
-            (line.group, line.category, line.item or "",
-             Line(key="", name=line.description, quantity=line.quantity, unit=line.unit, net=line.extended_net,
-                  is_bought=line.status in BOUGHT))
+            (
+                line.group,
+                line.category,
+                line.item or "",
+                Line(
+                    key="",
+                    name=line.description,
+                    quantity=line.quantity,
+                    unit=line.unit,
+                    net=line.extended_net,
+                    is_bought=line.status in BOUGHT,
+                ),
+            )
             for line in bill.lines
         ),
         parts={},
         prices={},
         rates=(),
-    )  # fmt: skip
+    )
 
 
 def _unit(dnn: str, catalog: Catalog) -> str:

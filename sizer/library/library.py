@@ -50,8 +50,15 @@ _ENTRY = (
     revisions.c.created_at,
 )
 _CONTENT = (
-    "customer", "search_text", "request", "price_book", "digest", "catalog_digest", "calibration_digest", "snapshot",
-)  # fmt: skip
+    "customer",
+    "search_text",
+    "request",
+    "price_book",
+    "digest",
+    "catalog_digest",
+    "calibration_digest",
+    "snapshot",
+)
 
 
 class Library:
@@ -196,10 +203,12 @@ class Library:
         )
         is_latest = and_(revisions.c.design_id == latest.c.design_id, revisions.c.number == latest.c.number)
         conditions: list[ColumnElement[bool]] = [
-            or_(designs.c.search_text.contains(word, autoescape=True),
-                revisions.c.search_text.contains(word, autoescape=True))
+            or_(
+                designs.c.search_text.contains(word, autoescape=True),
+                revisions.c.search_text.contains(word, autoescape=True),
+            )
             for word in wanted
-        ]  # fmt: skip
+        ]
         if not with_hidden:
             conditions.append(designs.c.is_hidden.is_(False))
         source = designs.join(revisions, revisions.c.design_id == designs.c.id).join(latest, is_latest)

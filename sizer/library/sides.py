@@ -78,9 +78,11 @@ def side_of_json(text: str, place: str, catalog: Catalog) -> Side:
     kind = data.get("kind", "") if isinstance(data, dict) else ""
     if kind == "design":
         return Side(
-            place, SizingRequest.from_dict(data.get("request"), place), snapshot_of_file(data, place, catalog),
+            place,
+            SizingRequest.from_dict(data.get("request"), place),
+            snapshot_of_file(data, place, catalog),
             is_of_then=True,
-        )  # fmt: skip
+        )
     if kind:
         raise RequestError(f"{place}: is a file of kind {str(kind)[:40]!r}; a request or a design.json is compared")
     if len(text) > MAX_REQUEST_BYTES:

@@ -257,11 +257,21 @@ def _number(value: Any) -> float | None:
 
 def _lines(lines: tuple[BillLine, ...]) -> tuple[Line, ...]:
     return keyed(
-        (line.group, line.category, line.item,
-         Line(key="", name=line.description, quantity=line.quantity, unit=line.unit, net=_money(line.extended_net),
-              is_bought=line.is_bought))
+        (
+            line.group,
+            line.category,
+            line.item,
+            Line(
+                key="",
+                name=line.description,
+                quantity=line.quantity,
+                unit=line.unit,
+                net=_money(line.extended_net),
+                is_bought=line.is_bought,
+            ),
+        )
         for line in lines
-    )  # fmt: skip
+    )
 
 
 def keyed(lines: Iterable[tuple[str, str, str, Line]]) -> tuple[Line, ...]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.language import tr
 from sizer.base.quantities import grouped
 from sizer.catalog.links import is_infiniband
 from sizer.physical.joined import HEAD, SERVERS, STORAGE_SERVER
@@ -169,13 +168,13 @@ def _data(plan: Plan, label: str, links: Sequence[Connection], roles: dict[str, 
     network, _, plane = label.partition(", ")
     kind = plan.asked.platform.fabric if network == "compute fabric" else links[0].kind
     if network == "storage back end":
-        name = tr("Storage back end, {side}", side=plane) if plane else tr("Storage back end")
-        return _Draft(name, tr("Traffic among the storage nodes"), is_tagged=False, is_routed=False, ends=ends)
+        name = f"Storage back end, {plane}" if plane else "Storage back end"
+        return _Draft(name, "Traffic among the storage nodes", is_tagged=False, is_routed=False, ends=ends)
     if network == "storage front end":
-        name, purpose = tr("Storage front end"), tr("Files, between storage and servers")
+        name, purpose = "Storage front end", "Files, between storage and servers"
         return _Draft(name, purpose, is_tagged=True, is_routed=True, ends=ends)
     rail = plane.removeprefix("rail ")
-    name = tr("Compute fabric, rail {number}", number=rail) if plane else tr("Compute fabric")
+    name = f"Compute fabric, rail {rail}" if plane else "Compute fabric"
     # All but servers joins the first rail; the others carry gradients only, and nothing leaves them.
     is_first = rail in ("", "1")
     carries_files = is_first and plan.asked.platform.attachment in ("fabric", "gateway", "spine", "lan")
@@ -184,16 +183,14 @@ def _data(plan: Plan, label: str, links: Sequence[Connection], roles: dict[str, 
 
 def _fabric_purpose(is_ib: bool, carries_files: bool) -> str:
     if carries_files:
-        return tr("Gradients and files, over IPoIB") if is_ib else tr("Gradients and files")
-    return tr("Gradients, over IPoIB") if is_ib else tr("Gradients")
+        return "Gradients and files, over IPoIB" if is_ib else "Gradients and files"
+    return "Gradients, over IPoIB" if is_ib else "Gradients"
 
 
 def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, str]) -> Iterator[_Draft]:
     """In band: host ports of servers. Out of band: their baseboard controllers, storage units and switches."""
-    in_band = _Draft(tr("Management, in band"), tr("Operating systems: deployment, logins, scheduler"), True, True, [])
-    out_of_band = _Draft(
-        tr("Management, out of band"), tr("Baseboard controllers, switches and storage units"), True, True, []
-    )
+    in_band = _Draft("Management, in band", "Operating systems: deployment, logins, scheduler", True, True, [])
+    out_of_band = _Draft("Management, out of band", "Baseboard controllers, switches and storage units", True, True, [])
     uses: dict[str, dict[str, str]] = {}
     for link in links:
         role = roles[link.a.device]
@@ -205,7 +202,7 @@ def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, str]) 
         (in_band if is_host else out_of_band).ends.append((link.a.device, link.a.port))
     # Management switches are managed through the network that they make.
     out_of_band.ends += [
-        (device.name, tr("in band"))
+        (device.name, "in band")
         for device in plan.devices
         if device.role.startswith("management ") and device.status != "reserved"
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import Language, spoken, tr
+from sizer.base.locale import Locale, current_locale
 from sizer.base.quantities import plain
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Cable, LinkKind
@@ -58,16 +58,12 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
     choice = _choose(known, kind, length_m)
     if choice is not None:
         return choice
-    question = tr("part number of a {kind} cable of {length} m", kind=kind_name(kind), length=plain(length_m))
+    question = f"part number of a {kind_name(kind)} cable of {plain(length_m)} m"
     stand_in = _STAND_INS.get(kind)
     if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
         return CableChoice(
             choice.items,
-            tr(
-                "no {kind} cable in the catalogue, counted as {stand_in}",
-                kind=kind_name(kind),
-                stand_in=kind_name(stand_in),
-            ),
+            f"no {kind_name(kind)} cable in the catalogue, counted as {kind_name(stand_in)}",
             question,
         )
     return CableChoice((), "", question)
@@ -87,7 +83,7 @@ def choose_cables(
     lengths_m : ndarray, shape (links,)
         Length of each link. [m]
     """
-    steps, choices = _steps(cables, kind, spoken())
+    steps, choices = _steps(cables, kind, current_locale())
     # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.
     step = np.searchsorted(steps, lengths_m - _EQUAL_M)
     is_used = np.bincount(step) > 0
@@ -99,7 +95,7 @@ def choose_cables(
 
 @kept_by_catalog
 def _steps(
-    cables: tuple[Cable, ...], kind: LinkKind, _language: Language
+    cables: tuple[Cable, ...], kind: LinkKind, _locale: Locale
 ) -> tuple[NDArray[np.float64], tuple[CableChoice, ...]]:
     """Lengths of the catalogue that a kind may come in, and the choice for each."""
     stand_in = _STAND_INS.get(kind)
@@ -118,7 +114,7 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
     # Patch cable that is cut to any length: no length in the catalogue.
     cut = [c for c in whole if c.length_m is None]
     if cut:
-        return CableChoice(((min(cut, key=lambda c: c.id).id, 1),), tr("planned {length} m", length=plain(length_m)))
+        return CableChoice(((min(cut, key=lambda c: c.id).id, 1),), f"planned {plain(length_m)} m")
     optics = [c for c in of_kind if c.media == "transceiver"]
     if optics:
         pair = ((min(optics, key=lambda c: c.id).id, 2),)
@@ -127,13 +123,13 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
         ]
         if fibres:
             fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
-            return CableChoice((*pair, (fibre.id, 1)), tr("a transceiver at each end and a fibre"))
-        note = tr("a transceiver at each end; {length} m of fibre by others", length=plain(length_m))
+            return CableChoice((*pair, (fibre.id, 1)), "a transceiver at each end and a fibre")
+        note = f"a transceiver at each end; {plain(length_m)} m of fibre by others"
         return CableChoice(pair, note)
     if whole:
         best = max(whole, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.id))
         reach = best.length_m.value if best.length_m else 0.0
-        note = tr("longest in the catalogue, {length} m: place the racks side by side", length=plain(reach))
+        note = f"longest in the catalogue, {plain(reach)} m: place the racks side by side"
         return CableChoice(((best.id, 1),), note)
     return None
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sizer.base.language import mark, tr
 from sizer.base.quantities import with_decimal_sign
 from sizer.catalog.schema import Storage
 from sizer.physical.kept import kept
@@ -249,7 +248,7 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
         option = storage.capacity_options[capacity_option]
         units = int(_units(storage, np.asarray(n_nodes))) if counts_nodes(storage) else 1
         fact = option.raw_bytes
-        steps.append(CapacityStep(mark("raw"), raw, f"{units} × {option.name}", fact.basis, fact.source))
+        steps.append(CapacityStep("raw", raw, f"{units} × {option.name}", fact.basis, fact.source))
     if counts_nodes(storage) and storage.stripe_parity is not None:
         steps += _striped_steps(storage, raw, n_nodes)
     elif counts_nodes(storage) and storage.protection_overheads:
@@ -258,10 +257,10 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
         return tuple(steps)
     fixed = storage.usable_bytes
     if fixed is not None and not counts_nodes(storage):
-        how = fixed.note or tr("as stated by the source")
-        steps.append(CapacityStep(mark("usable"), usable, how, fixed.basis, fixed.source))
+        how = fixed.note or "as stated by the source"
+        steps.append(CapacityStep("usable", usable, how, fixed.basis, fixed.source))
     else:
-        steps.append(CapacityStep(mark("usable"), usable, tr("what is left for files"), "derived", ""))
+        steps.append(CapacityStep("usable", usable, "what is left for files", "derived", ""))
     return tuple(steps)
 
 
@@ -288,13 +287,13 @@ def _striped_steps(storage: Storage, raw: float, n_nodes: int) -> list[CapacityS
     data_array, parity, spare_array, share = _stripe(storage, np.asarray(n_nodes))
     data, spare = int(data_array), int(spare_array)
     left = raw * max(n_nodes - spare, 0) / max(n_nodes, 1)
-    how = tr("{n} of {all} nodes kept free for a rebuild", n=spare, all=n_nodes)
-    steps = [_step(mark("hot spare"), left, how, storage.hot_spare_nodes)]
+    how = f"{spare} of {n_nodes} nodes kept free for a rebuild"
+    steps = [_step("hot spare", left, how, storage.hot_spare_nodes)]
     left *= data / max(data + parity, 1)
-    how = tr("stripes of {data} data and {parity} parity blocks", data=data, parity=parity)
-    steps.append(_step(mark("protection"), left, how, storage.stripe_parity))
-    how = tr("{share} stays after metadata and reserve", share=f"{share:.0%}")
-    steps.append(_step(mark("reserve"), left * share, how, storage.usable_share))
+    how = f"stripes of {data} data and {parity} parity blocks"
+    steps.append(_step("protection", left, how, storage.stripe_parity))
+    how = "{share} stays after metadata and reserve".format(share=f"{share:.0%}")
+    steps.append(_step("reserve", left * share, how, storage.usable_share))
     return steps
 
 
@@ -308,17 +307,13 @@ def _onefs_step(storage: Storage, usable: float, n_nodes: int) -> CapacityStep:
     level = storage.protection.value if storage.protection is not None else "+2d:1n"
     if is_extrapolated(storage, nodes):
         last = max(_published(storage), default=0)
-        how = tr(
-            "{level} takes {share} at {n} nodes (extrapolated: the published table stops at {last})",
-            level=level,
-            share=with_decimal_sign(f"{overhead:.1%}"),
-            n=nodes,
-            last=last,
+        how = "{level} takes {share} at {n} nodes (extrapolated: the published table stops at {last})".format(
+            level=level, share=with_decimal_sign(f"{overhead:.1%}"), n=nodes, last=last
         )
-        return CapacityStep(mark("protection"), usable, how, "derived", storage.protection_overheads[-1].source)
+        return CapacityStep("protection", usable, how, "derived", storage.protection_overheads[-1].source)
     row = next(row for row in storage.protection_overheads if row.nodes == nodes)
-    how = tr("{level} takes {share} at {n} nodes", level=level, share=f"{overhead:.0%}", n=nodes)
-    return CapacityStep(mark("protection"), usable, how, row.basis, row.source)
+    how = "{level} takes {share} at {n} nodes".format(level=level, share=f"{overhead:.0%}", n=nodes)
+    return CapacityStep("protection", usable, how, row.basis, row.source)
 
 
 @kept

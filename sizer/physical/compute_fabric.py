@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr
 from sizer.catalog.links import GBIT_PER_S, is_infiniband
 from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes
@@ -79,12 +78,12 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joine
         rate = GBIT_PER_S[fast] / GBIT_PER_S[kind]
         down = uplinked_down(leaf_numbers.size, uplink_numbers.size, rate, asked.oversubscription)
     carries_files = platform.attachment in _ON_FABRIC
-    purpose = tr("gradient exchange and storage traffic") if carries_files else tr("gradient exchange")
+    purpose = "gradient exchange and storage traffic" if carries_files else "gradient exchange"
     notes = []
     if rails > 1:
-        notes.append(tr("{n} rails kept apart, one for each port of a server; all else joins rail 1", n=rails))
+        notes.append(f"{rails} rails kept apart, one for each port of a server; all else joins rail 1")
     if asked.spare_servers:
-        notes.append(tr("ports for {n} more servers are kept free", n=asked.spare_servers))
+        notes.append(f"ports for {asked.spare_servers} more servers are kept free")
     return Joined(
         network=network_counts(
             "compute fabric",
@@ -143,15 +142,15 @@ def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> str:
         return ""
     if _runs_manager(switch):
         if rails > 1:
-            return tr("runs in the first leaf, {device} of each rail", device=switch.name)
-        return tr("runs in the first leaf, {device}", device=switch.name)
+            return f"runs in the first leaf, {switch.name} of each rail"
+        return f"runs in the first leaf, {switch.name}"
     director = platform.director
     if director is not None and _runs_manager(director):
         if rails > 1:
-            return tr("runs in a director, {device} of each rail", device=director.name)
-        return tr("runs in a director, {device}", device=director.name)
+            return f"runs in a director, {director.name} of each rail"
+        return f"runs in a director, {director.name}"
     has_port = platform.head_node is not None and fabric_numbers(platform.head_node, platform.fabric).size > 0
-    return tr("runs on the head node: the switches have none") if has_port and rails == 1 else ""
+    return "runs on the head node: the switches have none" if has_port and rails == 1 else ""
 
 
 def _runs_manager(switch: Switch) -> bool:

@@ -6,7 +6,6 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import mark, tr, translated
 from sizer.catalog.schema import LinkKind
 from sizer.workload.quote import Category
 
@@ -19,69 +18,69 @@ CATEGORIES: tuple[Category, ...] = get_args(Category)
 
 # Categories, roles and networks are keys in the code and in files for machines. Documents show them ``translated``.
 NAMES = (
-    mark("compute"),
-    mark("head node"),
-    mark("storage"),
-    mark("network"),
-    mark("cable and optic"),
-    mark("rack and power"),
-    mark("software"),
-    mark("support"),
-    mark("service"),
-    mark("GPU server"),
-    mark("GPU server adapter"),
-    mark("head node adapter"),
-    mark("storage server"),
-    mark("storage server adapter"),
-    mark("storage chassis"),
-    mark("storage node"),
-    mark("compute leaf switch"),
-    mark("compute spine switch"),
-    mark("compute core switch"),
-    mark("storage leaf switch"),
-    mark("storage spine switch"),
-    mark("storage core switch"),
-    mark("gateway"),
-    mark("back-end switch"),
-    mark("back-end spine switch"),
-    mark("back-end core switch"),
-    mark("management switch"),
-    mark("management aggregation switch"),
-    mark("management core switch"),
-    mark("compute cable"),
-    mark("inter-switch cable"),
-    mark("head node cable"),
-    mark("gateway uplink cable"),
-    mark("LAN uplink cable"),
-    mark("storage cable"),
-    mark("server storage cable"),
-    mark("storage inter-switch cable"),
-    mark("back-end cable"),
-    mark("back-end inter-switch cable"),
-    mark("management cable"),
-    mark("management inter-switch cable"),
-    mark("rack"),
-    mark("rack PDU"),
-    mark("blanking panel"),
-    mark("power cord"),
-    mark("compute fabric"),
-    mark("storage front end"),
-    mark("storage back end"),
-    mark("management"),
-    mark("customer LAN"),
+    "compute",
+    "head node",
+    "storage",
+    "network",
+    "cable and optic",
+    "rack and power",
+    "software",
+    "support",
+    "service",
+    "GPU server",
+    "GPU server adapter",
+    "head node adapter",
+    "storage server",
+    "storage server adapter",
+    "storage chassis",
+    "storage node",
+    "compute leaf switch",
+    "compute spine switch",
+    "compute core switch",
+    "storage leaf switch",
+    "storage spine switch",
+    "storage core switch",
+    "gateway",
+    "back-end switch",
+    "back-end spine switch",
+    "back-end core switch",
+    "management switch",
+    "management aggregation switch",
+    "management core switch",
+    "compute cable",
+    "inter-switch cable",
+    "head node cable",
+    "gateway uplink cable",
+    "LAN uplink cable",
+    "storage cable",
+    "server storage cable",
+    "storage inter-switch cable",
+    "back-end cable",
+    "back-end inter-switch cable",
+    "management cable",
+    "management inter-switch cable",
+    "rack",
+    "rack PDU",
+    "blanking panel",
+    "power cord",
+    "compute fabric",
+    "storage front end",
+    "storage back end",
+    "management",
+    "customer LAN",
 )
 
 
 def network_text(name: str) -> str:
     """Name of a network, which may have its plane behind it, as documents show it: 'compute fabric, rail 2'."""
     network, _, plane = name.partition(", ")
-    return f"{translated(network)}, {plane_text(plane)}" if plane else translated(network)
+    return f"{network}, {plane_text(plane)}" if plane else network
 
 
 def plane_text(label: str) -> str:
     """Name of one of several planes of a network: 'rail 2', 'a'."""
     what, _, number = label.partition(" ")
-    return tr("rail {n}", n=number) if what == "rail" else label
+    return f"rail {number}" if what == "rail" else label
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import spoken
+from sizer.base.locale import current_locale
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.lay_out import lay_out
 from sizer.physical.placement import RackClass, RackLimits, device_needs, place
@@ -55,7 +55,7 @@ def growth(plan: Plan) -> tuple[GrowthStep, ...]:
     Standing devices stay in their rack units; new ones go into the room above them and then into new racks. A link
     stays where its switch port is one for end points in the larger fabric too; all others are listed.
     """
-    return _steps(plan, spoken().locale)
+    return _steps(plan, current_locale().name)
 
 
 @lru_cache(maxsize=4)  # guide, workbook and app ask for the same plan

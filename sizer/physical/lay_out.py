@@ -8,7 +8,6 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr, translated
 from sizer.base.quantities import grouped, plain
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, Device
@@ -285,18 +284,16 @@ def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalo
     for item in dict.fromkeys(device.item for device in placed):
         device = catalog.device(item)
         if device.power_inlets is not None and device.power_inlets.value == 1:
-            yield tr(
-                "{device} has a single power inlet and hangs on feed A: a transfer switch keeps it up when A is lost",
-                device=device.name,
+            yield (
+                f"{device.name} has a single power inlet and hangs on feed A: a transfer switch keeps it "
+                "up when A is lost"
             )
     for cable in cables:
         for number, choice in enumerate(cable.choices):
             stock = stock_length_m(choice, catalog.cables)
             longest = float(cable.length_m[cable.choice == number].max(initial=0.0))
             if stock is not None and longest > stock + 1e-9:
-                yield tr(
-                    "{role}: the way is {way} m, the longest cable of its kind {stock} m",
-                    role=translated(cable.run.role),
-                    way=grouped(longest, 1),
-                    stock=plain(stock),
+                yield (
+                    f"{cable.run.role}: the way is {grouped(longest, 1)} m, the longest cable of its kind "
+                    f"{plain(stock)} m"
                 )

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.schema import LinkKind, Server, Storage, Switch
 from sizer.physical.fabric import Fabric, fat_tree, one_switch
@@ -67,9 +66,9 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Jo
     fast = uplink_kind(switch, "1gbe")
     uplink_numbers = switch_numbers(switch, fast, ("fabric",))[:MANAGEMENT_UPLINKS]
     tree = _tree(links, reserved, numbers.size, uplink_numbers.size, fast, spine)
-    note = tr("BMC ports share this network by assumption; its way into the customer's LAN is by others")
+    note = "BMC ports share this network by assumption; its way into the customer's LAN is by others"
     planes = [Plane("", tree, tuple(ends))]
-    purpose = tr("deployment, monitoring and maintenance")
+    purpose = "deployment, monitoring and maintenance"
     network = network_counts("management", purpose, "1gbe", switch, planes, note, spine)
     return Joined(
         network=network,

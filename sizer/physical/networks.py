@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr, translated
 from sizer.catalog.links import is_infiniband, kind_name
 from sizer.physical.compute_fabric import compute_fabric
 from sizer.physical.joined import Joined, Link, Shape, SwitchCount, Wiring, shape
@@ -104,15 +103,9 @@ def _violations(platform: Platform, rows: Shape, parts: list[Joined]) -> dict[st
     for part in parts:
         fits = part.tree.fits
         if not fits.all():
-            limit = tr(
-                "the {network} is larger than a tree of {switch} can be",
-                network=translated(part.network.name),
-                switch=part.leaf.name,
-            )
+            limit = f"the {part.network.name} is larger than a tree of {part.leaf.name} can be"
             found[limit] = ~fits
     if is_infiniband(platform.fabric) and parts and parts[0].network.subnet_manager == "":
-        limit = tr(
-            "no switch of the {kind} fabric and no head node can run a subnet manager", kind=kind_name(platform.fabric)
-        )
+        limit = f"no switch of the {kind_name(platform.fabric)} fabric and no head node can run a subnet manager"
         found[limit] = rows.has_fabric
     return found

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sizer.base.language import Language, spoken, tr
+from sizer.base.locale import Locale, current_locale
 from sizer.base.quantities import plain
 from sizer.catalog import wording
 from sizer.catalog.links import fabric_ports
@@ -100,7 +100,7 @@ def quantities(
     violations |= _storage_violations(platform, rows, nodes)
     violations |= depth_violations(platform, catalog, devices)
     if not placed.holds_all.all():
-        violations[tr("a device exceeds what one rack holds")] = ~placed.holds_all
+        violations["a device exceeds what one rack holds"] = ~placed.holds_all
     return Quantities(
         components=tuple(c for c in components if np.count_nonzero(c.quantity)),
         networks=net.networks,
@@ -116,7 +116,7 @@ def quantities(
         unknown_weight=power.unknown_weight,
         front_end_bytes_per_s=net.front_end_bytes_per_s,
         gateway_bytes_per_s=net.gateway_bytes_per_s,
-        notes=_notes(platform, spoken()),
+        notes=_notes(platform, current_locale()),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
         row_notes={_alone(): ~rows.has_management} if not rows.has_management.all() else {},
@@ -156,12 +156,12 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
     """Servers, head node and storage. GPUs and local drives come inside the server's line."""
     storage = platform.storage
     option = storage.capacity_options[platform.capacity_option].name if storage.capacity_options else ""
-    gpus = tr("with {parts}", parts=f"{platform.gpus_per_server} × {platform.gpu.name}")
+    gpus = "with {parts}".format(parts=f"{platform.gpus_per_server} × {platform.gpu.name}")
     found = [Component(SERVERS, "compute", platform.server.id, rows.n_servers, gpus, note_names_item=True)]
-    drives = tr("with {parts}", parts=option) if option else ""
+    drives = f"with {option}" if option else ""
     if platform.head_node is not None:
         serves_files = storage.kind == "nfs-server" and storage.server is not None
-        note = _join(drives, tr("serves the files")) if serves_files else ""
+        note = _join(drives, "serves the files") if serves_files else ""
         has_drives = serves_files and bool(drives)
         found.append(Component(HEAD, "head node", platform.head_node.id, rows.heads, note, note_names_item=has_drives))
     if counts_nodes(storage) and platform.storage_server is not None:
@@ -169,7 +169,7 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
         found.append(Component(STORAGE_SERVER, "storage", server, rows.units, drives, note_names_item=bool(drives)))
     elif counts_nodes(storage):
         per_unit = nodes_per_unit(storage)
-        nodes = tr("{n} nodes", n=per_unit) if per_unit > 1 else ""
+        nodes = f"{per_unit} nodes" if per_unit > 1 else ""
         found.append(Component(storage_role(storage), "storage", storage.id, rows.units, _join(nodes, option)))
     return found
 
@@ -226,7 +226,7 @@ def _split_existing(platform: Platform, devices: Sequence[Component], existing: 
         there = np.minimum(part.quantity, left.get(part.item, 0))
         if there.any():
             left[part.item] = left[part.item] - there
-            note = _join(tr("existing"), part.note)
+            note = _join("existing", part.note)
             components.append(replace(part, quantity=there, note=note, status="existing", note_names_item=False))
         components.append(part.of(part.quantity - there))
     return components
@@ -254,7 +254,7 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
 def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Component]:
     """Cables of the search, at two lengths."""
     components: list[Component] = []
-    in_one_rack, language = racks <= 1, spoken()
+    in_one_rack, locale = racks <= 1, current_locale()
     n_inside = np.count_nonzero(in_one_rack)
     for link in links:
         if not np.count_nonzero(link.quantity):
@@ -269,7 +269,7 @@ def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Compon
         for length_m, quantity in choices:
             if not np.count_nonzero(quantity):
                 continue
-            items, note = _cable(catalog, link.kind, length_m, language)
+            items, note = _cable(catalog, link.kind, length_m, locale)
             for item, pieces in items:
                 components.append(Component(link.role, "cable and optic", item, quantity * pieces, note))
     return components
@@ -277,11 +277,11 @@ def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Compon
 
 @kept_by_catalog
 def _cable(
-    catalog: Catalog, kind: LinkKind, length_m: float, _language: Language
+    catalog: Catalog, kind: LinkKind, length_m: float, _locale: Locale
 ) -> tuple[tuple[tuple[str, int], ...], str]:
     """Items of one link with the pieces of each, and what a bill notes."""
     choice = choose_cable(catalog.cables.values(), kind, length_m)
-    return choice.items, _join(tr("planned {length} m", length=plain(length_m)), choice.note)
+    return choice.items, _join(f"planned {plain(length_m)} m", choice.note)
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,7 @@ class _Line:
 
 
 @kept_by_catalog
-def _lines(catalog: Catalog, platform: Platform, _language: Language) -> tuple[_Line, ...]:
+def _lines(catalog: Catalog, platform: Platform, _locale: Locale) -> tuple[_Line, ...]:
     """Software and support lines of a platform."""
     folders: tuple[tuple[Literal["software", "support"], Mapping[str, Software | Support]], ...] = (
         ("software", catalog.software),
@@ -308,7 +308,7 @@ def _lines(catalog: Catalog, platform: Platform, _language: Language) -> tuple[_
         for item in items.values():
             covers, metric = _covers(platform, item.applies_to), item.metric.value
             if covers and item.orderable:
-                note = "" if metric in ("free", "included") else tr("per {metric}", metric=wording.name(metric))
+                note = "" if metric in ("free", "included") else f"per {wording.name(metric)}"
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
                 found.append(_Line(category, item.id, metric, covers, note, status))
     return tuple(found)
@@ -347,7 +347,7 @@ def _software(platform: Platform, catalog: Catalog, rows: Shape) -> list[Compone
     covered = _covered(rows)
     amounts: dict[tuple[str, tuple[str, ...]], Ints] = {}  # many lines count alike
     found = []
-    for line in _lines(catalog, platform, spoken()):
+    for line in _lines(catalog, platform, current_locale()):
         quantity = amounts.get((line.metric, line.covers))
         if quantity is None:
             first, *others = (covered[name] for name in line.covers)
@@ -376,29 +376,27 @@ def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[st
     mask = (asked < low) | (rows.nodes > high)
     if not mask.any():
         return {}
-    return {tr("{storage} has {low} to {high} nodes", storage=platform.storage.name, low=low, high=high): mask}
+    return {f"{platform.storage.name} has {low} to {high} nodes": mask}
 
 
 def _alone() -> str:
     """Said of the rows where one server reads local drives or an NFS server that is there."""
-    return tr(
-        "one server on its own needs no head node, fabric or management switch: its ports join the existing LAN, by "
-        "others"
+    return (
+        "one server on its own needs no head node, fabric or management switch: its ports join "
+        "the existing LAN, by others"
     )
 
 
 @kept
-def _notes(platform: Platform, _language: Language) -> tuple[str, ...]:
+def _notes(platform: Platform, _locale: Locale) -> tuple[str, ...]:
     storage = platform.storage
     notes = []
     if platform.attachment == "lan":
-        notes.append(tr("{storage} and the way to it over the LAN are there already, by others", storage=storage.name))
+        notes.append(f"{storage.name} and the way to it over the LAN are there already, by others")
     if platform.attachment == "local":
-        notes.append(tr("each server reads a copy of the data on its own drives"))
+        notes.append("each server reads a copy of the data on its own drives")
     if np.isnan(usable_bytes(storage, platform.capacity_option, node_limits(storage)[0])):
-        notes.append(
-            tr("no source gives the usable capacity of {storage}: confirm that the data fit", storage=storage.name)
-        )
+        notes.append(f"no source gives the usable capacity of {storage.name}: confirm that the data fit")
     return tuple(notes)
 
 

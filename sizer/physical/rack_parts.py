@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr
 from sizer.base.quantities import plain
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Accessory, Device
@@ -44,8 +43,8 @@ def rack_parts(
     empty = placed.racks * limits.holds[0] - placed.units_used
     found = [
         Component("rack", "rack and power", platform.rack.id, placed.racks),
-        Component("rack", "rack and power", platform.rack.id, placed.existing, tr("existing"), "existing"),
-        Component("rack PDU", "rack and power", platform.pdu.id, pdus, tr("feeds A and B; each carries the rack")),
+        Component("rack", "rack and power", platform.rack.id, placed.existing, "existing", "existing"),
+        Component("rack PDU", "rack and power", platform.pdu.id, pdus, "feeds A and B; each carries the rack"),
     ]
     counts: dict[str, Ints] = {"blanking-panel": empty.astype(np.int64)}
     for part in components:
@@ -79,12 +78,6 @@ def depth_violations(platform: Platform, catalog: Catalog, devices: Sequence[Com
         item = catalog.item(part.item)
         depth = item.depth_m if isinstance(item, Device) else None
         if usable is not None and depth is not None and depth.value > usable.value and part.quantity.any():
-            limit = tr(
-                "{device} is {depth} m deep; {rack} takes {room} m",
-                device=item.name,
-                depth=plain(depth.value),
-                rack=platform.rack.name,
-                room=plain(usable.value),
-            )
+            limit = f"{item.name} is {plain(depth.value)} m deep; {platform.rack.name} takes {plain(usable.value)} m"
             found[limit] = part.quantity > 0
     return found

@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr
 from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.schema import LinkKind, Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
@@ -51,8 +50,8 @@ def gateway_front_end(platform: Platform, rows: Shape) -> Joined:
     )
     ends = Ends("storage cable", kind, ports, *storage_end(platform, kind), stays_in_rack=True)
     planes = [Plane("", tree, (ends,))]
-    purpose = tr("files, from the storage through the gateway to the compute fabric")
-    note = tr("{n} port(s) of each storage node in use behind the gateway", n=front_end_ports(platform))
+    purpose = "files, from the storage through the gateway to the compute fabric"
+    note = f"{front_end_ports(platform)} port(s) of each storage node in use behind the gateway"
     network = network_counts("storage front end", purpose, kind, gateway, planes, note, held=held)
     return one_kind(network, planes, gateway, numbers, (GATEWAY, "", ""), leaf_down=numbers.size)
 
@@ -79,7 +78,7 @@ def own_front_end(platform: Platform, rows: Shape) -> Joined:
     )
     tree = tree.keeping_free(servers.kept)
     planes = [Plane("", tree, (servers, storage))]
-    purpose = tr("files, apart from the compute fabric")
+    purpose = "files, apart from the compute fabric"
     network = network_counts("storage front end", purpose, kind, switch, planes)
     roles = ("storage leaf switch", "storage spine switch", "storage core switch")
     return one_kind(network, planes, switch, switch_numbers(switch, kind), roles)
@@ -102,8 +101,8 @@ def back_end(platform: Platform, switch: Switch, rows: Shape) -> Joined:
         )
         for place, side in enumerate(BACK_END_SIDES)
     ]
-    purpose = tr("traffic among the storage nodes")
-    note = tr("two separate networks, int-a and int-b, on dedicated switches; nothing else may be attached")
+    purpose = "traffic among the storage nodes"
+    note = "two separate networks, int-a and int-b, on dedicated switches; nothing else may be attached"
     network = network_counts("storage back end", purpose, kind, switch, planes, note)
     roles = ("back-end switch", "back-end spine switch", "back-end core switch")
     return one_kind(network, planes, switch, numbers, roles, uplinks_stay_in_rack=True)

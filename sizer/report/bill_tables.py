@@ -4,7 +4,6 @@ from collections.abc import Container
 from dataclasses import replace
 from decimal import Decimal
 
-from sizer.base.language import Texts, mark, tr, translated
 from sizer.base.money import percent
 from sizer.base.quantities import grouped, plain, si
 from sizer.bom.bill import Bill, BillLine, Sum
@@ -18,40 +17,36 @@ from sizer.report import words
 from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.sizing.result import DesignAnswer, SizingResult
 
-_TITLES = Texts(
-    {
-        "compute": mark("Compute"),
-        "head node": mark("Head node"),
-        "storage": mark("Storage"),
-        "network": mark("Network"),
-        "cable and optic": mark("Cables and optics"),
-        "rack and power": mark("Racks and power"),
-        "software": mark("Software"),
-        "support": mark("Support"),
-        "service": mark("Services"),
-    }
-)
+_TITLES = {
+    "compute": "Compute",
+    "head node": "Head node",
+    "storage": "Storage",
+    "network": "Network",
+    "cable and optic": "Cables and optics",
+    "rack and power": "Racks and power",
+    "software": "Software",
+    "support": "Support",
+    "service": "Services",
+}
 # What a status other than "computed" means to a reader.
-STATUS_WORDS = Texts(
-    {
-        "overridden": mark("changed by the quote"),
-        "added": mark("added by the quote"),
-        "existing": mark("at hand, not bought"),
-        "optional": mark("optional, not in the total"),
-        "by others": mark("by others, not in the total"),
-    }
-)
+STATUS_WORDS = {
+    "overridden": "changed by the quote",
+    "added": "added by the quote",
+    "existing": "at hand, not bought",
+    "optional": "optional, not in the total",
+    "by others": "by others, not in the total",
+}
 
 
 def component_table(design: DesignAnswer, catalog: Catalog) -> Table:
     """Every device of the design with its role and number; cables, software and services stand in the bill."""
     rows = [
-        row(words.capital(translated(part.role)), item_name(part.item, catalog), grouped(int(part.quantity[0])))
+        row(words.capital(part.role), item_name(part.item, catalog), grouped(int(part.quantity[0])))
         for part in design.quantities.components
         if int(part.quantity[0]) and part.category in ("compute", "head node", "storage", "network", "rack and power")
     ]
-    heads = columns((tr("Role"), "left", 35), (tr("Device"), "left", 50), (tr("Number"), "right", 15))
-    return Table("devices", tr("Devices of the design"), heads, tuple(rows))
+    heads = columns(("Role", "left", 35), ("Device", "left", 50), ("Number", "right", 15))
+    return Table("devices", "Devices of the design", heads, tuple(rows))
 
 
 def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
@@ -67,36 +62,41 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
             rows += [_line(line, bill.has_discount, documents) for line in lines]
     n_blank = 5 if bill.has_discount else 4
     rows += [row("", label, *[""] * (n_blank - 1), amount, kind="total") for label, amount in total_rows(bill)]
-    unit_price = tr("Unit price") if bill.is_customer_copy else tr("Unit list price")
+    unit_price = "Unit price" if bill.is_customer_copy else "Unit list price"
     heads = columns(
-        (tr("Line"), "left", 6), (tr("Description"), "left", 35), (tr("Part number"), "left", 18),
-        (tr("Qty"), "right", 13),
-        (unit_price, "right", 14), (tr("Extended"), "right", 14),
-    )  # fmt: skip
+        ("Line", "left", 6),
+        ("Description", "left", 35),
+        ("Part number", "left", 18),
+        ("Qty", "right", 13),
+        (unit_price, "right", 14),
+        ("Extended", "right", 14),
+    )
     if bill.has_discount:
         heads = columns(
-            (tr("Line"), "left", 6), (tr("Description"), "left", 26), (tr("Part number"), "left", 17),
-            (tr("Qty"), "right", 13),
-            (tr("Unit list price"), "right", 13), (tr("Discount"), "right", 10), (tr("Extended net"), "right", 15),
-        )  # fmt: skip
-    return Table("bill", tr("Bill of materials"), heads, tuple(rows), price_note(bill), "bill")
+            ("Line", "left", 6),
+            ("Description", "left", 26),
+            ("Part number", "left", 17),
+            ("Qty", "right", 13),
+            ("Unit list price", "right", 13),
+            ("Discount", "right", 10),
+            ("Extended net", "right", 15),
+        )
+    return Table("bill", "Bill of materials", heads, tuple(rows), price_note(bill), "bill")
 
 
 def price_note(bill: Bill) -> str:
     """What the amounts of a bill are, and what is not in them."""
     if bill.is_customer_copy:
-        kind = tr("Prices without taxes, freight and duties")
+        kind = "Prices without taxes, freight and duties"
     elif bill.has_discount:
-        kind = tr("Net prices after the discounts shown without taxes, freight and duties")
+        kind = "Net prices after the discounts shown without taxes, freight and duties"
     else:
-        kind = tr("List prices without taxes, freight, duties and discounts")
+        kind = "List prices without taxes, freight, duties and discounts"
     if bill.valid_until is None:
-        told = tr("{prices}; budgetary and not binding.", prices=kind)
+        told = f"{kind}; budgetary and not binding."
     else:
-        told = tr(
-            "{prices}; budgetary and not binding, valid until {date}.", prices=kind, date=words.date(bill.valid_until)
-        )
-    return told + " " + tr("Part numbers are to be confirmed in the vendor's configurator before ordering.")
+        told = f"{kind}; budgetary and not binding, valid until {words.date(bill.valid_until)}."
+    return told + " " + "Part numbers are to be confirmed in the vendor's configurator before ordering."
 
 
 def total_rows(bill: Bill) -> list[tuple[str, str]]:
@@ -104,19 +104,19 @@ def total_rows(bill: Bill) -> list[tuple[str, str]]:
     rows = []
     net = bill.net_total
     if bill.has_discount:
-        rows.append((tr("List prices, {currency}", currency=bill.currency), sum_text(bill.list_total)))
+        rows.append((f"List prices, {bill.currency}", sum_text(bill.list_total)))
     if bill.deal_discount_percent:
-        rows.append((tr("Net prices, {currency}", currency=bill.currency), sum_text(net)))
-        taken = translated(words.TO_BE_QUOTED) if net.is_unknown else f"\u2212{amount_text(bill.deal_reduction)}"
+        rows.append((f"Net prices, {bill.currency}", sum_text(net)))
+        taken = words.TO_BE_QUOTED if net.is_unknown else f"\u2212{amount_text(bill.deal_reduction)}"
         share = f"{percent(bill.deal_discount_percent)}{words.NO_BREAK}%"
-        rows.append((tr("Discount of the deal, {share}", share=share), taken))
-    return [*rows, (tr("Total, {currency}", currency=bill.currency), sum_text(replace(net, amount=bill.total)))]
+        rows.append((f"Discount of the deal, {share}", taken))
+    return [*rows, (f"Total, {bill.currency}", sum_text(replace(net, amount=bill.total)))]
 
 
 def sum_text(amount: Sum) -> str:
     """Sum as a bill prints it: 'to be quoted' where nothing is known of it, 'at least' while something is missing."""
     if amount.is_unknown:
-        return translated(words.TO_BE_QUOTED)
+        return words.TO_BE_QUOTED
     return at_least(amount.n_open > 0, amount_text(amount.amount))
 
 
@@ -131,18 +131,18 @@ def price_texts(line: BillLine) -> tuple[str, str, str]:
     In a customer's copy the unit price is what is paid, or "in the sum" where no whole cents make up the line.
     """
     if line.status in ("existing", "by others"):
-        text = tr("at hand") if line.status == "existing" else tr("by others")
+        text = "at hand" if line.status == "existing" else "by others"
         return text, "", text
     discount = f"{percent(line.discount_percent)}{words.NO_BREAK}%" if line.discount_percent else ""
     if line.unit_price == 0:
-        return tr("no charge"), discount, tr("no charge")
-    unit_price = amount_text(line.unit_price) if line.fixed_extended is None else tr("in the sum")
+        return "no charge", discount, "no charge"
+    unit_price = amount_text(line.unit_price) if line.fixed_extended is None else "in the sum"
     return unit_price, discount, amount_text(line.extended_net)
 
 
 def part_number(line: BillLine) -> Cell:
     """Part number of a line; a line that the quote adds may well have none."""
-    return Cell(line.sku) if line.sku or not line.item else Cell(tr("to be confirmed"), is_muted=True)
+    return Cell(line.sku) if line.sku or not line.item else Cell("to be confirmed", is_muted=True)
 
 
 def _line(line: BillLine, has_discount: bool, documents: Container[str]) -> Row:
@@ -150,7 +150,7 @@ def _line(line: BillLine, has_discount: bool, documents: Container[str]) -> Row:
     if line.status in STATUS_WORDS:
         notes.append(STATUS_WORDS[line.status])
     cites: tuple[str, ...] = ()
-    where = tr("price of {date}", date=line.price_date) if line.price_date else ""
+    where = f"price of {line.price_date}" if line.price_date else ""
     if line.unit_price is None or not line.price_source:
         where = ""
     elif line.price_source in documents:
@@ -183,32 +183,32 @@ def cost_table(result: SizingResult) -> Table:
     for category in CATEGORIES:
         part = bill.part(category)
         if part.bought:
-            known = tr("{n} of {all} lines", n=len(part.bought) - part.net_total.n_open, all=len(part.bought))
+            known = f"{len(part.bought) - part.net_total.n_open} of {len(part.bought)} lines"
             rows.append(row(_TITLES[category], _part_text(part.net_total), known))
-    rows.append(row(tr("Bought once"), sum_text(bill.one_off), "", kind="total"))
-    rows.append(row(tr("Support and subscriptions, a year"), _yearly_text(bill), ""))
+    rows.append(row("Bought once", sum_text(bill.one_off), "", kind="total"))
+    rows.append(row("Support and subscriptions, a year", _yearly_text(bill), ""))
     typical = sum(rack.typical_w for rack in plan.racks)
     pue = result.request.site.pue_ratio
     energy = si(1e3 * energy_kwh_per_year(typical, pue or 1.0), "Wh")
     is_lower = any(rack.has_unknown_power for rack in plan.racks)
-    how = tr("PUE {ratio}", ratio=plain(pue)) if pue is not None else tr("without cooling: no PUE was given")
-    rows.append(row(tr("Energy, a year"), at_least(is_lower, energy), how))
+    how = f"PUE {plain(pue)}" if pue is not None else "without cooling: no PUE was given"
+    rows.append(row("Energy, a year", at_least(is_lower, energy), how))
     heads = columns(
-        (tr("Part"), "left", 40),
-        (tr("Amount, {currency}", currency=bill.currency), "right", 30),
-        (tr("Known"), "left", 30),
+        ("Part", "left", 40),
+        (f"Amount, {bill.currency}", "right", 30),
+        ("Known", "left", 30),
     )
-    note = tr("Energy is that of the typical draw, all year round. A tariff turns it into money; none was given.")
+    note = "Energy is that of the typical draw, all year round. A tariff turns it into money; none was given."
     rental = result.request.rental
     if rental is not None and rental.electricity_per_kwh is not None:
-        note = tr("Energy is that of the typical draw, all year round. What it costs stands below, beside renting.")
-    return Table("cost", tr("What it costs to buy and to run"), heads, tuple(rows), note)
+        note = "Energy is that of the typical draw, all year round. What it costs stands below, beside renting."
+    return Table("cost", "What it costs to buy and to run", heads, tuple(rows), note)
 
 
 def _part_text(amount: Sum) -> str:
-    return tr("no charge") if not amount.n_open and not amount.amount else sum_text(amount)
+    return "no charge" if not amount.n_open and not amount.amount else sum_text(amount)
 
 
 def _yearly_text(bill: Bill) -> str:
     yearly = bill.yearly
-    return tr("none") if not yearly.n_open and not yearly.amount else sum_text(yearly)
+    return "none" if not yearly.n_open and not yearly.amount else sum_text(yearly)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from sizer.base.estimate import Z90
-from sizer.base.language import tr
 from sizer.base.quantities import duration, si, significant
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
@@ -21,13 +20,13 @@ def calibration_table(design: DesignAnswer, answer: WorkloadAnswer, number: int,
     """Coefficients of one workload on this platform."""
     rows = tuple(_rows(design, answer, catalog, stored_calibration()))
     heads = columns(
-        (tr("Value"), "left", 42),
-        (tr("Median"), "right", 16),
-        (tr("90 % interval"), "left", 20),
-        (tr("In the formulas"), "left", 22),
+        ("Value", "left", 42),
+        ("Median", "right", 16),
+        ("90 % interval", "left", 20),
+        ("In the formulas", "left", 22),
     )
-    caption = tr("Calibrated values behind {name}", name=answer.workload.name)
-    note = tr("An interval as wide as the prior says that nothing near was published.")
+    caption = f"Calibrated values behind {answer.workload.name}"
+    note = "An interval as wide as the prior says that nothing near was published."
     return Table(f"calibration-{number}", caption, heads, rows, note)
 
 
@@ -54,37 +53,33 @@ def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibr
         return row(
             label,
             text(float(value(middle))),
-            tr("{low} to {high}", low=text(float(low)), high=text(float(high))),
+            f"{text(float(low))} to {text(float(high))}",
             symbol,
         )
 
     def plain(number: float) -> str:
         return significant(number, 2)
 
-    yield line(tr("Share of the GPU's peak that arithmetic reaches"), step.EFFICIENCY, words.percent, "η")
+    yield line("Share of the GPU's peak that arithmetic reaches", step.EFFICIENCY, words.percent, "η")
     yield line(
-        tr("Part of a step that does not grow with the batch"),
+        "Part of a step that does not grow with the batch",
         step.LAUNCH,
         lambda s: f"{significant(1e3 * s, 2)}\u202fms",
         "t launch",
     )
-    yield line(tr("Samples that it takes to fill a GPU"), step.FILL, plain, "f")
+    yield line("Samples that it takes to fill a GPU", step.FILL, plain, "f")
     if is_inference:
-        yield line(
-            tr("Rate of one link between host and GPUs"), step.HOST_LINK, lambda rate: si(rate, "B/s", 2), "B host"
-        )
+        yield line("Rate of one link between host and GPUs", step.HOST_LINK, lambda rate: si(rate, "B/s", 2), "B host")
     elif design.n_gpus > 1:
         yield line(
-            tr("Rate of one GPU towards the others of its server"), step.INTRA, lambda rate: si(rate, "B/s", 2), "B in"
+            "Rate of one GPU towards the others of its server", step.INTRA, lambda rate: si(rate, "B/s", 2), "B in"
         )
         if design.n_servers > 1:
-            yield line(tr("Share of the line rate that the exchange reaches"), step.INTER, words.percent, "u", _share)
-        yield line(tr("Share of the backward pass that hides exchange"), step.OVERLAP, words.percent, "k", _logistic)
-        yield line(
-            tr("Growth of a step with each doubling of the GPUs of a server"), step.STRAGGLER, words.percent, "s"
-        )
+            yield line("Share of the line rate that the exchange reaches", step.INTER, words.percent, "u", _share)
+        yield line("Share of the backward pass that hides exchange", step.OVERLAP, words.percent, "k", _logistic)
+        yield line("Growth of a step with each doubling of the GPUs of a server", step.STRAGGLER, words.percent, "s")
         if design.n_servers > 1:
-            yield line(tr("Growth of a step on two servers against one"), step.SCALE_OUT, words.percent, "r")
+            yield line("Growth of a step on two servers against one", step.SCALE_OUT, words.percent, "r")
     fixed_s, s_per_byte, log_sd, _ = (
         calibration.decode_terms(answer.stack.loader, answer.stack.framework, answer.stack.id)
         if float(answer.cpu_utilization_fraction.value) > 0
@@ -94,18 +89,16 @@ def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibr
         spread = float(np.exp(Z90 * log_sd))
         core_ms = 1e3 * (fixed_s + s_per_byte * answer.sample_bytes)
         yield row(
-            tr("Core time of a sample on the host"),
+            "Core time of a sample on the host",
             f"{significant(core_ms, 2)}\u202fms",
-            tr(
-                "{low} to {high}",
-                low=f"{significant(core_ms / spread, 2)}\u202fms",
-                high=f"{significant(core_ms * spread, 2)}\u202fms",
+            "{low} to {high}".format(
+                low=f"{significant(core_ms / spread, 2)}\u202fms", high=f"{significant(core_ms * spread, 2)}\u202fms"
             ),
             "c",
         )
     if answer.time is not None:
-        yield row(tr("Start-up of a run"), duration(answer.time.start_up_s), "–", "t start")
-        yield row(tr("Epochs to the target"), words.estimate(answer.time.epochs, "epochs", bare=True), "–", "E")
+        yield row("Start-up of a run", duration(answer.time.start_up_s), "–", "t start")
+        yield row("Epochs to the target", words.estimate(answer.time.epochs, "epochs", bare=True), "–", "E")
 
 
 def _logistic(value: float) -> float:

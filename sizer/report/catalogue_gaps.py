@@ -91,9 +91,14 @@ def counts_table(found: Sequence[Gap], catalog: Catalog) -> Table:
         total = sum(len(catalog.folder(folder)) for folder in {gap.kind for gap in found})
         rows.append(_counts_row("All of these", found, total, is_total=True))
     heads = columns(
-        "Kind", ("Parts", "right"), ("With something unknown", "right"), ("Facts not published", "right"),
-        ("Facts assumed", "right"), ("Without part number", "right"), ("Without price", "right"),
-    )  # fmt: skip
+        "Kind",
+        ("Parts", "right"),
+        ("With something unknown", "right"),
+        ("Facts not published", "right"),
+        ("Facts assumed", "right"),
+        ("Without part number", "right"),
+        ("Without price", "right"),
+    )
     return Table("unknown-counts", "What is unknown, by kind of part", heads, tuple(rows))
 
 

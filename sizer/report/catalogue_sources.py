@@ -44,18 +44,27 @@ def sources_table(catalog: Catalog, measurements: Counter[str], text: str = "", 
     wanted = text.lower().split()
     rows = [
         row(
-            source.title, source.publisher, source.date or Cell("not dated", is_muted=True), source.grade,
-            grouped(facts[source.id]), grouped(sum(measurements[key] for key in {source.id, *source.aliases})),
+            source.title,
+            source.publisher,
+            source.date or Cell("not dated", is_muted=True),
+            source.grade,
+            grouped(facts[source.id]),
+            grouped(sum(measurements[key] for key in {source.id, *source.aliases})),
             source.where or _NONE,
         )
         for source in sorted(set(catalog.sources.values()), key=lambda one: (one.title.lower(), one.id))
         if (not grades or source.grade in grades)
         and all(word in f"{source.title} {source.publisher} {source.where}".lower() for word in wanted)
-    ]  # fmt: skip
+    ]
     heads = columns(
-        ("Title", "left", 32), ("Publisher", "left", 18), ("Date", "left", 10), ("Grade", "left", 6),
-        ("Facts", "right", 6), ("Measurements", "right", 10), ("Place", "left", 18),
-    )  # fmt: skip
+        ("Title", "left", 32),
+        ("Publisher", "left", 18),
+        ("Date", "left", 10),
+        ("Grade", "left", 6),
+        ("Facts", "right", 6),
+        ("Measurements", "right", 10),
+        ("Place", "left", 18),
+    )
     return Table("sources", "Cited documents", heads, tuple(rows))
 
 

@@ -47,16 +47,29 @@ NOT_SOLD = ("dnns", "datasets", "stacks", "recipes")
 # Folder -> facts by which its parts are compared. A tuple: the first of them that is known.
 _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "gpus": (
-        ("form_factor",), ("memory_bytes",), ("memory_bytes_per_s",), ("peak_mixed_flop_per_s",),
-        ("peak_fp32_flop_per_s",), ("tdp_w",),
+        ("form_factor",),
+        ("memory_bytes",),
+        ("memory_bytes_per_s",),
+        ("peak_mixed_flop_per_s",),
+        ("peak_fp32_flop_per_s",),
+        ("tdp_w",),
     ),
     "cpus": (("cores",), ("threads",), ("base_clock_hz",), ("tdp_w",)),
     "servers": (
-        ("n_gpus",), ("intra_link",), ("memory_bytes",), ("height_u",), ("power_max_w", "power_high_w"), ("weight_kg",),
+        ("n_gpus",),
+        ("intra_link",),
+        ("memory_bytes",),
+        ("height_u",),
+        ("power_max_w", "power_high_w"),
+        ("weight_kg",),
     ),
     "storage": (
-        ("kind",), ("min_nodes",), ("node_read_high_bytes_per_s", "mount_high_bytes_per_s"), ("height_u",),
-        ("power_max_w", "power_high_w"), ("weight_kg",),
+        ("kind",),
+        ("min_nodes",),
+        ("node_read_high_bytes_per_s", "mount_high_bytes_per_s"),
+        ("height_u",),
+        ("power_max_w", "power_high_w"),
+        ("weight_kg",),
     ),
     "switches": (("ports",), ("height_u",), ("power_max_w", "power_high_w"), ("latency_s",), ("weight_kg",)),
     "gateways": (("ports",), ("uplink_kind",), ("front_end_kind",), ("height_u",), ("power_max_w", "power_high_w")),
@@ -71,7 +84,7 @@ _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "datasets": (("n_samples",), ("sample_bytes",), ("n_validation_samples",), ("format",)),
     "stacks": (("framework",), ("released",), ("precisions",), ("loader",), ("task",)),
     "recipes": (("dnn",), ("target",), ("points",)),
-}  # fmt: skip
+}
 # Names of facts where the guide's are too short to stand alone.
 _LABELS = {
     "applies_to": "Goes with",
@@ -245,9 +258,12 @@ def part_table(item: Item, catalog: Catalog) -> Table:
         if field not in skipped:
             rows += _fact_rows(field, getattr(item, field), catalog)
     heads = columns(
-        ("Fact", "left", 18), ("Value", "left", 24), ("Basis", "left", 10), ("Source and place", "left", 26),
+        ("Fact", "left", 18),
+        ("Value", "left", 24),
+        ("Basis", "left", 10),
+        ("Source and place", "left", 26),
         ("Remark", "left", 22),
-    )  # fmt: skip
+    )
     return Table(f"part-{item.id}", f"What is known about the {part_name(item, catalog)}", heads, tuple(rows))
 
 
@@ -365,8 +381,12 @@ def uses_of(item_id: str, design: DesignAnswer) -> list[str]:
     if item_id == platform.storage.id and not quantities:
         found.append("storage of the design")
     for answer in design.workloads:
-        parts = {"neural network": answer.dnn, "data set": answer.dataset, "software stack": answer.stack,
-                 "training recipe": answer.recipe}  # fmt: skip
+        parts = {
+            "neural network": answer.dnn,
+            "data set": answer.dataset,
+            "software stack": answer.stack,
+            "training recipe": answer.recipe,
+        }
         found += [
             f"{role} of the workload {answer.workload.name}"
             for role, used in parts.items()

@@ -69,8 +69,9 @@ def shares_table(found: Difference, currency: str, label_of: Label) -> Table | N
 def shown_numbers(found: Difference) -> tuple[str, ...]:
     """Numbers that tables have room for: the rate is what is asked, racks follow the rack units."""
     times = tuple(key for key in found.compared if key.startswith("time-"))
-    return tuple(key for key in ("price", "gpus", "storage-nodes", *times, "power", "rack-units")
-                 if key in found.compared)  # fmt: skip
+    return tuple(
+        key for key in ("price", "gpus", "storage-nodes", *times, "power", "rack-units") if key in found.compared
+    )
 
 
 def _moves(found: Difference, key: str) -> bool:
@@ -100,8 +101,9 @@ def _share(found: Difference, cause: Cause, key: str, currency: str) -> Cell:
 
 def _totals(found: Difference, keys: list[str], currency: str) -> Iterator[Row]:
     beyond = [found.together(key) for key in keys]
-    texts = [NONE if one is None else Cell(signed_number(one, key, currency)) for one, key in
-             zip(beyond, keys, strict=True)]  # fmt: skip
+    texts = [
+        NONE if one is None else Cell(signed_number(one, key, currency)) for one, key in zip(beyond, keys, strict=True)
+    ]
     yield row("Together, beyond what each does first", *texts)
     totals = (signed_number(found.total(key), key, currency) for key in keys)
     yield row("The whole difference", *totals, kind="total")

@@ -8,7 +8,6 @@ from xml.sax.saxutils import escape
 
 import altair as alt
 
-from sizer.base.language import tr
 from sizer.base.resources import data_dir
 from sizer.drawings.shapes import text_width, wrapped
 from sizer.report.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, Palette, altair_config
@@ -50,8 +49,8 @@ def broken(name: str, limit: int = NAME_PX, max_lines: int = 2) -> str:
 
 def time_unit(longest_s: float) -> tuple[float, str]:
     """Seconds of the unit in which an axis up to ``longest_s`` reads best, and its name."""
-    units = ((86_400.0, tr("days")), (3600.0, tr("hours")), (60.0, tr("minutes")))
-    return next((unit for unit in units if longest_s >= 2 * unit[0]), (1.0, tr("seconds")))
+    units = ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes"))
+    return next((unit for unit in units if longest_s >= 2 * unit[0]), (1.0, "seconds"))
 
 
 def upright_mark(value: float, text: str, scale: alt.Scale, palette: Palette) -> list[Any]:

@@ -8,8 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import duration, si, significant
+from sizer.base.quantities import by_count, duration, si, significant
 from sizer.drawings.datapath import is_limit
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
 from sizer.report.charting import (
@@ -53,7 +52,7 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
         if not is_limit(stage, answer):
             continue
         cut = value > longest
-        note = tr("limits") if stage.is_limiting else tr("{share} busy", share=percent(stage.load_fraction))
+        note = "limits" if stage.is_limiting else f"{percent(stage.load_fraction)} busy"
         rows.append(
             {
                 "stage": STAGES[stage.key],
@@ -78,12 +77,12 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
                 "shown:Q",
                 scale=scale,
                 axis=axis(grid=False),
-                title=tr("throughput that each stage could pass, {unit}", unit=unit),
+                title=f"throughput that each stage could pass, {unit}",
             ),
             color=colour,
             stroke=outline,
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=[alt.Tooltip("stage:N", title=tr("stage")), alt.Tooltip("text:N", title=unit)],
+            tooltip=[alt.Tooltip("stage:N", title="stage"), alt.Tooltip("text:N", title=unit)],
         ),
         base.transform_filter("datum.has_interval")
         .mark_rule(strokeWidth=1.2, color=palette.ink)
@@ -91,7 +90,7 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
         base.mark_text(align="left", dx=6).encode(x=alt.X("end:Q", scale=scale), text="text:N"),
     ]
     if target is not None:
-        layers += upright_mark(target, tr("target {rate}", rate=significant(target)), scale, palette)
+        layers += upright_mark(target, f"target {significant(target)}", scale, palette)
     return finish(layers, stage_finding(answer), palette, width, 28 * len(rows))
 
 
@@ -101,12 +100,9 @@ def stage_finding(answer: WorkloadAnswer) -> str:
     stage, text = STAGES[answer.bottleneck], si(rate, sample_unit(answer.dnn))
     following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
     if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
-        return tr("{stage} limits at {rate}", stage=stage, rate=text)
+        return f"{stage} limits at {text}"
     distance, after = significant(float(following.capacity.value) / rate, 2), stage_word(following.key, inside=True)
-    return tr(
-        "{stage} limits at {rate}; {next} would follow at {ratio} times that",
-        stage=stage, rate=text, next=after, ratio=distance,
-    )  # fmt: skip
+    return f"{stage} limits at {text}; {after} would follow at {distance} times that"
 
 
 def scaling_chart(
@@ -125,12 +121,10 @@ def scaling_chart(
         for g, v, lo, hi in zip(gpus, middle, low, high, strict=True)
     ]
     top, most = float(high.max()) * 1.04, float(gpus.max())
-    x = alt.X(
-        "gpus:Q", title=tr("GPUs"), scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1)
-    )
+    x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
     scale = alt.Scale(domain=[0, top], nice=True)
     is_training = answer.workload.task == "training"
-    title = tr("training throughput, {unit}", unit=unit) if is_training else tr("throughput, {unit}", unit=unit)
+    title = f"training throughput, {unit}" if is_training else f"throughput, {unit}"
     y, quiet_y = alt.Y("value:Q", title=title, scale=scale, axis=axis()), alt.Y("value:Q", scale=scale)
     base = chart_of(rows)
     layers: list[Any] = [
@@ -147,7 +141,7 @@ def scaling_chart(
     ]
     if published:
         tips = [
-            alt.Tooltip("what:N", title=tr("measured")),
+            alt.Tooltip("what:N", title="measured"),
             alt.Tooltip("value:Q", title=unit),
             alt.Tooltip("source:N"),
         ]
@@ -155,20 +149,20 @@ def scaling_chart(
         layers.append(points.encode(x=x, y=quiet_y, tooltip=tips))
     target = answer.workload.target.samples_per_s
     if target is not None and target < top:
-        layers += level_mark(target, tr("target {rate}", rate=significant(target)), scale, palette, at_end=True)
+        layers += level_mark(target, f"target {significant(target)}", scale, palette, at_end=True)
     layers += _chosen_point(n_gpus, float(answer.throughput.value), most, palette, x, quiet_y)
-    shown = [tr("line and band: prediction with its 90 % interval")]
+    shown = ["line and band: prediction with its 90 % interval"]
     if published:
-        shown.append(tr("circles: published measurements of this software"))
+        shown.append("circles: published measurements of this software")
     return finish(layers, scaling_finding(answer, n_gpus), palette, width, height, capital("; ".join(shown)))
 
 
 def _chosen_point(n_gpus: int, rate: float, most: float, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
-    point = chart_of([{"gpus": n_gpus, "value": rate, "text": tr("this design: {rate}", rate=significant(rate))}])
+    point = chart_of([{"gpus": n_gpus, "value": rate, "text": f"this design: {significant(rate)}"}])
     # Right of the rising line and below it there is room, except at the end; lines stop at the words.
-    place: dict[str, Any] = {"align": "left", "dx": 10, "dy": 16} if n_gpus < 0.6 * most else {
-        "align": "right", "dx": -10, "dy": -14
-    }  # fmt: skip
+    place: dict[str, Any] = (
+        {"align": "left", "dx": 10, "dy": 16} if n_gpus < 0.6 * most else {"align": "right", "dx": -10, "dy": -14}
+    )
     halo = point.mark_text(**place, fontWeight=600, stroke=palette.background, strokeWidth=9)
     text = point.mark_text(**place, fontWeight=600, color=palette.accent)
     dot = point.mark_point(filled=True, size=85, color=palette.accent, opacity=1)
@@ -188,7 +182,7 @@ def _stage_line(
             continue
         rows: Rows = [{"gpus": float(g), "value": float(v)} for g, v in zip(gpus[inside], line[inside], strict=True)]
         at_right = rows[-1]["gpus"] > 0.8 * float(gpus.max())
-        end = chart_of([{**rows[-1], "text": tr("{stage} could pass", stage=stage_word(key, inside=True))}])
+        end = chart_of([{**rows[-1], "text": f"{stage_word(key, inside=True)} could pass"}])
         side: dict[str, Any] = {"align": "right", "dy": -9} if at_right else {"align": "left", "dx": 6}
         colour = palette.stages[key]
         layers += [
@@ -201,11 +195,12 @@ def _stage_line(
 def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
     """Title of the scaling chart."""
     if n_gpus == 1:
-        return tr("One GPU passes {rate}", rate=si(float(answer.throughput.value), sample_unit(answer.dnn)))
-    return trn(
-        "{n} GPU keeps {share} of what it would pass alone", "{n} GPUs keep {share} of what each would pass alone",
-        n_gpus, n=n_gpus, share=percent(answer.scaling_efficiency),
-    )  # fmt: skip
+        return f"One GPU passes {si(float(answer.throughput.value), sample_unit(answer.dnn))}"
+    return by_count(
+        n_gpus,
+        f"{n_gpus} GPU keeps {percent(answer.scaling_efficiency)} of what it would pass alone",
+        f"{n_gpus} GPUs keep {percent(answer.scaling_efficiency)} of what each would pass alone",
+    )
 
 
 def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
@@ -217,16 +212,16 @@ def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     total = float(time.total_s.value)
     later = max(total - time.start_up_s - first - evaluations, 0.0)
     parts = [
-        (tr("Start-up"), time.start_up_s, palette.other),
-        (tr("First epoch, cold"), first, palette.stages["storage"]),
-        (tr("Later epochs"), later, palette.stages[answer.bottleneck]),
-        (tr("Evaluations"), evaluations, palette.other),
+        ("Start-up", time.start_up_s, palette.other),
+        ("First epoch, cold", first, palette.stages["storage"]),
+        ("Later epochs", later, palette.stages[answer.bottleneck]),
+        ("Evaluations", evaluations, palette.other),
     ]
     factor, unit = time_unit(total)
     rows: Rows = []
     start = 0.0
     for label, length, colour in parts:
-        text = f"{duration(length)} · {percent(length / total)}" if length > 0 else tr("none")
+        text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
         rows.append(
             {"part": label, "from": start / factor, "to": (start + length) / factor, "colour": colour, "text": text}
         )
@@ -239,14 +234,18 @@ def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
     layers = [
         base.mark_bar(height=band).encode(
             x=alt.X(
-                "from:Q", scale=scale, axis=axis(tickCount=8),
-                title=tr("time since the training began, {unit}", unit=unit),
+                "from:Q",
+                scale=scale,
+                axis=axis(tickCount=8),
+                title=f"time since the training began, {unit}",
             ),
-            x2="to:Q", color=colour_of, tooltip=[alt.Tooltip("part:N"), alt.Tooltip("text:N", title=tr("length"))],
+            x2="to:Q",
+            color=colour_of,
+            tooltip=[alt.Tooltip("part:N"), alt.Tooltip("text:N", title="length")],
         ),
         base.mark_tick(thickness=1.5).encode(x=alt.X("from:Q", scale=scale), color=colour_of),
         base.mark_text(align="left", dx=6).encode(x=alt.X("to:Q", scale=scale), text="text:N"),
-    ]  # fmt: skip
+    ]
     return finish(layers, time_finding(answer, later / total), palette, width, 25 * len(rows))
 
 
@@ -255,14 +254,8 @@ def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
     assert answer.time is not None
     total = duration(float(answer.time.total_s.value))
     if later_share >= 0.9:
-        return tr(
-            "Warm epochs take {share} of the {total}; start-up and cold reads hardly count",
-            share=percent(later_share), total=total,
-        )  # fmt: skip
-    return tr(
-        "Start-up, the cold first epoch and evaluations take {share} of the {total}",
-        share=percent(1 - later_share), total=total,
-    )  # fmt: skip
+        return f"Warm epochs take {percent(later_share)} of the {total}; start-up and cold reads hardly count"
+    return f"Start-up, the cold first epoch and evaluations take {percent(1 - later_share)} of the {total}"
 
 
 def pareto_chart(
@@ -274,8 +267,8 @@ def pareto_chart(
         return None
     priced = all(point.cost is not None for point in points)
     slowest = max(point.time_s for point in points)
-    units = ((3600.0, tr("hours")), (60.0, tr("minutes")))
-    factor, unit = next((one for one in units if slowest >= 2 * one[0]), (1.0, tr("seconds")))
+    units = ((3600.0, "hours"), (60.0, "minutes"))
+    factor, unit = next((one for one in units if slowest >= 2 * one[0]), (1.0, "seconds"))
     rows: Rows = [
         {
             "x": _effort(point, priced) / (1e6 if priced else 1.0),
@@ -288,21 +281,17 @@ def pareto_chart(
         for point in sorted(points, key=lambda point: (not point.is_documented, point.time_s))
     ]
     x_title = (
-        tr("list price, million {currency}", currency=result.request.currency)
-        if priced
-        else tr("GPUs, which stand in for the missing prices")
+        f"list price, million {result.request.currency}" if priced else "GPUs, which stand in for the missing prices"
     )
     is_training = result.design.workloads[0].time is not None
-    y_title = (
-        tr("time to train, {unit}", unit=unit) if is_training else tr("time for a million samples, {unit}", unit=unit)
-    )
+    y_title = f"time to train, {unit}" if is_training else f"time for a million samples, {unit}"
     x_domain, y_domain = _padded([row["x"] for row in rows]), _padded([row["y"] for row in rows])
     x_scale, y_scale = (alt.Scale(domain=domain, nice=False, zero=False) for domain in (x_domain, y_domain))
     x, y = (
         alt.X("x:Q", title=x_title, scale=x_scale, axis=axis()),
         alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis()),
     )
-    base, tips = chart_of(rows), [alt.Tooltip("name:N", title=tr("design"))]
+    base, tips = chart_of(rows), [alt.Tooltip("name:N", title="design")]
     others, chosen = base.transform_filter("!datum.chosen"), base.transform_filter("datum.chosen")
     shape = alt.Shape("server:N", legend=None)
     # Points that others beat in both axes are on the front for their power or rack space; they stay without label.
@@ -356,17 +345,17 @@ def pareto_finding(result: SizingResult, priced: bool) -> str:
     points = _near(result)
     chosen = next((point for point in points if point.is_documented), None)
     if chosen is None:
-        return tr("{designs} that no other one beats", designs=plural(len(points), "design"))
+        return f"{plural(len(points), 'design')} that no other one beats"
     name = short_name(chosen, result)
     if all(_effort(point, priced) >= _effort(chosen, priced) for point in points):
         if priced:
-            return tr("No other design on the front is cheaper than {name}", name=name)
-        return tr("No other design on the front needs fewer GPUs than {name}", name=name)
+            return f"No other design on the front is cheaper than {name}"
+        return f"No other design on the front needs fewer GPUs than {name}"
     faster = sum(point.time_s < chosen.time_s for point in points)
     if not faster:
-        return tr("No other design on the front is faster than {name}", name=name)
-    return trn(
-        "{n} of {all} designs on the front is faster than {name}",
-        "{n} of {all} designs on the front are faster than {name}",
-        faster, n=faster, all=len(points), name=name,
-    )  # fmt: skip
+        return f"No other design on the front is faster than {name}"
+    return by_count(
+        faster,
+        f"{faster} of {len(points)} designs on the front is faster than {name}",
+        f"{faster} of {len(points)} designs on the front are faster than {name}",
+    )

@@ -59,13 +59,19 @@ def along_chart(
     """
     at = _positions(x)
     rows: Rows = [
-        {"x": place, "value": float(value), "low": float(low), "high": float(high), "at": text,
-         "stage": stage(key), "text": f"{significant(float(value))} ({significant(float(low), 2)} to "
-         f"{significant(float(high), 2)})"}
+        {
+            "x": place,
+            "value": float(value),
+            "low": float(low),
+            "high": float(high),
+            "at": text,
+            "stage": stage(key),
+            "text": f"{significant(float(value))} ({significant(float(low), 2)} to {significant(float(high), 2)})",
+        }
         for place, value, low, high, text, key in zip(
             at, rate.value, rate.low, rate.high, x.texts, limiting, strict=True
         )
-    ]  # fmt: skip
+    ]
     top = max(row["high"] for row in rows) * 1.05
     scale = alt.Scale(domain=[0, top], nice=True)
     ends = alt.Scale(domain=[at[0], at[-1]], nice=False, zero=False, reverse=x.base > 0)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from sizer.base.language import tr
 from sizer.base.quantities import grouped
 from sizer.drawings.palette import COLUMN_PX
 from sizer.report.charting import Chart, Rows, axis, chart_of, finish, time_unit
@@ -44,7 +43,7 @@ def copy_chart(one: "LocalCopy", palette: Palette = LIGHT, width: int | str = CO
     if one.fits is False or np.abs(local - shared).max() < _ALIKE * shared.max():
         return None
     factor, unit = time_unit(float(max(shared.max(), local.max())))
-    colours = {tr("shared storage"): palette.stages["storage"], tr("copy to local drives"): palette.ink}
+    colours = {"shared storage": palette.stages["storage"], "copy to local drives": palette.ink}
     rows: Rows = [
         {"epochs": float(n), "time": float(time) / factor, "way": way, "colour": colour}
         for (way, colour), times in zip(colours.items(), (shared, local), strict=True)
@@ -53,8 +52,8 @@ def copy_chart(one: "LocalCopy", palette: Palette = LIGHT, width: int | str = CO
     # Room to the right of the lines for their names.
     x_scale = alt.Scale(domain=[0, float(epochs[-1]) * 1.28], nice=False)
     y_scale = alt.Scale(domain=[0, max(row["time"] for row in rows) * 1.08], nice=False)
-    x = alt.X("epochs:Q", scale=x_scale, axis=axis(grid=False, values=_ticks(float(epochs[-1]))), title=tr("epochs"))
-    y = alt.Y("time:Q", scale=y_scale, axis=axis(), title=tr("time to train, {unit}", unit=unit))
+    x = alt.X("epochs:Q", scale=x_scale, axis=axis(grid=False, values=_ticks(float(epochs[-1]))), title="epochs")
+    y = alt.Y("time:Q", scale=y_scale, axis=axis(), title=f"time to train, {unit}")
     colour = alt.Color("colour:N", scale=None)
     layers: list[Any] = [
         chart_of(rows).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, detail="way:N"),
@@ -70,11 +69,11 @@ def copy_chart(one: "LocalCopy", palette: Palette = LIGHT, width: int | str = CO
 def copy_finding(one: "LocalCopy") -> str:
     """Title of the chart."""
     if math.isinf(one.break_even_epoch):
-        return tr("Copying to local drives first never pays")
+        return "Copying to local drives first never pays"
     count = grouped(one.break_even_epoch)
     if one.drives_are_bound:
-        return tr("Copying to local drives first is ahead after {n} epochs at the earliest", n=count)
-    return tr("Copying to local drives first is ahead after {n} epochs", n=count)
+        return f"Copying to local drives first is ahead after {count} epochs at the earliest"
+    return f"Copying to local drives first is ahead after {count} epochs"
 
 
 def _epochs(one: "LocalCopy") -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
@@ -90,8 +89,13 @@ def _ticks(most: float) -> list[float]:
 
 def _names(rows: Rows, top: float) -> Rows:
     """Names at the right ends of the lines, apart where these lie close."""
-    ends = sorted((max((row for row in rows if row["way"] == way), key=lambda row: row["epochs"])
-                   for way in {row["way"] for row in rows}), key=lambda row: row["time"])  # fmt: skip
+    ends = sorted(
+        (
+            max((row for row in rows if row["way"] == way), key=lambda row: row["epochs"])
+            for way in {row["way"] for row in rows}
+        ),
+        key=lambda row: row["time"],
+    )
     apart = 16 / _HEIGHT_PX * top
     low, high = ends
     gap = high["time"] - low["time"]
@@ -104,7 +108,7 @@ def _break_even(one: "LocalCopy", factor: float, x: alt.X, y: alt.Y, palette: Pa
     point = {
         "epochs": at,
         "time": float(one.local_total_s(np.array(at))) / factor,
-        "text": tr("break-even, {n} epochs", n=grouped(at)),
+        "text": f"break-even, {grouped(at)} epochs",
     }
     mark = chart_of([point])
     return [

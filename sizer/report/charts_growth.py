@@ -5,7 +5,6 @@ from typing import Any
 
 import altair as alt
 
-from sizer.base.language import tr, translated
 from sizer.base.quantities import grouped
 from sizer.drawings.palette import COLUMN_PX
 from sizer.report.charting import Chart, Rows, axis, chart_of, finish
@@ -48,11 +47,11 @@ def owned_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | st
     is_servers = needs[0].n_servers != needs[-1].n_servers
     if needs[0] == needs[-1]:
         return None
-    key, title = ("n_servers", tr("servers")) if is_servers else ("storage_nodes", tr("storage nodes"))
+    key, title = ("n_servers", "servers") if is_servers else ("storage_nodes", "storage nodes")
     most = getattr(needs[-1], key)
     rows: Rows = [
         {
-            "year": tr("year {n}", n=year),
+            "year": f"year {year}",
             "owned": getattr(owned, key),
             "need": getattr(need, key),
             "text": grouped(getattr(owned, key)),
@@ -73,7 +72,7 @@ def owned_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | st
     if any(row["owned"] != row["need"] for row in rows):
         tick = base.mark_tick(thickness=2, color=palette.ink, width=alt.RelativeBandSize(0.75))
         layers.append(tick.encode(y=alt.Y("need:Q", scale=scale)))
-    below = tr("Bars: owned; lines: needed.") if len(layers) > 2 else ""
+    below = "Bars: owned; lines: needed." if len(layers) > 2 else ""
     return finish(layers, _owned_finding(found, key), palette, width, _HEIGHT, below)
 
 
@@ -81,8 +80,8 @@ def _owned_finding(found: PlatformGrowth, key: str) -> str:
     first, last = (getattr(size, key) for size in (found.best.sizes[0], found.best.sizes[-1]))
     noun = "server" if key == "n_servers" else "storage node"
     if first == last:
-        return tr("{all} from the first year on", all=plural(last, noun))
-    return tr("From {first} to {last}", first=grouped(first), last=plural(last, noun))
+        return f"{plural(last, noun)} from the first year on"
+    return f"From {grouped(first)} to {plural(last, noun)}"
 
 
 def used_up_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
@@ -103,8 +102,8 @@ def used_up_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | 
         value for value in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if domain[0] <= value <= domain[1]
     ]
     y_axis = alt.Axis(values=ticks, labelExpr=percent)
-    x = alt.X("year:Q", scale=x_scale, axis=x_axis, title=tr("year"))
-    y = alt.Y("load:Q", scale=scale, axis=y_axis, title=tr("load of the first year's cluster"))
+    x = alt.X("year:Q", scale=x_scale, axis=x_axis, title="year")
+    y = alt.Y("load:Q", scale=scale, axis=y_axis, title="load of the first year's cluster")
     level = chart_of([{"year": year, "load": 1.0} for year in (1, n_years)])
     layers: list[Any] = [level.mark_line(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(x=x, y=y)]
     labels: Rows = []
@@ -115,13 +114,13 @@ def used_up_chart(found: PlatformGrowth, palette: Palette = LIGHT, width: int | 
         dash = [5, 3] if limit.name in _DASHED else [1, 0]
         line = chart_of(rows).mark_line(color=colour, strokeDash=dash, point=alt.OverlayMarkDef(color=colour, size=22))
         layers.append(line.encode(x=x, y=y))
-        labels.append({"year": n_years, "load": limit.loads[-1], "text": translated(limit.name)})
+        labels.append({"year": n_years, "load": limit.loads[-1], "text": limit.name})
     layers.append(
         chart_of(_apart(labels, domain))
         .mark_text(align="left", dx=8)
         .encode(x=x, y=alt.Y("at:Q", scale=scale), text="text:N")
     )
-    return finish(layers, _used_up_finding(found), palette, width, _HEIGHT + 30, tr("Thin line: used up."))
+    return finish(layers, _used_up_finding(found), palette, width, _HEIGHT + 30, "Thin line: used up.")
 
 
 def _is_drawn(limit: Limit) -> bool:
@@ -146,6 +145,6 @@ def _apart(labels: Rows, domain: list[float]) -> Rows:
 def _used_up_finding(found: PlatformGrowth) -> str:
     hit = [limit for limit in found.limits if limit.year is not None and not limit.is_of_request]
     if not hit:
-        return tr("Nothing of the first year's cluster is used up within {n} years", n=len(found.needs))
+        return f"Nothing of the first year's cluster is used up within {len(found.needs)} years"
     first = hit[0]
-    return tr("First used up: {part}, {when}", part=inside_sentence(translated(first.name)), when=used_up_text(first))
+    return f"First used up: {inside_sentence(first.name)}, {used_up_text(first)}"

@@ -5,7 +5,6 @@ from typing import Any
 
 import altair as alt
 
-from sizer.base.language import tr
 from sizer.bom.rental import RentOrBuy
 from sizer.drawings.palette import COLUMN_PX
 from sizer.report.charting import Chart, Rows, axis, chart_of, finish
@@ -44,10 +43,13 @@ def rent_chart(
     scale = alt.Scale(domain=[0, top], nice=False)
     across = alt.Scale(domain=[0, 100], nice=False)
     y_axis = axis(tickCount=5)
-    x = alt.X("use:Q", scale=across, axis=axis(grid=False, labelExpr="datum.value + '\u202f%'"),
-              title=tr("hours in which the GPUs are used, share of all"))  # fmt: skip
-    y = alt.Y("cost:Q", scale=scale, axis=y_axis, title=tr("cost over {years}, {unit}", years=years_text(found),
-                                                           unit=name))  # fmt: skip
+    x = alt.X(
+        "use:Q",
+        scale=across,
+        axis=axis(grid=False, labelExpr="datum.value + '\u202f%'"),
+        title="hours in which the GPUs are used, share of all",
+    )
+    y = alt.Y("cost:Q", scale=scale, axis=y_axis, title=f"cost over {years_text(found)}, {name}")
     renting = chart_of([{"use": share, "cost": cost / unit} for share, cost in rents.items()])
     buying = chart_of([{"use": share, "cost": own / unit} for share in (0, 100)])
     layers: list[Any] = [
@@ -63,8 +65,8 @@ def rent_chart(
 def _unit(most: float, currency: str) -> tuple[float, str]:
     """Money of the unit in which the axis reads best, and its name."""
     if most >= 2e6:
-        return 1e6, tr("million {currency}", currency=currency)
-    return (1e3, tr("thousand {currency}", currency=currency)) if most >= 2e3 else (1.0, currency)
+        return 1e6, f"million {currency}"
+    return (1e3, f"thousand {currency}") if most >= 2e3 else (1.0, currency)
 
 
 def _names(
@@ -78,8 +80,8 @@ def _names(
     palette: Palette,
 ) -> list[Any]:
     """Names beside the lines: buying above its left end, renting left of its right end or below its middle."""
-    bought = tr("buying, at least") if found.owning.is_at_least else tr("buying")
-    rented = tr("renting, at least") if found.is_rent_at_least else tr("renting")
+    bought = "buying, at least" if found.owning.is_at_least else "buying"
+    rented = "renting, at least" if found.is_rent_at_least else "renting"
     is_crowded = abs(full - own) < _NEAR * top
     at = 60 if is_crowded else 100
     row = {"use": at, "cost": idle + (full - idle) * at / 100, "text": rented}
@@ -105,13 +107,14 @@ def _use(use: Decimal | None, across: alt.Scale, palette: Palette) -> list[Any]:
         return []
     share = 100 * float(use)
     is_late = share > 75
-    mark = chart_of([{"use": share, "text": tr("stated: {share}", share=percent(float(use)))}])
+    mark = chart_of([{"use": share, "text": f"stated: {percent(float(use))}"}])
     x = alt.X("use:Q", scale=across)
     return [
         mark.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(x=x),
-        mark.mark_text(align="right" if is_late else "left", baseline="bottom", dx=-4 if is_late else 4, dy=-4)
-        .encode(x=x, y=alt.value(_HEIGHT), text="text:N"),
-    ]  # fmt: skip
+        mark.mark_text(align="right" if is_late else "left", baseline="bottom", dx=-4 if is_late else 4, dy=-4).encode(
+            x=x, y=alt.value(_HEIGHT), text="text:N"
+        ),
+    ]
 
 
 def _tie(found: RentOrBuy, own: float, scale: alt.Scale, across: alt.Scale, palette: Palette) -> list[Any]:
@@ -125,7 +128,12 @@ def _tie(found: RentOrBuy, own: float, scale: alt.Scale, across: alt.Scale, pale
     return [
         chart_of(rows).mark_point(filled=True, size=60, color=palette.ink, opacity=1).encode(x=x, y=y),
         chart_of(rows)
-        .mark_text(align="right" if is_late else "left", dx=-9 if is_late else 9, dy=-10 if is_late else 12,
-                   fontWeight=600, color=palette.ink)
+        .mark_text(
+            align="right" if is_late else "left",
+            dx=-9 if is_late else 9,
+            dy=-10 if is_late else 12,
+            fontWeight=600,
+            color=palette.ink,
+        )
         .encode(x=x, y=y, text="text:N"),
-    ]  # fmt: skip
+    ]

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import duration, grouped, si, significant
+from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import text_width, wrapped
 from sizer.report.charting import (
@@ -78,7 +77,7 @@ def tornado_chart(s: "Sensitivity", unit: str, palette: Palette = LIGHT, width: 
     names = list(dict.fromkeys(row["name"] for row in rows))
     y = alt.Y("name:N", sort=names, title=None, axis=names_axis(palette, _NAME_PX))
     base = chart_of(rows).encode(y=y)
-    quantity = tr("time to train, {unit}", unit=name) if is_time else tr("throughput, {unit}", unit=name)
+    quantity = f"time to train, {name}" if is_time else f"throughput, {name}"
     x = alt.X("base:Q", scale=scale, axis=axis(grid=False, values=_ticks(min(shown), max(shown))), title=quantity)
     at = alt.X("at:Q", scale=scale)
     layers: list[Any] = [
@@ -89,10 +88,10 @@ def tornado_chart(s: "Sensitivity", unit: str, palette: Palette = LIGHT, width: 
             stroke=alt.Stroke("colour:N", scale=None),
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
             tooltip=[
-                alt.Tooltip("name:N", title=tr("influence")),
-                alt.Tooltip("text:N", title=tr("at")),
-                alt.Tooltip("result:N", title=tr("result")),
-                alt.Tooltip("basis:N", title=tr("ends from")),
+                alt.Tooltip("name:N", title="influence"),
+                alt.Tooltip("text:N", title="at"),
+                alt.Tooltip("result:N", title="result"),
+                alt.Tooltip("basis:N", title="ends from"),
             ],
         ),
         chart_of([{"at": s.base / factor}]).mark_rule(strokeWidth=1, color=palette.ink).encode(x=at),
@@ -114,7 +113,7 @@ def _ends(one: "Influence", base: float, factor: float, palette: Palette) -> Row
     for side, (value, text, servers) in zip(("left", "right"), ends, strict=True):
         lines = list(wrapped(text, CHART_LABEL_PX, _END_PX, max_lines=4))
         if says_servers and servers is not None:
-            lines.append(trn("{count} server", "{count} servers", servers, count=grouped(servers)))
+            lines.append(by_count(servers, f"{grouped(servers)} server", f"{grouped(servers)} servers"))
         rows.append(
             {
                 "name": broken(one.label, _NAME_PX),
@@ -171,9 +170,12 @@ def _texts(base: alt.Chart, kinds: set[tuple[str, int]], scale: alt.Scale, palet
     for side, lines in sorted(kinds):
         rows = base.transform_filter(f"datum.side == '{side}' && datum.lines == {lines}")
         place: dict[str, Any] = {
-            "align": "right" if side == "left" else "left", "dx": -_GAP if side == "left" else _GAP,
-            "dy": -(lines - 1) * _LINE_PX / 2, "lineBreak": "\n", "lineHeight": _LINE_PX,
-        }  # fmt: skip
+            "align": "right" if side == "left" else "left",
+            "dx": -_GAP if side == "left" else _GAP,
+            "dy": -(lines - 1) * _LINE_PX / 2,
+            "lineBreak": "\n",
+            "lineHeight": _LINE_PX,
+        }
         halo = {**place, "stroke": palette.background, "strokeWidth": 4}
         at = alt.X("text_at:Q", scale=scale)
         layers += [rows.mark_text(**style).encode(x=at, text="text:N") for style in (halo, place)]
@@ -187,28 +189,22 @@ def _value(s: "Sensitivity", value: float, unit: str) -> str:
 def _target_text(s: "Sensitivity") -> str:
     if s.target is None:
         return ""
-    return tr("target {value}", value=duration(s.target) if s.metric == "s" else significant(s.target))
+    return f"target {duration(s.target) if s.metric == 's' else significant(s.target)}"
 
 
 def _subtitle(s: "Sensitivity", unit: str) -> str:
-    return tr(
-        "line: this design, {value}; filled bars lower the result, outlined ones raise it",
-        value=_value(s, s.base, unit),
-    )
+    return f"line: this design, {_value(s, s.base, unit)}; filled bars lower the result, outlined ones raise it"
 
 
 def tornado_finding(s: "Sensitivity", unit: str) -> str:
     """Title of the chart of influences: the one with the largest reach."""
     if not s.influences:
-        return tr("Nothing that was tried moves the {value}", value=_value(s, s.base, unit))
+        return f"Nothing that was tried moves the {_value(s, s.base, unit)}"
     first = max(s.influences, key=lambda one: max(abs(one.low - s.base), abs(one.high - s.base)))
     low, high = sorted((first.low, first.high))
     if high - low <= _SAME * s.base:
-        return tr("No influence moves the result by more than {share}", share=percent(_SAME))
-    return tr(
-        "{label} moves the result most, from {low} to {high}",
-        label=first.label, low=_value(s, low, unit), high=_value(s, high, unit),
-    )  # fmt: skip
+        return f"No influence moves the result by more than {percent(_SAME)}"
+    return f"{first.label} moves the result most, from {_value(s, low, unit)} to {_value(s, high, unit)}"
 
 
 def failure_chart(
@@ -244,9 +240,9 @@ def failure_chart(
     for case in cases:
         share, rate = case.share[workload_index], case.throughput[workload_index]
         stopped = share < _NOTHING
-        text = tr("stops") if stopped else tr("{rate} · {share}", rate=si(rate, unit), share=percent(min(share, 1.0)))
+        text = "stops" if stopped else f"{si(rate, unit)} · {percent(min(share, 1.0))}"
         if case.meets and not stopped and not case.meets[workload_index]:
-            text = tr("{text}, target missed", text=text)
+            text = f"{text}, target missed"
         rows.append(
             {
                 "name": broken(case.what, _FAILURE_PX),
@@ -264,9 +260,11 @@ def failure_chart(
     y = alt.Y("name:N", sort=names, title=None, axis=names_axis(palette, _FAILURE_PX))
     base = chart_of(rows).encode(y=y)
     x = alt.X(
-        "share:Q", scale=scale, axis=axis(grid=False, values=[0, 25, 50, 75, 100]),
-        title=tr("throughput that is left, %"),
-    )  # fmt: skip
+        "share:Q",
+        scale=scale,
+        axis=axis(grid=False, values=[0, 25, 50, 75, 100]),
+        title="throughput that is left, %",
+    )
     layers: list[Any] = [
         base.mark_bar(
             height=alt.RelativeBandSize(0.55), strokeWidth=1, color=palette.other, stroke=palette.other
@@ -274,8 +272,8 @@ def failure_chart(
             x=x,
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
             tooltip=[
-                alt.Tooltip("effect:N", title=tr("effect")),
-                alt.Tooltip("remedy:N", title=tr("remedy")),
+                alt.Tooltip("effect:N", title="effect"),
+                alt.Tooltip("remedy:N", title="remedy"),
             ],
         ),
         base.mark_text(align="left", dx=_GAP).encode(x=alt.X("share:Q", scale=scale), text="text:N"),
@@ -293,12 +291,13 @@ def failure_finding(cases: "Sequence[FailureCase]", workload_index: int) -> str:
     if not stopping:
         least = min(shares)
         if least >= 1 - _SAME:
-            return tr("No single failure costs throughput")
-        return tr("The worst single failure leaves {share} of the throughput", share=percent(least))
+            return "No single failure costs throughput"
+        return f"The worst single failure leaves {percent(least)} of the throughput"
     if not rest:
-        return tr("Every single failure stops the work")
-    return trn(
-        "One of {total} failures stops the work; the others leave at least {share}",
-        "{count} of {total} failures stop the work; the others leave at least {share}",
-        len(stopping), count=len(stopping), total=len(shares), share=percent(min(*rest, 1.0)),
-    )  # fmt: skip
+        return "Every single failure stops the work"
+    return by_count(
+        len(stopping),
+        f"One of {len(shares)} failures stops the work; the others leave at least {percent(min(*rest, 1.0))}",
+        f"{len(stopping)} of {len(shares)} failures stop the work; the others leave at least "
+        f"{percent(min(*rest, 1.0))}",
+    )

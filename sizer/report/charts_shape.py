@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate
-from sizer.base.language import tr
 from sizer.base.quantities import duration, grouped, significant
 from sizer.calibrate.calibration import stored_calibration
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
@@ -68,32 +67,38 @@ def epoch_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
         return None
     time = answer.time
     parts = [
-        (tr("First epoch, cold"), time.first_epoch_s, cold_limit(answer), QUIET_OPACITY),
-        (tr("Each later epoch"), time.epoch_s, answer.bottleneck, 1.0),
+        ("First epoch, cold", time.first_epoch_s, cold_limit(answer), QUIET_OPACITY),
+        ("Each later epoch", time.epoch_s, answer.bottleneck, 1.0),
     ]
     factor, unit = time_unit(max(float(length.value) for _, length, _, _ in parts))
     rows: Rows = []
     for name, length, limit, fill in parts:
-        text = tr("{length} · {stage} limits", length=estimate(length, "s"), stage=stage_word(limit, inside=True))
+        text = f"{estimate(length, 's')} · {stage_word(limit, inside=True)} limits"
         value, low, high = (float(part) / factor for part in length)
         rows.append(
             {
-                "name": name, "value": value, "low": low, "high": high, "end": max(value, high), "text": text,
-                "colour": palette.stages[limit], "fill": fill,
+                "name": name,
+                "value": value,
+                "low": low,
+                "high": high,
+                "end": max(value, high),
+                "text": text,
+                "colour": palette.stages[limit],
+                "fill": fill,
             }
-        )  # fmt: skip
+        )
     longest = max(row["end"] for row in rows)
     scale = alt.Scale(domain=[0, longest * label_room([row["text"] for row in rows], _PLOT)], nice=False)
     y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette))
     base = chart_of(rows).encode(y=y)
-    x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title=tr("length of an epoch, {unit}", unit=unit))
+    x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title=f"length of an epoch, {unit}")
     layers: list[Any] = [
         base.mark_bar(height=alt.RelativeBandSize(0.55), strokeWidth=1).encode(
             x=x,
             color=alt.Color("colour:N", scale=None),
             stroke=alt.Stroke("colour:N", scale=None),
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=[alt.Tooltip("name:N", title=tr("epoch")), alt.Tooltip("text:N", title=tr("length"))],
+            tooltip=[alt.Tooltip("name:N", title="epoch"), alt.Tooltip("text:N", title="length")],
         ),
         base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
         base.mark_text(align="left", dx=6).encode(x=alt.X("end:Q", scale=scale), text="text:N"),
@@ -124,17 +129,11 @@ def epoch_finding(answer: WorkloadAnswer) -> str:
     first, later = answer.time.first_epoch_s, answer.time.epoch_s
     ratio = float(first.value) / float(later.value)
     if ratio <= 1 + _SAME:
-        return tr("The cold first epoch is as fast as the later ones, {length}", length=rounded(later, "s"))
+        return f"The cold first epoch is as fast as the later ones, {rounded(later, 's')}"
     where = stage_word(cold_limit(answer), inside=True)
     if ratio < _TIMES_FROM:
-        return tr(
-            "The cold first epoch takes {share} longer than a later one; its limit is {stage}",
-            share=percent(ratio - 1), stage=where,
-        )  # fmt: skip
-    return tr(
-        "The cold first epoch takes {times} times as long as a later one; its limit is {stage}",
-        times=significant(ratio, 2), stage=where,
-    )  # fmt: skip
+        return f"The cold first epoch takes {percent(ratio - 1)} longer than a later one; its limit is {where}"
+    return f"The cold first epoch takes {significant(ratio, 2)} times as long as a later one; its limit is {where}"
 
 
 def accuracy_chart(
@@ -181,16 +180,17 @@ def accuracy_chart(
     rows: Rows = [
         {"gpus": float(gpus), "value": float(value), "low": float(low), "high": float(high)}
         for gpus, value, low, high in zip(
-            curve.gpus[keep], curve.value[keep] / factor, curve.low[keep] / factor, curve.high[keep] / factor,
+            curve.gpus[keep],
+            curve.value[keep] / factor,
+            curve.low[keep] / factor,
+            curve.high[keep] / factor,
             strict=True,
         )
-    ]  # fmt: skip
+    ]
     most = float(curve.gpus.max())
-    x = alt.X(
-        "gpus:Q", title=tr("GPUs"), scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1)
-    )
+    x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
     scale = alt.Scale(domain=[0, longest / factor * 1.06], nice=True)
-    title = tr("time to train, {unit}", unit=unit)
+    title = f"time to train, {unit}"
     y, quiet_y = alt.Y("value:Q", title=title, scale=scale, axis=axis()), alt.Y("value:Q", scale=scale)
     base = chart_of(rows)
     layers: list[Any] = [
@@ -201,10 +201,10 @@ def accuracy_chart(
     ]
     target = answer.workload.target.time_to_train_s
     if target is not None and target <= 1.06 * longest:
-        layers += level_mark(target / factor, tr("target {time}", time=duration(target)), scale, palette)
-    marks = [(float(total.value), tr("this design: {time}", time=rounded(total, "s")), True)]
+        layers += level_mark(target / factor, f"target {duration(target)}", scale, palette)
+    marks = [(float(total.value), f"this design: {rounded(total, 's')}", True)]
     if cold is not None:
-        marks.append((cold, tr("{time} if every epoch were cold", time=duration(cold)), False))
+        marks.append((cold, f"{duration(cold)} if every epoch were cold", False))
     for value, text, is_design in marks:
         layers += _mark(at, value / factor, text, is_design, most, palette, x, quiet_y)
     return finish(layers, accuracy_finding(answer, at), palette, width, height, _how(answer))
@@ -275,9 +275,11 @@ def _mark(
     below = is_design and text_width(text, CHART_LABEL_PX, semibold=True) + 20 < _WIDE_PLOT * gpus / most
     on_right = not below and gpus < 0.65 * most
     side: dict[str, Any] = {
-        "align": "left" if on_right else "right", "dx": 8 if on_right else -8, "dy": 14 if below else -11,
+        "align": "left" if on_right else "right",
+        "dx": 8 if on_right else -8,
+        "dy": 14 if below else -11,
         "fontWeight": 600 if is_design else 400,
-    }  # fmt: skip
+    }
     # The line of the target stops at the words.
     halo = point.mark_text(color=palette.background, stroke=palette.background, strokeWidth=3, **side)
     words = point.mark_text(color=colour, **side)
@@ -288,10 +290,10 @@ def _mark(
 def _how(answer: WorkloadAnswer) -> str:
     """How to read the chart."""
     if answer.recipe is None or answer.workload.epochs is not None:
-        return tr("Line and band: warm epochs, with the 90 % interval; dot: with a cold first epoch")
-    return tr(
-        "Line and band: warm epochs, as many as the recipe needs at each batch, with the 90 % interval; "
-        "dot: with a cold first epoch"
+        return "Line and band: warm epochs, with the 90 % interval; dot: with a cold first epoch"
+    return (
+        "Line and band: warm epochs, as many as the recipe needs at each batch, with the 90 % "
+        "interval; dot: with a cold first epoch"
     )
 
 
@@ -303,9 +305,8 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
     here, double = (float(np.interp(size, curve.gpus, curve.value)) for size in (at, 2 * at))
     gpus = grouped(at)
     if curve.gpus.max() < 2 * at:
-        return tr("{gpus} GPUs train in {time}", gpus=gpus, time=total)
+        return f"{gpus} GPUs train in {total}"
     saved = 1 - double / here
     if saved <= _SAME:
-        return tr("{gpus} GPUs train in {time}; twice as many are no faster", gpus=gpus, time=total)
-    return tr("{gpus} GPUs train in {time}; twice as many would save {share} of it", gpus=gpus, time=total,
-              share=percent(saved))  # fmt: skip
+        return f"{gpus} GPUs train in {total}; twice as many are no faster"
+    return f"{gpus} GPUs train in {total}; twice as many would save {percent(saved)} of it"

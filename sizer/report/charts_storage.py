@@ -8,7 +8,6 @@ import altair as alt
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.base.language import tr
 from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.schema import Storage
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
@@ -68,16 +67,14 @@ def demand_chart(
     scale = alt.Scale(domain=[0, (longest or factor) / factor * room], nice=False)
     y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette))
     base = chart_of(rows).encode(y=y)
-    x = alt.X(
-        "value:Q", scale=scale, axis=axis(grid=False), title=tr("read rate, {unit}", unit=f"{prefix}B/s")
-    )  # fmt: skip
+    x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title="read rate, {unit}".format(unit=f"{prefix}B/s"))
     layers: list[Any] = [
         base.mark_bar(height=alt.RelativeBandSize(0.6), strokeWidth=1).encode(
             x=x,
             color=alt.Color("colour:N", scale=None),
             stroke=alt.Stroke("colour:N", scale=None),
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=[alt.Tooltip("name:N", title=tr("rate")), alt.Tooltip("text:N", title=f"{prefix}B/s")],
+            tooltip=[alt.Tooltip("name:N", title="rate"), alt.Tooltip("text:N", title=f"{prefix}B/s")],
         ),
         base.transform_filter("datum.high > datum.low")
         .mark_rule(strokeWidth=1.2, color=palette.muted)
@@ -90,19 +87,25 @@ def demand_chart(
 def _row(name: str, rate: Estimate, text: str, colour: str, fill: float) -> dict[str, Any]:
     value, low, high = (float(part) for part in rate)
     return {
-        "name": broken(name), "value": value, "low": low, "high": high, "text": text, "colour": colour, "fill": fill
-    }  # fmt: skip
+        "name": broken(name),
+        "value": value,
+        "low": low,
+        "high": high,
+        "text": text,
+        "colour": colour,
+        "fill": fill,
+    }
 
 
 def _needs(answer: WorkloadAnswer, palette: Palette) -> Iterator[dict[str, Any]]:
     """What is read: one row where the first epoch reads as fast as the later ones."""
     warm, cold = answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s
     if abs(float(warm.value) - float(cold.value)) <= _EQUAL * float(cold.value):
-        yield _row(tr("Read in every epoch"), cold, estimate(cold, "B/s"), palette.ink, 1.0)
+        yield _row("Read in every epoch", cold, estimate(cold, "B/s"), palette.ink, 1.0)
         return
-    yield _row(tr("Read in the first epoch"), cold, estimate(cold, "B/s"), palette.ink, 1.0)
-    text = estimate(warm, "B/s") if float(warm.value) > 0 else tr("nothing, memory holds the data")
-    yield _row(tr("Read in later epochs"), warm, text, palette.ink, QUIET_OPACITY)
+    yield _row("Read in the first epoch", cold, estimate(cold, "B/s"), palette.ink, 1.0)
+    text = estimate(warm, "B/s") if float(warm.value) > 0 else "nothing, memory holds the data"
+    yield _row("Read in later epochs", warm, text, palette.ink, QUIET_OPACITY)
 
 
 def _supplies(design: DesignAnswer, palette: Palette) -> Iterator[dict[str, Any]]:
@@ -116,30 +119,26 @@ def _supplies(design: DesignAnswer, palette: Palette) -> Iterator[dict[str, Any]
         yield _row(name, exact, _total(count, rate), colour, QUIET_OPACITY if number else 1.0)
     if np.isfinite(line):
         exact = Estimate.exact(count * line)
-        yield _row(tr("Line rate of its ports"), exact, _total(count, line), palette.stages["network"], 0.0)
+        yield _row("Line rate of its ports", exact, _total(count, line), palette.stages["network"], 0.0)
     gateway = float(design.quantities.gateway_bytes_per_s[0])
     if np.isfinite(gateway):
         exact = Estimate.exact(gateway)
-        yield _row(tr("Uplinks of the gateway"), exact, si(gateway, "B/s"), palette.stages["network"], 0.0)
+        yield _row("Uplinks of the gateway", exact, si(gateway, "B/s"), palette.stages["network"], 0.0)
 
 
 def _published(storage: Storage, low: float, high: float) -> tuple[tuple[str, float], ...]:
     lower, upper = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
     if low == high:
         is_assumed = all(fact is None or fact.basis == "assumed" for fact in (lower, upper))
-        return ((tr("Rate, assumed") if is_assumed else tr("Published rate"), low),)
-    first = tr("Lower end, assumed") if lower is None or lower.basis == "assumed" else tr("Demonstrated")
-    last = tr("Upper end, assumed") if upper is None or upper.basis == "assumed" else tr("Published maximum")
+        return (("Rate, assumed" if is_assumed else "Published rate", low),)
+    first = "Lower end, assumed" if lower is None or lower.basis == "assumed" else "Demonstrated"
+    last = "Upper end, assumed" if upper is None or upper.basis == "assumed" else "Published maximum"
     return ((first, low), (last, high))
 
 
 def _total(count: int, rate: float) -> str:
     total = si(count * rate, "B/s")
-    return (
-        tr("{total} = {count} × {rate}", total=total, count=grouped(count), rate=si(rate, "B/s"))
-        if count > 1
-        else total
-    )
+    return f"{total} = {grouped(count)} × {si(rate, 'B/s')}" if count > 1 else total
 
 
 def _sources(design: DesignAnswer) -> int:
@@ -155,25 +154,20 @@ def demand_finding(answer: WorkloadAnswer, design: DesignAnswer) -> str:
     low, high, line = (count * rate for rate in node_rates(design.platform))
     if rate_is_unknown(storage):
         if not np.isfinite(line):
-            return tr("{need} are read; no source gives a rate of {storage}", need=asked, storage=name)
-        return tr(
-            "{need} is {share} of the line rate of {storage}; no source gives what it reads",
-            need=asked, share=percent(need / line), storage=name,
-        )  # fmt: skip
+            return f"{asked} are read; no source gives a rate of {name}"
+        return f"{asked} is {percent(need / line)} of the line rate of {name}; no source gives what it reads"
     lower, upper = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
     if need <= (1 + _EQUAL) * low:
-        share = percent(need / low) if need < (1 - _EQUAL) * low else tr("all")
+        share = percent(need / low) if need < (1 - _EQUAL) * low else "all"
         if lower is None or lower.basis == "assumed":
-            return tr("{need} is {share} of what {storage} is assumed to read", need=asked, share=share, storage=name)
-        return tr("{need} is {share} of what {storage} is known to read", need=asked, share=share, storage=name)
+            return f"{asked} is {share} of what {name} is assumed to read"
+        return f"{asked} is {share} of what {name} is known to read"
     known, most = si(low, "B/s"), si(high, "B/s")
     if need > high:
-        return tr("{need} is more than the {most} given for {storage}", need=asked, most=most, storage=name)
+        return f"{asked} is more than the {most} given for {name}"
     if upper is not None and upper.basis == "assumed":
-        return tr("{need} lies between {known}, known of {storage}, and {most}, assumed", need=asked, known=known,
-                  most=most, storage=name)  # fmt: skip
-    return tr("{need} lies between {known} and {most}, both published for {storage}", need=asked, known=known,
-              most=most, storage=name)  # fmt: skip
+        return f"{asked} lies between {known}, known of {name}, and {most}, assumed"
+    return f"{asked} lies between {known} and {most}, both published for {name}"
 
 
 def ladder_chart(
@@ -202,14 +196,14 @@ def ladder_chart(
     longest = max(*(step.capacity_bytes for step in steps), data_bytes)
     factor, prefix = _unit(longest)
     rows = _ladder_rows(steps, factor, palette)
-    held = tr("data set {size}", size=si(data_bytes, "B"))
+    held = f"data set {si(data_bytes, 'B')}"
     room = label_room([held, *(row["text"] for row in rows)], _PLOT)
     scale = alt.Scale(domain=[0, longest / factor * room], nice=False)
     names = names_axis(palette, labelOffset=-_BESIDE)
     y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names)
     base = chart_of(rows).encode(y=y)
     how = base.encode(x=alt.value(0), text="how:N")
-    x = alt.X("from:Q", scale=scale, axis=axis(grid=False), title=tr("capacity, {unit}", unit=f"{prefix}B"))
+    x = alt.X("from:Q", scale=scale, axis=axis(grid=False), title="capacity, {unit}".format(unit=f"{prefix}B"))
     layers: list[Any] = [
         base.mark_bar(height=15, strokeWidth=1, yOffset=-_BESIDE).encode(
             x=x,
@@ -217,7 +211,7 @@ def ladder_chart(
             color=alt.Color("colour:N", scale=None),
             stroke=alt.Stroke("colour:N", scale=None),
             fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=[alt.Tooltip("text:N", title=tr("capacity")), alt.Tooltip("how:N", title=tr("why"))],
+            tooltip=[alt.Tooltip("text:N", title="capacity"), alt.Tooltip("how:N", title="why")],
         ),
         base.mark_text(align="left", dx=6, dy=-_BESIDE).encode(x=alt.X("to:Q", scale=scale), text="text:N"),
         *upright_mark(data_bytes / factor, held, scale, palette),
@@ -231,9 +225,12 @@ def ladder_chart(
 def _ladder_rows(steps: Sequence[CapacityStep], factor: float, palette: Palette) -> Rows:
     """A full bar where a capacity stands, and between them what falls away."""
     names = {
-        "raw": tr("Raw"), "hot spare": tr("Hot spare"), "protection": tr("Protection"), "reserve": tr("Reserve"),
-        "usable": tr("Usable"),
-    }  # fmt: skip
+        "raw": "Raw",
+        "hot spare": "Hot spare",
+        "protection": "Protection",
+        "reserve": "Reserve",
+        "usable": "Usable",
+    }
     rows: Rows = []
     before = 0.0
     for number, step in enumerate(steps):
@@ -245,7 +242,7 @@ def _ladder_rows(steps: Sequence[CapacityStep], factor: float, palette: Palette)
                 "name": names.get(step.label, step.label),
                 "from": (0.0 if is_whole else left) / factor,
                 "to": (left if is_whole else before) / factor,
-                "text": si(left, "B") if is_whole else f"\u2212\u202f{si(taken, 'B')}" if taken > 0 else tr("nothing"),
+                "text": si(left, "B") if is_whole else f"\u2212\u202f{si(taken, 'B')}" if taken > 0 else "nothing",
                 "how": _reason(step.how),
                 "colour": palette.stages["storage"] if is_whole else palette.other,
                 "fill": 1.0 if step.label == "usable" else QUIET_OPACITY,
@@ -266,14 +263,14 @@ def ladder_finding(steps: Sequence[CapacityStep], data_bytes: float) -> str:
     """Title of the chart of capacity."""
     raw, usable = steps[0].capacity_bytes, steps[-1].capacity_bytes
     if data_bytes > usable:
-        held = tr("the data set needs {times} times as much", times=significant(data_bytes / usable, 2))
+        held = f"the data set needs {significant(data_bytes / usable, 2)} times as much"
     elif data_bytes < _HARDLY * usable:
-        held = tr("the data set fills hardly any of it")
+        held = "the data set fills hardly any of it"
     else:
-        held = tr("the data set fills {share} of it", share=percent(data_bytes / usable))
+        held = f"the data set fills {percent(data_bytes / usable)} of it"
     if usable >= raw:
-        return tr("{usable} are usable; {held}", usable=si(usable, "B"), held=held)
-    return tr("{usable} of {raw} are usable; {held}", usable=si(usable, "B"), raw=si(raw, "B"), held=held)
+        return f"{si(usable, 'B')} are usable; {held}"
+    return f"{si(usable, 'B')} of {si(raw, 'B')} are usable; {held}"
 
 
 def _unit(longest: float) -> tuple[float, str]:

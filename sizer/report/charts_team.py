@@ -5,7 +5,6 @@ from typing import Any
 
 import altair as alt
 
-from sizer.base.language import tr
 from sizer.base.quantities import duration, si
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.report.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark
@@ -55,7 +54,7 @@ def waits_chart(
     queue = answer.model.case.queue
     if not queue or len(answer.runs) < 2:
         return None
-    now, here = answer.run.n_servers, here or tr("this design")
+    now, here = answer.run.n_servers, here or "this design"
     worst = least_served(_smaller(answer) or answer.run, answer).name
     rows = _wait_rows(answer, worst, palette)
     sizes = [run.n_servers for run in answer.runs]
@@ -66,8 +65,8 @@ def waits_chart(
     domain = [sizes[-1] + 0.3 - room, sizes[-1] + 0.3]
     x_scale = alt.Scale(domain=domain, nice=False, zero=False)
     y_scale = alt.Scale(domain=[0, 104], nice=False)
-    x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False, values=sizes), title=tr("servers"))
-    y = alt.Y("y:Q", scale=y_scale, axis=axis(values=[0, 20, 40, 60, 80, 100]), title=tr("jobs that start in time, %"))
+    x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False, values=sizes), title="servers")
+    y = alt.Y("y:Q", scale=y_scale, axis=axis(values=[0, 20, 40, 60, 80, 100]), title="jobs that start in time, %")
     base = chart_of(rows).encode(x=x, y=y)
     colour = alt.Color("colour:N", scale=None)
     layers: list[Any] = [
@@ -75,20 +74,19 @@ def waits_chart(
         base.mark_point(filled=True, size=22, opacity=1).encode(
             color=colour,
             tooltip=[
-                alt.Tooltip("name:N", title=tr("job")),
-                alt.Tooltip("x:Q", title=tr("servers")),
-                alt.Tooltip("text:N", title=tr("in time")),
-                alt.Tooltip("wait:N", title=tr("mean wait")),
+                alt.Tooltip("name:N", title="job"),
+                alt.Tooltip("x:Q", title="servers"),
+                alt.Tooltip("text:N", title="in time"),
+                alt.Tooltip("wait:N", title="mean wait"),
             ],
         ),
-        *level_mark(asked, tr("asked: {share}", share=percent(answer.team.wait_probability)), y_scale, palette,
-                    at_end=True),
+        *level_mark(asked, f"asked: {percent(answer.team.wait_probability)}", y_scale, palette, at_end=True),
         chart_of([{"x": now}]).mark_rule(color=palette.accent, strokeWidth=1.2).encode(x=x),
         chart_of([{"x": now, "y": 0.0, "text": here}])
         .mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=palette.accent, fontWeight=600)
         .encode(x=x, y=y, text="text:N"),
         *_names(named, x, y_scale),
-    ]  # fmt: skip
+    ]
     return finish(layers, waits_finding(answer), palette, width, _HEIGHT)
 
 
@@ -136,11 +134,12 @@ def _names(named: Rows, x: alt.X, y_scale: alt.Scale) -> list[Any]:
     at = alt.Y("at:Q", scale=y_scale)
     return [
         chart_of([row])
-        .mark_text(align="right", baseline="middle", dx=-8, color=row["colour"],
-                   fontWeight=600 if row["chosen"] else 400)
+        .mark_text(
+            align="right", baseline="middle", dx=-8, color=row["colour"], fontWeight=600 if row["chosen"] else 400
+        )
         .encode(x=x, y=at, text="text:N")
         for row in named
-    ]  # fmt: skip
+    ]
 
 
 def _haloed(words: alt.Chart, palette: Palette, colour: str, **how: Any) -> list[Any]:
@@ -151,8 +150,11 @@ def _haloed(words: alt.Chart, palette: Palette, colour: str, **how: Any) -> list
 
 def _smaller(answer: TeamAnswer) -> TeamRun | None:
     """The next smaller size that was run."""
-    return max((run for run in answer.runs if run.n_servers < answer.run.n_servers), default=None,
-               key=lambda run: run.n_servers)  # fmt: skip
+    return max(
+        (run for run in answer.runs if run.n_servers < answer.run.n_servers),
+        default=None,
+        key=lambda run: run.n_servers,
+    )
 
 
 def waits_finding(answer: TeamAnswer) -> str:
@@ -161,19 +163,14 @@ def waits_finding(answer: TeamAnswer) -> str:
     one = least_served(run, answer)
     here = words_of(run, one.share_within)
     if fewer is None:
-        return tr(
-            "{servers} start {share} of the jobs {job} in time", servers=here[0], share=here[1], job=shortened(one.name)
-        )
+        return f"{here[0]} start {here[1]} of the jobs {shortened(one.name)} in time"
     late = least_served(fewer, answer)
     there = words_of(fewer, late.share_within)
     if late.name == one.name:
-        return tr("{servers} start {share} of the jobs {job} in time, {fewer} would start {less}",
-                  servers=here[0], share=here[1], job=shortened(one.name), fewer=there[0], less=there[1])  # fmt: skip
-    return tr(
-        "{servers} start {share} of every kind of job in time, {fewer} would start {less} of the jobs {job}",
-        servers=here[0], share=tr("{share} or more", share=here[1]), fewer=there[0], less=there[1],
-        job=shortened(late.name),
-    )  # fmt: skip
+        return f"{here[0]} start {here[1]} of the jobs {shortened(one.name)} in time, {there[0]} would start {there[1]}"
+    return (
+        "{servers} start {share} of every kind of job in time, {fewer} would start {less} of the jobs {job}"
+    ).format(servers=here[0], share=f"{here[1]} or more", fewer=there[0], less=there[1], job=shortened(late.name))
 
 
 def words_of(run: TeamRun, share: float) -> tuple[str, str]:
@@ -215,30 +212,33 @@ def reads_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
     ]
     x_scale = alt.Scale(domain=[0, 100], nice=False)
     y_scale = alt.Scale(domain=[0, top / factor], nice=False)
-    x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False), title=tr("share of the time, %"))
-    y = alt.Y("y:Q", scale=y_scale, axis=axis(), title=tr("read at most by all running jobs, {unit}", unit=unit))
+    x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False), title="share of the time, %")
+    y = alt.Y("y:Q", scale=y_scale, axis=axis(), title=f"read at most by all running jobs, {unit}")
     base, colour = chart_of(rows).encode(x=x, y=y), palette.stages["storage"]
-    tips = [alt.Tooltip("x:Q", title=tr("share of the time, %")), alt.Tooltip("text:N", title=tr("at most"))]
+    tips = [alt.Tooltip("x:Q", title="share of the time, %"), alt.Tooltip("text:N", title="at most")]
     layers: list[Any] = [
         base.mark_area(color=colour, opacity=QUIET_OPACITY, interpolate="step-before"),
         base.mark_line(color=colour, strokeWidth=1.6, interpolate="step-before").encode(tooltip=tips),
-        *level_mark(carried / factor, tr("carried: {rate}", rate=si(carried, "B/s")), y_scale, palette),
+        *level_mark(carried / factor, f"carried: {si(carried, 'B/s')}", y_scale, palette),
         *_average(demand, factor, y_scale, palette),
         *_asked(demand, factor, (x, y), palette, is_below=0 <= carried - demand.asked_bytes_per_s < _CLOSE * top),
     ]
     if shows_worst:
-        worst = tr("worst: {rate}", rate=si(demand.worst_bytes_per_s, "B/s"))
+        worst = f"worst: {si(demand.worst_bytes_per_s, 'B/s')}"
         layers += level_mark(demand.worst_bytes_per_s / factor, worst, y_scale, palette)
         below = ""
     else:
-        below = tr("At worst, with all that could run at once and each at its hungriest: {rate}.",
-                   rate=si(demand.worst_bytes_per_s, "B/s"))  # fmt: skip
+        below = (
+            "At worst, with all that could run at once and each at its hungriest: "
+            f"{si(demand.worst_bytes_per_s, 'B/s')}."
+        )
     return finish(layers, reads_finding(answer), palette, width, _HEIGHT, below)
 
 
 def _average(demand: Demand, factor: float, scale: alt.Scale, palette: Palette) -> Sequence[Any]:
-    mark = chart_of([{"y": demand.average_bytes_per_s / factor,
-                      "text": tr("average: {rate}", rate=si(demand.average_bytes_per_s, "B/s"))}])  # fmt: skip
+    mark = chart_of(
+        [{"y": demand.average_bytes_per_s / factor, "text": f"average: {si(demand.average_bytes_per_s, 'B/s')}"}]
+    )
     at = alt.Y("y:Q", scale=scale)
     return [
         mark.mark_rule(color=palette.muted, strokeWidth=1).encode(y=at),
@@ -252,15 +252,20 @@ def _asked(
     demand: Demand, factor: float, axes: tuple[alt.X, alt.Y], palette: Palette, *, is_below: bool
 ) -> Sequence[Any]:
     """Point of the curve that was asked for; its words stand below it where a line lies close above."""
-    text = tr("{rate} or less for {share} of the time", rate=si(demand.asked_bytes_per_s, "B/s"),
-              share=percent(demand.percentile))  # fmt: skip
+    text = f"{si(demand.asked_bytes_per_s, 'B/s')} or less for {percent(demand.percentile)} of the time"
     point = chart_of([{"x": 100 * demand.percentile, "y": demand.asked_bytes_per_s / factor, "text": text}])
     point = point.encode(x=axes[0], y=axes[1])
     is_late = demand.percentile > 0.5
     words = _haloed(
-        point.encode(text="text:N"), palette, palette.accent, align="right" if is_late else "left",
-        baseline="top" if is_below else "bottom", dx=-8 if is_late else 8, dy=5 if is_below else -4, fontWeight=600,
-    )  # fmt: skip
+        point.encode(text="text:N"),
+        palette,
+        palette.accent,
+        align="right" if is_late else "left",
+        baseline="top" if is_below else "bottom",
+        dx=-8 if is_late else 8,
+        dy=5 if is_below else -4,
+        fontWeight=600,
+    )
     return [*words, point.mark_point(filled=True, size=60, opacity=1, color=palette.accent)]
 
 
@@ -270,6 +275,5 @@ def reads_finding(answer: TeamAnswer) -> str:
     rate, share = si(demand.asked_bytes_per_s, "B/s"), percent(demand.percentile)
     load = percent(carries.load_fraction)
     if demand.percentile == 1:
-        return tr("Running jobs never read more than {rate} together, {load} of what is carried", rate=rate, load=load)
-    return tr("Running jobs read {rate} or less for {share} of the time, {load} of what is carried",
-              rate=rate, share=share, load=load)  # fmt: skip
+        return f"Running jobs never read more than {rate} together, {load} of what is carried"
+    return f"Running jobs read {rate} or less for {share} of the time, {load} of what is carried"

@@ -5,7 +5,6 @@ from typing import Any
 
 import altair as alt
 
-from sizer.base.language import tr
 from sizer.base.quantities import grouped
 from sizer.drawings.palette import COLUMN_PX
 from sizer.report.charting import Chart, Rows, axis, broken, chart_of, finish, label_room, names_axis
@@ -59,14 +58,20 @@ def rates_chart(
         value, low, high = (float(part) for part in answer.throughput)
         text, colour = estimate(answer.throughput, unit), palette.stages[answer.bottleneck]
         rows.append(
-            {"name": broken(way.arrangement.name), "value": value, "low": low, "high": high, "text": text,
-             "colour": colour}
-        )  # fmt: skip
+            {
+                "name": broken(way.arrangement.name),
+                "value": value,
+                "low": low,
+                "high": high,
+                "text": text,
+                "colour": colour,
+            }
+        )
     longest = max(row["high"] for row in rows)
     scale = alt.Scale(domain=[0, longest * label_room([row["text"] for row in rows], _PLOT)], nice=False)
     y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette))
     base = chart_of(rows).encode(y=y)
-    x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title=tr("throughput, {unit}", unit=unit))
+    x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title=f"throughput, {unit}")
     layers: list[Any] = [
         base.mark_bar(height=alt.RelativeBandSize(0.55)).encode(x=x, color=alt.Color("colour:N", scale=None)),
         base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
@@ -87,20 +92,21 @@ def rates_finding(ways: Sequence[Way], number: int = 0, first: Way | None = None
             slower.append(way.arrangement.name)
     values = {"gpus": grouped(first.n_gpus), "first": first.arrangement.name}
     if not faster and not slower:
-        return tr("{gpus} GPUs: no arrangement is certainly faster or slower than {first}", **values)
+        return "{gpus} GPUs: no arrangement is certainly faster or slower than {first}".format(**values)
     if not slower:
-        return tr("{gpus} GPUs: only {faster} certainly run faster than {first}", faster=_named(faster), **values)
+        return "{gpus} GPUs: only {faster} certainly run faster than {first}".format(**values, faster=_named(faster))
     if not faster:
-        return tr("{gpus} GPUs: only {slower} certainly run slower than {first}", slower=_named(slower), **values)
-    return tr("{gpus} GPUs: {faster} certainly run faster than {first}; {slower} slower", faster=_named(faster),
-              slower=_named(slower), **values)  # fmt: skip
+        return "{gpus} GPUs: only {slower} certainly run slower than {first}".format(**values, slower=_named(slower))
+    return "{gpus} GPUs: {faster} certainly run faster than {first}; {slower} slower".format(
+        **values, faster=_named(faster), slower=_named(slower)
+    )
 
 
 def _named(names: Sequence[str]) -> str:
     """Names of a few arrangements; more are counted, to fit a title."""
     if len(names) <= _NAMED:
         return listed(names)
-    return tr("{n} arrangements", n=grouped(len(names)))
+    return f"{grouped(len(names))} arrangements"
 
 
 def steps_chart(
@@ -111,10 +117,10 @@ def steps_chart(
     if len(ways) < 2 or len(splits) < len(ways):
         return None
     parts = {
-        tr("computing"): ("compute_s", palette.stages["gpu"]),
-        tr("gradients"): ("exposed_s", palette.stages["exchange"]),
-        tr("waiting for GPUs"): ("waiting_s", palette.other),
-        tr("waiting for data"): ("data_s", palette.stages["storage"]),
+        "computing": ("compute_s", palette.stages["gpu"]),
+        "gradients": ("exposed_s", palette.stages["exchange"]),
+        "waiting for GPUs": ("waiting_s", palette.other),
+        "waiting for data": ("data_s", palette.stages["storage"]),
     }
     names = [broken(way.arrangement.name) for way in ways]
     rows: Rows = []
@@ -127,7 +133,7 @@ def steps_chart(
     total = [
         {"name": name, "to": 1e3 * split.step_s, "text": f"{grouped(1e3 * split.step_s, 1)} ms"}
         for name, split in zip(names, splits, strict=True)
-    ]  # fmt: skip
+    ]
     longest = max(float(one["to"]) for one in total)  # type: ignore[arg-type]
     scale = alt.Scale(domain=[0, longest * label_room([str(one["text"]) for one in total], _PLOT)], nice=False)
     y = alt.Y("name:N", sort=names, title=None, axis=names_axis(palette))
@@ -139,12 +145,17 @@ def steps_chart(
         sort=list(parts),
     )
     layers: list[Any] = [
-        chart_of(rows).mark_bar(height=alt.RelativeBandSize(0.55)).encode(
-            x=alt.X("from:Q", scale=scale, axis=axis(grid=False), title=tr("time of a training step, ms")),
-            x2="to:Q", y=y, color=colour, tooltip=[alt.Tooltip("name:N", title=tr("arrangement")), "part:N"],
+        chart_of(rows)
+        .mark_bar(height=alt.RelativeBandSize(0.55))
+        .encode(
+            x=alt.X("from:Q", scale=scale, axis=axis(grid=False), title="time of a training step, ms"),
+            x2="to:Q",
+            y=y,
+            color=colour,
+            tooltip=[alt.Tooltip("name:N", title="arrangement"), "part:N"],
         ),
         chart_of(total).mark_text(align="left", dx=6).encode(x=alt.X("to:Q", scale=scale), y=y, text="text:N"),
-    ]  # fmt: skip
+    ]
     return finish(layers, steps_finding(splits), palette, width, _ROW_PX * len(names))
 
 
@@ -154,10 +165,10 @@ def steps_finding(splits: Sequence[StepSplit]) -> str:
     low, high = percent(min(together)), percent(max(together))
     data = max(split.data_s / split.step_s for split in splits)
     text = (
-        tr("Working together takes {share} of a step in every arrangement", share=low)
+        f"Working together takes {low} of a step in every arrangement"
         if low == high
-        else tr("Working together takes {low} to {high} of a step", low=low, high=high)
+        else f"Working together takes {low} to {high} of a step"
     )
     if data < _SEEN:
         return text
-    return tr("{finding}; waiting for data up to {share}", finding=text, share=percent(data))
+    return f"{text}; waiting for data up to {percent(data)}"

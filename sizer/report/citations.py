@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from sizer.base.language import tr
 from sizer.catalog.schema import Source
 from sizer.report import words
 from sizer.report.tables import Cell, Table, columns, row
@@ -34,15 +33,15 @@ class Citations:
         for key, number in self._numbers.items():
             source = self._sources[key]
             text = f"{source.title}. {source.publisher}".rstrip(". ") + "."
-            rows.append(row(f"[{number}]", text, source.date or Cell(tr("not dated"), is_muted=True), source.grade))
+            rows.append(row(f"[{number}]", text, source.date or Cell("not dated", is_muted=True), source.grade))
         return Table(
             "sources",
-            tr("Documents that the numbers come from"),
+            "Documents that the numbers come from",
             columns(
-                (tr("No."), "left", 7),
-                (tr("Title and publisher"), "left", 68),
-                (tr("Date"), "left", 15),
-                (tr("Grade"), "left", 10),
+                ("No.", "left", 7),
+                ("Title and publisher", "left", 68),
+                ("Date", "left", 15),
+                ("Grade", "left", 10),
             ),
             tuple(rows),
             style="sources",

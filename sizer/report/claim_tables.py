@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from sizer.base.language import Texts, mark, tr, trc
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
 from sizer.catalog.links import kind_name
 from sizer.report import prose, words
@@ -12,16 +11,14 @@ from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.simplest import STORAGE_ORDER, Simple, SimplestDesign
 
 # Choices of a request in words, as sentences say them.
-CHOICES = Texts(
-    {
-        "platforms.servers": mark("the servers allowed"),
-        "platforms.forbidden_servers": mark("the servers ruled out"),
-        "platforms.gpus": mark("the GPUs allowed"),
-        "platforms.storage": mark("the storage allowed"),
-        "platforms.forbidden_storage": mark("the storage ruled out"),
-        "platforms.fabrics": mark("the fabrics allowed"),
-    }
-)
+CHOICES = {
+    "platforms.servers": "the servers allowed",
+    "platforms.forbidden_servers": "the servers ruled out",
+    "platforms.gpus": "the GPUs allowed",
+    "platforms.storage": "the storage allowed",
+    "platforms.forbidden_storage": "the storage ruled out",
+    "platforms.fabrics": "the fabrics allowed",
+}
 
 
 def claims_table(found: Sequence[Claim], result: SizingResult) -> Table | None:
@@ -29,27 +26,30 @@ def claims_table(found: Sequence[Claim], result: SizingResult) -> Table | None:
     if not found:
         return None
     heads = columns(
-        (tr("Claim"), "left", 25), (tr("Holds"), "left", 7), (tr("Number"), "right", 12),
-        (tr("Threshold"), "right", 15), (tr("What would overturn it"), "left", 41),
-    )  # fmt: skip
-    note = tr(
-        "Each claim is put in favour of the simpler thing. A changed request was sized anew on both sides of the step "
-        "at which a claim turns."
+        ("Claim", "left", 25),
+        ("Holds", "left", 7),
+        ("Number", "right", 12),
+        ("Threshold", "right", 15),
+        ("What would overturn it", "left", 41),
+    )
+    note = (
+        "Each claim is put in favour of the simpler thing. A changed request was sized anew on "
+        "both sides of the step at which a claim turns."
     )
     if result.request.team is not None:
-        note = tr(
-            "Each claim is put in favour of the simpler thing. For claims about one workload the design, which the "
-            "waits of the team size, was held while the workload changed."
+        note = (
+            "Each claim is put in favour of the simpler thing. For claims about one workload the "
+            "design, which the waits of the team size, was held while the workload changed."
         )
-    return Table("claims", tr("Claims and what would overturn them"), heads, tuple(_by_workload(found, _short)), note)
+    return Table("claims", "Claims and what would overturn them", heads, tuple(_by_workload(found, _short)), note)
 
 
 def arithmetic_table(found: Sequence[Claim]) -> Table | None:
     """Every claim with its finding and the arithmetic behind it."""
     if not found:
         return None
-    heads = columns((tr("Claim"), "left", 22), (tr("Finding"), "left", 34), (tr("Arithmetic"), "left", 44))
-    return Table("claims-arithmetic", tr("The arithmetic of the claims"), heads, tuple(_by_workload(found, _long)))
+    heads = columns(("Claim", "left", 22), ("Finding", "left", 34), ("Arithmetic", "left", 44))
+    return Table("claims-arithmetic", "The arithmetic of the claims", heads, tuple(_by_workload(found, _long)))
 
 
 def _by_workload(found: Sequence[Claim], show: Callable[[Claim], Row]) -> Iterator[Row]:
@@ -62,7 +62,7 @@ def _by_workload(found: Sequence[Claim], show: Callable[[Claim], Row]) -> Iterat
 
 
 def _short(claim: Claim) -> Row:
-    bound = tr("at most {number}") if claim.at_most else tr("at least {number}")
+    bound = "at most {number}" if claim.at_most else "at least {number}"
     turned = Cell(claim.unmoved, is_muted=True) if claim.overturn is None else claim.overturn.sentence
     return row(
         claim.title,
@@ -79,7 +79,7 @@ def _long(claim: Claim) -> Row:
 
 def holds_text(claim: Claim) -> str:
     """Whether a claim holds, in a word."""
-    return trc("answer", "yes") if claim.holds else trc("answer", "no")
+    return "yes" if claim.holds else "no"
 
 
 def claim_number(claim: Claim, value: float) -> str:
@@ -102,25 +102,19 @@ def simplest_text(found: SimplestDesign, result: SizingResult) -> list[str]:
     """Whether there is a simpler design than the described one, and which choice of the request stands in its way."""
     said = []
     if found.is_described:
-        said.append(tr("Nothing that the request allows is simpler than the described design."))
+        said.append("Nothing that the request allows is simpler than the described design.")
     else:
         said.append(
-            tr(
-                "A simpler design is enough, too: {name} over {link}.",
-                name=found.allowed.design.name,
-                link=kind_name(found.allowed.design.platform.fabric),
-            )
+            f"A simpler design is enough, too: {found.allowed.design.name} over "
+            f"{kind_name(found.allowed.design.platform.fabric)}."
         )
     if found.lifted is not None:
         said.append(
-            tr(
-                "{name} would be enough and simpler; the request leaves it out by {choices}.",
-                name=found.lifted.design.name,
-                choices=words.listed(CHOICES[key] for key in found.in_the_way),
-            )
+            f"{found.lifted.design.name} would be enough and simpler; the request leaves it out by "
+            f"{words.listed(CHOICES[key] for key in found.in_the_way)}."
         )
     elif result.request.platforms != type(result.request.platforms)():
-        said.append(tr("Without the choices of the request there would be no simpler one either."))
+        said.append("Without the choices of the request there would be no simpler one either.")
     return said
 
 
@@ -128,23 +122,28 @@ def simplest_table(found: SimplestDesign, result: SizingResult) -> Table:
     """The simplest sufficient design beside the described one, and the one that only choices rule out."""
     is_priced = not result.design.bill.is_customer_copy
     mine = Simple(result.request, result.design, found.described)
-    listed = [(tr("This design"), mine)]
+    listed = [("This design", mine)]
     if not found.is_described:
-        listed.append((tr("Simplest allowed"), found.allowed))
+        listed.append(("Simplest allowed", found.allowed))
     if found.lifted is not None:
-        listed.append((tr("Simplest without the choices"), found.lifted))
+        listed.append(("Simplest without the choices", found.lifted))
     rows = tuple(_design_row(label, one, is_priced, is_mine=one is mine) for label, one in listed)
     heads = columns(
-        (tr("Design"), "left", 31), (tr("Kinds of networks"), "right", 11), (tr("Devices"), "right", 9),
-        (tr("Rack units"), "right", 8), (tr("Power"), "right", 13), (tr("Probability"), "right", 14),
+        ("Design", "left", 31),
+        ("Kinds of networks", "right", 11),
+        ("Devices", "right", 9),
+        ("Rack units", "right", 8),
+        ("Power", "right", 13),
+        ("Probability", "right", 14),
         (prose.price_label(result.design.bill), "right", 14),
-    )  # fmt: skip
-    heads = heads if is_priced else heads[:-1]
-    note = tr(
-        "Simpler is: one server before several; drives in the servers, then a file server, a NAS of several nodes, a "
-        "clustered file system; fewer kinds of networks; fewer servers, storage chassis, switches and gateways."
     )
-    return Table("simplest", tr("The simplest design that is enough"), heads, rows, note)
+    heads = heads if is_priced else heads[:-1]
+    note = (
+        "Simpler is: one server before several; drives in the servers, then a file server, a NAS "
+        "of several nodes, a clustered file system; fewer kinds of networks; fewer servers, "
+        "storage chassis, switches and gateways."
+    )
+    return Table("simplest", "The simplest design that is enough", heads, rows, note)
 
 
 def _design_row(label: str, one: Simple, is_priced: bool, *, is_mine: bool) -> Row:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sizer.base.language import tr, trn
+from sizer.base.quantities import by_count
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.catalog.wording import with_vendor
@@ -28,46 +28,44 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
     gpus = words.plural(platform.gpus_per_server, "GPU")
     parts: list[tuple[str, Item | None, str]] = [
         (
-            tr("Compute node"),
+            "Compute node",
             platform.server,
-            trn(
-                "It trains the network with {gpus}.",
-                "{servers} of these train the network; each holds {gpus}.",
+            by_count(
                 servers,
-                servers=words.capital(words.spelled(servers)),
-                gpus=gpus,
+                f"It trains the network with {gpus}.",
+                f"{words.capital(words.spelled(servers))} of these train the network; each holds {gpus}.",
             ),
         ),
-        (tr("GPU"), platform.gpu, tr("{gpus} in all.", gpus=words.plural(design.n_gpus, "GPU"))),
+        ("GPU", platform.gpu, f"{words.plural(design.n_gpus, 'GPU')} in all."),
         (
-            tr("Head node"),
+            "Head node",
             platform.head_node,
-            tr("Deployment, log-in, scheduling and monitoring run here, apart from the training."),
+            "Deployment, log-in, scheduling and monitoring run here, apart from the training.",
         ),
-        (tr("Storage"), platform.storage, storage_role(design)),
+        ("Storage", platform.storage, storage_role(design)),
         (
-            tr("Storage server"),
+            "Storage server",
             platform.storage_server,
-            tr("The storage software runs on {servers}.", servers=words.plural(design.storage_nodes, "server")),
+            f"The storage software runs on {words.plural(design.storage_nodes, 'server')}.",
         ),
         (
-            tr("Fabric switch"),
+            "Fabric switch",
             platform.fabric_switch,
-            tr("Carries the gradients between the servers and the reads from storage."),
+            "Carries the gradients between the servers and the reads from storage.",
         ),
-        (tr("Spine switch"), platform.spine_switch, tr("Joins the leaf switches.")),
-        (tr("Storage switch"), platform.storage_switch, tr("Joins the front end of the storage to the servers.")),
+        ("Spine switch", platform.spine_switch, "Joins the leaf switches."),
+        ("Storage switch", platform.storage_switch, "Joins the front end of the storage to the servers."),
         (
-            tr("Gateway"),
+            "Gateway",
             platform.gateway,
-            tr("Passes the files between the Ethernet of the storage and the InfiniBand of the servers."),
+            "Passes the files between the Ethernet of the storage and the InfiniBand of the servers.",
         ),
         (
-            tr("Back-end switch"),
+            "Back-end switch",
             platform.back_end_switch,
-            tr("Carries the traffic among storage nodes; nothing else may be attached."),
+            "Carries the traffic among storage nodes; nothing else may be attached.",
         ),
-        (tr("Management switch"), platform.management_switch, tr("Reaches every device out of band.")),
+        ("Management switch", platform.management_switch, "Reaches every device out of band."),
     ]
     # A platform names all its devices; a small design may do without some. Server, GPU and storage always count.
     always = {platform.server.id, platform.gpu.id, platform.storage.id}
@@ -78,10 +76,10 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
             continue
         seen.add(item.id)
         rows = component_rows(item, catalog, platform.capacity_option)
-        heads = columns((tr("Fact"), "left", 30), (tr("Value"), "left", 42), (tr("Source"), "left", 28))
+        heads = columns(("Fact", "left", 30), ("Value", "left", 42), ("Source", "left", 28))
         table = Table(
             f"component-{item.id}",
-            tr("What the sources state about the {item}", item=with_vendor(item)),
+            f"What the sources state about the {with_vendor(item)}",
             heads,
             rows,
             style="component",
@@ -95,17 +93,17 @@ def storage_role(design: DesignAnswer) -> str:
     kind = design.platform.storage.kind
     n_servers = design.n_servers
     if kind == "local":
-        return trn(
+        return by_count(
+            n_servers,
             "The drives sit in the server; the data set is copied to them before the training.",
             "The drives sit in the servers; the data set is copied to them before the training.",
-            n_servers,
         )
     if design.platform.attachment == "lan":
-        return trn(
+        return by_count(
+            n_servers,
             "Already at hand; the server reads it over the local network.",
             "Already at hand; the servers read it over the local network.",
-            n_servers,
         )
     if kind == "nfs-server":
-        return tr("Serves the data set and the home directories.")
-    return trn("Serves the data set to the server.", "Serves the data set to all servers at once.", n_servers)
+        return "Serves the data set and the home directories."
+    return by_count(n_servers, "Serves the data set to the server.", "Serves the data set to all servers at once.")

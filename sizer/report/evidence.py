@@ -159,8 +159,10 @@ def findings(report: ValidationReport) -> list[str]:
     lines += _interval_findings(seen, unseen)
     if report.figures:
         reached = sum(one.is_reached for one in report.figures)
-        lines.append(f"Of {plural(len(report.figures), 'figure')} asked of the calibration, {reached} "
-                     f"{'is' if reached == 1 else 'are'} reached.")  # fmt: skip
+        lines.append(
+            f"Of {plural(len(report.figures), 'figure')} asked of the calibration, {reached} "
+            f"{'is' if reached == 1 else 'are'} reached."
+        )
     return lines
 
 
@@ -175,8 +177,11 @@ def _interval_findings(seen: Accuracy, unseen: Accuracy) -> list[str]:
         return []
     left_out = f", and {facts.share_text(unseen.coverage)} with the source left out" if unseen.judged else ""
     lines = [f"The 90\u202f% intervals hold {facts.share_text(seen.coverage)} of the published numbers{left_out}."]
-    narrow = [name for one, name in ((seen, "for sources that the fit has seen"), (unseen, "for sources left out"))
-              if one.is_too_narrow]  # fmt: skip
+    narrow = [
+        name
+        for one, name in ((seen, "for sources that the fit has seen"), (unseen, "for sources left out"))
+        if one.is_too_narrow
+    ]
     if narrow:
         where = f" {listed(narrow)}" if unseen.judged else ""
         lines.append(f"They are too narrow{where}.")

@@ -1,7 +1,6 @@
 """The measurements that carry one answer, as rows of the charts of evidence."""
 
-from sizer.base.language import mark, tr, trn
-from sizer.base.quantities import NARROW_SPACE
+from sizer.base.quantities import NARROW_SPACE, by_count
 from sizer.calibrate.predict import CALIBRATED, PREDICTED
 from sizer.calibrate.validate import ValidatedRow
 from sizer.drawings.palette import COLUMN_PX
@@ -12,7 +11,7 @@ from sizer.report.words import plural
 from sizer.sizing.result import WorkloadAnswer
 
 # Keys of their marks; the legend shows them translated.
-SEEN, TESTS = mark("helped to fit the model"), mark("predicted without it")
+SEEN, TESTS = "helped to fit the model", "predicted without it"
 
 
 def answer_rows(answer: WorkloadAnswer) -> tuple[ValidatedRow, ...]:
@@ -57,16 +56,17 @@ def answer_finding(answer: WorkloadAnswer) -> str:
     share = f"90{NARROW_SPACE}%"
     if count == 1:
         if inside:
-            return tr("The one published run nearby lies inside its {share} interval", share=share)
-        return tr("The one published run nearby lies outside its {share} interval", share=share)
+            return f"The one published run nearby lies inside its {share} interval"
+        return f"The one published run nearby lies outside its {share} interval"
     runs = plural(count, "published run")
     if inside == count == 2:
-        return tr("Both published runs nearby lie inside the {share} interval", share=share)
+        return f"Both published runs nearby lie inside the {share} interval"
     if inside == count:
-        return tr("All {runs} nearby lie inside the {share} interval", runs=runs, share=share)
+        return f"All {runs} nearby lie inside the {share} interval"
     if not inside:
-        return tr("None of {runs} nearby lies inside the {share} interval", runs=runs, share=share)
-    return trn(
-        "{n} of {runs} nearby lies inside the {share} interval", "{n} of {runs} nearby lie inside the {share} interval",
-        inside, n=inside, runs=runs, share=share,
-    )  # fmt: skip
+        return f"None of {runs} nearby lies inside the {share} interval"
+    return by_count(
+        inside,
+        f"{inside} of {runs} nearby lies inside the {share} interval",
+        f"{inside} of {runs} nearby lie inside the {share} interval",
+    )

@@ -92,8 +92,10 @@ def residual_chart(
     Chart or None
         None where no row has an error. Sources with the largest medians come first, at most 40 of them.
     """
-    errors = {key: [(off, row) for row in group if (off := facts.error(row)) is not None]
-              for key, group in facts.by(facts.counted(rows), lambda row: row.source).items()}  # fmt: skip
+    errors = {
+        key: [(off, row) for row in group if (off := facts.error(row)) is not None]
+        for key, group in facts.by(facts.counted(rows), lambda row: row.source).items()
+    }
     medians = {key: float(np.median([off for off, _ in group])) for key, group in errors.items() if group}
     if not medians:
         return None
@@ -107,9 +109,11 @@ def residual_chart(
     ticks = [tick for tick in marks if 1 / end <= tick * 1.01 and tick <= end * 1.01]
     y = alt.Y("line:N", sort=names, title=None, axis=_names_axis(palette, int(room)))
     x = alt.X(
-        "x:Q", scale=scale, axis=axis(values=ticks, grid=True, labelOverlap=True),
+        "x:Q",
+        scale=scale,
+        axis=axis(values=ticks, grid=True, labelOverlap=True),
         title="predicted over published, log scale",
-    )  # fmt: skip
+    )
     one = chart_of([{"x": 1}]).mark_rule(color=palette.ink, strokeWidth=1, aria=False)
     box = chart_of(boxes).mark_bar(height=12, color=palette.accent, opacity=BAND_OPACITY, aria=False)
     dots = chart_of(strips).mark_point(size=22, strokeWidth=1, opacity=0.6, color=palette.muted, aria=False)
@@ -246,9 +250,11 @@ def coverage_chart(
     scale = alt.Scale(domain=[0, 1.16], nice=False)
     y = alt.Y("name:N", sort=names, title=None, axis=_names_axis(palette, 230))
     x = alt.X(
-        "share:Q", scale=scale, title="published numbers inside their 90 % interval",
+        "share:Q",
+        scale=scale,
+        title="published numbers inside their 90 % interval",
         axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr="format(datum.value * 100, 'd') + '\u202f%'"),
-    )  # fmt: skip
+    )
     legend = (
         alt.Legend(orient="top", direction="horizontal", title=None, offset=18, symbolOpacity=1) if unseen else None
     )

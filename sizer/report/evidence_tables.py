@@ -35,9 +35,12 @@ def figures_table(figures: Sequence[Figure]) -> Table | None:
         for one in figures
     ]
     heads = columns(
-        ("Figure", "left", 46), ("Asked for", "right", 17), ("Measured", "right", 12), ("Rows", "right", 9),
+        ("Figure", "left", 46),
+        ("Asked for", "right", 17),
+        ("Measured", "right", 12),
+        ("Rows", "right", 9),
         ("", "left", 16),
-    )  # fmt: skip
+    )
     return Table("figures", "Figures that the calibration must reach", heads, tuple(rows))
 
 
@@ -62,9 +65,12 @@ def worst_groups_table(rows: Sequence[ValidatedRow], sources: Mapping[str, Sourc
     if not lines:
         return None
     heads = columns(
-        ("Group", "left", 46), ("Rows", "right", 8), ("Median error", "right", 11), ("Errors", "left", 15),
+        ("Group", "left", 46),
+        ("Rows", "right", 8),
+        ("Median error", "right", 11),
+        ("Errors", "left", 15),
         ("90 % interval", "left", 20),
-    )  # fmt: skip
+    )
     caption = f"Groups of {facts.MIN_GROUP} rows or more that are predicted worst{remark}"
     return Table("worst-groups", caption, heads, tuple(lines))
 
@@ -82,9 +88,13 @@ def worst_rows_table(
     if not found:
         return None
     heads = columns(
-        ("Published run", "left", 30), ("What", "left", 18), ("Published", "right", 13), ("Predicted", "right", 13),
-        ("Error", "right", 14), ("90 % interval", "left", 12),
-    )  # fmt: skip
+        ("Published run", "left", 30),
+        ("What", "left", 18),
+        ("Published", "right", 13),
+        ("Predicted", "right", 13),
+        ("Error", "right", 14),
+        ("90 % interval", "left", 12),
+    )
     caption = f"The {plural(len(found), 'row')} that lie farthest off{remark}"
     if len(found) == 1:
         caption = f"The row that lies farthest off{remark}"

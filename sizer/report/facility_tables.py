@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from sizer.base.language import Texts, mark, tr, translated, trn
-from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import item_name
@@ -20,14 +19,12 @@ from sizer.sizing.result import SizingResult
 
 # A longer table lists equal racks once.
 _MAX_SINGLE = 24
-_MEDIA = Texts(
-    {
-        "dac": mark("copper, direct attach"),
-        "copper": mark("copper, patch cable"),
-        "aoc": mark("active optical"),
-        "transceiver": mark("transceivers and fibre"),
-    }
-)
+_MEDIA = {
+    "dac": "copper, direct attach",
+    "copper": "copper, patch cable",
+    "aoc": "active optical",
+    "transceiver": "transceivers and fibre",
+}
 
 
 def racks_table(plan: Plan) -> Table:
@@ -40,21 +37,21 @@ def racks_table(plan: Plan) -> Table:
     if len(plan.racks) > 1:
         rows.append(_all_racks(plan))
     heads = columns(
-        (tr("Rack"), "left", 12),
-        (tr("Row, place"), "left", 9),
-        (tr("Units used, free"), "right", 11),
-        (tr("Typical, kW"), "right", 15),
-        (tr("Maximum, kW"), "right", 15),
-        (tr("Heat, BTU/h"), "right", 18),
-        (tr("Weight, kg"), "right", 10),
-        (tr("On a tile, kg"), "right", 10),
+        ("Rack", "left", 12),
+        ("Row, place", "left", 9),
+        ("Units used, free", "right", 11),
+        ("Typical, kW", "right", 15),
+        ("Maximum, kW", "right", 15),
+        ("Heat, BTU/h", "right", 18),
+        ("Weight, kg", "right", 10),
+        ("On a tile, kg", "right", 10),
     )
-    notes = [tr("Heat is that of the maximum draw. PDUs and cables have no published weight and are left out of it.")]
+    notes = [("Heat is that of the maximum draw. PDUs and cables have no published weight and are left out of it.")]
     if plan.rack.width_m is not None and plan.rack.depth_m is not None:
-        notes.append(tr("A floor tile is 600 mm square; the weight is spread over the footprint of the rack."))
+        notes.append("A floor tile is 600 mm square; the weight is spread over the footprint of the rack.")
     if any(rack.is_existing for rack in plan.racks):
-        notes.append(tr("Of a rack that is there only what this design adds is counted."))
-    return Table("racks", tr("The racks, {rack}", rack=plan.rack.name), heads, tuple(rows), " ".join(notes))
+        notes.append("Of a rack that is there only what this design adds is counted.")
+    return Table("racks", f"The racks, {plan.rack.name}", heads, tuple(rows), " ".join(notes))
 
 
 def _rack_row(kind: RackKind, plan: Plan) -> Row:
@@ -64,17 +61,17 @@ def _rack_row(kind: RackKind, plan: Plan) -> Row:
     name = (
         kind.names
         if count == 1
-        else trn("{names}: {n} equal rack", "{names}: {n} equal racks", count, names=kind.names, n=count)
+        else by_count(count, f"{kind.names}: {count} equal rack", f"{kind.names}: {count} equal racks")
     )
     return row(
-        tr("{rack}, existing", rack=name) if rack.is_existing else name,
+        f"{name}, existing" if rack.is_existing else name,
         _place(kind.racks),
         f"{used}, {len(rack.empty_units)}",
         _number(rack.typical_w / 1e3, rack.has_unknown_power, 1),
         _number(rack.max_w / 1e3, rack.has_unknown_power, 1),
         _number(heat_btu_per_h(rack.max_w), rack.has_unknown_power),
         _number(rack.weight_kg, rack.has_unknown_weight),
-        translated(words.NOT_PUBLISHED) if load is None else _number(load, rack.has_unknown_weight or rack.is_existing),
+        words.NOT_PUBLISHED if load is None else _number(load, rack.has_unknown_weight or rack.is_existing),
     )
 
 
@@ -83,13 +80,13 @@ def _place(equal: Sequence[PlacedRack]) -> str:
         return f"{equal[0].row + 1}, {equal[0].column + 1}"
     rows = sorted({rack.row + 1 for rack in equal})
     if len(rows) == 1:
-        return tr("row {n}", n=rows[0])
-    return tr("rows {first} to {last}", first=rows[0], last=rows[-1])
+        return f"row {rows[0]}"
+    return f"rows {rows[0]} to {rows[-1]}"
 
 
 def _number(value: float, is_lower_bound: bool, digits: int = 0) -> str:
     if is_lower_bound and not value:
-        return translated(words.NOT_PUBLISHED)
+        return words.NOT_PUBLISHED
     return racks.at_least(is_lower_bound, grouped(value, digits))
 
 
@@ -122,35 +119,31 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
     capacity = racks.feed_capacity_w(heaviest)
     energy = energy_kwh_per_year(typical, site.pue_ratio or 1.0)
     pue = (
-        tr("PUE {ratio}", ratio=plain(site.pue_ratio))
-        if site.pue_ratio is not None
-        else tr("without cooling and losses: no PUE was given")
+        f"PUE {plain(site.pue_ratio)}" if site.pue_ratio is not None else "without cooling and losses: no PUE was given"
     )
-    heavy_load = tr(
-        "{watts} in {rack}", watts=racks.watts(heaviest.max_w, heaviest.has_unknown_power), rack=heaviest.name
-    )
+    heavy_load = f"{racks.watts(heaviest.max_w, heaviest.has_unknown_power)} in {heaviest.name}"
     if capacity:
-        heavy_load += "; " + tr("each feed alone carries {watts}", watts=si(capacity, "W"))
+        heavy_load += "; " + f"each feed alone carries {si(capacity, 'W')}"
     rows = [
-        row(tr("Racks"), _rack_count(plan)),
+        row("Racks", _rack_count(plan)),
         row(
-            tr("Maximum draw"),
-            tr("{watts}; feeds, racks and cooling are sized with it", watts=racks.watts(maximum, some_power)),
+            "Maximum draw",
+            f"{racks.watts(maximum, some_power)}; feeds, racks and cooling are sized with it",
         ),
-        row(tr("Typical draw"), tr("{watts}; energy is counted with it", watts=racks.watts(typical, some_power))),
-        row(tr("Heat to cool, most"), f"{_number(heat_btu_per_h(maximum), some_power)}{NARROW_SPACE}BTU/h"),
-        row(tr("Energy a year"), f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
+        row("Typical draw", f"{racks.watts(typical, some_power)}; energy is counted with it"),
+        row("Heat to cool, most", f"{_number(heat_btu_per_h(maximum), some_power)}{NARROW_SPACE}BTU/h"),
+        row("Energy a year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
         row(
-            tr("Heaviest load of a rack"),
+            "Heaviest load of a rack",
             heavy_load,
         ),
-        row(tr("Weight"), racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
-        row(tr("PDUs"), _pdu_text(result)),
+        row("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
+        row("PDUs", _pdu_text(result)),
     ]
     if open_w:
         names = words.listed(item_name(item, catalog) for item in open_w)
-        rows.append(row(tr("Maximum not published"), tr("{names}; counted as far as it is known", names=names)))
-    return Table("facility", tr("Power, cooling and weight"), columns(("", "left", 24), ("", "left", 76)), tuple(rows))
+        rows.append(row("Maximum not published", f"{names}; counted as far as it is known"))
+    return Table("facility", "Power, cooling and weight", columns(("", "left", 24), ("", "left", 76)), tuple(rows))
 
 
 def feeds_table(plan: Plan) -> Table | None:
@@ -164,8 +157,8 @@ def feeds_table(plan: Plan) -> Table | None:
             si(feed.alone_w, "W"),
             si(feed.capacity_w, "W"),
             words.percent(feed.alone_w / feed.capacity_w),
-            tr("{used} of {all}", used=feed.used("c13"), all=feed.outlets_c13),
-            tr("{used} of {all}", used=feed.used("c19"), all=feed.outlets_c19),
+            f"{feed.used('c13')} of {feed.outlets_c13}",
+            f"{feed.used('c19')} of {feed.outlets_c19}",
         )
         for kind in kinds
         for feed in kind.first.feeds
@@ -173,15 +166,20 @@ def feeds_table(plan: Plan) -> Table | None:
     if not rows:
         return None
     heads = columns(
-        (tr("Rack"), "left", 17), (tr("PDU"), "left", 9), (tr("Both feeds live"), "right", 14),
-        (tr("Other feed lost"), "right", 14), (tr("Capacity"), "right", 13), (tr("Load"), "right", 9),
-        (tr("C13"), "right", 11), (tr("C19"), "right", 11),
-    )  # fmt: skip
-    note = tr(
-        "Watts are known maximum draws; while both feeds live a device spreads evenly over its inlets. C13 and "
-        "C19 tell the outlets taken."
+        ("Rack", "left", 17),
+        ("PDU", "left", 9),
+        ("Both feeds live", "right", 14),
+        ("Other feed lost", "right", 14),
+        ("Capacity", "right", 13),
+        ("Load", "right", 9),
+        ("C13", "right", 11),
+        ("C19", "right", 11),
     )
-    return Table("feeds", tr("Power feeds in normal service and after losing one"), heads, tuple(rows), note)
+    note = (
+        "Watts are known maximum draws; while both feeds live a device spreads evenly over its "
+        "inlets. C13 and C19 tell the outlets taken."
+    )
+    return Table("feeds", "Power feeds in normal service and after losing one", heads, tuple(rows), note)
 
 
 def _rack_count(plan: Plan) -> str:
@@ -189,8 +187,8 @@ def _rack_count(plan: Plan) -> str:
     text = f"{words.plural(len(plan.racks), 'rack')}, {plan.rack.name}"
     used = sum(device.height_u for rack in plan.racks for device in rack.present)
     if there:
-        text += ", " + trn("{n} of them existing", "{n} of them existing", there, n=there)
-    return text + "; " + tr("{units} in use", units=f"{grouped(used)}{NARROW_SPACE}U")
+        text += ", " + by_count(there, f"{there} of them existing", f"{there} of them existing")
+    return text + "; " + "{units} in use".format(units=f"{grouped(used)}{NARROW_SPACE}U")
 
 
 def _energy(energy_kwh: float) -> str:
@@ -201,9 +199,9 @@ def _energy(energy_kwh: float) -> str:
 def _pdu_text(result: SizingResult) -> str:
     count = sum(len(rack.feeds) for rack in result.design.plan.racks)
     if not count:
-        return tr("those of the racks that are there")
+        return "those of the racks that are there"
     pdus = f"{grouped(count)} × {result.design.platform.pdu.name}"
-    return tr("{pdus}, half of them on feed A, half on feed B", pdus=pdus)
+    return f"{pdus}, half of them on feed A, half on feed B"
 
 
 def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
@@ -217,20 +215,18 @@ def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
         for link in links:
             alike.setdefault((link.kind, link.cable.items, link.stock_length_m), []).append(link)
         rows += [_cable_row(found, catalog) for found in sorted(alike.values(), key=_fast_and_short_first)]
-    rows.append(row(tr("All cables"), "", "", "", "", grouped(plan.n_links), kind="total"))
+    rows.append(row("All cables", "", "", "", "", grouped(plan.n_links), kind="total"))
     heads = columns(
-        (tr("Link"), "left", 17),
-        (tr("Medium"), "left", 20),
-        (tr("Part"), "left", 27),
-        (tr("Length, m"), "right", 11),
-        (tr("Longest way, m"), "right", 13),
-        (tr("Number"), "right", 12),
+        ("Link", "left", 17),
+        ("Medium", "left", 20),
+        ("Part", "left", 27),
+        ("Length, m", "right", 11),
+        ("Longest way, m", "right", 13),
+        ("Number", "right", 12),
     )
     slack = words.percent(SLACK_FRACTION)
-    note = tr(
-        "A way is measured from port to port, with {slack} slack; the cable is the shortest that reaches.", slack=slack
-    )
-    return Table("cables", tr("Cables by network"), heads, tuple(rows), note)
+    note = f"A way is measured from port to port, with {slack} slack; the cable is the shortest that reaches."
+    return Table("cables", "Cables by network", heads, tuple(rows), note)
 
 
 def _fast_and_short_first(links: Sequence[Connection]) -> tuple[float, float]:
@@ -243,9 +239,9 @@ def _cable_row(links: Sequence[Connection], catalog: Catalog) -> Row:
     stock = first.stock_length_m
     return row(
         words.link_name(first.kind),
-        _MEDIA[first.medium] if parts else translated(words.TO_BE_QUOTED),
-        ", ".join(parts) if parts else Cell(tr("none in the catalogue"), is_muted=True),
-        plain(stock) if stock is not None else Cell(tr("to length"), is_muted=True),
+        _MEDIA[first.medium] if parts else words.TO_BE_QUOTED,
+        ", ".join(parts) if parts else Cell("none in the catalogue", is_muted=True),
+        plain(stock) if stock is not None else Cell("to length", is_muted=True),
         grouped(max(link.length_m for link in links), 1),
         grouped(len(links)),
     )

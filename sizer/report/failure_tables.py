@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from sizer.base.language import Texts, mark, tr
 from sizer.base.quantities import duration
 from sizer.report import words
 from sizer.report.tables import Cell, Row, Table, columns, row
@@ -12,21 +11,19 @@ from sizer.sizing.spare_cost import ONE_LOST
 from sizer.workload.request import Loss
 
 # Parts that are taken out for maintenance, by the failure that is the same loss.
-_SERVICED = Texts(
-    {
-        "server": mark("GPU server"),
-        "storage-node": mark("Storage node"),
-        "leaf": mark("Switch with servers on it"),
-        "spine": mark("Spine switch"),
-        "core": mark("Core switch"),
-        "front-end-switch": mark("Switch of the storage front end"),
-        "gateway": mark("Gateway"),
-        "back-end-switch": mark("Back-end switch"),
-        "management-switch": mark("Management switch"),
-        "head": mark("Head node"),
-        "power-feed": mark("PDU or power feed"),
-    }
-)
+_SERVICED = {
+    "server": "GPU server",
+    "storage-node": "Storage node",
+    "leaf": "Switch with servers on it",
+    "spine": "Spine switch",
+    "core": "Core switch",
+    "front-end-switch": "Switch of the storage front end",
+    "gateway": "Gateway",
+    "back-end-switch": "Back-end switch",
+    "management-switch": "Management switch",
+    "head": "Head node",
+    "power-feed": "PDU or power feed",
+}
 # A chance below this is not told apart from none.
 _LEAST_CHANCE = 0.005
 # A shorter time serves no part.
@@ -39,12 +36,12 @@ def failures_table(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswe
         return None
     in_time = any(one.starts_in_time is not None for one in cases)
     heads = [
-        (tr("What fails"), "left", 17),
-        (tr("Effect"), "left", 29 if in_time else 35),
-        (tr("Throughput left"), "right", 11),
-        (tr("Targets"), "left", 13),
-        *([(tr("Jobs in time"), "right", 8)] if in_time else []),
-        (tr("Remedy"), "left", 22 if in_time else 24),
+        ("What fails", "left", 17),
+        ("Effect", "left", 29 if in_time else 35),
+        ("Throughput left", "right", 11),
+        ("Targets", "left", 13),
+        *([("Jobs in time", "right", 8)] if in_time else []),
+        ("Remedy", "left", 22 if in_time else 24),
     ]
     rows = [
         row(
@@ -59,7 +56,7 @@ def failures_table(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswe
     ]
     return Table(
         "failures",
-        tr("Single failures and what each costs"),
+        "Single failures and what each costs",
         columns(*heads),  # type: ignore[arg-type]
         tuple(rows),
         " ".join(_notes(cases, answers)),
@@ -75,19 +72,19 @@ def maintenance_table(cases: Sequence[FailureCase]) -> Table | None:
     ]
     if not rows:
         return None
-    heads = columns(
-        (tr("Taken out, one at a time"), "left", 30), (tr("Targets meanwhile"), "left", 25), (tr("When"), "left", 45)
-    )
-    return Table("maintenance", tr("Maintenance in running operation"), heads, tuple(rows))
+    heads = columns(("Taken out, one at a time", "left", 30), ("Targets meanwhile", "left", 25), ("When", "left", 45))
+    return Table("maintenance", "Maintenance in running operation", heads, tuple(rows))
 
 
 def kept_table(losses: Sequence[Loss], cases: Sequence[FailureCase]) -> Table:
     """Losses that the request asks the design to bear, with what each leaves."""
     heads = columns(
-        (tr("Lost"), "left", 18), (tr("What is left"), "left", 46), (tr("Throughput left"), "right", 16),
-        (tr("Targets"), "left", 20),
-    )  # fmt: skip
-    return Table("kept-without", tr("Losses that the design bears"), heads, tuple(_kept_rows(losses, cases)))
+        ("Lost", "left", 18),
+        ("What is left", "left", 46),
+        ("Throughput left", "right", 16),
+        ("Targets", "left", 20),
+    )
+    return Table("kept-without", "Losses that the design bears", heads, tuple(_kept_rows(losses, cases)))
 
 
 def _kept_rows(losses: Sequence[Loss], cases: Sequence[FailureCase]) -> Iterator[Row]:
@@ -95,7 +92,7 @@ def _kept_rows(losses: Sequence[Loss], cases: Sequence[FailureCase]) -> Iterator
         found = [one for one in cases if one.loss == loss]
         lost = words.sentence(ONE_LOST[loss]).rstrip(".")
         if not found:
-            yield row(lost, tr("The design has no such part."), "", Cell(tr("kept"), is_muted=True))
+            yield row(lost, "The design has no such part.", "", Cell("kept", is_muted=True))
             continue
         worst = min(found, key=lambda one: (bool(one.keeps_targets), sum(one.share), sum(one.chance)))
         yield row(lost, words.sentence(worst.effect), _shares(worst), targets_text(worst))
@@ -104,21 +101,21 @@ def _kept_rows(losses: Sequence[Loss], cases: Sequence[FailureCase]) -> Iterator
 def targets_text(case: FailureCase) -> str:
     """Whether the targets are kept after a loss, and with which probability."""
     if case.keeps_targets is None:
-        return tr("not known")
+        return "not known"
     chance = 1.0
     for one in case.chance:
         chance *= one
     if case.keeps_targets:
-        return tr("kept, {chance}", chance=words.percent(min(chance, 0.999)))
+        return f"kept, {words.percent(min(chance, 0.999))}"
     if all(case.meets):
-        return tr("jobs start too late")  # the targets of the workloads are met; the team waits
+        return "jobs start too late"  # the targets of the workloads are met; the team waits
     if chance < _LEAST_CHANCE:
-        return tr("missed")
-    return tr("missed, {chance}", chance=words.percent(chance))
+        return "missed"
+    return f"missed, {words.percent(chance)}"
 
 
 def _shares(case: FailureCase) -> str:
-    return words.listed(dict.fromkeys(words.percent(share) if share > 0 else tr("none") for share in case.share))
+    return words.listed(dict.fromkeys(words.percent(share) if share > 0 else "none" for share in case.share))
 
 
 def _in_time(case: FailureCase) -> str:
@@ -128,22 +125,22 @@ def _in_time(case: FailureCase) -> str:
 def _window_text(case: FailureCase) -> str:
     """When a part can be serviced."""
     if case.keeps_targets and case.key == "head":
-        return tr("any time; no job starts meanwhile")
+        return "any time; no job starts meanwhile"
     if case.keeps_targets:
-        return tr("any time, one after the other")
+        return "any time, one after the other"
     window_s = min((one for one in case.window_s), default=0.0)
     if _LEAST_WINDOW_S <= window_s < float("inf"):
-        return tr("for at most {time} of a run, or between two runs", time=duration(window_s))
-    return tr("between two runs: the targets are missed as long as it is out")
+        return f"for at most {duration(window_s)} of a run, or between two runs"
+    return "between two runs: the targets are missed as long as it is out"
 
 
 def _notes(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswer]) -> Iterator[str]:
     if len(answers) > 1:
-        yield tr("Throughput left is the projected share of the normal rate, workload by workload where they differ.")
+        yield ("Throughput left is the projected share of the normal rate, workload by workload where they differ.")
     if any(one.keeps_targets is not None for one in cases):
-        yield tr(
-            "Targets: whether runs that have no more from start to end still meet them, with the probability of that; "
-            "a part that comes back during a run does less harm."
+        yield (
+            "Targets: whether runs that have no more from start to end still meet them, with the "
+            "probability of that; a part that comes back during a run does less harm."
         )
     if any(one.starts_in_time is not None for one in cases):
-        yield tr("Jobs in time: share that starts within its wait, of the kind of job that fares worst.")
+        yield "Jobs in time: share that starts within its wait, of the kind of job that fares worst."

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from sizer.base.language import tr, trn
+from sizer.base.quantities import by_count
 from sizer.report import words
 from sizer.report.fonts import FONTS
 from sizer.report.pango import weasyprint_state
@@ -123,22 +123,17 @@ def glyph_remark(texts: Mapping[str, str]) -> str:
         return ""
     codes = [f"U+{ord(char):04X}" for char in missing]
     shown = ", ".join(codes[:_CODES_SHOWN]) + (", …" if len(codes) > _CODES_SHOWN else "")
-    return trn(
-        "{count} character in {places} prints as {mark} because no font of this machine draws it ({codes}); "
-        "install {font}.",
-        "{count} characters in {places} print as {mark} because no font of this machine draws them ({codes}); "
-        "install {font}.",
+    return by_count(
         len(codes),
-        count=len(codes),
-        places=words.listed(places),
-        mark=MARK,
-        codes=shown,
-        font=_font_for(missing),
+        f"{len(codes)} character in {words.listed(places)} prints as {MARK} because no font of "
+        f"this machine draws it ({shown}); install {_font_for(missing)}.",
+        f"{len(codes)} characters in {words.listed(places)} print as {MARK} because no font of "
+        f"this machine draws them ({shown}); install {_font_for(missing)}.",
     )
 
 
 def _font_for(letters: Iterable[str]) -> str:
     names = [unicodedata.name(letter, "") for letter in letters]
     if any(name.startswith(("CJK", "HIRAGANA", "KATAKANA", "HANGUL")) for name in names):
-        return tr("a Noto CJK font")
-    return tr("a Noto font that has them")
+        return "a Noto CJK font"
+    return "a Noto font that has them"

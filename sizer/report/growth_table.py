@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from sizer.base.language import tr, translated
 from sizer.base.quantities import grouped, si
 from sizer.drawings.racks import at_least
 from sizer.physical.counted import network_text
@@ -14,17 +13,15 @@ from sizer.report.words import capital, listed, plural
 def growth_table(steps: Sequence[GrowthStep]) -> Table:
     """What each next size adds to the design, and how many standing links it moves."""
     heads = columns(
-        (tr("Size"), "left", 17),
-        (tr("Added"), "left", 41),
-        (tr("New racks"), "right", 9),
-        (tr("New links"), "right", 9),
-        (tr("Links moved"), "right", 10),
-        (tr("Maximum draw"), "right", 14),
+        ("Size", "left", 17),
+        ("Added", "left", 41),
+        ("New racks", "right", 9),
+        ("New links", "right", 9),
+        ("Links moved", "right", 10),
+        ("Maximum draw", "right", 14),
     )
-    note = tr("Standing devices keep their rack units; new ones go into free units first.") + " " + _moves(steps)
-    return Table(
-        "growth", tr("The same design at its next two sizes"), heads, tuple(_row(step) for step in steps), note
-    )
+    note = "Standing devices keep their rack units; new ones go into free units first." + " " + _moves(steps)
+    return Table("growth", "The same design at its next two sizes", heads, tuple(_row(step) for step in steps), note)
 
 
 def _row(step: GrowthStep) -> Row:
@@ -32,21 +29,21 @@ def _row(step: GrowthStep) -> Row:
     if step.storage_nodes:
         size += f", {plural(step.storage_nodes, 'storage node')}"
     if step.limit:
-        return row(size, tr("Not on this platform: {limit}.", limit=step.limit), "–", "–", "–", "–")
-    added = listed([f"{number} × {translated(role)}" for role, _, number in step.added])
+        return row(size, f"Not on this platform: {step.limit}.", "–", "–", "–", "–")
+    added = listed([f"{number} × {role}" for role, _, number in step.added])
     return row(
         size,
         capital(added),
         grouped(step.new_racks),
         grouped(step.added_links),
         grouped(len(step.moved)),
-        at_least(step.has_unknown_power, tr("{watts} more", watts=si(step.added_max_w, "W"))),
+        at_least(step.has_unknown_power, f"{si(step.added_max_w, 'W')} more"),
     )
 
 
 def _moves(steps: Sequence[GrowthStep]) -> str:
     networks = dict.fromkeys(move.network for step in steps for move in step.moved)
     if not networks:
-        return tr("No standing link moves.")
+        return "No standing link moves."
     names = listed(network_text(name) for name in networks)
-    return tr("Links move in the {networks}: a larger fabric spreads its uplinks anew.", networks=names)
+    return f"Links move in the {names}: a larger fabric spreads its uplinks anew."

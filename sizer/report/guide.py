@@ -6,7 +6,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sizer.base.language import mark, tr, translated
 from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
 from sizer.report import words
@@ -55,31 +54,29 @@ class _Plan:
 
 # The order of facts/GUIDE_OUTLINE; the short guide leaves out what only builders and operators need.
 _CHAPTERS = (
-    _Plan("summary", mark("Executive summary"), summary.content),
-    _Plan("requirements", mark("Requirements and assumptions"), requirements.content),
-    _Plan("overview", mark("Solution overview"), overview.content),
-    _Plan("architecture", mark("Solution architecture"), architecture.content),
-    _Plan("network", mark("Network"), network.content),
-    _Plan("storage", mark("Storage"), storage.content),
-    _Plan("software", mark("Software"), software.content, in_short=False),
-    _Plan("performance", mark("Sizing and predicted performance"), performance.content),
-    _Plan("team", mark("Team and waiting time"), team.content, applies=team.applies),
-    _Plan("validation", mark("Validation against published results"), validation.content),
-    _Plan("facility", mark("Physical design"), facility.content),
-    _Plan("bill", mark("Bill of materials"), bill.content),
-    _Plan("operation", mark("Operation and growth"), operation.content),
-    _Plan(
-        "purchases", mark("Growth plan"), purchases.content, applies=lambda case: case.result.request.growth is not None
-    ),
-    _Plan("risks", mark("Risks, limits and alternatives"), risks.content),
-    _Plan("sources", mark("Sources"), appendices.nothing, is_appendix=True),
-    _Plan("assumptions", mark("All assumptions"), appendices.assumptions, in_short=False, is_appendix=True),
-    _Plan("formulas", mark("Formulas and their validity"), appendices.formulas, in_short=False, is_appendix=True),
-    _Plan("addresses", mark("Addresses"), appendices.addresses, in_short=False, is_appendix=True),
-    _Plan("schedule", mark("Cable schedule and port map"), appendices.schedule, in_short=False, is_appendix=True),
-    _Plan("calibration", mark("Calibrated values"), appendices.calibration, in_short=False, is_appendix=True),
-    _Plan("parts", mark("Facts of the parts"), appendices.parts, in_short=False, is_appendix=True),
-    _Plan("glossary", mark("Glossary and units"), appendices.nothing, is_appendix=True),
+    _Plan("summary", "Executive summary", summary.content),
+    _Plan("requirements", "Requirements and assumptions", requirements.content),
+    _Plan("overview", "Solution overview", overview.content),
+    _Plan("architecture", "Solution architecture", architecture.content),
+    _Plan("network", "Network", network.content),
+    _Plan("storage", "Storage", storage.content),
+    _Plan("software", "Software", software.content, in_short=False),
+    _Plan("performance", "Sizing and predicted performance", performance.content),
+    _Plan("team", "Team and waiting time", team.content, applies=team.applies),
+    _Plan("validation", "Validation against published results", validation.content),
+    _Plan("facility", "Physical design", facility.content),
+    _Plan("bill", "Bill of materials", bill.content),
+    _Plan("operation", "Operation and growth", operation.content),
+    _Plan("purchases", "Growth plan", purchases.content, applies=lambda case: case.result.request.growth is not None),
+    _Plan("risks", "Risks, limits and alternatives", risks.content),
+    _Plan("sources", "Sources", appendices.nothing, is_appendix=True),
+    _Plan("assumptions", "All assumptions", appendices.assumptions, in_short=False, is_appendix=True),
+    _Plan("formulas", "Formulas and their validity", appendices.formulas, in_short=False, is_appendix=True),
+    _Plan("addresses", "Addresses", appendices.addresses, in_short=False, is_appendix=True),
+    _Plan("schedule", "Cable schedule and port map", appendices.schedule, in_short=False, is_appendix=True),
+    _Plan("calibration", "Calibrated values", appendices.calibration, in_short=False, is_appendix=True),
+    _Plan("parts", "Facts of the parts", appendices.parts, in_short=False, is_appendix=True),
+    _Plan("glossary", "Glossary and units", appendices.nothing, is_appendix=True),
 )
 
 
@@ -154,7 +151,7 @@ class Guide:
     def chapter_ref(self, id_: str, at_start: bool = False) -> Markup:
         """Link to a chapter or appendix by its number; ``at_start`` of a sentence."""
         found = next(chapter for chapter in self.chapters if chapter.id == id_)
-        kind = tr("appendix") if found.is_appendix else tr("chapter")
+        kind = "appendix" if found.is_appendix else "chapter"
         kind = words.capital(kind) if at_start else kind
         return Markup('<a class="ref" href="#chapter-{}">{}</a>').format(id_, f"{kind}{words.NO_BREAK}{found.number}")
 
@@ -172,7 +169,7 @@ def guide(result: SizingResult, catalog: Catalog, edition: Edition = SHORT) -> G
     return Guide(
         edition=edition,
         title=request.title,
-        kicker=tr("Reference architecture") if result.needs_cluster else tr("Sizing advice"),
+        kicker="Reference architecture" if result.needs_cluster else "Sizing advice",
         customer=request.customer,
         date=words.date(request.date),
         iso_date=request.date.isoformat() if request.date is not None else "",
@@ -180,10 +177,10 @@ def guide(result: SizingResult, catalog: Catalog, edition: Edition = SHORT) -> G
         design_name=result.design.name,
         verdict=words.sentence(result.verdict),
         legal=edition.profile.legal
-        or tr(
-            "Computed from published data. Performance is projected with its interval and not guaranteed; prices are "
-            "budgetary and not binding; part numbers are to be confirmed before an order. Names of products belong to "
-            "their owners."
+        or (
+            "Computed from published data. Performance is projected with its interval and not "
+            "guaranteed; prices are budgetary and not binding; part numbers are to be confirmed "
+            "before an order. Names of products belong to their owners."
         ),
         glyph_remark=remark_on_glyphs(result, edition.profile),
         key_figures=_key_figures(result),
@@ -196,7 +193,7 @@ def guide(result: SizingResult, catalog: Catalog, edition: Edition = SHORT) -> G
 
 def form_name(edition: Edition) -> str:
     """What a form of the guide is called."""
-    names = {"short": tr("short guide"), "full": tr("full guide"), "summary": tr("summary")}
+    names = {"short": "short guide", "full": "full guide", "summary": "summary"}
     return names[edition.form]
 
 
@@ -208,7 +205,7 @@ def _chapters(case: Case) -> list[Chapter]:
     for place, plan in enumerate(plans):
         is_first = plan.is_appendix and place == n_chapters
         number = chr(ord("A") + place - n_chapters) if plan.is_appendix else str(place + 1)
-        found.append(Chapter(plan.id, number, translated(plan.title), plan.content(case), plan.is_appendix, is_first))
+        found.append(Chapter(plan.id, number, plan.title, plan.content(case), plan.is_appendix, is_first))
     return found
 
 
@@ -218,9 +215,9 @@ def _footer(case: Case) -> str:
     parts = [
         case.edition.profile.confidentiality,
         quote.number,
-        tr("revision {n}", n=quote.revision) if quote.revision else "",
-        tr("catalogue {digest}", digest=result.catalog_digest[:8]),
-        tr("calibration {digest}", digest=result.calibration_digest[:8]),
+        f"revision {quote.revision}" if quote.revision else "",
+        f"catalogue {result.catalog_digest[:8]}",
+        f"calibration {result.calibration_digest[:8]}",
     ]
     return words.capital(" · ".join(part for part in parts if part))
 
@@ -229,12 +226,12 @@ def _key_figures(result: SizingResult) -> list[tuple[str, str]]:
     """Four numbers for the cover."""
     design = result.design
     first = design.workloads[0]
-    speed = (tr("throughput"), words.rounded(first.throughput, words.sample_unit(first.dnn)))
+    speed = ("throughput", words.rounded(first.throughput, words.sample_unit(first.dnn)))
     if first.time is not None and first.workload.target.time_to_train_s is not None:
-        speed = (tr("time to train"), words.rounded(first.time.total_s, "s"))
+        speed = ("time to train", words.rounded(first.time.total_s, "s"))
     return [
-        (words.plural_of(design.n_servers, tr("GPU server")), grouped(design.n_servers)),
+        (words.plural_of(design.n_servers, "GPU server"), grouped(design.n_servers)),
         (words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus)),
         speed,
-        (tr("probability of meeting the target"), words.percent(design.probability)),
+        ("probability of meeting the target", words.percent(design.probability)),
     ]

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sizer.base.language import tr, translated
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import grouped, si, significant
 from sizer.base.units import GIB
@@ -17,36 +16,34 @@ from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 def server_table(id_: str, server: Server, count: int, catalog: Catalog, gpus: str = "") -> Table:
     """Component and detail of a server, with the source of each."""
-    rows = [row(tr("Model"), with_vendor(server), "")]
-    rows.append(row(tr("Number"), grouped(count), ""))
+    rows = [row("Model", with_vendor(server), "")]
+    rows.append(row("Number", grouped(count), ""))
     if gpus:
-        rows.append(row(tr("GPUs"), gpus, _cell(server.n_gpus)))
+        rows.append(row("GPUs", gpus, _cell(server.n_gpus)))
     if server.cpu is not None:
         number = f"{server.n_cpus.value} × " if server.n_cpus is not None else ""
-        rows.append(row(tr("Processors"), number + item_name(server.cpu.value, catalog), _cell(server.cpu)))
+        rows.append(row("Processors", number + item_name(server.cpu.value, catalog), _cell(server.cpu)))
     if server.memory_bytes is not None:
-        rows.append(row(tr("Memory"), _gib(server.memory_bytes.value), _cell(server.memory_bytes)))
+        rows.append(row("Memory", _gib(server.memory_bytes.value), _cell(server.memory_bytes)))
     if server.local_storage is not None:
-        rows.append(row(tr("Local drives"), item_name(server.local_storage, catalog), ""))
-    rows += [row(tr("Ports"), port_text(port), Cell("", (port.source,), port.where)) for port in server.ports]
+        rows.append(row("Local drives", item_name(server.local_storage, catalog), ""))
+    rows += [row("Ports", port_text(port), Cell("", (port.source,), port.where)) for port in server.ports]
     rows += [row(words.capital(label), str(fact.value), _cell(fact)) for label, fact in server.features.items()]
     rows += _body(server)
-    heads = columns((tr("Component"), "left", 24), (tr("Detail"), "left", 46), (tr("Source"), "left", 30))
-    return Table(
-        id_, tr("Configuration of the {name}", name=with_vendor(server)), heads, tuple(rows), style="component"
-    )
+    heads = columns(("Component", "left", 24), ("Detail", "left", 46), ("Source", "left", 30))
+    return Table(id_, f"Configuration of the {with_vendor(server)}", heads, tuple(rows), style="component")
 
 
 def _body(device: Device) -> Iterator[Row]:
     facts = (
-        (tr("Height"), device.height_u, "U"),
-        (tr("Depth"), device.depth_m, "m"),
-        (tr("Weight"), device.weight_kg, "kg"),
-        (tr("Maximum draw"), device.power_max_w or device.power_high_w, "W"),
+        ("Height", device.height_u, "U"),
+        ("Depth", device.depth_m, "m"),
+        ("Weight", device.weight_kg, "kg"),
+        ("Maximum draw", device.power_max_w or device.power_high_w, "W"),
     )
     for label, fact, unit in facts:
         if fact is None:
-            yield row(label, translated(words.NOT_PUBLISHED), "")
+            yield row(label, words.NOT_PUBLISHED, "")
         else:
             yield row(label, fact_value(fact.value, unit) + basis_note(fact.basis), _cell(fact))
 
@@ -62,32 +59,36 @@ def _gib(size_bytes: float) -> str:
 def gpu_table(design: DesignAnswer, others: Sequence[Gpu]) -> Table:
     """The GPU of the design beside the forms that it could have taken."""
     heads = columns(
-        (tr("GPU"), "left", 29), (tr("Memory, GiB"), "right", 11), (tr("Peak, mixed, TFLOP/s"), "right", 14),
-        (tr("Peak, single, TFLOP/s"), "right", 14), (tr("Memory, GB/s"), "right", 11),
-        (tr("Between GPUs, GB/s"), "right", 12), (tr("Power, W"), "right", 9),
-    )  # fmt: skip
+        ("GPU", "left", 29),
+        ("Memory, GiB", "right", 11),
+        ("Peak, mixed, TFLOP/s", "right", 14),
+        ("Peak, single, TFLOP/s", "right", 14),
+        ("Memory, GB/s", "right", 11),
+        ("Between GPUs, GB/s", "right", 12),
+        ("Power, W", "right", 9),
+    )
     chosen = design.platform.gpu
     rows = [_gpu_row(chosen, is_chosen=True), *(_gpu_row(gpu) for gpu in others)]
-    note = tr(
-        "Peaks are those of the data sheets at the highest clock; training reaches a part of them. "
-        "Between GPUs counts all links of a GPU in one direction."
+    note = (
+        "Peaks are those of the data sheets at the highest clock; training reaches a part of "
+        "them. Between GPUs counts all links of a GPU in one direction."
     )
-    return Table("gpu-forms", tr("Forms of the GPU"), heads, tuple(rows), note)
+    return Table("gpu-forms", "Forms of the GPU", heads, tuple(rows), note)
 
 
 def _gpu_row(gpu: Gpu, is_chosen: bool = False) -> Row:
     def scaled(fact: Sourced[float] | None, factor: float) -> Cell:
-        return Cell(translated(words.NOT_PUBLISHED)) if fact is None else Cell(significant(fact.value / factor))
+        return Cell(words.NOT_PUBLISHED) if fact is None else Cell(significant(fact.value / factor))
 
     link = gpu.nvlink_bytes_per_s
     has_no_link = gpu.form_factor.value == "pcie" and link is None
     return row(
-        tr("{name} (this design)", name=gpu.name) if is_chosen else gpu.name,
+        f"{gpu.name} (this design)" if is_chosen else gpu.name,
         grouped(gpu.memory_bytes.value / GIB),
         scaled(gpu.peak_mixed_flop_per_s, 1e12),
         scaled(gpu.peak_fp32_flop_per_s, 1e12),
         scaled(gpu.memory_bytes_per_s, 1e9),
-        Cell(tr("over PCIe"), is_muted=True) if has_no_link else scaled(link, 1e9),
+        Cell("over PCIe", is_muted=True) if has_no_link else scaled(link, 1e9),
         scaled(gpu.tdp_w, 1.0),
         kind="strong" if is_chosen else "",
     )
@@ -100,10 +101,14 @@ def processor_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
         return None
     rows = [_processor_row(answer, cores, design) for answer in design.workloads]
     heads = columns(
-        (tr("Workload"), "left", 30), (tr("Rate of a server"), "right", 20), (tr("Cores a server"), "right", 13),
-        (tr("Cores busy"), "right", 13), (tr("Cores a GPU"), "right", 12), (tr("Busy"), "right", 12),
-    )  # fmt: skip
-    return Table("processors", tr("Work of the processors at the projected rate"), heads, tuple(rows))
+        ("Workload", "left", 30),
+        ("Rate of a server", "right", 20),
+        ("Cores a server", "right", 13),
+        ("Cores busy", "right", 13),
+        ("Cores a GPU", "right", 12),
+        ("Busy", "right", 12),
+    )
+    return Table("processors", "Work of the processors at the projected rate", heads, tuple(rows))
 
 
 def server_cores(design: DesignAnswer, catalog: Catalog) -> int | None:
@@ -135,18 +140,21 @@ def memory_table(design: DesignAnswer) -> Table | None:
     host = server.memory_bytes.value
     of_gpus = platform.gpu.memory_bytes.value * platform.gpus_per_server
     rows = [
-        row(tr("Memory of a server"), _gib(host), ""),
-        row(tr("Memory of its GPUs, the least to install"), _gib(of_gpus),
-            tr("{ratio} times as much is installed", ratio=significant(host / of_gpus, 2))),
-    ]  # fmt: skip
+        row("Memory of a server", _gib(host), ""),
+        row(
+            "Memory of its GPUs, the least to install",
+            _gib(of_gpus),
+            f"{significant(host / of_gpus, 2)} times as much is installed",
+        ),
+    ]
     for answer in design.workloads:
         share = words.percent(answer.cache_hit_fraction)
         rows.append(
             row(
-                tr("Data of {workload}", workload=answer.workload.name),
+                f"Data of {answer.workload.name}",
                 si(answer.dataset_bytes, "B"),
-                tr("memory serves {share} of the reads after the first epoch", share=share),
+                f"memory serves {share} of the reads after the first epoch",
             )
         )
-    heads = columns((tr("What"), "left", 40), (tr("Size"), "right", 18), (tr("Outcome"), "left", 42))
-    return Table("memory", tr("What the memory of a server holds"), heads, tuple(rows))
+    heads = columns(("What", "left", 40), ("Size", "right", 18), ("Outcome", "left", 42))
+    return Table("memory", "What the memory of a server holds", heads, tuple(rows))

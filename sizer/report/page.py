@@ -11,14 +11,12 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from sizer.base.errors import ReportError
-from sizer.base.language import tr
 from sizer.base.quantities import NARROW_SPACE
 from sizer.base.resources import data_dir
 from sizer.report.citations import Citations
 from sizer.report.fonts import web_faces
 from sizer.report.glyphs import readable
 from sizer.report.theme import css_variables
-from sizer.report.translations import install_translations
 
 # Place in the page where the rules of the fonts go; they differ between web page and PDF.
 FONTS_GO_HERE = "/*fonts*/"
@@ -114,7 +112,7 @@ class Captions:
         first = self.ref(kind, figures[0].id)
         if len(figures) == 1:
             return first
-        return Markup("{} {} {}").format(first, tr("to"), self.ref(kind, figures[-1].id))
+        return Markup("{} {} {}").format(first, "to", self.ref(kind, figures[-1].id))
 
     def captioned(self, kind: str) -> list[tuple[str, str, str]]:
         """Id, label and caption of every table or figure that the first pass found, in their order."""
@@ -126,8 +124,7 @@ class Captions:
 
 
 def _label(kind: str, number: int) -> str:
-    # The templates say which of the two; extraction finds the words here.
-    return f"{tr('Table') if kind == 'Table' else tr('Figure')}{NARROW_SPACE}{number}"
+    return f"{kind}{NARROW_SPACE}{number}"
 
 
 @cache
@@ -140,7 +137,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    install_translations(environment)
     environment.filters.update(
         {
             "text": _text,

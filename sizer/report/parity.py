@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from sizer.base.language import mark, tr, translated, trn
+from sizer.base.quantities import by_count
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.schema import Source
 from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX
@@ -32,8 +32,7 @@ _MARKS = {
     "predicted without it": ("accent", "circle"),
 }
 # Names of measures and their unit, as their axes show them.
-_AXES = (mark("rate"), mark("time"), mark("data rate"), mark("ratio or number of epochs"), mark("share"),
-         mark("samples/s"))  # fmt: skip
+_AXES = ("rate", "time", "data rate", "ratio or number of epochs", "share", "samples/s")
 _OTHER_MARK = ("other", "triangle-right")
 # More points than that make a file of many megabytes and show nothing more.
 _MOST_POINTS = 2000
@@ -90,11 +89,11 @@ def parity_chart(
     marks = _marks(drawn, kind)
     data = [_parity_row(row, kind(row), marks, palette, ends, sources or {}) for row in drawn]
     measures = {facts.measure(row.quantity) for row in drawn}
-    name = _axis_name(measures.pop()) if len(measures) == 1 else tr("number, in the unit of its row")
+    name = _axis_name(measures.pop()) if len(measures) == 1 else "number, in the unit of its row"
     scale = alt.Scale(type="log", domain=list(ends), nice=False)
     ticks = axis(grid=False, values=_decades(*ends), labelExpr=_SHORT, labelOverlap=True)
-    x = alt.X("x:Q", scale=scale, axis=ticks, title=tr("published {number}, log scale", number=name))
-    y = alt.Y("y:Q", scale=scale, axis=ticks, title=tr("predicted {number}, log scale", number=name))
+    x = alt.X("x:Q", scale=scale, axis=ticks, title=f"published {name}, log scale")
+    y = alt.Y("y:Q", scale=scale, axis=ticks, title=f"predicted {name}, log scale")
     layers = _guides(*ends, palette, x, y)
     if len(drawn) <= _MOST_INTERVALS:
         bars = chart_of(data).transform_filter("datum.low !== null").mark_rule(strokeWidth=1, opacity=0.6, aria=False)
@@ -106,16 +105,19 @@ def parity_chart(
         layers += _point_labels(data, labels, ends, plot, scale, palette)
     hidden = len(able) - len(drawn)
     remark = (
-        trn("{rows} between others are not drawn", "{rows} between others are not drawn", hidden,
-            rows=plural(hidden, "row"))
+        by_count(
+            hidden,
+            f"{plural(hidden, 'row')} between others are not drawn",
+            f"{plural(hidden, 'row')} between others are not drawn",
+        )
         if hidden
         else ""
-    )  # fmt: skip
+    )
     return finish(layers, title or parity_finding(rows), palette, width, height, remark)
 
 
 def _axis_name(measure: Measure) -> str:
-    name, unit = translated(measure.name), translated(measure.unit)
+    name, unit = measure.name, measure.unit
     return f"{name}, {unit}" if unit else name
 
 
@@ -123,18 +125,15 @@ def parity_finding(rows: Sequence[ValidatedRow]) -> str:
     """Title of a parity chart: how far half of the numbers are off."""
     found = facts.accuracy("", rows)
     if found.median is None:
-        return tr("Nothing is predicted here")
+        return "Nothing is predicted here"
     if found.predicted == 1:
-        return tr("The one prediction is {share} off", share=facts.size_text(found.median))
-    return tr(
-        "Half of {predictions} lie within {share}",
-        predictions=plural(found.predicted, "prediction"), share=facts.size_text(found.median),
-    )  # fmt: skip
+        return f"The one prediction is {facts.size_text(found.median)} off"
+    return f"Half of {plural(found.predicted, 'prediction')} lie within {facts.size_text(found.median)}"
 
 
 def source_title(key: str, sources: Mapping[str, Source]) -> str:
     """Title of a document, or what a file calls its source."""
-    return facts.shortened(sources[key].title if key in sources else key) or tr("source not stated")
+    return facts.shortened(sources[key].title if key in sources else key) or "source not stated"
 
 
 def thinned(rows: list[ValidatedRow], most: int = _MOST_POINTS) -> list[ValidatedRow]:
@@ -160,8 +159,13 @@ def said(row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, str]:
 
 def tips() -> list[alt.Tooltip]:
     """What stands under the pointer of a mark."""
-    titles = {"name": tr("published run"), "source": tr("source"), "published": tr("published"),
-              "predicted": tr("predicted"), "off": tr("error")}  # fmt: skip
+    titles = {
+        "name": "published run",
+        "source": "source",
+        "published": "published",
+        "predicted": "predicted",
+        "off": "error",
+    }
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
 
 
@@ -170,11 +174,8 @@ def _marks(rows: Sequence[ValidatedRow], kind: Key) -> dict[str, tuple[str, str,
     found = dict.fromkeys(kind(row) for row in rows)
     known = [(one, *_MARKS[one]) for one in _MARKS if one in found]
     return {
-        **{
-            one: (translated(facts.task_name(one) if one in facts.TASKS else one), role, shape)
-            for one, role, shape in known
-        },
-        **{one: (tr("Other"), *_OTHER_MARK) for one in found if one not in _MARKS},
+        **{one: (facts.task_name(one) if one in facts.TASKS else one, role, shape) for one, role, shape in known},
+        **{one: ("Other", *_OTHER_MARK) for one in found if one not in _MARKS},
     }
 
 
@@ -204,8 +205,10 @@ def _parity_row(
     sources: Mapping[str, Source],
 ) -> dict[str, Any]:
     name, role, _ = marks[kind]
-    interval = [None if end is None or not math.isfinite(end) else min(max(end, ends[0]), ends[1])
-                for end in (row.low, row.high)]  # fmt: skip
+    interval = [
+        None if end is None or not math.isfinite(end) else min(max(end, ends[0]), ends[1])
+        for end in (row.low, row.high)
+    ]
     low, high = interval if None not in interval else (None, None)
     return {
         "x": row.published,

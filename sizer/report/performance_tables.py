@@ -1,6 +1,5 @@
 """Tables of the chapters on performance and alternatives."""
 
-from sizer.base.language import tr, trc
 from sizer.base.quantities import duration, grouped, si
 from sizer.drawings.datapath import is_limit
 from sizer.report import prose, words
@@ -14,8 +13,8 @@ def stage_table(answer: WorkloadAnswer, number: int) -> Table:
     rows = []
     for stage in answer.stages:
         used = is_limit(stage, answer)
-        capacity = words.estimate(stage.capacity, unit, bare=True) if used else tr("not limited")
-        load = (tr("limits") if stage.is_limiting else words.percent(stage.load_fraction)) if used else "–"
+        capacity = words.estimate(stage.capacity, unit, bare=True) if used else "not limited"
+        load = ("limits" if stage.is_limiting else words.percent(stage.load_fraction)) if used else "–"
         rows.append(
             row(
                 Cell(STAGES[stage.key], stage=stage.key),
@@ -26,34 +25,34 @@ def stage_table(answer: WorkloadAnswer, number: int) -> Table:
             )
         )
     heads = columns(
-        (tr("Stage"), "left", 18),
-        (tr("Could pass, {unit}", unit=unit), "right", 21),
-        (tr("Load"), "right", 9),
-        (tr("Made of"), "left", 52),
+        ("Stage", "left", 18),
+        (f"Could pass, {unit}", "right", 21),
+        ("Load", "right", 9),
+        ("Made of", "left", 52),
     )
     return Table(
-        f"stages-{number}", tr("Capacity and load of every stage, medians with 90 % intervals"), heads, tuple(rows)
+        f"stages-{number}", "Capacity and load of every stage, medians with 90 % intervals", heads, tuple(rows)
     )
 
 
 def figures_table(answer: WorkloadAnswer, number: int) -> Table:
     """Rates and loads of a workload on the design."""
     unit = words.sample_unit(answer.dnn)
-    rows = [row(tr("Throughput"), words.estimate(answer.throughput, unit), kind="strong")]
+    rows = [row("Throughput", words.estimate(answer.throughput, unit), kind="strong")]
     if answer.storage_bytes_per_s.value > 0:
-        rows.append(row(tr("Read from storage, warm"), words.estimate(answer.storage_bytes_per_s, "B/s")))
+        rows.append(row("Read from storage, warm", words.estimate(answer.storage_bytes_per_s, "B/s")))
     else:
-        rows.append(row(tr("Read from storage, warm"), tr("nothing, the caches hold the data set")))
+        rows.append(row("Read from storage, warm", "nothing, the caches hold the data set"))
     rows += [
-        row(tr("Read from storage, first epoch"), words.estimate(answer.cold_storage_bytes_per_s, "B/s")),
-        row(tr("Served from memory, warm"), words.percent(answer.cache_hit_fraction)),
-        row(tr("GPUs busy"), words.percent(answer.gpu_busy_fraction)),
-        row(tr("Processors busy"), words.estimate(answer.cpu_utilization_fraction, "%")),
-        row(tr("Scaling efficiency against one GPU"), words.percent(answer.scaling_efficiency)),
+        row("Read from storage, first epoch", words.estimate(answer.cold_storage_bytes_per_s, "B/s")),
+        row("Served from memory, warm", words.percent(answer.cache_hit_fraction)),
+        row("GPUs busy", words.percent(answer.gpu_busy_fraction)),
+        row("Processors busy", words.estimate(answer.cpu_utilization_fraction, "%")),
+        row("Scaling efficiency against one GPU", words.percent(answer.scaling_efficiency)),
     ]
     return Table(
         f"figures-{number}",
-        tr("What to expect in steady state"),
+        "What to expect in steady state",
         columns(("", "left", 45), ("", "left", 55)),
         tuple(rows),
         style="facts",
@@ -65,18 +64,18 @@ def time_table(answer: WorkloadAnswer, number: int) -> Table | None:
     time = answer.time
     if time is None:
         return None
-    evaluations = words.estimate(time.evaluations_s, "s") if time.evaluations_s.value > 0 else tr("none")
+    evaluations = words.estimate(time.evaluations_s, "s") if time.evaluations_s.value > 0 else "none"
     rows = [
-        row(tr("Start-up"), duration(time.start_up_s) if time.start_up_s > 0 else tr("none")),
-        row(tr("First epoch, cold"), words.estimate(time.first_epoch_s, "s")),
-        row(tr("Each later epoch"), words.estimate(time.epoch_s, "s")),
-        row(tr("Epochs"), prose.epochs_text(answer)),
-        row(tr("Evaluations"), evaluations),
-        row(tr("Time to train"), words.estimate(time.total_s, "s"), kind="total"),
+        row("Start-up", duration(time.start_up_s) if time.start_up_s > 0 else "none"),
+        row("First epoch, cold", words.estimate(time.first_epoch_s, "s")),
+        row("Each later epoch", words.estimate(time.epoch_s, "s")),
+        row("Epochs", prose.epochs_text(answer)),
+        row("Evaluations", evaluations),
+        row("Time to train", words.estimate(time.total_s, "s"), kind="total"),
     ]
     return Table(
         f"time-{number}",
-        tr("Time to train and its parts"),
+        "Time to train and its parts",
         columns(("", "left", 45), ("", "left", 55)),
         tuple(rows),
         style="facts",
@@ -91,8 +90,8 @@ def evidence_table(answer: WorkloadAnswer, number: int, most: int | None = None)
     rows = []
     for one in answer.evidence[:most]:
         value, low, high = one.predicted
-        inside = tr("inside") if low <= one.published <= high else tr("outside")
-        role = tr("calibrates") if one.calibrates else trc("a published run", "tests")
+        inside = "inside" if low <= one.published <= high else "outside"
+        role = "calibrates" if one.calibrates else "tests"
         predicted = words.estimate(one.predicted, unit, bare=True)
         rows.append(
             row(
@@ -105,15 +104,17 @@ def evidence_table(answer: WorkloadAnswer, number: int, most: int | None = None)
             )
         )
     heads = columns(
-        (tr("Published run"), "left", 42), (tr("Measured, {unit}", unit=unit), "right", 13),
-        (tr("Predicted"), "right", 17),
-        (tr("Gap"), "right", 9),
-        (tr("90 % interval"), "left", 10), (tr("Role"), "left", 9),
-    )  # fmt: skip
-    note = tr(
+        ("Published run", "left", 42),
+        (f"Measured, {unit}", "right", 13),
+        ("Predicted", "right", 17),
+        ("Gap", "right", 9),
+        ("90 % interval", "left", 10),
+        ("Role", "left", 9),
+    )
+    note = (
         "A run that calibrates helped to fit the model and so proves nothing; one that tests was predicted without it."
     )
-    return Table(f"evidence-{number}", tr("Nearest published measurements"), heads, tuple(rows), note)
+    return Table(f"evidence-{number}", "Nearest published measurements", heads, tuple(rows), note)
 
 
 def neighbours_table(result: SizingResult) -> Table | None:
@@ -124,9 +125,9 @@ def neighbours_table(result: SizingResult) -> Table | None:
     smaller = [point for point in result.pareto if point.n_gpus < chosen.n_gpus]
     faster = [point for point in result.pareto if point.time_s < chosen.time_s]
     named = [
-        (tr("next smaller"), max(smaller, key=lambda point: (point.n_gpus, -point.time_s), default=None)),
-        (tr("this design"), chosen),
-        (tr("next faster"), max(faster, key=lambda point: (point.time_s, -point.power_w), default=None)),
+        ("next smaller", max(smaller, key=lambda point: (point.n_gpus, -point.time_s), default=None)),
+        ("this design", chosen),
+        ("next faster", max(faster, key=lambda point: (point.time_s, -point.power_w), default=None)),
     ]
     found = [(label, point) for label, point in named if point is not None]
     if len(found) < 2:
@@ -140,15 +141,19 @@ def neighbours_table(result: SizingResult) -> Table | None:
         rows.append(
             row(*cells, si(point.power_w, "W"), grouped(point.rack_units), kind="strong" if point is chosen else "")
         )
-    timed: list[tuple[str, Align, int]] = [(tr("Time to train"), "right", 12)] if is_timed else []
+    timed: list[tuple[str, Align, int]] = [("Time to train", "right", 12)] if is_timed else []
     heads = columns(
-        (tr("Design"), "left", 38), (tr("GPUs"), "right", 9), (tr("Throughput"), "right", 17), *timed,
-        (tr("Power"), "right", 13), (tr("Rack units"), "right", 11),
-    )  # fmt: skip
-    note = tr("Medians, of designs that no other one beats in price or size, time, power and rack space together.")
+        ("Design", "left", 38),
+        ("GPUs", "right", 9),
+        ("Throughput", "right", 17),
+        *timed,
+        ("Power", "right", 13),
+        ("Rack units", "right", 11),
+    )
+    note = "Medians, of designs that no other one beats in price or size, time, power and rack space together."
     if len(result.design.workloads) > 1:
-        note += " " + tr("Throughput of the first workload.")
-    return Table("neighbours", tr("The design between its neighbours"), heads, tuple(rows), note)
+        note += " " + "Throughput of the first workload."
+    return Table("neighbours", "The design between its neighbours", heads, tuple(rows), note)
 
 
 def platforms_table(result: SizingResult) -> Table | None:
@@ -160,18 +165,21 @@ def platforms_table(result: SizingResult) -> Table | None:
         chosen = design is result.design
         rows.append(_platform_row(design, chosen))
     heads = columns(
-        (tr("Design"), "left", 27), (tr("GPUs"), "right", 7), (tr("Throughput"), "right", 16),
-        (tr("Probability"), "right", 13),
-        (tr("Rack units"), "right", 9), (tr("Power"), "right", 13),
+        ("Design", "left", 27),
+        ("GPUs", "right", 7),
+        ("Throughput", "right", 16),
+        ("Probability", "right", 13),
+        ("Rack units", "right", 9),
+        ("Power", "right", 13),
         (prose.price_label(result.design.bill), "right", 15),
-    )  # fmt: skip
-    note = tr("Throughput of the first workload.") if len(result.design.workloads) > 1 else ""
-    return Table("platforms", tr("The best design of each platform"), heads, tuple(rows), note)
+    )
+    note = "Throughput of the first workload." if len(result.design.workloads) > 1 else ""
+    return Table("platforms", "The best design of each platform", heads, tuple(rows), note)
 
 
 def _platform_row(design: DesignAnswer, chosen: bool) -> Row:
     first = design.workloads[0]
-    name = tr("{name} (this document)", name=design.name) if chosen else design.name
+    name = f"{design.name} (this document)" if chosen else design.name
     return row(
         name,
         grouped(design.n_gpus),
@@ -193,11 +201,11 @@ def ruled_out_table(result: SizingResult) -> Table | None:
     ]
     if not rows:
         return None
-    note = tr("Of {designs}; one design may break several limits.", designs=words.plural(result.n_designs, "design"))
+    note = f"Of {words.plural(result.n_designs, 'design')}; one design may break several limits."
     return Table(
         "ruled-out",
-        tr("What ruled designs out"),
-        columns((tr("Limit"), "left", 70), (tr("Designs"), "right", 30)),
+        "What ruled designs out",
+        columns(("Limit", "left", 70), ("Designs", "right", 30)),
         tuple(rows),
         note,
     )

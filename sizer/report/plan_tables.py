@@ -1,7 +1,6 @@
 """Tables that list the plan entry by entry: subnets, addresses, cables with both their ends."""
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import grouped, plain
+from sizer.base.quantities import by_count, grouped, plain
 from sizer.physical.addresses import AddressPlan
 from sizer.physical.counted import network_text
 from sizer.physical.plan import End, Plan
@@ -20,32 +19,34 @@ def subnet_table(plan: AddressPlan) -> Table:
             one.purpose,
             str(one.vlan),
             str(one.network),
-            str(one.gateway) if one.gateway is not None else Cell(tr("none"), is_muted=True),
+            str(one.gateway) if one.gateway is not None else Cell("none", is_muted=True),
             grouped(one.n_used),
             grouped(one.network.num_addresses - 2),
         )
         for one in plan.subnets
     ]
     heads = columns(
-        (tr("Network"), "left", 18), (tr("Used by"), "left", 28), (tr("VLAN"), "right", 8), (tr("Subnet"), "left", 17),
-        (tr("Router"), "left", 13), (tr("In use"), "right", 8), (tr("Room for"), "right", 8),
-    )  # fmt: skip
-    note = tr(
-        "Proposed numbers from private address space; each subnet holds twice the addresses in use. Put in the "
-        "ones that "
-        "the site assigns."
+        ("Network", "left", 18),
+        ("Used by", "left", 28),
+        ("VLAN", "right", 8),
+        ("Subnet", "left", 17),
+        ("Router", "left", 13),
+        ("In use", "right", 8),
+        ("Room for", "right", 8),
     )
-    return Table("subnets", tr("Subnet plan"), heads, tuple(rows), note)
+    note = (
+        "Proposed numbers from private address space; each subnet holds twice the addresses in "
+        "use. Put in the ones that the site assigns."
+    )
+    return Table("subnets", "Subnet plan", heads, tuple(rows), note)
 
 
 def address_table(plan: AddressPlan) -> Table:
     """Address of every port, as far as a printed list goes."""
     rows = [row(one.device, one.port, one.subnet, str(one.address)) for one in plan.addresses[:MOST_ROWS]]
-    heads = columns(
-        (tr("Device"), "left", 28), (tr("Port"), "left", 22), (tr("Network"), "left", 28), (tr("Address"), "left", 22)
-    )
+    heads = columns(("Device", "left", 28), ("Port", "left", 22), ("Network", "left", 28), ("Address", "left", 22))
     note = _rest(len(plan.addresses), "addresses.csv")
-    return Table("addresses", tr("Address of every port"), heads, tuple(rows), note, "dense")
+    return Table("addresses", "Address of every port", heads, tuple(rows), note, "dense")
 
 
 def schedule_table(plan: Plan) -> Table | None:
@@ -66,17 +67,19 @@ def schedule_table(plan: Plan) -> Table | None:
                 _end(link.z),
                 words.link_name(link.kind),
                 grouped(link.length_m, 1),
-                Cell(plain(stock)) if stock is not None else Cell(tr("to length"), is_muted=True),
+                Cell(plain(stock)) if stock is not None else Cell("to length", is_muted=True),
             )
         )
     heads = columns(
-        (tr("Cable"), "left", 10), (tr("From"), "left", 31), (tr("To"), "left", 31), (tr("Link"), "left", 12),
-        (tr("Way, m"), "right", 7), (tr("Cable, m"), "right", 9),
-    )  # fmt: skip
-    note = (
-        tr("An end reads rack, lowest unit of the device, device and port.") + " " + _rest(plan.n_links, "cables.csv")
+        ("Cable", "left", 10),
+        ("From", "left", 31),
+        ("To", "left", 31),
+        ("Link", "left", 12),
+        ("Way, m", "right", 7),
+        ("Cable, m", "right", 9),
     )
-    return Table("schedule", tr("Cable schedule and port map"), heads, tuple(rows), note.strip(), "dense")
+    note = "An end reads rack, lowest unit of the device, device and port." + " " + _rest(plan.n_links, "cables.csv")
+    return Table("schedule", "Cable schedule and port map", heads, tuple(rows), note.strip(), "dense")
 
 
 def _end(end: End) -> str:
@@ -88,4 +91,6 @@ def _rest(total: int, file: str) -> str:
     left = total - MOST_ROWS
     if left <= 0:
         return ""
-    return trn("{n} more line stands in {file}.", "{n} more lines stand in {file}.", left, n=grouped(left), file=file)
+    return by_count(
+        left, f"{grouped(left)} more line stands in {file}.", f"{grouped(left)} more lines stand in {file}."
+    )

@@ -11,7 +11,7 @@ from pydantic_core.core_schema import ValidationInfo
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import in_words, nearest, shown
-from sizer.base.language import DEFAULT_LOCALE, locales
+from sizer.base.locale import DEFAULT_LOCALE, LOCALES
 from sizer.base.resources import text_of_file
 from sizer.report.logo import MAX_LOGO_BYTES, logo_uri
 from sizer.report.theme import LIGHT, MIN_CONTRAST, Palette, Paper, contrast_ratio
@@ -58,9 +58,8 @@ def _colour(text: str) -> str:
 
 
 def _locale(name: str) -> str:
-    known = locales()
-    if name not in known:
-        raise ValueError(f"{shown(name)} is not one of {', '.join(known)}{nearest(name, known)}")
+    if name not in LOCALES:
+        raise ValueError(f"{shown(name)} is not one of {', '.join(LOCALES)}{nearest(name, LOCALES)}")
     return name
 
 

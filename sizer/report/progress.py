@@ -5,8 +5,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sizer.base.language import tr
-
 Progress = Callable[[str], None]
 
 _steps = logging.getLogger("weasyprint.progress")
@@ -34,11 +32,11 @@ def _word(message: str) -> str:
     """Word for 'Step 5 - Creating layout - Page 3'."""
     match message[:6]:
         case "Step 1" | "Step 2" | "Step 3" | "Step 4":
-            return tr("reading")
+            return "reading"
         case "Step 5":
-            return tr("laying out")
+            return "laying out"
         case "Step 6" | "Step 7":
-            return tr("drawing")
+            return "drawing"
     return ""
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from sizer.base.language import tr, translated, trn
-from sizer.base.quantities import grouped, si, significant
+from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
 from sizer.catalog.model import Catalog
@@ -30,20 +29,14 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
     rate = words.estimate(answer.throughput, unit)
     following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
     if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
-        return tr("{stage} sets the pace at {rate}.", stage=subject, rate=rate)
+        return f"{subject} sets the pace at {rate}."
     ratio, after = (
         float(following.capacity.value) / float(answer.throughput.value),
         words.stage(following.key, inside=True),
     )
     if ratio < 1.05:
-        return tr(
-            "{stage} sets the pace at {rate}; {next} stands at almost the same rate.",
-            stage=subject, rate=rate, next=after,
-        )  # fmt: skip
-    return tr(
-        "{stage} sets the pace at {rate}; the next limit, {next}, lies {ratio} times higher.",
-        stage=subject, rate=rate, next=after, ratio=significant(ratio, 2),
-    )  # fmt: skip
+        return f"{subject} sets the pace at {rate}; {after} stands at almost the same rate."
+    return f"{subject} sets the pace at {rate}; the next limit, {after}, lies {significant(ratio, 2)} times higher."
 
 
 def doubt(result: SizingResult) -> list[str]:
@@ -52,63 +45,65 @@ def doubt(result: SizingResult) -> list[str]:
     n_targets = len(design.workloads)
     chance, asked = words.percent(design.probability), words.percent(result.request.confidence)
     if all(answer.meets_target for answer in design.workloads):
-        text = trn(
-            "The target is met with a probability of {chance}; {asked} was asked.",
-            "All targets are met with a probability of {chance}; {asked} was asked.",
-            n_targets, chance=chance, asked=asked,
-        )  # fmt: skip
+        text = by_count(
+            n_targets,
+            f"The target is met with a probability of {chance}; {asked} was asked.",
+            f"All targets are met with a probability of {chance}; {asked} was asked.",
+        )
     else:
-        text = trn(
-            "The target is not met with the certainty asked: the probability is {chance}, {asked} was asked.",
-            "All targets are not met with the certainty asked: the probability is {chance}, {asked} was asked.",
-            n_targets, chance=chance, asked=asked,
-        )  # fmt: skip
+        text = by_count(
+            n_targets,
+            f"The target is not met with the certainty asked: the probability is {chance}, {asked} was asked.",
+            f"All targets are not met with the certainty asked: the probability is {chance}, {asked} was asked.",
+        )
     sentences = [text]
     assumed = sum(one.basis == "assumed" for one in result.assumptions)
     if assumed:
         sentences.append(
-            trn(
-                "{n} of the facts behind it is assumed, because no source gives it.",
-                "{n} of the facts behind it are assumed, because no source gives them.",
-                assumed, n=words.capital(words.spelled(assumed)),
+            by_count(
+                assumed,
+                f"{words.capital(words.spelled(assumed))} of the facts behind it is assumed, because no "
+                "source gives it.",
+                f"{words.capital(words.spelled(assumed))} of the facts behind it are assumed, because no "
+                "source gives them.",
             )
-        )  # fmt: skip
+        )
     return sentences
 
 
 def price(bill: Bill) -> str:
     """The total in words; 'at least' while prices are missing."""
     if not bill.lines:
-        return translated(words.NOT_PUBLISHED)
+        return words.NOT_PUBLISHED
     if bill.net_total.is_unknown and not bill.is_complete:
-        return translated(words.TO_BE_QUOTED)
+        return words.TO_BE_QUOTED
     return at_least(not bill.is_complete, words.money(bill.total, bill.currency))
 
 
 def price_label(bill: Bill) -> str:
     """What the total of a bill is: a sum of list prices, or what the customer pays."""
-    return tr("Price") if bill.has_discount or bill.is_customer_copy else tr("List price")
+    return "Price" if bill.has_discount or bill.is_customer_copy else "List price"
 
 
 def open_prices(bill: Bill) -> str:
     """How much of the bill has a price."""
     missing = bill.net_total.n_open
     if not missing:
-        return tr("Every line has a price.")
+        return "Every line has a price."
     if missing == len(bill.bought):
-        return tr("No line has a published price; the vendors must quote all of them.")
+        return "No line has a published price; the vendors must quote all of them."
     lines, of = words.plural(missing, "line"), len(bill.bought)
     if bill.net_total.is_unknown:
-        return trn(
-            "{lines} of {all} has no published price, and those that have one are free of charge.",
-            "{lines} of {all} have no published price, and those that have one are free of charge.",
-            missing, lines=lines, all=of,
-        )  # fmt: skip
-    return trn(
-        "{lines} of {all} has no published price, so the total is a lower bound.",
-        "{lines} of {all} have no published price, so the total is a lower bound.",
-        missing, lines=lines, all=of,
-    )  # fmt: skip
+        return by_count(
+            missing,
+            f"{lines} of {of} has no published price, and those that have one are free of charge.",
+            f"{lines} of {of} have no published price, and those that have one are free of charge.",
+        )
+    return by_count(
+        missing,
+        f"{lines} of {of} has no published price, so the total is a lower bound.",
+        f"{lines} of {of} have no published price, so the total is a lower bound.",
+    )
 
 
 def power(design: DesignAnswer, which: str = "maximum") -> str:
@@ -122,7 +117,7 @@ def storage(design: DesignAnswer) -> str:
     """Storage in a few words: nodes, chassis and usable capacity."""
     parts = design.platform
     usable = float(design.quantities.usable_bytes[0])
-    room = ", " + tr("{size} usable", size=si(usable, "B")) if usable > 0 else ""
+    room = ", " + f"{si(usable, 'B')} usable" if usable > 0 else ""
     nodes, per_unit = design.storage_nodes, parts.storage.nodes_per_unit
     if not nodes:
         return parts.storage.name + room
@@ -133,7 +128,7 @@ def storage(design: DesignAnswer) -> str:
 
 
 def _inside(things: str, places: str) -> str:
-    return tr("{things} in {places}", things=things, places=places)
+    return f"{things} in {places}"
 
 
 def switches(design: DesignAnswer) -> int:
@@ -149,14 +144,12 @@ def racks(design: DesignAnswer) -> str:
 
 def network_switches(net: Network, catalog: Catalog) -> str:
     """Switches of a network by kind: '3 × SB7800', '2 × S3048-ON leaf and 1 × S4048-ON spine'."""
-    counts = (
-        (tr("leaf"), net.switch, net.leaves), (tr("spine"), net.spine, net.spines), (tr("core"), net.spine, net.cores)
-    )  # fmt: skip
+    counts = (("leaf", net.switch, net.leaves), ("spine", net.spine, net.spines), ("core", net.spine, net.cores))
     parts = [(role, item_name(item, catalog), int(count[0])) for role, item, count in counts if item and int(count[0])]
     if int(net.gateways[0]) and net.switch is not None:
-        parts.append((tr("gateway"), item_name(net.switch, catalog), int(net.gateways[0])))
+        parts.append(("gateway", item_name(net.switch, catalog), int(net.gateways[0])))
     if not parts:
-        return tr("none")
+        return "none"
     if len({name for _, name, _ in parts}) > 1:
         return words.listed([f"{count} × {name} ({role})" for role, name, count in parts])
     total = f"{sum(count for _, _, count in parts)} × {parts[0][1]}"
@@ -170,18 +163,12 @@ def port_arithmetic(net: Network) -> str:
         int(part[0]) for part in (net.end_points, net.leaf_spine_cables, net.ports_used, net.ports_free)
     )
     uplinks = int(net.gateway_uplinks[0])
-    left = trn("{ports} stays free", "{ports} stay free", free, ports=words.plural(free, "port"))
+    left = by_count(free, f"{words.plural(free, 'port')} stays free", f"{words.plural(free, 'port')} stay free")
     if cables and ends + 2 * cables == used:
-        return tr(
-            "{ends} end points + 2 × {cables} ends of inter-switch cables = {used} ports; {left}",
-            ends=ends, cables=cables, used=used, left=left,
-        )  # fmt: skip
+        return f"{ends} end points + 2 × {cables} ends of inter-switch cables = {used} ports; {left}"
     if uplinks and ends + uplinks == used:
-        return tr(
-            "{ends} + {uplinks} = {used} ports; {left}",
-            ends=words.plural(ends, "end point"), uplinks=words.plural(uplinks, "gateway uplink"), used=used, left=left,
-        )  # fmt: skip
-    return tr("{ports} in use; {left}", ports=words.plural(used, "port"), left=left)
+        return f"{words.plural(ends, 'end point')} + {words.plural(uplinks, 'gateway uplink')} = {used} ports; {left}"
+    return f"{words.plural(used, 'port')} in use; {left}"
 
 
 def gateway_arithmetic(design: DesignAnswer) -> str:
@@ -195,12 +182,12 @@ def gateway_arithmetic(design: DesignAnswer) -> str:
     link_gbit = gbit_per_s_from_bytes_per_s(gateway.uplink_bytes_per_s.value)
     uplinks = int(net.gateway_uplinks[0])
     need = ports * port_gbit
-    return tr(
-        "{ports} × {port} Gbit/s = {need} Gbit/s. One uplink carries {link} Gbit/s; {need} / {link} = {ratio}, rounded "
-        "up to {uplinks}.",
-        ports=words.plural(ports, "front-end port"), port=significant(port_gbit), need=significant(need),
-        link=significant(link_gbit), ratio=significant(need / link_gbit), uplinks=words.plural(uplinks, "uplink"),
-    )  # fmt: skip
+    return (
+        f"{words.plural(ports, 'front-end port')} × {significant(port_gbit)} Gbit/s = "
+        f"{significant(need)} Gbit/s. One uplink carries {significant(link_gbit)} Gbit/s; "
+        f"{significant(need)} / {significant(link_gbit)} = {significant(need / link_gbit)}, "
+        f"rounded up to {words.plural(uplinks, 'uplink')}."
+    )
 
 
 def cold_epoch(answer: WorkloadAnswer) -> str:
@@ -208,18 +195,14 @@ def cold_epoch(answer: WorkloadAnswer) -> str:
     assert answer.time is not None
     first, later = answer.time.first_epoch_s, answer.time.epoch_s
     cold, each = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), words.rounded(later, "s")
-    text = tr(
-        "The first epoch reads every sample from storage: {rate} for {time}.", rate=cold, time=words.rounded(first, "s")
-    )
+    text = f"The first epoch reads every sample from storage: {cold} for {words.rounded(first, 's')}."
     hits = answer.cache_hit_fraction
     if hits >= 0.995:
-        after = tr("From then on the data set sits in memory; an epoch takes {each} and storage idles.", each=each)
+        after = f"From then on the data set sits in memory; an epoch takes {each} and storage idles."
     elif hits >= 0.005:
-        after = tr(
-            "Later epochs take {each} each; caches serve {share} of their reads.", each=each, share=words.percent(hits)
-        )
+        after = f"Later epochs take {each} each; caches serve {words.percent(hits)} of their reads."
     else:
-        after = tr("Later epochs take {each} each and read everything again: the caches hold too little.", each=each)
+        after = f"Later epochs take {each} each and read everything again: the caches hold too little."
     return f"{text} {after}"
 
 
@@ -227,40 +210,35 @@ def measured(answer: WorkloadAnswer) -> str:
     """How many published measurements carry the projection of a workload."""
     count = len(answer.evidence)
     if not count:
-        return tr("No published measurement is near this workload; the interval is as wide as that makes it.")
+        return "No published measurement is near this workload; the interval is as wide as that makes it."
     fitted = sum(one.calibrates for one in answer.evidence)
     if count == 1:
         if fitted:
-            return tr("One published measurement lies near this workload; it helped to fit the model.")
-        return tr("One published measurement lies near this workload; it had no part in fitting the model.")
+            return "One published measurement lies near this workload; it helped to fit the model."
+        return "One published measurement lies near this workload; it had no part in fitting the model."
     if fitted == count:
-        role = tr("all of them helped to fit the model")
+        role = "all of them helped to fit the model"
     elif not fitted:
-        role = tr("none of them had a part in fitting the model")
+        role = "none of them had a part in fitting the model"
     else:
-        role = tr(
-            "{fitted} helped to fit the model, {others} had no part in it",
-            fitted=words.spelled(fitted), others=words.spelled(count - fitted),
-        )  # fmt: skip
-    return tr(
-        "{n} published measurements lie near this workload; {role}.", n=words.capital(words.spelled(count)), role=role
-    )
+        role = f"{words.spelled(fitted)} helped to fit the model, {words.spelled(count - fitted)} had no part in it"
+    return f"{words.capital(words.spelled(count))} published measurements lie near this workload; {role}."
 
 
 def width(answer: WorkloadAnswer) -> str:
     """What the interval of the GPUs' rate consists of, and whether it interpolates."""
     parts = answer.gpu_spread
     reach = (
-        tr("It lies beyond what was measured: {what}.", what="; ".join(answer.extrapolations))
+        f"It lies beyond what was measured: {'; '.join(answer.extrapolations)}."
         if answer.extrapolations
-        else tr("It lies among batches and numbers of GPUs that were measured.")
+        else "It lies among batches and numbers of GPUs that were measured."
     )
-    spread = tr(
-        "The rate of the GPUs spreads by {parameters} (standard deviation) because no more was measured of this "
-        "combination, by {within} because runs of one source scatter, and by {between} because sources differ.",
-        parameters=words.percent(parts.parameters), within=words.percent(parts.within),
-        between=words.percent(parts.between),
-    )  # fmt: skip
+    spread = (
+        f"The rate of the GPUs spreads by {words.percent(parts.parameters)} (standard deviation) "
+        f"because no more was measured of this combination, by {words.percent(parts.within)} "
+        f"because runs of one source scatter, and by {words.percent(parts.between)} because "
+        "sources differ."
+    )
     return f"{spread} {reach}"
 
 
@@ -278,24 +256,23 @@ def neighbours(result: SizingResult) -> str:
         return ""
     because = result.runner_up_reason.rstrip(".")
     if not because:
-        return tr("The runner-up is {name}.", name=other.name)
-    return tr("The runner-up is {name}: {reason}.", name=other.name, reason=because)
+        return f"The runner-up is {other.name}."
+    return f"The runner-up is {other.name}: {because}."
 
 
 def judged(result: SizingResult) -> str:
     """How many designs were looked at."""
-    return tr(
-        "The tool evaluated every one of {designs} that the catalogue and the request allow; none was sampled or left "
-        "out.",
-        designs=words.plural(result.n_designs, "design"),
+    return (
+        f"The tool evaluated every one of {words.plural(result.n_designs, 'design')} that the "
+        "catalogue and the request allow; none was sampled or left out."
     )
 
 
 def epochs_text(answer: WorkloadAnswer) -> str:
     """Length of a training."""
     if answer.time is None:
-        return tr("not asked")
-    count = words.estimate(answer.time.epochs, tr("epochs"))
+        return "not asked"
+    count = words.estimate(answer.time.epochs, "epochs")
     return f"{count} ({answer.recipe.name})" if answer.recipe is not None else count
 
 
@@ -305,38 +282,36 @@ def storage_name(design: DesignAnswer) -> str:
     nodes, per_unit = design.storage_nodes, design.platform.storage.nodes_per_unit
     if not nodes:
         return name
-    text = tr("{n} {name} nodes", n=grouped(nodes), name=name)
+    text = f"{grouped(nodes)} {name} nodes"
     if per_unit is not None and per_unit.value > 1:
-        text += tr(" in {n} chassis", n=words.spelled(-(-nodes // per_unit.value)))
+        text += f" in {words.spelled(-(-nodes // per_unit.value))} chassis"
     return text
 
 
 def dataset_phrase(answer: WorkloadAnswer) -> str:
     """A data set inside a sentence: 'ImageNet, 145 GB in 1 280 000 images of 113 kB'."""
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
-    return tr(
-        "{name}, {size} in {n} {samples} of {each}",
-        name=answer.dataset.name, size=si(answer.dataset_bytes, "B"), n=significant(samples),
-        samples=words.plural_noun(answer.dnn.sample), each=si(answer.sample_bytes, "B"),
-    )  # fmt: skip
+    return (
+        f"{answer.dataset.name}, {si(answer.dataset_bytes, 'B')} in {significant(samples)} "
+        f"{words.plural_noun(answer.dnn.sample)} of {si(answer.sample_bytes, 'B')}"
+    )
 
 
 def dataset_text(answer: WorkloadAnswer) -> str:
     """Name, size and samples of a data set."""
     samples = answer.dataset_bytes / answer.sample_bytes if answer.sample_bytes else 0.0
-    return tr(
-        "{name}: {size}, {n} {samples} of {each}",
-        name=answer.dataset.name, size=si(answer.dataset_bytes, "B"), n=significant(samples),
-        samples=words.plural_noun(answer.dnn.sample), each=si(answer.sample_bytes, "B"),
-    )  # fmt: skip
+    return (
+        f"{answer.dataset.name}: {si(answer.dataset_bytes, 'B')}, {significant(samples)} "
+        f"{words.plural_noun(answer.dnn.sample)} of {si(answer.sample_bytes, 'B')}"
+    )
 
 
 def fits(size_bytes: float, room_bytes: float) -> str:
     """Whether a data set fits somewhere."""
     share = size_bytes / room_bytes
     if share <= 1:
-        return tr("fits it ({share} of it)", share=words.percent(share))
-    return tr("does not fit it ({ratio} times as large)", ratio=significant(share, 2))
+        return f"fits it ({words.percent(share)} of it)"
+    return f"does not fit it ({significant(share, 2)} times as large)"
 
 
 def warnings(result: SizingResult) -> Sequence[str]:

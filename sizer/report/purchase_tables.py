@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from sizer.base.language import tr, translated, trn
-from sizer.base.quantities import duration, grouped, si, significant
+from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
@@ -51,14 +50,14 @@ def asked_table(plan: GrowthPlan) -> Table:
             rows.append(row(work.name, kind="group"))
         rows += [_asked_row(year, request, number, plan) for year, request in enumerate(plan.requests, start=1)]
     heads = columns(
-        (tr("Year"), "left", 10),
-        (tr("Target"), "right", 24),
-        (tr("Sample as stored"), "right", 20),
-        (tr("Data set"), "right", 20),
-        (tr("Operations of a sample"), "right", 26),
+        ("Year", "left", 10),
+        ("Target", "right", 24),
+        ("Sample as stored", "right", 20),
+        ("Data set", "right", 20),
+        ("Operations of a sample", "right", 26),
     )
-    note = tr("Every factor is that of one year; what has none stays as it is.")
-    return Table("purchases-asked", tr("What is asked in each year"), heads, tuple(rows), note)
+    note = "Every factor is that of one year; what has none stays as it is."
+    return Table("purchases-asked", "What is asked in each year", heads, tuple(rows), note)
 
 
 def _asked_row(year: int, request: SizingRequest, number: int, plan: GrowthPlan) -> Row:
@@ -76,31 +75,31 @@ def _target(target: Target, work: ResolvedWorkload) -> str:
     if target.samples_per_s is not None:
         return si(target.samples_per_s, sample_unit(work.dnn))
     if target.gpus_busy is not None:
-        return tr("{gpus} kept busy", gpus=plural(target.gpus_busy, "GPU"))
+        return f"{plural(target.gpus_busy, 'GPU')} kept busy"
     assert target.time_to_train_s is not None  # a target is one of the three
-    return tr("within {time}", time=duration(target.time_to_train_s))
+    return f"within {duration(target.time_to_train_s)}"
 
 
 def purchases_table(found: PlatformGrowth, catalog: Catalog, currency: str) -> Table:
     """Need, owned, bought, cost, watts and racks of every year of the plan."""
     rows = [_purchase_row(purchase, found, catalog) for purchase in found.best.purchases]
-    rows.append(row(tr("All years"), "", "", "", sum_text(found.best.cost), "", "", kind="total"))
+    rows.append(row("All years", "", "", "", sum_text(found.best.cost), "", "", kind="total"))
     heads = columns(
-        (tr("Year"), "left", 10),
-        (tr("Needed"), "right", 9),
-        (tr("Owned"), "right", 9),
-        (tr("Bought"), "left", 33),
-        (tr("Cost, {currency}", currency=currency), "right", 16),
-        (tr("Maximum draw"), "right", 16),
-        (tr("Racks"), "right", 7),
+        ("Year", "left", 10),
+        ("Needed", "right", 9),
+        ("Owned", "right", 9),
+        ("Bought", "left", 33),
+        (f"Cost, {currency}", "right", 16),
+        ("Maximum draw", "right", 16),
+        ("Racks", "right", 7),
     )
-    note = tr("Sizes are servers + storage nodes of {platform}.", platform=platform_text(found))
+    note = f"Sizes are servers + storage nodes of {platform_text(found)}."
     if found.best.is_prepared and len(set(found.best.sizes)) > 1:
-        note += " " + tr(
-            "Network, racks and power feeds of the last year stand from the first; every device is plugged as in the "
-            "last year's port map, so that no link moves."
+        note += " " + (
+            "Network, racks and power feeds of the last year stand from the first; every device is "
+            "plugged as in the last year's port map, so that no link moves."
         )
-    return Table("purchases-years", tr("The purchases of each year"), heads, tuple(rows), note)
+    return Table("purchases-years", "The purchases of each year", heads, tuple(rows), note)
 
 
 def _purchase_row(purchase: Purchase, found: PlatformGrowth, catalog: Catalog) -> Row:
@@ -121,13 +120,13 @@ def _bought(purchase: Purchase, catalog: Catalog) -> str:
     named = [_pieces(item, count, catalog) for item, count in devices]
     shown, more = named[:_MOST_NAMED], len(purchase.bought) - min(len(named), _MOST_NAMED)
     if more and shown:
-        shown.append(trn("{n} further item", "{n} further items", more, n=more))
-    text = listed(shown) or (trn("{n} item", "{n} items", more, n=more) if more else _NOTHING)
+        shown.append(by_count(more, f"{more} further item", f"{more} further items"))
+    text = listed(shown) or (by_count(more, f"{more} item", f"{more} items") if more else _NOTHING)
     if purchase.taken_out:
         out = listed(
             f"{grouped(count)}{NO_BREAK}×{NO_BREAK}{item_name(item, catalog)}" for item, count in purchase.taken_out
         )
-        text += "; " + tr("taken out: {parts}", parts=out)
+        text += "; " + f"taken out: {out}"
     return text
 
 
@@ -141,20 +140,18 @@ def ways_table(found: PlatformGrowth, plan: GrowthPlan, currency: str) -> Table:
     """The plan beside the other ways to buy."""
     ways = (found.best, *found.others)
     has_rate = found.best.energy_cost is not None
-    paid: list[tuple[str, Align, int]] = [(tr("Energy, {currency}", currency=currency), "right", 12)]
+    paid: list[tuple[str, Align, int]] = [(f"Energy, {currency}", "right", 12)]
     heads = columns(
-        (tr("Way"), "left", 30),
-        (tr("Parts, {currency}", currency=currency), "right", 19),
-        (tr("Energy"), "right", 18),
+        ("Way", "left", 30),
+        (f"Parts, {currency}", "right", 19),
+        ("Energy", "right", 18),
         *(paid if has_rate else []),
-        (tr("Server-years"), "right", 12),
-        (tr("Links moved"), "right", 11),
+        ("Server-years", "right", 12),
+        ("Links moved", "right", 11),
     )
     rows = tuple(_way_row(way, found, has_rate) for way in ways)
-    note = (
-        tr("Prices stay as they are.") if plan.growth.price == 1 else tr("Parts are paid at the prices of their year.")
-    )
-    return Table("purchases-ways", tr("At once or in steps"), heads, rows, f"{basis_text(found)} {note}")
+    note = "Prices stay as they are." if plan.growth.price == 1 else "Parts are paid at the prices of their year."
+    return Table("purchases-ways", "At once or in steps", heads, rows, f"{basis_text(found)} {note}")
 
 
 def _way_row(way: Purchases, found: PlatformGrowth, has_rate: bool) -> Row:
@@ -169,25 +166,24 @@ def limits_table(limits: Sequence[Limit], n_years: int) -> Table:
     """When each part of the first year's cluster is used up."""
     shown = [1, *([2] if n_years > 2 else []), n_years]
     heads = columns(
-        (tr("Part"), "left", 40),
-        *((tr("Year {n}", n=year), "right", 13) for year in shown),
-        (tr("Used up"), "right", 21),
+        ("Part", "left", 40),
+        *((f"Year {year}", "right", 13) for year in shown),
+        ("Used up", "right", 21),
     )
     rows = tuple(
-        row(translated(limit.name), *(_load(limit.loads[year - 1]) for year in shown), used_up_text(limit))
-        for limit in limits
+        row(limit.name, *(_load(limit.loads[year - 1]) for year in shown), used_up_text(limit)) for limit in limits
     )
-    note = tr(
-        "The first year's cluster stays as it is; a year's target is what it asks at its end, and between two ends a "
-        "load grows by the same factor every month. Rates are those reached with the confidence asked. Ports, rack "
-        "units and feeds are what the cluster of each year needs, over what the first one's switches, racks and PDUs "
-        "hold."
+    note = (
+        "The first year's cluster stays as it is; a year's target is what it asks at its end, "
+        "and between two ends a load grows by the same factor every month. Rates are those "
+        "reached with the confidence asked. Ports, rack units and feeds are what the cluster of "
+        "each year needs, over what the first one's switches, racks and PDUs hold."
     )
-    return Table("purchases-limits", tr("Load of the first year's cluster, and when it is used up"), heads, rows, note)
+    return Table("purchases-limits", "Load of the first year's cluster, and when it is used up", heads, rows, note)
 
 
 def _load(load: float) -> str:
-    return tr("no time left") if load == float("inf") else percent_of(load)
+    return "no time left" if load == float("inf") else percent_of(load)
 
 
 def percent_of(load: float) -> str:
@@ -199,21 +195,21 @@ def used_up_text(limit: Limit) -> str:
     """When: 'after 1.5 years', 'in year 2', or that it lasts."""
     year = limit.year
     if year is None:
-        return tr("lasts")
+        return "lasts"
     if not limit.is_gradual or year <= 1:
-        return tr("in year {n}", n=grouped(year))
-    return tr("after {n} years", n=significant(year, 2))
+        return f"in year {grouped(year)}"
+    return f"after {significant(year, 2)} years"
 
 
 def platforms_table(plan: GrowthPlan, currency: str) -> Table:
     """Every platform that carries the years, side by side."""
     heads = columns(
-        (tr("Platform"), "left", 32),
-        (tr("First year"), "right", 13),
-        (tr("Last year"), "right", 13),
-        (tr("Parts, {currency}", currency=currency), "right", 18),
-        (tr("Energy"), "right", 12),
-        (tr("Racks"), "right", 12),
+        ("Platform", "left", 32),
+        ("First year", "right", 13),
+        ("Last year", "right", 13),
+        (f"Parts, {currency}", "right", 18),
+        ("Energy", "right", 12),
+        ("Racks", "right", 12),
     )
     rows = tuple(
         row(
@@ -226,23 +222,21 @@ def platforms_table(plan: GrowthPlan, currency: str) -> Table:
         )
         for found in plan.platforms
     )
-    note = tr("Sizes are servers + storage nodes.")
+    note = "Sizes are servers + storage nodes."
     if plan.deciding_prices:
-        note += " " + tr("Prices that would rank the platforms are missing: the order is no ranking of vendors.")
-    return Table("purchases-platforms", tr("The plan on each platform"), heads, rows, note)
+        note += " " + "Prices that would rank the platforms are missing: the order is no ranking of vendors."
+    return Table("purchases-platforms", "The plan on each platform", heads, rows, note)
 
 
 def basis_text(found: PlatformGrowth) -> str:
     """What the plan was chosen by."""
     if found.basis == "watts":
-        return tr("The plan is the sequence that uses least energy.")
+        return "The plan is the sequence that uses least energy."
     if found.basis == "equipment":
-        return tr(
-            "Prices that would decide are missing, so the plan owns the fewest servers and storage nodes over time."
-        )
+        return "Prices that would decide are missing, so the plan owns the fewest servers and storage nodes over time."
     if all(way.pieces == found.best.pieces for way in found.others) and found.best.cost == found.others[0].cost:
-        return tr("Every way buys the same parts for the same money; the plan is the one that uses least energy.")
-    return tr("The plan is the sequence that costs least at the prices known; of equal ones, that with least energy.")
+        return "Every way buys the same parts for the same money; the plan is the one that uses least energy."
+    return "The plan is the sequence that costs least at the prices known; of equal ones, that with least energy."
 
 
 def findings(plan: GrowthPlan, found: PlatformGrowth, catalog: Catalog) -> list[str]:
@@ -253,38 +247,36 @@ def findings(plan: GrowthPlan, found: PlatformGrowth, catalog: Catalog) -> list[
         share = percent_of(at_once.energy_kwh / found.best.energy_kwh - 1)
         idle = at_once.server_years - found.best.server_years
         said.append(
-            tr(
-                "Bought all in the first year, servers would stand idle for {n} server-years, and the energy would be "
-                "{share} more.",
-                n=grouped(idle),
-                share=share,
+            (
+                f"Bought all in the first year, servers would stand idle for {grouped(idle)} "
+                f"server-years, and the energy would be {share} more."
             )
             if idle
-            else tr("Bought all in the first year, the energy would be {share} more.", share=share)
+            else f"Bought all in the first year, the energy would be {share} more."
         )
     grows = found.others[2]
     if grows.moved_links:
         said.append(
-            trn(
-                "Bought each year with the network of that year alone, {n} standing link would move.",
-                "Bought each year with the network of that year alone, {n} standing links would move.",
+            by_count(
                 grows.moved_links,
-                n=grouped(grows.moved_links),
+                f"Bought each year with the network of that year alone, {grouped(grows.moved_links)} "
+                "standing link would move.",
+                f"Bought each year with the network of that year alone, {grouped(grows.moved_links)} "
+                "standing links would move.",
             )
         )
     hit = [limit for limit in found.limits if limit.year is not None]
     if hit:
         said.append(
-            tr(
-                "Of the first year's cluster the first to be used up: {parts}.",
-                parts=listed(f"{inside_sentence(translated(one.name))} ({used_up_text(one)})" for one in hit[:3]),
+            "Of the first year's cluster the first to be used up: {parts}.".format(
+                parts=listed(f"{inside_sentence(one.name)} ({used_up_text(one)})" for one in hit[:3])
             )
         )
     if plan.stops:
         said.append(plan.stops)
     if found.deciding_prices:
         names = listed(item_name(item, catalog) for item in found.deciding_prices)
-        said.append(tr("Prices that would decide between the sequences: {items}.", items=names))
+        said.append(f"Prices that would decide between the sequences: {names}.")
     return said
 
 
@@ -295,15 +287,14 @@ def finding(found: PlatformGrowth) -> str:
     steps = [purchase.year for purchase in found.best.purchases if purchase.bought]
     if sizes[0] == sizes[-1]:
         if found.needs[0] == found.needs[-1]:
-            return tr("{first} of the first year carry all {n} years on {name}.", first=first, n=len(sizes), name=name)
-        return tr("On {name} buy {first} at once: steps cost more.", first=first, name=name)
+            return f"{first} of the first year carry all {len(sizes)} years on {name}."
+        return f"On {name} buy {first} at once: steps cost more."
     later = [str(year) for year in steps if year > 1]
-    return trn(
-        "On {name} buy {first} now and grow to {last}, with another purchase in year {years}.",
-        "On {name} buy {first} now and grow to {last}, with further purchases in years {years}.",
+    return by_count(
         len(later),
-        name=name, first=first, last=last, years=listed(later),
-    )  # fmt: skip
+        f"On {name} buy {first} now and grow to {last}, with another purchase in year {listed(later)}.",
+        f"On {name} buy {first} now and grow to {last}, with further purchases in years {listed(later)}.",
+    )
 
 
 def other_design(found: PlatformGrowth, design: DesignAnswer) -> str:
@@ -323,8 +314,7 @@ def other_design(found: PlatformGrowth, design: DesignAnswer) -> str:
         parts.append(size_text(first))
     if not parts:
         return ""
-    return tr(
-        "The design of this document meets the first year alone. To carry the years to come, its purchase differs: "
-        "{parts}.",
-        parts=listed(parts),
+    return (
+        "The design of this document meets the first year alone. To carry the years to come, its "
+        f"purchase differs: {listed(parts)}."
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sizer.base.errors import ReportError
-from sizer.base.language import language_of, speaking, tr
+from sizer.base.locale import use_locale
 from sizer.catalog.model import Catalog
 from sizer.report.attachments import attached
 from sizer.report.citations import Citations
@@ -70,9 +70,9 @@ def guide_pdf(
     missing = weasyprint_state()
     if missing is not None:
         raise ReportError(missing)
-    with speaking(language_of(edition.profile.locale)):
+    with use_locale(edition.profile.locale):
         if progress is not None:
-            progress(tr("writing"))
+            progress("writing")
         page = _page(result, catalog, edition)
         with steps_told(progress):
             if not edition.is_archive:
@@ -141,6 +141,6 @@ def _made(result: SizingResult, catalog: Catalog, edition: Edition) -> str:
     variables = css_variables(profile.palette, profile.banner, profile.paper)
     # The full guide lists every document behind a number, the others those that they cite.
     keys = result.sources if edition.form == "full" else ()
-    with speaking(language_of(profile.locale)):
+    with use_locale(profile.locale):
         names = {"guide": guide(result, catalog, edition)}
         return rendered(template, names, Citations(catalog.sources, keys), ("guide.css",), variables)

@@ -3,8 +3,7 @@
 import datetime
 from collections.abc import Mapping
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import grouped, plain, si
+from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import item_name
 from sizer.physical.counted import network_text
@@ -22,30 +21,30 @@ def control_table(result: SizingResult, profile: Profile, form: str) -> Table:
     by = quote.prepared_by or profile.company
     # What nobody said is no row: most guides are printed before there is a quote.
     said = (
-        (tr("Quote"), quote.number),
-        (tr("Prepared by"), ", ".join(dict.fromkeys(part for part in (by, profile.company, profile.contact) if part))),
-        (tr("Valid until"), words.date(valid) if valid else ""),
-        (tr("Confidentiality"), profile.confidentiality),
+        ("Quote", quote.number),
+        ("Prepared by", ", ".join(dict.fromkeys(part for part in (by, profile.company, profile.contact) if part))),
+        ("Valid until", words.date(valid) if valid else ""),
+        ("Confidentiality", profile.confidentiality),
     )
-    kind = tr("Reference architecture") if result.needs_cluster else tr("Sizing advice")
+    kind = "Reference architecture" if result.needs_cluster else "Sizing advice"
     rows = [
-        row(tr("Document"), f"{kind}, {form}"),
-        row(tr("Prepared for"), quote.prepared_for or request.customer or Cell(tr("not named"), is_muted=True)),
-        row(tr("Revision"), _revision(quote.revision or "1", request.date)),
+        row("Document", f"{kind}, {form}"),
+        row("Prepared for", quote.prepared_for or request.customer or Cell("not named", is_muted=True)),
+        row("Revision", _revision(quote.revision or "1", request.date)),
         *(row(label, text) for label, text in said if text),
-        row(tr("Status"), tr("budgetary and not binding; performance is projected, not guaranteed")),
-        row(tr("Catalogue"), Cell(result.catalog_digest[:16])),
-        row(tr("Calibration"), Cell(result.calibration_digest[:16])),
+        row("Status", "budgetary and not binding; performance is projected, not guaranteed"),
+        row("Catalogue", Cell(result.catalog_digest[:16])),
+        row("Calibration", Cell(result.calibration_digest[:16])),
     ]
-    note = tr("The same request, catalogue and calibration always print this same document.")
+    note = "The same request, catalogue and calibration always print this same document."
     heads = columns(("", "left", 24), ("", "left", 76))
-    return Table("control", tr("Document control"), heads, tuple(rows), note, "plain")
+    return Table("control", "Document control", heads, tuple(rows), note, "plain")
 
 
 def _revision(number: str, day: datetime.date | None) -> str:
     if day is None:
-        return tr("{n}, not dated", n=number)
-    return tr("{n} of {date}", n=number, date=words.date(day))
+        return f"{number}, not dated"
+    return f"{number} of {words.date(day)}"
 
 
 def readers_table(numbers: Mapping[str, str]) -> Table:
@@ -56,23 +55,23 @@ def readers_table(numbers: Mapping[str, str]) -> Table:
 
     rows = (
         row(
-            tr("Who decides and buys"),
-            tr("what is proposed, what it costs, how sure it is"),
+            "Who decides and buys",
+            "what is proposed, what it costs, how sure it is",
             chapters("summary", "requirements", "bill", "risks"),
         ),
         row(
-            tr("Who plans the architecture"),
-            tr("why each part is what it is, and what limits"),
+            "Who plans the architecture",
+            "why each part is what it is, and what limits",
             chapters("overview", "architecture", "network", "storage", "performance", "validation"),
         ),
         row(
-            tr("Who builds and runs it"),
-            tr("places, cables, addresses, software, tests, spare parts"),
+            "Who builds and runs it",
+            "places, cables, addresses, software, tests, spare parts",
             chapters("network", "software", "facility", "operation", "addresses", "schedule"),
         ),
     )
-    heads = columns((tr("Reader"), "left", 26), (tr("Finds"), "left", 50), (tr("In"), "left", 24))
-    return Table("readers", tr("Readers"), heads, rows, style="plain")
+    heads = columns(("Reader", "left", 26), ("Finds", "left", 50), ("In", "left", 24))
+    return Table("readers", "Readers", heads, rows, style="plain")
 
 
 def numbers_table(result: SizingResult, team: TeamAnswer | None = None, *, is_brief: bool = False) -> Table:
@@ -88,51 +87,49 @@ def numbers_table(result: SizingResult, team: TeamAnswer | None = None, *, is_br
         ),
         row(words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus), design.platform.gpu.name),
         row(
-            tr("Storage"),
+            "Storage",
             prose.storage(design)
             if design.storage_nodes
-            else tr("at hand")
+            else "at hand"
             if design.platform.attachment == "lan"
             else "1",
             design.platform.storage.name,
         ),
         row(
-            tr("Switches and gateways"),
-            grouped(prose.switches(design)) if prose.switches(design) else tr("none"),
-            tr("all networks"),
+            "Switches and gateways",
+            grouped(prose.switches(design)) if prose.switches(design) else "none",
+            "all networks",
         ),
-        row(tr("Rack space"), prose.racks(design), ""),
-        row(tr("Power, maximum"), prose.power(design), tr("{power} typical", power=prose.power(design, "typical"))),
+        row("Rack space", prose.racks(design), ""),
+        row("Power, maximum", prose.power(design), f"{prose.power(design, 'typical')} typical"),
     ]
     for answer in design.workloads:
         name = answer.workload.name if many else ""
         reached = row(
-            tr("Throughput"),
+            "Throughput",
             words.estimate(answer.throughput, words.sample_unit(answer.dnn)),
             name or answer.dnn.name,
         )
         taken = answer.time and row(
-            tr("Time to train"), words.estimate(answer.time.total_s, "s"), name or prose.epochs_text(answer)
+            "Time to train", words.estimate(answer.time.total_s, "s"), name or prose.epochs_text(answer)
         )
-        limit = row(tr("Limiting stage"), Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name)
+        limit = row("Limiting stage", Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name)
         rows += [taken or reached] if is_brief else [reached, *([taken] if taken else []), limit]
     if team is not None and team.model.case.queue:
         kind = least_served(team.run, team)
-        about = tr("{job}, most often late; {asked} asked", job=words.shortened(kind.name),
-                   asked=words.percent(team.team.wait_probability))  # fmt: skip
-        rows.append(row(tr("Jobs that start in time"), words.percent(kind.share_within), about))
+        about = f"{words.shortened(kind.name)}, most often late; {words.percent(team.team.wait_probability)} asked"
+        rows.append(row("Jobs that start in time", words.percent(kind.share_within), about))
     rows.append(row(prose.price_label(design.bill), prose.price(design.bill), prose.open_prices(design.bill)))
     if counts.unknown_power or counts.unknown_weight:
         missing = len(set(counts.unknown_power) | set(counts.unknown_weight))
-        note = tr(
-            "“At least” marks totals without the {types} whose value no source gives.",
-            types=words.plural(missing, "device type"),
+        note = (
+            f"“At least” marks totals without the {words.plural(missing, 'device type')} whose value no source gives."
         )
     else:
         note = ""
     return Table(
         "numbers",
-        tr("The answer in numbers"),
+        "The answer in numbers",
         columns(("", "left", 24), ("", "left", 32), ("", "left", 44)),
         tuple(rows),
         note,
@@ -145,33 +142,24 @@ def requirement_table(answer: WorkloadAnswer, number: int, of: int) -> Table:
     workload = answer.workload
     rows = [
         row(
-            tr("Neural network"),
-            tr(
-                "{dnn}, {task} with {precision}",
-                dnn=answer.dnn.name,
-                task=words.name(workload.task),
-                precision=words.name(workload.precision),
-            ),
+            "Neural network",
+            f"{answer.dnn.name}, {words.name(workload.task)} with {words.name(workload.precision)}",
         ),
         row(
-            tr("Software"),
+            "Software",
             f"{answer.stack.name}; {words.name(answer.stack.loader)}"
             if answer.stack.loader != "none"
             else answer.stack.name,
         ),
-        row(tr("Batch per GPU"), grouped(answer.batch_per_gpu)),
-        row(tr("Data set"), prose.dataset_text(answer)),
-        row(tr("Format and order"), f"{words.name(answer.dataset.format)}; {words.name(workload.access)}"),
-        row(tr("Cache"), words.name(workload.cache)),
-        row(tr("Target"), words.sentence(answer.target).rstrip("."), kind="strong"),
+        row("Batch per GPU", grouped(answer.batch_per_gpu)),
+        row("Data set", prose.dataset_text(answer)),
+        row("Format and order", f"{words.name(answer.dataset.format)}; {words.name(workload.access)}"),
+        row("Cache", words.name(workload.cache)),
+        row("Target", words.sentence(answer.target).rstrip("."), kind="strong"),
     ]
     if answer.time is not None:
-        rows.insert(-1, row(tr("Length"), prose.epochs_text(answer)))
-    title = (
-        tr("Workload {n}: {name}", n=number, name=workload.name)
-        if of > 1
-        else tr("Workload as understood: {name}", name=workload.name)
-    )
+        rows.insert(-1, row("Length", prose.epochs_text(answer)))
+    title = f"Workload {number}: {workload.name}" if of > 1 else f"Workload as understood: {workload.name}"
     return Table(f"workload-{number}", title, columns(("", "left", 24), ("", "left", 76)), tuple(rows), style="asked")
 
 
@@ -179,54 +167,53 @@ def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
     """What may be used and what must not be exceeded."""
     request = result.request
     allowed, limits = request.platforms, request.limits
-    asked = trn(
-        "{share} that the target is met", "{share} that all targets are met together", len(request.workload),
-        share=words.percent(request.confidence),
-    )  # fmt: skip
-    rows = [row(tr("Probability asked"), asked)]
+    asked = by_count(
+        len(request.workload),
+        f"{words.percent(request.confidence)} that the target is met",
+        f"{words.percent(request.confidence)} that all targets are met together",
+    )
+    rows = [row("Probability asked", asked)]
 
     def names(label: str, ids: tuple[str, ...]) -> None:
         if ids:
             rows.append(row(label, words.listed(item_name(one, catalog) for one in ids)))
 
-    names(tr("Servers allowed"), allowed.servers)
-    names(tr("Servers ruled out"), allowed.forbidden_servers)
-    names(tr("GPUs allowed"), allowed.gpus)
-    names(tr("Storage allowed"), allowed.storage)
-    names(tr("Storage ruled out"), allowed.forbidden_storage)
+    names("Servers allowed", allowed.servers)
+    names("Servers ruled out", allowed.forbidden_servers)
+    names("GPUs allowed", allowed.gpus)
+    names("Storage allowed", allowed.storage)
+    names("Storage ruled out", allowed.forbidden_storage)
     if allowed.fabrics:
-        rows.append(row(tr("Fabrics allowed"), words.listed(words.link_name(kind) for kind in allowed.fabrics)))
+        rows.append(row("Fabrics allowed", words.listed(words.link_name(kind) for kind in allowed.fabrics)))
     if allowed.gpus_per_server is not None:
-        rows.append(row(tr("GPUs of a server in use"), grouped(allowed.gpus_per_server)))
+        rows.append(row("GPUs of a server in use", grouped(allowed.gpus_per_server)))
     if limits.budget is not None:
-        rows.append(row(tr("Budget"), words.money(words.whole(limits.budget), request.currency)))
-    watts = ((tr("Power of a rack, most"), limits.rack_power_w), (tr("Power in all, most"), limits.power_w))
+        rows.append(row("Budget", words.money(words.whole(limits.budget), request.currency)))
+    watts = (("Power of a rack, most", limits.rack_power_w), ("Power in all, most", limits.power_w))
     rows += [row(label, si(value, "W")) for label, value in watts if value is not None]
     counts = (
-        (tr("Racks, most"), limits.racks),
-        (tr("Rack units, most"), limits.rack_units),
-        (tr("Servers, most"), limits.servers),
+        ("Racks, most", limits.racks),
+        ("Rack units, most", limits.rack_units),
+        ("Servers, most", limits.servers),
     )
     rows += [row(label, grouped(count)) for label, count in counts if count is not None]
     existing = {**request.existing.servers, **request.existing.storage_nodes, **request.existing.switches}
     if existing:
         rows.append(
             row(
-                tr("At hand already"),
+                "At hand already",
                 words.listed(f"{count} × {item_name(item, catalog)}" for item, count in existing.items()),
             )
         )
     if request.rank_by is not None:
-        rows.append(row(tr("Ranked by"), words.name(request.rank_by)))
+        rows.append(row("Ranked by", words.name(request.rank_by)))
     rows.append(
         row(
-            tr("Racks and power units"),
+            "Racks and power units",
             f"{item_name(request.site.rack, catalog)}, {item_name(request.site.pdu, catalog)}",
         )
     )
-    return Table(
-        "conditions", tr("Conditions"), columns(("", "left", 24), ("", "left", 76)), tuple(rows), style="asked"
-    )
+    return Table("conditions", "Conditions", columns(("", "left", 24), ("", "left", 76)), tuple(rows), style="asked")
 
 
 def checks_table(result: SizingResult) -> Table | None:
@@ -238,13 +225,13 @@ def checks_table(result: SizingResult) -> Table | None:
     for answer in design.workloads:
         name = answer.workload.name
         if memory is not None:
-            rows.append(row(name, tr("memory of one server"), prose.fits(answer.dataset_bytes, memory.value)))
+            rows.append(row(name, "memory of one server", prose.fits(answer.dataset_bytes, memory.value)))
             if design.n_servers > 1:
                 together = memory.value * design.n_servers
                 rows.append(
                     row(
                         "",
-                        tr("memory of {servers} together", servers=words.plural(design.n_servers, "server")),
+                        f"memory of {words.plural(design.n_servers, 'server')} together",
                         prose.fits(answer.dataset_bytes, together),
                     )
                 )
@@ -252,7 +239,7 @@ def checks_table(result: SizingResult) -> Table | None:
             rows.append(
                 row(
                     "" if memory is not None else name,
-                    tr("usable capacity of {storage}", storage=design.platform.storage.name),
+                    f"usable capacity of {design.platform.storage.name}",
                     prose.fits(answer.dataset_bytes, usable),
                 )
             )
@@ -260,8 +247,8 @@ def checks_table(result: SizingResult) -> Table | None:
         return None
     return Table(
         "checks",
-        tr("Where the data set fits"),
-        columns((tr("Workload"), "left", 28), (tr("Against"), "left", 36), (tr("Outcome"), "left", 36)),
+        "Where the data set fits",
+        columns(("Workload", "left", 28), ("Against", "left", 36), ("Outcome", "left", 36)),
         tuple(rows),
     )
 
@@ -288,17 +275,17 @@ def networks_table(result: SizingResult, catalog: Catalog) -> Table | None:
     notes = [
         words.sentence(f"{network_text(net.name)}: {note}")
         for net in result.design.quantities.networks
-        for note in (net.note, tr("subnet manager {place}", place=net.subnet_manager) if net.subnet_manager else "")
+        for note in (net.note, f"subnet manager {net.subnet_manager}" if net.subnet_manager else "")
         if note and int(net.ports_used[0])
     ]
     heads = columns(
-        (tr("Network"), "left", 17),
-        (tr("Links"), "left", 14),
-        (tr("Switches"), "left", 23),
-        (tr("Ports"), "left", 36),
-        (tr("Down : up"), "right", 10),
+        ("Network", "left", 17),
+        ("Links", "left", 14),
+        ("Switches", "left", 23),
+        ("Ports", "left", 36),
+        ("Down : up", "right", 10),
     )
-    return Table("networks", tr("Networks and how their ports add up"), heads, tuple(rows), " ".join(notes))
+    return Table("networks", "Networks and how their ports add up", heads, tuple(rows), " ".join(notes))
 
 
 def assumptions_table(result: SizingResult, most: int | None = None) -> Table | None:
@@ -318,16 +305,16 @@ def assumptions_table(result: SizingResult, most: int | None = None) -> Table | 
     if not rows:
         return None
     heads = columns(
-        (tr("Assumption"), "left", 27),
-        (tr("Value"), "left", 17),
-        (tr("Basis"), "left", 11),
-        (tr("Reason and source"), "left", 45),
+        ("Assumption", "left", 27),
+        ("Value", "left", 17),
+        ("Basis", "left", 11),
+        ("Reason and source", "left", 45),
     )
     if most is None:
-        return Table("all-assumptions", tr("Everything that is taken for granted"), heads, tuple(rows))
+        return Table("all-assumptions", "Everything that is taken for granted", heads, tuple(rows))
     note = (
-        trn("{n} more is taken for granted.", "{n} more are taken for granted.", left, n=grouped(left))
+        by_count(left, f"{grouped(left)} more is taken for granted.", f"{grouped(left)} more are taken for granted.")
         if left > 0
         else ""
     )
-    return Table("assumptions", tr("What is taken for granted"), heads, tuple(rows), note)
+    return Table("assumptions", "What is taken for granted", heads, tuple(rows), note)

@@ -1,6 +1,5 @@
 """Tables of the chapter on software: what is installed, what the workloads run on, who does what."""
 
-from sizer.base.language import tr
 from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Software, Support
@@ -12,12 +11,12 @@ from sizer.sizing.result import DesignAnswer
 
 def software_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
     """Software of the design with its purpose and what a licence counts; None where there is none."""
-    return _lines(design, catalog, "software", "software", tr("Software of the design"))
+    return _lines(design, catalog, "software", "software", "Software of the design")
 
 
 def support_table(design: DesignAnswer, catalog: Catalog) -> Table | None:
     """Support that the vendors sell for these parts; None where there is none."""
-    return _lines(design, catalog, "support", "support-lines", tr("Support"))
+    return _lines(design, catalog, "support", "support-lines", "Support")
 
 
 def _lines(design: DesignAnswer, catalog: Catalog, category: str, id_: str, caption: str) -> Table | None:
@@ -27,18 +26,18 @@ def _lines(design: DesignAnswer, catalog: Catalog, category: str, id_: str, capt
         if part.category != category or not int(part.quantity[0]) or not isinstance(item, Software | Support):
             continue
         metric = words.name(item.metric.value)
-        counted = f"{grouped(int(part.quantity[0]))}, {tr('per {unit}', unit=metric)}"
+        counted = f"{grouped(int(part.quantity[0]))}, {f'per {metric}'}"
         is_free = item.metric.value in ("free", "included")
         rows.append(
             row(
-                with_vendor(item) + (tr(", optional") if part.status == "optional" else ""),
+                with_vendor(item) + (", optional" if part.status == "optional" else ""),
                 Cell(item.purpose.value.rstrip(".") + ".", (item.purpose.source,)),
                 metric if is_free else counted,
             )
         )
     if not rows:
         return None
-    heads = columns((tr("Component"), "left", 28), (tr("Purpose"), "left", 52), (tr("Licence"), "left", 20))
+    heads = columns(("Component", "left", 28), ("Purpose", "left", 52), ("Licence", "left", 20))
     return Table(id_, caption, heads, tuple(rows))
 
 
@@ -52,37 +51,40 @@ def stacks_table(design: DesignAnswer) -> Table:
                 answer.workload.name,
                 stack.name,
                 Cell(str(stack.released.value), (stack.released.source,)),
-                words.name(stack.loader) if stack.loader != "none" else tr("none, decoded samples"),
+                words.name(stack.loader) if stack.loader != "none" else "none, decoded samples",
                 words.name(answer.workload.precision),
             )
         )
     heads = columns(
-        (tr("Workload"), "left", 24), (tr("Stack"), "left", 26), (tr("Released"), "left", 15),
-        (tr("Loader"), "left", 20), (tr("Precision"), "left", 15),
-    )  # fmt: skip
-    return Table("stacks", tr("What the workloads run on"), heads, tuple(rows))
+        ("Workload", "left", 24),
+        ("Stack", "left", 26),
+        ("Released", "left", 15),
+        ("Loader", "left", 20),
+        ("Precision", "left", 15),
+    )
+    return Table("stacks", "What the workloads run on", heads, tuple(rows))
 
 
 def duties_table(has_head: bool) -> Table:
     """Who does what once the system runs."""
-    where = tr("head node") if has_head else tr("server")
+    where = "head node" if has_head else "server"
     rows = (
         row(
-            tr("Data scientist"),
-            tr("logs in, opens a notebook or submits a job, watches its curves, keeps the result"),
+            "Data scientist",
+            "logs in, opens a notebook or submits a job, watches its curves, keeps the result",
             where,
         ),
         row(
-            tr("Administrator"),
-            tr("adds users, updates images and containers, sets queues and quotas, replaces parts"),
+            "Administrator",
+            "adds users, updates images and containers, sets queues and quotas, replaces parts",
             where,
         ),
         row(
-            tr("Storage administrator"),
-            tr("imports data sets, sets access and snapshots, watches capacity and load"),
-            tr("storage"),
+            "Storage administrator",
+            "imports data sets, sets access and snapshots, watches capacity and load",
+            "storage",
         ),
-        row(tr("Buyer"), tr("renews licences and support before their terms end"), "–"),
+        row("Buyer", "renews licences and support before their terms end", "–"),
     )
-    heads = columns((tr("Who"), "left", 24), (tr("Does"), "left", 58), (tr("Where"), "left", 18))
-    return Table("duties", tr("Who does what"), heads, rows)
+    heads = columns(("Who", "left", 24), ("Does", "left", 58), ("Where", "left", 18))
+    return Table("duties", "Who does what", heads, rows)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sizer.base.language import Texts, mark, tr, translated
 from sizer.base.provenance import Sourced
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
@@ -28,7 +27,7 @@ class Cell:
     @property
     def is_unknown(self) -> bool:
         """Whether the cell says that nobody knows; it prints in muted italics."""
-        return self.is_muted or self.text in map(translated, (words.TO_BE_QUOTED, words.NOT_PUBLISHED))
+        return self.is_muted or self.text in (words.TO_BE_QUOTED, words.NOT_PUBLISHED)
 
 
 @dataclass(frozen=True)
@@ -72,17 +71,15 @@ def columns(*titles: str | tuple[str, Align] | tuple[str, Align, int]) -> tuple[
 
 # What concerns the item as a product rather than its work in the design.
 _LAST = {"features", "introduced", "end_of_sale", "end_of_service"}
-_USES = Texts(
-    {
-        "compute": mark("gradients"),
-        "storage": mark("storage"),
-        "management": mark("management"),
-        "bmc": mark("BMC"),
-        "fabric": mark("uplinks"),
-        "back-end": mark("back end"),
-        "any": "",
-    }
-)
+_USES = {
+    "compute": "gradients",
+    "storage": "storage",
+    "management": "management",
+    "bmc": "BMC",
+    "fabric": "uplinks",
+    "back-end": "back end",
+    "any": "",
+}
 
 
 def component_rows(item: Item, catalog: Catalog, capacity_option: int = 0) -> tuple[Row, ...]:
@@ -90,7 +87,7 @@ def component_rows(item: Item, catalog: Catalog, capacity_option: int = 0) -> tu
     rows: list[Row] = []
     if item.skus:
         skus = Cell(", ".join(sku.value for sku in item.skus))
-        rows.append(row(tr("Part number"), skus, _source(item.skus[0].source, item.skus[0].where)))
+        rows.append(row("Part number", skus, _source(item.skus[0].source, item.skus[0].where)))
     fields = sorted(type(item).model_fields, key=lambda field: field in _LAST)
     for field in fields:
         value = getattr(item, field)
@@ -111,7 +108,7 @@ def _fact_row(field: str, fact: Sourced[object], catalog: Catalog) -> Row:
     others = [fact_text(field, other.value, catalog) for other in fact.alternates]
     different = [text for text in dict.fromkeys(others) if text != value]
     if different:
-        value = tr("{value} (other sources: {others})", value=value, others=words.listed(different))
+        value = f"{value} (other sources: {words.listed(different)})"
     return _labelled(label, fact, value)
 
 
@@ -129,17 +126,17 @@ def port_text(port: Port) -> str:
     kinds = [kind_name(port.kind), *(kind_name(other) for other in port.also)]
     use = f", {_USES[port.use]}" if _USES[port.use] else ""
     note = basis_note(port.basis) if port.basis == "assumed" else ""
-    return f"{port.count} × {words.listed(kinds, tr('or'))}{use}{note}"
+    return f"{port.count} × {words.listed(kinds, 'or')}{use}{note}"
 
 
 def _port_row(port: Port) -> Row:
-    return row(tr("Ports"), port_text(port), _source(port.source, port.where))
+    return row("Ports", port_text(port), _source(port.source, port.where))
 
 
 def _capacity_row(option: CapacityOption) -> Row:
     fact = option.raw_bytes
     return row(
-        tr("Raw capacity of a unit"),
+        "Raw capacity of a unit",
         f"{fact_value(fact.value, 'B')} ({option.name})",
         _source(fact.source, fact.where),
     )

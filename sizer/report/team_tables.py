@@ -2,8 +2,7 @@
 
 from math import isfinite
 
-from sizer.base.language import Texts, mark, tr, trn
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, with_decimal_sign
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si, with_decimal_sign
 from sizer.report import words
 from sizer.report.tables import Cell, Row, Table, columns, row
 from sizer.sizing.team import WAIT_QUANTILES, JobModel, KindRun, TeamAnswer, TeamRun
@@ -15,75 +14,77 @@ HARDLY_ANY = 5e-4
 _NO_WAIT_S = 1.0
 _EXACT_POINTS = 0.05
 
-KINDS = Texts({"training": mark("training"), "validation": mark("validation"), "notebook": mark("notebook")})
-_ORDERS = Texts(
-    {
-        "first-come": mark("first come, first served"),
-        "backfill": mark("first come, first served with backfill: a later job may start in a gap if it delays nobody"),
-    }
-)
+KINDS = {"training": "training", "validation": "validation", "notebook": "notebook"}
+_ORDERS = {
+    "first-come": "first come, first served",
+    "backfill": "first come, first served with backfill: a later job may start in a gap if it delays nobody",
+}
 
 
 def asked_table(team: Team) -> Table:
     """The team as the tool understood it."""
-    hours = tr("{hours} h a day, {days} days a week; jobs are submitted in these hours and run at night, too",
-               hours=plain(team.hours_a_day), days=team.days_a_week)  # fmt: skip
+    hours = (
+        f"{plain(team.hours_a_day)} h a day, {team.days_a_week} days a week; jobs are submitted "
+        "in these hours and run at night, too"
+    )
     rows = [
-        *([row(tr("Data scientists"), grouped(team.data_scientists))] if team.data_scientists else []),
-        row(tr("Working hours"), hours),
-        row(tr("Order of the queue"), _ORDERS[team.order]),
-        row(tr("Reads carried"), percentile_text(team)),
+        *([row("Data scientists", grouped(team.data_scientists))] if team.data_scientists else []),
+        row("Working hours", hours),
+        row("Order of the queue", _ORDERS[team.order]),
+        row("Reads carried", percentile_text(team)),
         *(_job_row(job, team) for job in team.job),
-        row(tr("Target"), wait_text(team), kind="strong"),
+        row("Target", wait_text(team), kind="strong"),
     ]
-    return Table("team-asked", tr("Team as understood"), columns(("", "left", 24), ("", "left", 76)), tuple(rows),
-                 style="asked")  # fmt: skip
+    return Table(
+        "team-asked", "Team as understood", columns(("", "left", 24), ("", "left", 76)), tuple(rows), style="asked"
+    )
 
 
 def wait_text(team: Team) -> str:
     """The wait target in words."""
     if all(job.always_running is not None for job in team.job):
-        return tr("every job has its GPUs all the time")
+        return "every job has its GPUs all the time"
     share, wait = words.percent(team.wait_probability), duration(team.wait_s)
     if any(job.wait_s is not None for job in team.job):
-        return tr("{share} of the jobs of each kind start within {wait} unless the kind has its own",
-                  share=share, wait=wait)  # fmt: skip
-    return tr("{share} of the jobs of each kind start within {wait}", share=share, wait=wait)
+        return f"{share} of the jobs of each kind start within {wait} unless the kind has its own"
+    return f"{share} of the jobs of each kind start within {wait}"
 
 
 def percentile_text(team: Team) -> str:
     """For which share of the time storage and network carry what all jobs read."""
     if team.demand_percentile == 1:
-        return tr("all the time, when every running job reads at once")
-    return tr("{share} of the time", share=words.percent(team.demand_percentile))
+        return "all the time, when every running job reads at once"
+    return f"{words.percent(team.demand_percentile)} of the time"
 
 
 def often_text(job: TeamJob, team: Team) -> str:
     """How often a kind of job is started."""
     if job.always_running is not None:
-        return trn("{n} runs all the time", "{n} run all the time", job.always_running,
-                   n=grouped(job.always_running))  # fmt: skip
+        return by_count(
+            job.always_running,
+            f"{grouped(job.always_running)} runs all the time",
+            f"{grouped(job.always_running)} run all the time",
+        )
     if job.jobs_a_day_each is not None:
-        return tr("{each} a day of each person, {all} a day in all", each=plain(job.jobs_a_day_each),
-                  all=plain(team.jobs_a_day(job)))  # fmt: skip
-    return tr("{all} a day", all=plain(team.jobs_a_day(job)))
+        return f"{plain(job.jobs_a_day_each)} a day of each person, {plain(team.jobs_a_day(job))} a day in all"
+    return f"{plain(team.jobs_a_day(job))} a day"
 
 
 def gpus_text(job: TeamJob) -> str:
     """What one job takes."""
     text = words.plural(job.gpus, "GPU")
-    return tr("{gpus} in whole servers", gpus=text) if job.whole_servers else text
+    return f"{text} in whole servers" if job.whole_servers else text
 
 
 def _job_row(job: TeamJob, team: Team) -> Row:
     said = [KINDS[job.kind], gpus_text(job), often_text(job, team)]
     if job.duration_s is not None:
-        said.append(tr("{length} long", length=duration(job.duration_s)))
+        said.append(f"{duration(job.duration_s)} long")
     if job.workload is not None:
-        said.append(tr("runs {workload}", workload=job.workload))
+        said.append(f"runs {job.workload}")
     if job.wait_s is not None:
-        said.append(tr("waits {wait} at most", wait=duration(job.wait_s)))
-    return row(tr("Job: {name}", name=job.name), words.capital("; ".join(said)))
+        said.append(f"waits {duration(job.wait_s)} at most")
+    return row(f"Job: {job.name}", words.capital("; ".join(said)))
 
 
 # --- what the team gets
@@ -95,40 +96,40 @@ def jobs_table(answer: TeamAnswer) -> Table:
         row(
             one.job.name,
             _servers_text(one),
-            plain(float(f"{one.jobs_a_day:.3g}"))
-            if one.jobs_a_day
-            else tr("always {n}", n=one.job.always_running or 0),
-            duration(one.duration_s) if isfinite(one.duration_s) else Cell(tr("no end"), is_muted=True),
+            plain(float(f"{one.jobs_a_day:.3g}")) if one.jobs_a_day else f"always {one.job.always_running or 0}",
+            duration(one.duration_s) if isfinite(one.duration_s) else Cell("no end", is_muted=True),
             _reads(one.mean_bytes_per_s),
             _reads(max(one.cold_bytes_per_s, one.warm_bytes_per_s)),
         )
         for one in answer.model.jobs
     ]
     heads = columns(
-        (tr("Job"), "left", 29), (tr("GPUs of one"), "left", 19), (tr("A working day"), "right", 13),
-        (tr("Runs for"), "right", 13), (tr("Reads, mean"), "right", 13), (tr("At most"), "right", 13),
-    )  # fmt: skip
-    note = tr(
-        "A job starts when all its GPUs are free at once: in one server, or in whole servers where it needs more."
+        ("Job", "left", 29),
+        ("GPUs of one", "left", 19),
+        ("A working day", "right", 13),
+        ("Runs for", "right", 13),
+        ("Reads, mean", "right", 13),
+        ("At most", "right", 13),
     )
-    return Table("team-jobs", tr("Jobs of the team on these servers"), heads, tuple(rows), note)
+    note = "A job starts when all its GPUs are free at once: in one server, or in whole servers where it needs more."
+    return Table("team-jobs", "Jobs of the team on these servers", heads, tuple(rows), note)
 
 
 def _servers_text(one: JobModel) -> str:
     if not one.whole_servers:
         return grouped(one.job.gpus)
-    return tr("{gpus} in {servers}", gpus=grouped(one.job.gpus), servers=words.plural(one.whole_servers, "server"))
+    return f"{grouped(one.job.gpus)} in {words.plural(one.whole_servers, 'server')}"
 
 
 def _reads(bytes_per_s: float) -> Cell:
-    return Cell(si(bytes_per_s, "B/s")) if bytes_per_s > 0 else Cell(tr("nothing"), is_muted=True)
+    return Cell(si(bytes_per_s, "B/s")) if bytes_per_s > 0 else Cell("nothing", is_muted=True)
 
 
 def origins_table(answer: TeamAnswer) -> Table:
     """Where lengths and reads of the jobs come from."""
     rows = [row(one.job.name, one.duration_how, one.reads_how) for one in answer.model.jobs]
-    heads = columns((tr("Job"), "left", 24), (tr("Its length"), "left", 38), (tr("What it reads"), "left", 38))
-    return Table("team-origins", tr("Where lengths and reads come from"), heads, tuple(rows))
+    heads = columns(("Job", "left", 24), ("Its length", "left", 38), ("What it reads", "left", 38))
+    return Table("team-origins", "Where lengths and reads come from", heads, tuple(rows))
 
 
 def waits_table(answer: TeamAnswer) -> Table | None:
@@ -141,7 +142,7 @@ def waits_table(answer: TeamAnswer) -> Table | None:
             Cell(share_text(kind)),
             waited(kind.mean_wait_s),
             *(waited(quantile) for quantile in kind.wait_quantiles_s[1:]),
-            tr("met") if kind.meets else tr("not met"),
+            "met" if kind.meets else "not met",
         )
         for one, kind in zip(answer.model.jobs, answer.run.kinds, strict=True)
         if one.jobs_a_day
@@ -149,20 +150,24 @@ def waits_table(answer: TeamAnswer) -> Table | None:
     if not rows:
         return None
     heads = columns(
-        (tr("Job"), "left", 28), (tr("Asked, at most"), "right", 12), (tr("Start in time"), "right", 17),
-        (tr("Mean wait"), "right", 11),
-        *((tr("{share} within", share=words.percent(q)), "right", 11) for q in WAIT_QUANTILES[1:]),
-        (tr("Outcome"), "left", 10),
-    )  # fmt: skip
+        ("Job", "left", 28),
+        ("Asked, at most", "right", 12),
+        ("Start in time", "right", 17),
+        ("Mean wait", "right", 11),
+        *((f"{words.percent(q)} within", "right", 11) for q in WAIT_QUANTILES[1:]),
+        ("Outcome", "left", 10),
+    )
     run = answer.run
-    note = tr(
-        "Asked: {share} of each kind. Simulated: {jobs} in {weeks} weeks; ± is the standard error of the share.",
-        share=share, jobs=words.plural(run.n_jobs, "job"), weeks=grouped(run.n_weeks),
-    )  # fmt: skip
+    note = (
+        f"Asked: {share} of each kind. Simulated: {words.plural(run.n_jobs, 'job')} in "
+        f"{grouped(run.n_weeks)} weeks; ± is the standard error of the share."
+    )
     if run.n_servers > answer.n_servers_for_waits:
-        note += " " + tr("The waits alone would need {servers}; the rest of the request needs more.",
-                         servers=words.plural(answer.n_servers_for_waits, "server"))  # fmt: skip
-    title = tr("How long jobs wait on {servers}", servers=words.plural(run.n_servers, "server"))
+        note += " " + (
+            f"The waits alone would need {words.plural(answer.n_servers_for_waits, 'server')}; the "
+            "rest of the request needs more."
+        )
+    title = f"How long jobs wait on {words.plural(run.n_servers, 'server')}"
     return Table("team-waits", title, heads, tuple(rows), note)
 
 
@@ -178,8 +183,8 @@ def share_text(kind: KindRun) -> str:
 def waited(seconds: float) -> str:
     """A wait in words."""
     if seconds < _NO_WAIT_S:
-        return tr("none")
-    return duration(seconds) if isfinite(seconds) else tr("for good")
+        return "none"
+    return duration(seconds) if isfinite(seconds) else "for good"
 
 
 def demand_table(answer: TeamAnswer) -> Table | None:
@@ -188,29 +193,28 @@ def demand_table(answer: TeamAnswer) -> Table | None:
     if demand.worst_bytes_per_s <= 0:
         return None
     read = (
-        (tr("Read at worst: all that could run at once, each at its hungriest"), demand.worst_bytes_per_s, False),
-        (tr("Read at most for {share} of the time, as asked", share=words.percent(demand.percentile)),
-         demand.asked_bytes_per_s, True),
-        (tr("Read on average"), demand.average_bytes_per_s, False),
-    )  # fmt: skip
+        ("Read at worst: all that could run at once, each at its hungriest", demand.worst_bytes_per_s, False),
+        (f"Read at most for {words.percent(demand.percentile)} of the time, as asked", demand.asked_bytes_per_s, True),
+        ("Read on average", demand.average_bytes_per_s, False),
+    )
     carried = (
-        ("storage", tr("Carried by the storage nodes"), carries.storage_bytes_per_s),
-        ("mounts", tr("Carried by the mounts of the servers"), carries.mounts_bytes_per_s),
-        ("network", tr("Carried by the network between them"), carries.network_bytes_per_s),
+        ("storage", "Carried by the storage nodes", carries.storage_bytes_per_s),
+        ("mounts", "Carried by the mounts of the servers", carries.mounts_bytes_per_s),
+        ("network", "Carried by the network between them", carries.network_bytes_per_s),
     )
     rows = [
         row(name, si(rate, "B/s"), words.percent(rate / carries.bytes_per_s), kind="strong" if is_asked else "")
         for name, rate, is_asked in read
     ]
     rows += [
-        row(name, si(rate, "B/s") if isfinite(rate) else tr("not limited"),
-            tr("the least") if key == carries.limit else "–")
+        row(name, si(rate, "B/s") if isfinite(rate) else "not limited", "the least" if key == carries.limit else "–")
         for key, name, rate in carried
-    ]  # fmt: skip
-    heads = columns((tr("All running jobs together"), "left", 58), (tr("Rate"), "right", 20),
-                    (tr("Of the least carried"), "right", 22))  # fmt: skip
-    title = tr("What the jobs read together, and what the design carries")
-    note = tr("Carried: at the confidence asked.")
+    ]
+    heads = columns(
+        ("All running jobs together", "left", 58), ("Rate", "right", 20), ("Of the least carried", "right", 22)
+    )
+    title = "What the jobs read together, and what the design carries"
+    note = "Carried: at the confidence asked."
     return Table("team-demand", title, heads, tuple(rows), note)
 
 
@@ -218,19 +222,19 @@ def gpus_table(run: TeamRun) -> Table:
     """What the GPUs do over all hours of the week."""
     held, idle, lost = run.gpus_held_fraction, run.idle_fraction, run.fragmentation_fraction
     shares = (
-        (tr("Run jobs"), run.gpus_busy_fraction),
-        (tr("Held unused, in servers that one job takes whole"), held),
-        (tr("Idle while a job waits: too few are free for the first in line"), idle - lost),
-        (tr("Idle while a job waits: enough are free, but scattered over servers"), lost),
-        (tr("Idle, and nobody waits"), max(0.0, 1 - run.gpus_busy_fraction - held - idle)),
+        ("Run jobs", run.gpus_busy_fraction),
+        ("Held unused, in servers that one job takes whole", held),
+        ("Idle while a job waits: too few are free for the first in line", idle - lost),
+        ("Idle while a job waits: enough are free, but scattered over servers", lost),
+        ("Idle, and nobody waits", max(0.0, 1 - run.gpus_busy_fraction - held - idle)),
     )
     rows = [
         row(name, words.percent(share), plain(round(share * run.n_gpus, 1)))
         for name, share in shares
         if share >= HARDLY_ANY
     ]
-    heads = columns((tr("What GPUs do"), "left", 64), (tr("Share"), "right", 16), (tr("GPUs"), "right", 20))
-    title = tr("What the {gpus} do, over all hours of the week", gpus=words.plural(run.n_gpus, "GPU"))
+    heads = columns(("What GPUs do", "left", 64), ("Share", "right", 16), ("GPUs", "right", 20))
+    title = f"What the {words.plural(run.n_gpus, 'GPU')} do, over all hours of the week"
     return Table("team-gpus", title, heads, tuple(rows))
 
 
@@ -243,20 +247,29 @@ def sizes_table(answer: TeamAnswer) -> Table | None:
         worst = least_served(run, answer)
         rows.append(
             row(
-                grouped(run.n_servers), grouped(run.n_gpus), words.shortened(worst.name),
-                words.percent(worst.share_within), waited(worst.wait_quantiles_s[1]),
-                words.percent(run.gpus_busy_fraction), si(run.demand.asked_bytes_per_s, "B/s"),
-                tr("met") if run.meets else tr("not met"),
+                grouped(run.n_servers),
+                grouped(run.n_gpus),
+                words.shortened(worst.name),
+                words.percent(worst.share_within),
+                waited(worst.wait_quantiles_s[1]),
+                words.percent(run.gpus_busy_fraction),
+                si(run.demand.asked_bytes_per_s, "B/s"),
+                "met" if run.meets else "not met",
                 kind="strong" if run.n_servers == answer.run.n_servers else "",
             )
-        )  # fmt: skip
+        )
     heads = columns(
-        (tr("Servers"), "right", 9), (tr("GPUs"), "right", 8), (tr("Most often late"), "left", 25),
-        (tr("In time"), "right", 9), (tr("90 % within"), "right", 12), (tr("GPUs busy"), "right", 9),
-        (tr("Read"), "right", 15), (tr("Waits"), "left", 13),
-    )  # fmt: skip
-    note = tr("Read: kept below for {share} of the time.", share=words.percent(answer.team.demand_percentile))
-    return Table("team-sizes", tr("The team on fewer and on more servers"), heads, tuple(rows), note)
+        ("Servers", "right", 9),
+        ("GPUs", "right", 8),
+        ("Most often late", "left", 25),
+        ("In time", "right", 9),
+        ("90 % within", "right", 12),
+        ("GPUs busy", "right", 9),
+        ("Read", "right", 15),
+        ("Waits", "left", 13),
+    )
+    note = f"Read: kept below for {words.percent(answer.team.demand_percentile)} of the time."
+    return Table("team-sizes", "The team on fewer and on more servers", heads, tuple(rows), note)
 
 
 def least_served(run: TeamRun, answer: TeamAnswer) -> KindRun:
@@ -271,17 +284,19 @@ def erlang_table(answer: TeamAnswer) -> Table | None:
         return None
     kind = answer.run.kinds[answer.model.case.queue[0]]
     rows = (
-        row(tr("Jobs that run at once"), grouped(found.n_places), "–"),
-        row(tr("Offered load, erlang"), plain(float(f"{found.load:.3g}")), "–"),
-        row(tr("Start in time"), words.percent(found.share_within), share_text(kind)),
-        row(tr("Mean wait"), waited(found.mean_wait_s), waited(kind.mean_wait_s)),
-        row(tr("Servers for the wait target"), grouped(found.n_servers), grouped(answer.n_servers_for_waits)),
+        row("Jobs that run at once", grouped(found.n_places), "–"),
+        row("Offered load, erlang", plain(float(f"{found.load:.3g}")), "–"),
+        row("Start in time", words.percent(found.share_within), share_text(kind)),
+        row("Mean wait", waited(found.mean_wait_s), waited(kind.mean_wait_s)),
+        row("Servers for the wait target", grouped(found.n_servers), grouped(answer.n_servers_for_waits)),
     )
     note = (
-        tr("Both hold for the same assumptions and should agree within the error of the simulation.")
+        "Both hold for the same assumptions and should agree within the error of the simulation."
         if found.is_exact
-        else tr("The formula takes the rate of the working hours to go on for ever, or lengths to spread; so it says "
-                "no less than what is needed.")
-    )  # fmt: skip
-    heads = columns(("", "left", 40), (tr("Erlang's formula"), "right", 30), (tr("Simulation"), "right", 30))
-    return Table("team-erlang", tr("Cross-check for one kind of job"), heads, rows, note)
+        else (
+            "The formula takes the rate of the working hours to go on for ever, or lengths to "
+            "spread; so it says no less than what is needed."
+        )
+    )
+    heads = columns(("", "left", 40), ("Erlang's formula", "right", 30), ("Simulation", "right", 30))
+    return Table("team-erlang", "Cross-check for one kind of job", heads, rows, note)

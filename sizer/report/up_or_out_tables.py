@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from sizer.base.language import tr
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import item_name
@@ -52,19 +51,27 @@ def rates_table(ways: Sequence[Way], number: int = 0, suffix: str = "", first: W
         if is_timed and answer.time is not None:
             cells.append(words.rounded(answer.time.total_s, "s"))
         rows.append(row(*cells, kind="strong" if way is first else ""))
-    timed: list[tuple[str, Align, int]] = [(tr("Time to train"), "right", 12)] if is_timed else []
+    timed: list[tuple[str, Align, int]] = [("Time to train", "right", 12)] if is_timed else []
     heads = columns(
-        (tr("Arrangement"), "left", 24 if is_timed else 29), (tr("Rate, {unit}", unit=unit), "right", 16),
-        (tr("Against the first"), "right", 22), (tr("Of single GPUs"), "right", 10), (tr("Limit"), "left", 16), *timed,
-    )  # fmt: skip
-    note = tr(
-        "Against the first: of the medians, with the 90 % interval of the ratio, in which both sides share what the "
-        "model does not know exactly. Of single GPUs: rate over that of as many GPUs that work alone."
+        ("Arrangement", "left", 24 if is_timed else 29),
+        (f"Rate, {unit}", "right", 16),
+        ("Against the first", "right", 22),
+        ("Of single GPUs", "right", 10),
+        ("Limit", "left", 16),
+        *timed,
+    )
+    note = (
+        "Against the first: of the medians, with the 90 % interval of the ratio, in which both "
+        "sides share what the model does not know exactly. Of single GPUs: rate over that of as "
+        "many GPUs that work alone."
     )
     return Table(
-        f"up-or-out-rates{suffix}", tr("{n} GPUs in several arrangements", n=grouped(first.n_gpus)), heads, tuple(rows),
+        f"up-or-out-rates{suffix}",
+        f"{grouped(first.n_gpus)} GPUs in several arrangements",
+        heads,
+        tuple(rows),
         with_marks(note, ways),
-    )  # fmt: skip
+    )
 
 
 def steps_table(ways: Sequence[Way], number: int = 0, suffix: str = "", first: Way | None = None) -> Table | None:
@@ -75,23 +82,37 @@ def steps_table(ways: Sequence[Way], number: int = 0, suffix: str = "", first: W
         if split is None:
             return None
         parts = (
-            split.step_s, split.compute_s, split.inside_s, split.between_s, split.exposed_s, split.waiting_s,
+            split.step_s,
+            split.compute_s,
+            split.inside_s,
+            split.between_s,
+            split.exposed_s,
+            split.waiting_s,
             split.data_s,
-        )  # fmt: skip
+        )
         rows.append(row(way_name(way), *map(milliseconds, parts), kind="strong" if way is (first or ways[0]) else ""))
     heads = columns(
-        (tr("Arrangement"), "left", 30), (tr("Step, ms"), "right", 10), (tr("Computing"), "right", 11),
-        (tr("Gradients inside"), "right", 11), (tr("Gradients between"), "right", 11), (tr("Not hidden"), "right", 8),
-        (tr("Waiting for others"), "right", 10), (tr("Waiting for data"), "right", 9),
-    )  # fmt: skip
-    note = tr(
-        "A step is computing, the gradients that computing does not hide, and waiting. Runs published for many servers "
-        "lose more than the links explain; the model books that as waiting of the GPUs for one another."
+        ("Arrangement", "left", 30),
+        ("Step, ms", "right", 10),
+        ("Computing", "right", 11),
+        ("Gradients inside", "right", 11),
+        ("Gradients between", "right", 11),
+        ("Not hidden", "right", 8),
+        ("Waiting for others", "right", 10),
+        ("Waiting for data", "right", 9),
+    )
+    note = (
+        "A step is computing, the gradients that computing does not hide, and waiting. Runs "
+        "published for many servers lose more than the links explain; the model books that as "
+        "waiting of the GPUs for one another."
     )
     return Table(
-        f"up-or-out-steps{suffix}", tr("A training step, in milliseconds, at the medians"), heads, tuple(rows),
+        f"up-or-out-steps{suffix}",
+        "A training step, in milliseconds, at the medians",
+        heads,
+        tuple(rows),
         with_marks(note, ways),
-    )  # fmt: skip
+    )
 
 
 def things_table(ways: Sequence[Way], catalog: Catalog, first: Way | None = None) -> Table:
@@ -110,18 +131,26 @@ def things_table(ways: Sequence[Way], catalog: Catalog, first: Way | None = None
         for way in ways
     ]
     heads = columns(
-        (tr("Arrangement"), "left", 30), (tr("Rack units"), "right", 8), (tr("Power"), "right", 20),
-        (tr("Switches"), "right", 9), (tr("Ports"), "right", 7), (tr("Cables"), "right", 8),
+        ("Arrangement", "left", 30),
+        ("Rack units", "right", 8),
+        ("Power", "right", 20),
+        ("Switches", "right", 9),
+        ("Ports", "right", 7),
+        ("Cables", "right", 8),
         (prose.price_label(ways[0].bill), "right", 18),
-    )  # fmt: skip
-    note = tr(
-        "The whole design with storage and network. Power is the bracket from the sum of the parts to the rating of "
-        "the supplies where no draw is published. GPUs that stand idle count."
+    )
+    note = (
+        "The whole design with storage and network. Power is the bracket from the sum of the "
+        "parts to the rating of the supplies where no draw is published. GPUs that stand idle "
+        "count."
     )
     return Table(
-        "up-or-out-things", tr("What {n} GPUs take in every arrangement", n=grouped(ways[0].n_gpus)), heads,
-        tuple(rows), with_marks(f"{note} {_unpriced(ways, catalog)}".strip(), ways),
-    )  # fmt: skip
+        "up-or-out-things",
+        f"What {grouped(ways[0].n_gpus)} GPUs take in every arrangement",
+        heads,
+        tuple(rows),
+        with_marks(f"{note} {_unpriced(ways, catalog)}".strip(), ways),
+    )
 
 
 def per_gpu_table(ways: Sequence[Way], number: int = 0, first: Way | None = None) -> Table:
@@ -144,10 +173,13 @@ def per_gpu_table(ways: Sequence[Way], number: int = 0, first: Way | None = None
             )
         )
     heads = columns(
-        (tr("Arrangement"), "left", 32), (tr("Rate, {unit}", unit=unit), "right", 16), (tr("Rack units"), "right", 13),
-        (tr("Most power"), "right", 18), (prose.price_label(ways[0].bill), "right", 21),
-    )  # fmt: skip
-    return Table("up-or-out-per-gpu", tr("The same for each GPU in use"), heads, tuple(rows), with_marks("", ways))
+        ("Arrangement", "left", 32),
+        (f"Rate, {unit}", "right", 16),
+        ("Rack units", "right", 13),
+        ("Most power", "right", 18),
+        (prose.price_label(ways[0].bill), "right", 21),
+    )
+    return Table("up-or-out-per-gpu", "The same for each GPU in use", heads, tuple(rows), with_marks("", ways))
 
 
 def short_table(ways: Sequence[Way]) -> Table:
@@ -167,37 +199,38 @@ def short_table(ways: Sequence[Way]) -> Table:
         for way in ways
     ]
     heads = columns(
-        (tr("Arrangement"), "left", 20), (tr("Rate, {unit}", unit=unit), "right", 17),
-        (tr("Against the first"), "right", 21), (tr("Rack units"), "right", 7), (tr("Power"), "right", 18),
+        ("Arrangement", "left", 20),
+        (f"Rate, {unit}", "right", 17),
+        ("Against the first", "right", 21),
+        ("Rack units", "right", 7),
+        ("Power", "right", 18),
         (prose.price_label(first.bill), "right", 17),
-    )  # fmt: skip
-    note = tr("Medians with 90 % intervals. The order of the rows ranks nobody.")
+    )
+    note = "Medians with 90 % intervals. The order of the rows ranks nobody."
     if len(first.runs) > 1:
-        note += " " + tr("Throughput of the first workload.")
+        note += " " + "Throughput of the first workload."
     return Table(
-        "up-or-out", tr("{n} GPUs in several arrangements", n=grouped(first.n_gpus)), heads, tuple(rows),
+        "up-or-out",
+        f"{grouped(first.n_gpus)} GPUs in several arrangements",
+        heads,
+        tuple(rows),
         with_marks(note, ways),
-    )  # fmt: skip
+    )
 
 
 def kept_table(kept: Sequence[Kept], number: int = 0) -> Table:
     """What each GPU keeps of its rate from one number of GPUs to the next, on the same kind of server."""
     rows = [
         row(
-            tr("{few} to {many}", few=one.few.arrangement.name, many=one.many.arrangement.name),
+            f"{one.few.arrangement.name} to {one.many.arrangement.name}",
             words.percent(float(one.share[number].value)),
-            tr("{low} to {high}", low=words.percent(float(one.share[number].low)),
-               high=words.percent(float(one.share[number].high))),
+            (f"{words.percent(float(one.share[number].low))} to {words.percent(float(one.share[number].high))}"),
         )
         for one in kept
-    ]  # fmt: skip
-    heads = columns(
-        (tr("From and to"), "left", 50), (tr("Each GPU keeps"), "right", 22), (tr("90 % interval"), "right", 28)
-    )  # fmt: skip
+    ]
+    heads = columns(("From and to", "left", 50), ("Each GPU keeps", "right", 22), ("90 % interval", "right", 28))
     name = kept[0].few.runs[number].answer.workload.name
-    return Table(
-        f"up-or-out-kept-{number}", tr("{name}: what more servers cost each GPU", name=name), heads, tuple(rows)
-    )
+    return Table(f"up-or-out-kept-{number}", f"{name}: what more servers cost each GPU", heads, tuple(rows))
 
 
 def left_out_table(left_out: Sequence[LeftOut]) -> Table | None:
@@ -205,8 +238,8 @@ def left_out_table(left_out: Sequence[LeftOut]) -> Table | None:
     if not left_out:
         return None
     rows = tuple(row(one.name, words.sentence(one.reason)) for one in left_out)
-    heads = columns((tr("Server"), "left", 35), (tr("Why it is not compared"), "left", 65))
-    return Table("up-or-out-left-out", tr("Not compared"), heads, rows)
+    heads = columns(("Server", "left", 35), ("Why it is not compared", "left", 65))
+    return Table("up-or-out-left-out", "Not compared", heads, rows)
 
 
 def way_name(way: Way) -> str:
@@ -219,7 +252,7 @@ def power(way: Way) -> str:
     low, high = si(way.power_low_w, "W"), si(way.power_max_w, "W")
     if low.rpartition(NARROW_SPACE)[2] == high.rpartition(NARROW_SPACE)[2]:
         low = low.rpartition(NARROW_SPACE)[0]  # of 16.4 kW to 17.4 kW the second unit is enough
-    text = high if way.power_low_w == way.power_max_w else tr("{low} to {high}", low=low, high=high)
+    text = high if way.power_low_w == way.power_max_w else f"{low} to {high}"
     # Where the cell must break, it breaks before the bracket.
     return at_least(way.has_unknown_power, text.replace(" ", words.NO_BREAK))
 
@@ -236,7 +269,7 @@ def with_marks(note: str, ways: Sequence[Way]) -> str:
     """A note, with the meaning of the mark where one is set."""
     if all(way.arrangement.is_allowed for way in ways):
         return note
-    return f"{note} {tr('* Not among what the request allows; compared all the same.')}".strip()
+    return f"{note} * Not among what the request allows; compared all the same.".strip()
 
 
 def _percent(pair: Pair, number: int) -> str:
@@ -244,7 +277,7 @@ def _percent(pair: Pair, number: int) -> str:
     value, low, high = (signed(100 * (float(part) - 1)) for part in pair.relative[number])
     text = f"{value}{NARROW_SPACE}%"
     # The same here, before the interval.
-    span = tr("{low} to {high}", low=low, high=high).replace(" ", words.NO_BREAK)
+    span = f"{low} to {high}".replace(" ", words.NO_BREAK)
     return text if low == high else f"{text} ({span})"
 
 
@@ -257,7 +290,6 @@ def _unpriced(ways: Sequence[Way], catalog: Catalog) -> str:
     told = dict.fromkeys(line.item for kind in _TELLING for line in lines if line.category == kind)
     named = [item_name(item, catalog) for item in told][:_NAMED]
     rest = len({line.item for line in lines}) - len(named)
-    return tr(
-        "Without a published price: {items}.",
-        items=words.listed([*named, tr("{n} others", n=rest)] if rest else named),
+    return "Without a published price: {items}.".format(
+        items=words.listed([*named, f"{rest} others"] if rest else named)
     )

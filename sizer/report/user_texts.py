@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from sizer.base.language import tr
 from sizer.report.glyphs import glyph_remark
 from sizer.report.profile import Profile
 from sizer.sizing.result import SizingResult
@@ -17,15 +16,15 @@ def user_texts(result: SizingResult, profile: Profile) -> dict[str, str]:
     """Texts of request, profile and bill by the words for their place; the place named first has a text twice."""
     request = result.request
     return {
-        tr("the customer's name"): f"{profile.customer or request.customer} {request.quote.prepared_for}",
-        tr("the title"): request.title,
-        tr("the company's name"): profile.company,
-        tr("the profile"): f"{profile.contact} {profile.confidentiality} {profile.legal}",
-        tr("the workloads' names"): " ".join(workload.name for workload in request.workload),
-        tr("the quote"): " ".join(_strings(request.quote.model_dump())),
-        tr("the request"): " ".join(_strings(request.model_dump())),
+        "the customer's name": f"{profile.customer or request.customer} {request.quote.prepared_for}",
+        "the title": request.title,
+        "the company's name": profile.company,
+        "the profile": f"{profile.contact} {profile.confidentiality} {profile.legal}",
+        "the workloads' names": " ".join(workload.name for workload in request.workload),
+        "the quote": " ".join(_strings(request.quote.model_dump())),
+        "the request": " ".join(_strings(request.model_dump())),
         # Names of a user's own parts come from a catalogue laid over ours.
-        tr("the bill"): " ".join(
+        "the bill": " ".join(
             f"{line.description} {line.manufacturer} {line.sku} {line.note}" for line in result.design.bill.lines
         ),
     }

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from sizer.base.estimate import Estimate
-from sizer.base.language import date_text, form, is_english, mark, mark_forms, tr, translated, trc
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, si, significant
+from sizer.base.locale import date_text
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, si, significant
 from sizer.catalog.links import GBIT_PER_S, kind_name
 from sizer.catalog.wording import capital as capital
 from sizer.catalog.wording import name as name
@@ -16,71 +16,18 @@ from sizer.catalog.wording import sample_unit as sample_unit
 from sizer.catalog.wording import sentence as sentence
 from sizer.sizing.result import STAGES
 
-# As tables compare them; ``translated`` shows them.
-TO_BE_QUOTED = mark("to be quoted")
+# As tables compare them.
+TO_BE_QUOTED = "to be quoted"
 # Between a number and a noun; the narrow one stands before units.
 NO_BREAK = "\u00a0"
-NOT_PUBLISHED = mark("not published")
+NOT_PUBLISHED = "not published"
 # Beyond this relative half-width "plus or minus" misleads about a log-normal quantity; the range is printed.
 _WIDE = 0.2
 # Below it a number counts as exact.
 _EXACT = 5e-4
 
-# Nouns behind a number. One that stands elsewhere, as a unit of a bill may, takes the regular plural of English.
-_NOUNS = dict(
-    (
-        mark_forms("GPU", "GPUs"),
-        mark_forms("GPU server", "GPU servers"),
-        mark_forms("TB", "TB"),
-        mark_forms("batch", "batches"),
-        mark_forms("box", "boxes"),
-        mark_forms("change", "changes"),
-        mark_forms("chassis", "chassis"),
-        mark_forms("data scientist", "data scientists"),
-        mark_forms("design", "designs"),
-        mark_forms("device type", "device types"),
-        mark_forms("document", "documents"),
-        mark_forms("end point", "end points"),
-        mark_forms("epoch", "epochs"),
-        mark_forms("fact", "facts"),
-        mark_forms("fault", "faults"),
-        mark_forms("figure", "figures"),
-        mark_forms("front-end port", "front-end ports"),
-        mark_forms("gateway uplink", "gateway uplinks"),
-        mark_forms("group", "groups"),
-        mark_forms("image", "images"),
-        mark_forms("input", "inputs"),
-        mark_forms("item", "items"),
-        mark_forms("job", "jobs"),
-        mark_forms("kind", "kinds"),
-        mark_forms("line", "lines"),
-        mark_forms("node", "nodes"),
-        mark_forms("other reason", "other reasons"),
-        mark_forms("part", "parts"),
-        mark_forms("port", "ports"),
-        mark_forms("prediction", "predictions"),
-        mark_forms("price", "prices"),
-        mark_forms("published number", "published numbers"),
-        mark_forms("published run", "published runs"),
-        mark_forms("question", "questions"),
-        mark_forms("rack", "racks"),
-        mark_forms("revision", "revisions"),
-        mark_forms("row", "rows"),
-        mark_forms("sample", "samples"),
-        mark_forms("sentence pair", "sentence pairs"),
-        mark_forms("sequence", "sequences"),
-        mark_forms("server", "servers"),
-        mark_forms("source", "sources"),
-        mark_forms("storage node", "storage nodes"),
-        mark_forms("switch", "switches"),
-        mark_forms("unit", "units"),
-        mark_forms("uplink", "uplinks"),
-        mark_forms("user-item pair", "user-item pairs"),
-        mark_forms("volume", "volumes"),
-        mark_forms("workload", "workloads"),
-        mark_forms("year", "years"),
-    )
-)
+# Nouns whose plural is not the regular one.
+_PLURALS = {"TB": "TB", "batch": "batches", "box": "boxes", "chassis": "chassis", "switch": "switches"}
 
 
 def plural(count: int, noun: str) -> str:
@@ -91,7 +38,7 @@ def plural(count: int, noun: str) -> str:
 def plural_of(count: int, noun: str) -> str:
     """The noun alone, in the number that fits the count."""
     head, space, last = noun.rpartition(" ")
-    return form(noun, _NOUNS.get(noun) or f"{head}{space}{_NOUNS.get(last, last + 's')}", count)
+    return by_count(count, noun, f"{head}{space}{_PLURALS.get(last, last + 's')}")
 
 
 def plural_noun(noun: str) -> str:
@@ -102,9 +49,20 @@ def plural_noun(noun: str) -> str:
 def spelled(count: int) -> str:
     """Small numbers as words inside a sentence: nine, 13."""
     numbers = (
-        trc("how many", "no"), tr("one"), tr("two"), tr("three"), tr("four"), tr("five"), tr("six"), tr("seven"),
-        tr("eight"), tr("nine"), tr("ten"), tr("eleven"), tr("twelve"),
-    )  # fmt: skip
+        "no",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+    )
     return numbers[count] if 0 <= count < len(numbers) else grouped(count)
 
 
@@ -113,7 +71,7 @@ def listed(items: Iterable[str], last: str = "") -> str:
     parts = list(items)
     if len(parts) < 2:
         return "".join(parts)
-    return f"{', '.join(parts[:-1])} {last or tr('and')} {parts[-1]}"
+    return f"{', '.join(parts[:-1])} {last or 'and'} {parts[-1]}"
 
 
 def stage(key: str, *, inside: bool = False) -> str:
@@ -125,7 +83,7 @@ def percent(fraction: float) -> str:
     """A share in percent: 97 %, 7.5 %, 0.4 %; close to certainty it never rounds to 100 %."""
     share = 100 * fraction
     if 99.5 <= share < 100:
-        return tr("over {share}", share=f"99{NARROW_SPACE}%")
+        return "over {share}".format(share=f"99{NARROW_SPACE}%")
     return f"{grouped(share, 1 if 0 < share < 10 and round(share, 1) % 1 else 0)}{NARROW_SPACE}%"
 
 
@@ -147,9 +105,9 @@ def estimate(interval: Estimate, unit: str, *, bare: bool = False) -> str:
     """
     value, low, high = interval
     if math.isinf(value):
-        return tr("not limited")
+        return "not limited"
     if not all(map(math.isfinite, (value, low, high))):
-        return tr("not known")
+        return "not known"
     if unit == "%":
         value, low, high = 100 * value, 100 * low, 100 * high
     half = (high - low) / 2
@@ -162,7 +120,7 @@ def estimate(interval: Estimate, unit: str, *, bare: bool = False) -> str:
     value, low, high, half = value / factor, low / factor, high / factor, half / factor
     unit_text = "" if bare else NARROW_SPACE + printed
     if half > _WIDE * value:
-        span = tr("{low} to {high}", low=significant(low, 2), high=significant(high, 2))
+        span = f"{significant(low, 2)} to {significant(high, 2)}"
         return f"{significant(value, 2)}{unit_text} ({span})"
     decimals = 1 - math.floor(math.log10(half))
     half = round(half, decimals)
@@ -182,7 +140,7 @@ def rounded(interval: Estimate, unit: str) -> str:
 def money(amount: Decimal | None, currency: str) -> str:
     """Amount with its currency, or 'to be quoted'."""
     if amount is None:
-        return translated(TO_BE_QUOTED)
+        return TO_BE_QUOTED
     is_whole = amount == amount.to_integral_value()
     return f"{currency} {grouped(amount, 0 if is_whole else 2)}"
 
@@ -199,7 +157,7 @@ def slug(text: str) -> str:
 
 def date(day: datetime.date | None) -> str:
     """A day as '1 March 2019'."""
-    return tr("not dated") if day is None else date_text(day)
+    return "not dated" if day is None else date_text(day)
 
 
 def link_name(kind: str) -> str:
@@ -217,10 +175,10 @@ def question(text: str) -> str:
     text = text.strip().rstrip(".")
     if text.endswith("?"):
         return text
-    asks = is_english() and text.lower().startswith(("what", "which", "how", "is ", "does"))
+    asks = text.lower().startswith(("what", "which", "how", "is ", "does"))
     return text + ("?" if asks else ".")
 
 
 def inside_sentence(label: str) -> str:
     """A label as it stands inside a sentence: small in English, unless an abbreviation begins it."""
-    return label[:1].lower() + label[1:] if is_english() and not label[:2].isupper() else label
+    return label[:1].lower() + label[1:] if not label[:2].isupper() else label

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sizer.base.estimate import Estimate
-from sizer.base.language import tr
 from sizer.base.quantities import NARROW_SPACE, duration, si
 
 Area = Literal["network", "storage", "compute", "training", "power", "capacity"]
@@ -42,14 +41,14 @@ def interval(estimate: Estimate, unit: str) -> str:
 
 def in_interval(value: str, low: str, high: str) -> str:
     """Three numbers in words as a value with its 90 % interval."""
-    return tr("{value} (90\u202f% interval {low} to {high})", value=value, low=low, high=high)
+    return f"{value} (90\u202f% interval {low} to {high})"
 
 
 def at_least(value: float, unit: str) -> str:
     """Limit from below."""
-    return tr("at least {value}", value=number(value, unit))
+    return f"at least {number(value, unit)}"
 
 
 def at_most(value: float, unit: str) -> str:
     """Limit from above."""
-    return tr("at most {value}", value=number(value, unit))
+    return f"at most {number(value, unit)}"

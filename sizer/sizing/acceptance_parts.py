@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sizer.base import units
-from sizer.base.language import tr, trn
-from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import link_level
 from sizer.catalog.links import fabric_ports, kind_name, link_bytes_per_s
@@ -41,32 +40,33 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     switches = sum(role.endswith("switch") or role == "gateway" for role in roles)
     storage = len(roles) - servers - heads - switches
     counted = [
-        trn("{count} GPU server", "{count} GPU servers", servers, count=grouped(servers)),
-        trn("{count} head node", "{count} head nodes", heads, count=grouped(heads)) if heads else "",
-        trn("{count} storage unit", "{count} storage units", storage, count=grouped(storage)) if storage else "",
-        trn("{count} switch", "{count} switches and gateways", switches, count=grouped(switches)) if switches else "",
+        by_count(servers, f"{grouped(servers)} GPU server", f"{grouped(servers)} GPU servers"),
+        by_count(heads, f"{grouped(heads)} head node", f"{grouped(heads)} head nodes") if heads else "",
+        by_count(storage, f"{grouped(storage)} storage unit", f"{grouped(storage)} storage units") if storage else "",
+        by_count(switches, f"{grouped(switches)} switch", f"{grouped(switches)} switches and gateways")
+        if switches
+        else "",
     ]
     yield AcceptanceTest(
         "inventory",
         "compute",
-        tr("Count the devices in the racks and compare their serial numbers with the delivery."),
+        "Count the devices in the racks and compare their serial numbers with the delivery.",
         ", ".join(text for text in counted if text),
-        tr("all of them, each in the rack unit of the plan"),
-        tr("the building plan"),
+        "all of them, each in the rack unit of the plan",
+        "the building plan",
     )
     gpu, n_gpus = design.platform.gpu, design.platform.gpus_per_server
     yield AcceptanceTest(
         "gpus",
         "compute",
-        tr("nvidia-smi, then dcgmi diag -r 3, on every server."),
-        tr(
-            "{count} × {gpu} a server, each with {memory}",
+        "nvidia-smi, then dcgmi diag -r 3, on every server.",
+        "{count} × {gpu} a server, each with {memory}".format(
             count=grouped(n_gpus),
             gpu=gpu.name,
             memory=f"{significant(gpu.memory_bytes.value / units.GIB)}{NARROW_SPACE}GiB",
         ),
-        tr("all GPUs found, no test failed"),
-        tr("the catalogue's data of server and GPU"),
+        "all GPUs found, no test failed",
+        "the catalogue's data of server and GPU",
         (gpu.memory_bytes.source,),
     )
 
@@ -81,15 +81,15 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         yield AcceptanceTest(
             "links",
             "network",
-            tr("Read state, speed and neighbour of every port (ibstat, iblinkinfo, ethtool, LLDP) against the cables."),
+            ("Read state, speed and neighbour of every port (ibstat, iblinkinfo, ethtool, LLDP) against the cables."),
             ", ".join(f"{grouped(count)} × {kind_name(kind)}" for kind, count in counts.items()),
-            tr("every link up at its speed, each neighbour as in the cable list"),
-            tr("the cable list of the plan"),
+            "every link up at its speed, each neighbour as in the cable list",
+            "the cable list of the plan",
         )
     if design.n_servers > 1:
         yield _link(design)
-    inside = tr("90\u202f% interval of the calibrated links between GPUs")
-    between = tr("90\u202f% interval of the calibrated links, and what sites differ by")
+    inside = "90\u202f% interval of the calibrated links between GPUs"
+    between = "90\u202f% interval of the calibrated links, and what sites differ by"
     share = _fabric_share(design)
     for key, servers in (("all-reduce-server", 1), ("all-reduce", design.n_servers)):
         gpus = servers * platform.gpus_per_server
@@ -99,10 +99,9 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         yield AcceptanceTest(
             key,
             "network",
-            tr(
-                "nccl-tests all_reduce_perf on {gpus} GPUs of {servers} with messages of {size}; read busbw.",
+            ("nccl-tests all_reduce_perf on {gpus} GPUs of {servers} with messages of {size}; read busbw.").format(
                 gpus=grouped(gpus),
-                servers=trn("{count} server", "{count} servers", servers, count=grouped(servers)),
+                servers=by_count(servers, f"{grouped(servers)} server", f"{grouped(servers)} servers"),
                 size=f"{MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB",
             ),
             interval(bandwidth, "B/s"),
@@ -124,20 +123,17 @@ def _link(design: DesignAnswer) -> AcceptanceTest:
     line = link_bytes_per_s(kind)
     is_rdma = link_level(kind).endswith("/rdma")
     ports = max(fabric_ports(design.platform.server.ports, kind), 1)
-    run = tr(
-        "{tool} between pairs of servers, every server once, {each_port}.",
+    run = "{tool} between pairs of servers, every server once, {each_port}.".format(
         tool="ib_write_bw" if is_rdma else "iperf3",
-        each_port=trn("over its port", "over each of its {count} ports alone", ports, count=ports),
+        each_port=by_count(ports, "over its port", f"over each of its {ports} ports alone"),
     )
     expected = line if is_rdma else line * TCP_PAYLOAD_SHARE
     basis = (
-        tr("line rate of {kind}; a published raw test reached {share} of it", kind=kind_name(kind), share=_reached())
+        f"line rate of {kind_name(kind)}; a published raw test reached {_reached()} of it"
         if is_rdma
-        else tr(
-            "line rate of {kind} less the headers of Ethernet, IP and TCP; the limit is the share of {share} that a "
-            "published raw test reached",
-            kind=kind_name(kind),
-            share=_reached(),
+        else (
+            f"line rate of {kind_name(kind)} less the headers of Ethernet, IP and TCP; the limit is "
+            f"the share of {_reached()} that a published raw test reached"
         )
     )
     port_sources = [port.source for port in design.platform.server.ports if kind in (port.kind, *port.also)]
@@ -145,8 +141,8 @@ def _link(design: DesignAnswer) -> AcceptanceTest:
         "link-rate",
         "network",
         run,
-        tr("up to {rate}, {line}", rate=si(expected, "B/s"), line=_gbit(expected)),
-        tr("at least {rate}, {line}", rate=si(RAW_TEST_SHARE * line, "B/s"), line=_gbit(RAW_TEST_SHARE * line)),
+        f"up to {si(expected, 'B/s')}, {_gbit(expected)}",
+        f"at least {si(RAW_TEST_SHARE * line, 'B/s')}, {_gbit(RAW_TEST_SHARE * line)}",
         basis,
         (RAW_TEST_SOURCE, *port_sources),
     )
@@ -166,31 +162,29 @@ def storage_tests(design: DesignAnswer, known: Sequence[Model | None], care: Dat
     rates = (storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s)
     sources = tuple(fact.source for fact in rates if fact is not None)
     is_local = storage.kind == "local"
-    where = tr("from the drives of each server") if is_local else tr("from the storage")
-    how = tr("fio, sequential reads of 1\u202fMiB blocks with direct I/O, on files larger than all caches")
+    where = "from the drives of each server" if is_local else "from the storage"
+    how = "fio, sequential reads of 1\u202fMiB blocks with direct I/O, on files larger than all caches"
     model = next((model for model in known if model is not None), None)
     runs: list[tuple[str, str, Run]] = []
     if model is not None:
-        runs = [("read-all", tr("all servers at once"), model.run)]
+        runs = [("read-all", "all servers at once", model.run)]
         if model.n_servers > 1:
-            runs.append(("read-one", tr("one server alone, over all its mounts"), model.run_on(1)))
+            runs.append(("read-one", "one server alone, over all its mounts", model.run_on(1)))
     for key, who, run in runs:
         rate = sequential_bytes_per_s(run)
         expect, passes = interval(rate, "B/s"), at_least(float(rate.low), "B/s")
-        basis = tr("90\u202f% interval of storage, mounts and links on the way, without decoding")
+        basis = "90\u202f% interval of storage, mounts and links on the way, without decoding"
         if rate_is_unknown(storage):
             need = _need_bytes_per_s(design) * int(run.servers[0]) / design.n_servers
             bound = float(rate.value)
             expect = (
-                tr("not published; the links allow {rate}", rate=si(bound, "B/s"))
+                f"not published; the links allow {si(bound, 'B/s')}"
                 if math.isfinite(bound)
-                else tr("not published; the drives have no link that bounds them")
+                else "not published; the drives have no link that bounds them"
             )
             passes = at_least(need, "B/s")
-            basis = tr("what the workloads read at the upper end of their rate")
-        yield AcceptanceTest(
-            key, "storage", tr("{how}: {who}, {where}.", how=how, who=who, where=where), expect, passes, basis, sources
-        )
+            basis = "what the workloads read at the upper end of their rate"
+        yield AcceptanceTest(key, "storage", f"{how}: {who}, {where}.", expect, passes, basis, sources)
     yield _capacity(design, care)
 
 
@@ -204,21 +198,21 @@ def _capacity(design: DesignAnswer, care: DataCare) -> AcceptanceTest:
     storage, usable = design.platform.storage, float(design.quantities.usable_bytes[0])
     needed = data_held(design.workloads, care).total_bytes
     steps = capacity_ladder(storage, design.platform.capacity_option, design.storage_nodes)
-    expect = tr("not published")
+    expect = "not published"
     if np.isfinite(usable):
         tib = f"{significant(usable / units.TIB)}{NARROW_SPACE}TiB"
-        expect = tr("{size} ({binary}) less what the file system reserves", size=si(usable, "B"), binary=tib)
+        expect = f"{si(usable, 'B')} ({tib}) less what the file system reserves"
     if storage.kind == "local":
-        expect = tr("{size} on each server", size=expect)
-    run = tr("Mount the file system and read its size (df).")
+        expect = f"{expect} on each server"
+    run = "Mount the file system and read its size (df)."
     if counts_nodes(storage):
-        run = tr("Read the usable capacity on the storage system and on a client (df).")
+        run = "Read the usable capacity on the storage system and on a client (df)."
     return AcceptanceTest(
         "usable-capacity",
         "capacity",
         run,
         expect,
-        tr("at least {size}, all that must fit", size=si(needed, "B")),
-        tr("raw capacity less protection; reserve and snapshots are in no source"),
+        f"at least {si(needed, 'B')}, all that must fit",
+        "raw capacity less protection; reserve and snapshots are in no source",
         tuple(step.source for step in steps if step.source),
     )

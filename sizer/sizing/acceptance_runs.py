@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sizer.base.estimate import Estimate
-from sizer.base.language import tr, trn
-from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.catalog.wording import name, sample_unit
 from sizer.sizing import evaluate
 from sizer.sizing.acceptance_limits import AcceptanceTest, at_least, at_most, in_interval, interval
@@ -29,9 +28,9 @@ def _alone(answer: WorkloadAnswer, model: Model | None) -> Iterator[AcceptanceTe
     if model is None:
         return
     gpus = int(model.run.cols.gpus_per_server[0])
-    basis = tr("90\u202f% interval of the calibration; it reads real data, and synthetic data are no slower")
+    basis = "90\u202f% interval of the calibration; it reads real data, and synthetic data are no slower"
     if model.work.is_inference:
-        basis = tr("90\u202f% interval of the calibration")
+        basis = "90\u202f% interval of the calibration"
     for key, count in (("one-gpu", 1), ("one-server", gpus)):
         if key == "one-server" and gpus == 1:
             continue
@@ -40,11 +39,10 @@ def _alone(answer: WorkloadAnswer, model: Model | None) -> Iterator[AcceptanceTe
         yield AcceptanceTest(
             key,
             "training",
-            tr(
-                "{workload}: {stack} with synthetic data on {gpus} of one server, {settings}.",
+            "{workload}: {stack} with synthetic data on {gpus} of one server, {settings}.".format(
                 workload=answer.workload.name,
                 stack=answer.stack.name,
-                gpus=trn("{count} GPU", "{count} GPUs", count, count=grouped(count)),
+                gpus=by_count(count, f"{grouped(count)} GPU", f"{grouped(count)} GPUs"),
                 settings=_settings(answer),
             ),
             interval(rate, unit),
@@ -65,23 +63,24 @@ def _synthetic(model: Model, gpus: int) -> Estimate:
 def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[AcceptanceTest]:
     """The whole cluster on its own data."""
     unit = sample_unit(answer.dnn)
-    run = tr(
-        "{workload}: {stack} on {gpus} of {servers} with the data set, {settings}",
+    run = "{workload}: {stack} on {gpus} of {servers} with the data set, {settings}".format(
         workload=answer.workload.name,
         stack=answer.stack.name,
-        gpus=trn("{count} GPU", "{count} GPUs", design.n_gpus, count=grouped(design.n_gpus)),
-        servers=trn("{count} server", "{count} servers", design.n_servers, count=grouped(design.n_servers)),
+        gpus=by_count(design.n_gpus, f"{grouped(design.n_gpus)} GPU", f"{grouped(design.n_gpus)} GPUs"),
+        servers=by_count(
+            design.n_servers, f"{grouped(design.n_servers)} server", f"{grouped(design.n_servers)} servers"
+        ),
         settings=_settings(answer),
     )
-    basis = tr("90\u202f% interval of the slowest stage")
+    basis = "90\u202f% interval of the slowest stage"
     sources = (*_sources(answer), *(source for stage in answer.stages for source in stage.sources))
     warm, read, size = answer.throughput, answer.cold_storage_bytes_per_s, answer.sample_bytes
     cold = Estimate(read.value / size, read.low / size, read.high / size)
     for key, when, rate in (
-        ("cluster-cold", tr("first epoch, all caches dropped"), cold),
-        ("cluster-warm", tr("after the first epoch"), warm),
+        ("cluster-cold", "first epoch, all caches dropped", cold),
+        ("cluster-warm", "after the first epoch", warm),
     ):
-        text = tr("{run}; {when}.", run=run, when=when)
+        text = f"{run}; {when}."
         yield AcceptanceTest(
             key, "training", text, interval(rate, unit), at_least(float(rate.low), unit), basis, sources
         )
@@ -90,12 +89,12 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         yield AcceptanceTest(
             "cpu-load",
             "training",
-            tr("{run}; load of the physical cores (mpstat) after the first epoch.", run=run),
+            f"{run}; load of the physical cores (mpstat) after the first epoch.",
             in_interval(*(_percent(end) for end in load)),
-            tr("at most {value}", value=_percent(float(load.high)))
+            f"at most {_percent(float(load.high))}"
             if load.high < 1
-            else tr("recorded only: the hosts may be the slowest stage"),
-            tr("rate times the calibrated work of decoding a sample"),
+            else "recorded only: the hosts may be the slowest stage",
+            "rate times the calibrated work of decoding a sample",
             _sources(answer),
         )
     yield from _time(answer, run)
@@ -107,8 +106,8 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     target = answer.workload.target.time_to_train_s
     total = answer.time.total_s
     passes = at_most(float(total.high) if target is None else target, "s")
-    basis = tr("90\u202f% interval of epochs and rate") if target is None else tr("the target of the request")
-    text = tr("{run}; the whole training, with evaluations.", run=run)
+    basis = "90\u202f% interval of epochs and rate" if target is None else "the target of the request"
+    text = f"{run}; the whole training, with evaluations."
     points = answer.recipe.points if answer.recipe is not None else ()
     sources = (*_sources(answer), *(point.source for point in points))
     yield AcceptanceTest("time-to-train", "training", text, interval(total, "s"), passes, basis, sources)
@@ -116,7 +115,7 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
 
 def _settings(answer: WorkloadAnswer) -> str:
     batch = answer.batch_per_gpu
-    samples = trn("{count} sample a GPU", "{count} samples a GPU", batch, count=grouped(batch))
+    samples = by_count(batch, f"{grouped(batch)} sample a GPU", f"{grouped(batch)} samples a GPU")
     return f"{name(answer.workload.precision)}, {samples}"
 
 
@@ -132,25 +131,25 @@ def power_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     """Draw at the PDUs while all GPUs train, and with one side lost."""
     found, feeds = design.quantities, [feed for rack in design.plan.racks for feed in rack.feeds]
     typical, most = float(found.power_typical_w[0]), float(found.power_max_w[0])
-    expect = tr("{typical} to {most}", typical=si(typical, "W"), most=si(most, "W"))
+    expect = f"{si(typical, 'W')} to {si(most, 'W')}"
     if typical == most:
-        expect = tr("up to {most}", most=si(most, "W"))
-    passes, basis = tr("never above {most}", most=si(most, "W")), tr("sum of the devices, typical and maximum draw")
+        expect = f"up to {si(most, 'W')}"
+    passes, basis = f"never above {si(most, 'W')}", "sum of the devices, typical and maximum draw"
     if found.unknown_power:
-        expect = tr("at least {typical}: the draw of some devices is not published", typical=si(typical, "W"))
-        passes = tr("no PDU above its capacity")
+        expect = f"at least {si(typical, 'W')}: the draw of some devices is not published"
+        passes = "no PDU above its capacity"
         if feeds:
-            passes = tr("no PDU above its {capacity}", capacity=si(min(feed.capacity_w for feed in feeds), "W"))
-        basis = tr("sum of the devices whose draw is known; capacity of the PDUs")
-    yield AcceptanceTest("power", "power", tr("Read all PDUs while every GPU works."), expect, passes, basis)
+            passes = f"no PDU above its {si(min(feed.capacity_w for feed in feeds), 'W')}"
+        basis = "sum of the devices whose draw is known; capacity of the PDUs"
+    yield AcceptanceTest("power", "power", "Read all PDUs while every GPU works.", expect, passes, basis)
     if not feeds:
         return
     fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
     yield AcceptanceTest(
         "feed-loss",
         "power",
-        tr("Switch off one feed while every GPU works, then the other; read the PDUs that stay on."),
-        tr("at most {watts} on a PDU", watts=si(fullest.alone_w, "W")),
-        tr("no PDU above its {capacity}, no device with two inlets off", capacity=si(fullest.capacity_w, "W")),
-        tr("maximum draw of all that hangs on a PDU"),
+        "Switch off one feed while every GPU works, then the other; read the PDUs that stay on.",
+        f"at most {si(fullest.alone_w, 'W')} on a PDU",
+        f"no PDU above its {si(fullest.capacity_w, 'W')}, no device with two inlets off",
+        "maximum draw of all that hangs on a PDU",
     )

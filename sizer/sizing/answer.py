@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.estimate import Estimate, Spread
-from sizer.base.language import tr
-from sizer.base.quantities import duration, plain, si, with_commas
+from sizer.base.quantities import duration, grouped, plain, si
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
@@ -126,25 +125,23 @@ def _cable_note(
         amount, unpriced = row_cost(cables, catalog, prices, currency)
         cost.append(0.0 if amount is None else float(amount[0]))
         open_items |= set(unpriced)
-    counted_as = tr(
-        "the search counts cables at {inside} m in a rack and {between} m between racks; ",
-        inside=plain(IN_RACK_M),
-        between=plain(BETWEEN_RACKS_M),
+    counted_as = (
+        f"the search counts cables at {plain(IN_RACK_M)} m in a rack and {plain(BETWEEN_RACKS_M)} m between racks; "
     )
     difference = cost[1] - cost[0]
-    amount_text = f"{with_commas(abs(difference), 2)} {currency}"
+    amount_text = f"{grouped(abs(difference), 2)} {currency}"
     if not any(cost):
-        how = tr("measured, the bill holds other lengths, all of them to be quoted")
+        how = "measured, the bill holds other lengths, all of them to be quoted"
     elif not round(difference, 2):
-        how = tr("measured, those with a price cost the same") if open_items else tr("measured, they cost the same")
+        how = "measured, those with a price cost the same" if open_items else "measured, they cost the same"
     elif difference > 0 and open_items:
-        how = tr("measured, those with a price cost {amount} more", amount=amount_text)
+        how = f"measured, those with a price cost {amount_text} more"
     elif difference > 0:
-        how = tr("measured, they cost {amount} more", amount=amount_text)
+        how = f"measured, they cost {amount_text} more"
     elif open_items:
-        how = tr("measured, those with a price cost {amount} less", amount=amount_text)
+        how = f"measured, those with a price cost {amount_text} less"
     else:
-        how = tr("measured, they cost {amount} less", amount=amount_text)
+        how = f"measured, they cost {amount_text} less"
     return counted_as + how
 
 
@@ -318,14 +315,14 @@ def target_text(work: ResolvedWorkload) -> str:
     target = work.request.target
     unit = sample_unit(work.dnn)
     if target.samples_per_s is not None:
-        return tr("at least {rate}", rate=si(target.samples_per_s, unit))
+        return f"at least {si(target.samples_per_s, unit)}"
     if target.gpus_busy is not None:
-        return tr("{n} GPUs kept busy", n=target.gpus_busy)
+        return f"{target.gpus_busy} GPUs kept busy"
     assert target.time_to_train_s is not None
     time = duration(target.time_to_train_s)
     if work.request.epochs is None:
-        return tr("the target accuracy within {time}", time=time)
-    return tr("{n} epochs within {time}", n=plain(work.request.epochs), time=time)
+        return f"the target accuracy within {time}"
+    return f"{plain(work.request.epochs)} epochs within {time}"
 
 
 def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, ...]:
@@ -333,15 +330,12 @@ def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, .
     storage = platform.storage
     if rate_is_unknown(storage):
         warnings.append(
-            tr(
-                "No source gives a read rate of {storage}: the line rate of its ports is used as an upper bound. "
-                "Measure it, or ask the vendor, before relying on the storage figures.",
-                storage=storage.name,
-            )
+            f"No source gives a read rate of {storage.name}: the line rate of its ports is used as an "
+            "upper bound. Measure it, or ask the vendor, before relying on the storage figures."
         )
     used = request.platforms.gpus_per_server
     if used is not None and used < platform.gpus_per_server:
-        warnings.append(tr("The job uses {n} of the {all} GPUs of each server.", n=used, all=platform.gpus_per_server))
+        warnings.append(f"The job uses {used} of the {platform.gpus_per_server} GPUs of each server.")
     if request.limits.budget is not None:
-        warnings.append(tr("The budget is compared with the priced lines only; lines to be quoted come on top."))
+        warnings.append("The budget is compared with the priced lines only; lines to be quoted come on top.")
     return tuple(warnings)

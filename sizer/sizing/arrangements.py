@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.language import tr
 from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Server
@@ -48,8 +47,8 @@ class Arrangement:
         server = self.platform.server
         values = {"servers": f"{grouped(self.n_servers)} × {server.name}", "used": self.gpus_used}
         if not self.is_full:
-            return tr("{servers} ({used} of {all} GPUs used)", all=self.platform.gpus_per_server, **values)
-        return tr("{servers} ({used} GPUs each)", **values) if server.n_gpus_choices else str(values["servers"])
+            return "{servers} ({used} of {all} GPUs used)".format(**values, all=self.platform.gpus_per_server)
+        return "{servers} ({used} GPUs each)".format(**values) if server.n_gpus_choices else str(values["servers"])
 
     @property
     def is_full(self) -> bool:
@@ -126,31 +125,31 @@ def _sized(one: Arrangement) -> Arrangement | LeftOut:
     if one.kind == "design" or one.n_servers <= MAX_SERVERS:
         return one
     name = f"{grouped(one.n_servers)} × {one.platform.server.name}"
-    return LeftOut(name, tr("more than {n} servers are not looked at", n=MAX_SERVERS))
+    return LeftOut(name, f"more than {MAX_SERVERS} servers are not looked at")
 
 
 def _others(
     request: SizingRequest, own: Platform, server: Server, n_gpus: int, catalog: Catalog
 ) -> Iterator[Arrangement | LeftOut]:
     if server.id in request.platforms.forbidden_servers:
-        yield LeftOut(server.name, tr("the request forbids it"))
+        yield LeftOut(server.name, "the request forbids it")
         return
     gpu = _gpu_for(server, own.gpu, catalog)
     if gpu is None:
-        yield LeftOut(server.name, tr("it takes no GPU of the class of {gpu}", gpu=own.gpu.name))
+        yield LeftOut(server.name, f"it takes no GPU of the class of {own.gpu.name}")
         return
     storage = server.local_storage if own.storage.kind == "local" else own.storage.id
     if storage is None:
-        yield LeftOut(server.name, tr("no local drives of it are published"))
+        yield LeftOut(server.name, "no local drives of it are published")
         return
     options = _options(request, own, server, gpu, storage, catalog)
     if not options:
-        yield LeftOut(server.name, tr("it does not join {storage}", storage=item_name(storage, catalog)))
+        yield LeftOut(server.name, f"it does not join {item_name(storage, catalog)}")
         return
     full = [option for option in options if n_gpus % option.gpus_per_server == 0]
     if not full:
-        per = f" {tr('or')} ".join(grouped(option.gpus_per_server) for option in options)
-        yield LeftOut(server.name, tr("{n} GPUs do not fill servers of {per}", n=grouped(n_gpus), per=per))
+        per = " or ".join(grouped(option.gpus_per_server) for option in options)
+        yield LeftOut(server.name, f"{grouped(n_gpus)} GPUs do not fill servers of {per}")
     for option in full:
         allowed = _is_allowed(request, option)
         yield _sized(

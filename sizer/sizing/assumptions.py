@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sizer.base.language import in_sentence, mark, tr, translated
 from sizer.base.quantities import plain
 from sizer.catalog.checks import unknown_facts
 from sizer.catalog.links import kind_name
@@ -19,7 +18,7 @@ from sizer.workload.resolve import CUSTOM, ResolvedWorkload
 # Folders of the catalogue whose assumed facts are choices of the plan.
 _NOTHING_TO_ASK = ("cables", "accessories", "software", "support", "racks", "dnns", "datasets", "stacks", "recipes")
 # Begins the question about everything that has no price.
-PRICES = mark("Price, lead time and availability")
+PRICES = "Price, lead time and availability"
 
 
 def items_of(design: DesignAnswer, catalog: Catalog) -> list[Item]:
@@ -44,26 +43,22 @@ def collect(works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Ca
     ]
     found.append(
         Assumption(
-            tr("Memory kept from the page cache"),
-            tr("a copy of the GPU memory and {size} GiB", size=f"{OS_RESERVE_BYTES / 2**30:.0f}"),
+            "Memory kept from the page cache",
+            "a copy of the GPU memory and {size} GiB".format(size=f"{OS_RESERVE_BYTES / 2**30:.0f}"),
             "assumed",
             "dell-ready-ai-nvidia-2018",
-            tr("the guide asks for at least the GPU memory in RAM; the rest of the reserve is ours"),
+            "the guide asks for at least the GPU memory in RAM; the rest of the reserve is ours",
         )
     )
     found.append(
         Assumption(
-            tr("Way of a cable"),
-            tr(
-                "{lead} m at each end, tray {tray} m above the racks, aisles of {aisle} m, {slack} slack",
-                lead=plain(LEAD_M),
-                tray=plain(TRAY_M),
-                aisle=plain(AISLE_M),
-                slack=f"{SLACK_FRACTION:.0%}",
+            "Way of a cable",
+            "{lead} m at each end, tray {tray} m above the racks, aisles of {aisle} m, {slack} slack".format(
+                lead=plain(LEAD_M), tray=plain(TRAY_M), aisle=plain(AISLE_M), slack=f"{SLACK_FRACTION:.0%}"
             ),
             "assumed",
             "",
-            tr("measured on the drawing of the room; confirm it on the site before cables are ordered"),
+            "measured on the drawing of the room; confirm it on the site before cables are ordered",
         )
     )
     found += [
@@ -77,7 +72,7 @@ def collect(works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Ca
 
 def _what(said: Statement) -> str:
     if isinstance(said.value, Port):
-        return tr("{kind} ports", kind=kind_name(said.value.kind))
+        return f"{kind_name(said.value.kind)} ports"
     return fact_label(_field(said.field))
 
 
@@ -108,16 +103,16 @@ def questions(design: DesignAnswer, catalog: Catalog) -> tuple[str, ...]:
     for item in items_of(design, catalog):
         # A cable of a stock length or free software holds nothing that a vendor must be asked.
         if item.id in unknown and catalog.category_of(item.id) not in _NOTHING_TO_ASK:
-            facts = dict.fromkeys(in_sentence(fact_label(field)) for field in unknown[item.id])
+            facts = dict.fromkeys(fact_label(field).lower() for field in unknown[item.id])
             asked[f"{with_vendor(item)}: {'; '.join(facts)}"] = None
     storage = design.platform.storage
     if rate_is_unknown(storage):
-        rate = tr("sustained read rate of one node, large sequential and small random")
+        rate = "sustained read rate of one node, large sequential and small random"
         asked[f"{with_vendor(storage)}: {rate}"] = None
     asked.update(dict.fromkeys(sentence(question).rstrip(".") for question in design.plan.questions))
     if design.bill.unpriced:
         names = ", ".join(with_vendor(catalog.item(item_id)) for item_id in design.bill.unpriced)
-        asked[f"{translated(PRICES)}: {names}"] = None
+        asked[f"{PRICES}: {names}"] = None
     return tuple(asked)
 
 

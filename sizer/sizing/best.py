@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.language import tr, translated, trn
+from sizer.base.quantities import by_count
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
@@ -122,16 +122,14 @@ def design_of(counting: Counting, row: int, calibration: Calibration, *, is_docu
 def _binding(counting: Counting, row: int) -> str:
     """What the next smaller size of the same platform breaks."""
     if counting.judged.space.n_servers[row] == 1:
-        return tr("One server is the smallest there is.")
+        return "One server is the smallest there is."
     smaller = row - 1  # rows of a platform stand in order of servers
     count = int(counting.judged.space.n_servers[smaller])
     broken = counting.broken(smaller)
     if not broken:
         return ""
-    limit = translated(broken[0])
-    return trn(
-        "With {n} server this fails: {limit}.", "With {n} servers this fails: {limit}.", count, n=count, limit=limit
-    )
+    limit = broken[0]
+    return by_count(count, f"With {count} server this fails: {limit}.", f"With {count} servers this fails: {limit}.")
 
 
 def _needs_cluster(counting: Counting, ranking: Ranking, row: int) -> bool:

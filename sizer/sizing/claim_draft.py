@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from sizer.base.language import tr
 from sizer.base.quantities import NARROW_SPACE, plain, significant
 from sizer.sizing.overturn import Lever, Trials
 from sizer.sizing.what_if import Model
@@ -75,7 +74,7 @@ def percent(share: float) -> str:
     if share < 1e-9:  # nothing but rounding
         return f"0{NARROW_SPACE}%"
     if share < 0.001:
-        return tr("under {share}", share=f"0.1{NARROW_SPACE}%")
+        return "under {share}".format(share=f"0.1{NARROW_SPACE}%")
     return f"{plain(100 * share, 2) if share < 1 else significant(100 * share)}{NARROW_SPACE}%"
 
 

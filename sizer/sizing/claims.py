@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from sizer.base.language import tr
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.claim_draft import Draft, Unit
@@ -95,9 +94,9 @@ def _settled(draft: Draft, trials: Trials, catalog: Catalog) -> Claim:
         overturn=near,
         unmoved=""
         if near is not None
-        else tr("No sensible change of the request overturns it; looked at: {inputs}.", inputs=moved)
+        else f"No sensible change of the request overturns it; looked at: {moved}."
         if moved
-        else tr("Not looked for: with a team every change takes a simulation of its waits."),
+        else "Not looked for: with a team every change takes a simulation of its waits.",
     )
 
 

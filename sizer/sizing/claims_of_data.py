@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.language import tr
 from sizer.base.quantities import duration, grouped, plain, si, significant
 from sizer.base.units import GIB
 from sizer.catalog.links import kind_name, link_bytes_per_s
@@ -68,19 +67,18 @@ def _fits_memory(trials: Trials, number: int, model: Model, answer: WorkloadAnsw
     found = _memory(model)
     values = {"data": si(found.value, "B"), "memory": si(found.threshold, "B")}
     if found.holds:
-        sentence = tr(
-            "The data set of {data} fits the {memory} that a server's memory leaves for it: it is read once.", **values
-        )
+        sentence = (
+            "The data set of {data} fits the {memory} that a server's memory leaves for it: it is read once."
+        ).format(**values)
     else:
-        sentence = tr(
-            "The data set of {data} does not fit the {memory} that a server's memory leaves for it: every epoch reads "
-            "it again.",
-            **values,
-        )
+        sentence = (
+            "The data set of {data} does not fit the {memory} that a server's memory leaves for it: "
+            "every epoch reads it again."
+        ).format(**values)
     return Draft(
         key="fits-memory",
         workload=answer.workload.name,
-        title=tr("The data set fits in memory and is read once"),
+        title="The data set fits in memory and is read once",
         value=found.value,
         threshold=found.threshold,
         at_most=True,
@@ -91,7 +89,7 @@ def _fits_memory(trials: Trials, number: int, model: Model, answer: WorkloadAnsw
         sources=(HITACHI, "dell-isilon-dgx1-blog-2018"),
         levers=levers(trials, [number], (DATASET_SIZE, found.holds)),
         is_held=by_measure(trials, number, _memory),
-        effect=tr("it would no longer fit the memory") if found.holds else tr("it would fit the memory"),
+        effect="it would no longer fit the memory" if found.holds else "it would fit the memory",
     )
 
 
@@ -100,19 +98,16 @@ def _memory_reason(model: Model, answer: WorkloadAnswer) -> str:
     memory = platform.server.memory_bytes
     assert memory is not None  # asked only where there is room in it
     gpus = platform.gpus_per_server * platform.gpu.memory_bytes.value
-    text = tr(
-        "{all} GiB of memory less {gpus} GiB for copies of the GPUs' memory and {system} GiB for the system. One read "
-        "of the set takes {slow} over 10 GbE and {fast} over 25 GbE",
-        all=grouped(memory.value / GIB), gpus=grouped(gpus / GIB), system=grouped(OS_RESERVE_BYTES / GIB),
-        slow=duration(first_read_s(data, "10gbe")), fast=duration(first_read_s(data, "25gbe")),
-    )  # fmt: skip
+    text = (
+        f"{grouped(memory.value / GIB)} GiB of memory less {grouped(gpus / GIB)} GiB for copies "
+        f"of the GPUs' memory and {grouped(OS_RESERVE_BYTES / GIB)} GiB for the system. One read "
+        f"of the set takes {duration(first_read_s(data, '10gbe'))} over 10 GbE and "
+        f"{duration(first_read_s(data, '25gbe'))} over 25 GbE"
+    )
     if answer.time is None:
         return f"{text}."
     total = float(answer.time.total_s.value)
-    return tr(
-        "{text}, {share} of a training of {time}.",
-        text=text, share=percent(first_read_s(data, "25gbe") / total), time=duration(total),
-    )  # fmt: skip
+    return f"{text}, {percent(first_read_s(data, '25gbe') / total)} of a training of {duration(total)}."
 
 
 # --- links of the customer's network
@@ -128,12 +123,12 @@ def _usual_link(trials: Trials, number: int, model: Model) -> Draft:
     found = measure(model)
     values = {"link": kind_name(kind), "reads": si(found.value, "B/s"), "carries": si(found.threshold, "B/s")}
     if not found.value:
-        sentence = tr("{link} is enough for the data: after the first epoch nothing is read over it.", **values)
+        sentence = "{link} is enough for the data: after the first epoch nothing is read over it.".format(**values)
     elif found.holds:
-        sentence = tr("{link} is enough for the data: a server reads {reads}, one link carries {carries}.", **values)
+        sentence = "{link} is enough for the data: a server reads {reads}, one link carries {carries}.".format(**values)
     else:
-        sentence = tr(
-            "{link} is not enough for the data: a server reads {reads}, one link carries {carries}.", **values
+        sentence = "{link} is not enough for the data: a server reads {reads}, one link carries {carries}.".format(
+            **values
         )
     first_s = first_read_s(model.work.dataset_bytes, kind) / model.n_servers
     keys = [(SAMPLE_SIZE, found.holds)]
@@ -142,27 +137,26 @@ def _usual_link(trials: Trials, number: int, model: Model) -> Draft:
     return Draft(
         key="usual-link",
         workload=model.work.request.name,
-        title=tr("{link} is enough for the data", link=kind_name(kind)),
+        title=f"{kind_name(kind)} is enough for the data",
         value=found.value,
         threshold=found.threshold,
         at_most=True,
         unit="B/s",
         holds=found.holds,
         sentence=sentence,
-        reason=tr(
-            "A server's GPUs and processors take {rate}; at {size} each that is {first}, of which its memory serves "
-            "{hits} after the first epoch. The first epoch cannot be shorter than {time} over one such link a server.",
-            rate=si(took.samples_per_s, sample_unit(model.work.dnn)), size=si(model.work.sample_bytes, "B"),
-            first=si(took.first_bytes_per_s, "B/s"), hits=percent(float(model.run.comp.hit_fraction[0])),
-            time=duration(first_s),
+        reason=(
+            "A server's GPUs and processors take "
+            f"{si(took.samples_per_s, sample_unit(model.work.dnn))}; at "
+            f"{si(model.work.sample_bytes, 'B')} each that is {si(took.first_bytes_per_s, 'B/s')}, of "
+            f"which its memory serves {percent(float(model.run.comp.hit_fraction[0]))} after the "
+            f"first epoch. The first epoch cannot be shorter than {duration(first_s)} over one such "
+            "link a server."
         ),
         sources=(HITACHI,),
         levers=levers(trials, [number], *keys),
         is_held=by_measure(trials, number, measure),
-        effect=tr("{link} would no longer be enough", link=kind_name(kind))
-        if found.holds
-        else tr("{link} would be enough", link=kind_name(kind)),
-    )  # fmt: skip
+        effect=f"{kind_name(kind)} would no longer be enough" if found.holds else f"{kind_name(kind)} would be enough",
+    )
 
 
 # --- shared storage
@@ -180,29 +174,29 @@ def _storage_idles(trials: Trials, number: int, model: Model) -> Iterator[Draft]
     found, reads = measure(model), storage_read_bytes_per_s(model)
     values = {"storage": storage.name, "n": node_limits(storage)[0], "share": percent(found.value)}
     if found.holds:
-        sentence = tr("The smallest {storage}, {n} nodes, would idle: reads take {share} of its rate.", **values)
+        sentence = "The smallest {storage}, {n} nodes, would idle: reads take {share} of its rate.".format(**values)
     else:
-        sentence = tr("The smallest {storage}, {n} nodes, would not idle: reads take {share} of its rate.", **values)
+        sentence = "The smallest {storage}, {n} nodes, would not idle: reads take {share} of its rate.".format(**values)
     yield Draft(
         key="storage-idles",
         workload=model.work.request.name,
-        title=tr("Shared storage would idle"),
+        title="Shared storage would idle",
         value=found.value,
         threshold=IDLE,
         at_most=True,
         unit="share",
         holds=found.holds,
         sentence=sentence,
-        reason=tr(
-            "After the first epoch the design reads {reads}; {n} nodes were shown to serve {serves}. Under {idle} of "
-            "that the storage is bought for its capacity, not for its speed.",
-            reads=si(reads, "B/s"), n=values["n"], serves=si(serves, "B/s"), idle=percent(IDLE),
+        reason=(
+            f"After the first epoch the design reads {si(reads, 'B/s')}; {values['n']} nodes were "
+            f"shown to serve {si(serves, 'B/s')}. Under {percent(IDLE)} of that the storage is bought "
+            "for its capacity, not for its speed."
         ),
         sources=_rate_sources(storage),
         levers=levers(trials, [number], (SAMPLE_SIZE, found.holds), (TARGET, found.holds)),
         is_held=by_measure(trials, number, measure),
-        effect=tr("it would no longer idle") if found.holds else tr("it would idle"),
-    )  # fmt: skip
+        effect="it would no longer idle" if found.holds else "it would idle",
+    )
 
 
 def _rate_sources(storage: Storage) -> tuple[str, ...]:
@@ -249,19 +243,18 @@ def _simple_storage(result: SizingResult, trials: Trials) -> Draft:
     holds = kind in SIMPLE_KINDS
     values = {"kind": name(kind), "servers": f"{most} × {server.name}", "data": _all_data(trials)}
     if holds:
-        sentence = tr("Simplest storage that is enough for {data} on {servers}: {kind}.", **values)
+        sentence = "Simplest storage that is enough for {data} on {servers}: {kind}.".format(**values)
     else:
-        sentence = tr(
-            "Simplest storage that is enough for {data} on {servers}: {kind}. Neither drives nor one file server are.",
-            **values,
-        )
+        sentence = (
+            "Simplest storage that is enough for {data} on {servers}: {kind}. Neither drives nor one file server are."
+        ).format(**values)
     # Another data set changes how long the jobs of a team last: each would take a simulation of their waits.
     keys = () if result.request.team is not None else (DATASET_SIZE, SAMPLE_SIZE, TARGET)
     largest = max(range(len(trials.models)), key=lambda number: trials.models[number].work.dataset_bytes)
     return Draft(
         key="simple-storage",
         workload="",
-        title=tr("Drives in the servers, or one file server, are enough"),
+        title="Drives in the servers, or one file server, are enough",
         value=float(STORAGE_ORDER.index(kind)),
         threshold=float(len(SIMPLE_KINDS) - 1),
         at_most=True,
@@ -272,9 +265,7 @@ def _simple_storage(result: SizingResult, trials: Trials) -> Draft:
         sources=(HITACHI,),
         levers=levers(trials, [largest], *((key, holds) for key in keys)),
         is_held=is_held,
-        effect=tr("a storage of several nodes would be needed")
-        if holds
-        else tr("drives or one file server would be enough"),
+        effect="a storage of several nodes would be needed" if holds else "drives or one file server would be enough",
     )
 
 
@@ -294,16 +285,16 @@ def _room_reason(result: SizingResult, trials: Trials) -> str:
             room = _room(one)
             values = {
                 "storage": one.name,
-                "room": tr("room not published") if room is None else si(room, "B"),
-                "rate": tr("read rate not published") if rate is None else si(rate.value, "B/s"),
+                "room": "room not published" if room is None else si(room, "B"),
+                "rate": "read rate not published" if rate is None else si(rate.value, "B/s"),
             }
-            said.append(tr("{storage}: {room}, {rate}", **values))
+            said.append("{storage}: {room}, {rate}".format(**values))
     reads = sum(storage_read_bytes_per_s(model) for model in trials.models)
-    return tr(
-        "The design reads {reads} after the first epoch. {storages}. A rate that nobody published counts as enough "
-        "only where the memory of the servers holds the data.",
-        reads=si(reads, "B/s"), storages="; ".join(said),
-    )  # fmt: skip
+    return (
+        f"The design reads {si(reads, 'B/s')} after the first epoch. {'; '.join(said)}. A rate "
+        "that nobody published counts as enough only where the memory of the servers holds the "
+        "data."
+    )
 
 
 def _room(storage: Storage) -> float | None:
@@ -328,33 +319,31 @@ def _hosts_first(trials: Trials, number: int, model: Model) -> Draft:
     decoded = work.dnn.input_bytes.value
     values = {"prepares": si(found.value, "B/s"), "carries": si(found.threshold, "B/s")}
     if found.holds:
-        sentence = tr(
-            "A server's processors prepare {prepares}, its ports carry {carries}: a faster network gains nothing.",
-            **values,
-        )
+        sentence = (
+            "A server's processors prepare {prepares}, its ports carry {carries}: a faster network gains nothing."
+        ).format(**values)
     else:
-        sentence = tr(
-            "A server's processors prepare {prepares}, more than the {carries} that its ports carry.", **values
+        sentence = "A server's processors prepare {prepares}, more than the {carries} that its ports carry.".format(
+            **values
         )
     cores = float(model.run.cols.cores[0])
     return Draft(
         key="hosts-first",
         workload=work.request.name,
-        title=tr("The host processors limit before the network"),
+        title="The host processors limit before the network",
         value=found.value,
         threshold=found.threshold,
         at_most=True,
         unit="B/s",
         holds=found.holds,
         sentence=sentence,
-        reason=tr(
-            "{cores} cores at {each} core-ms a sample of {size}. Tensors decoded beforehand would spare them: "
-            "{decoded} each, {ratio} times the bytes.",
-            cores=plain(cores), each=significant(1e3 * model.run.comp.core_s_per_sample),
-            size=si(work.sample_bytes, "B"), decoded=si(decoded, "B"), ratio=significant(decoded / work.sample_bytes),
+        reason=(
+            f"{plain(cores)} cores at {significant(1e3 * model.run.comp.core_s_per_sample)} core-ms a "
+            f"sample of {si(work.sample_bytes, 'B')}. Tensors decoded beforehand would spare them: "
+            f"{si(decoded, 'B')} each, {significant(decoded / work.sample_bytes)} times the bytes."
         ),
         sources=(HITACHI,),
         levers=levers(trials, [number], (SAMPLE_SIZE, found.holds)),
         is_held=by_measure(trials, number, _decoding),
-        effect=tr("the network would limit first") if found.holds else tr("the processors would limit first"),
-    )  # fmt: skip
+        effect="the network would limit first" if found.holds else "the processors would limit first",
+    )

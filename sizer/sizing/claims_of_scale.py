@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.language import tr, trn
-from sizer.base.quantities import duration, grouped, plain, si, significant
+from sizer.base.quantities import by_count, duration, grouped, plain, si, significant
 from sizer.catalog.wording import sample_unit
 from sizer.perf.exchange import gradient_bytes
 from sizer.sizing import evaluate
@@ -55,18 +54,19 @@ def _one_server(result: SizingResult, trials: Trials) -> Draft:
     single = next((one for one in (design, *result.platforms) if one.n_servers == 1), None)
     said = [_alone(model) for model in trials.models]
     if result.request.team is not None:
-        said.append(tr("the jobs of the team have to start in time, too"))
+        said.append("the jobs of the team have to start in time, too")
     reached = "; ".join(said)
     server = design.platform.server.name
     if holds and single is not None:
-        sentence = tr("One {server} is enough.", server=single.platform.server.name)
+        sentence = f"One {single.platform.server.name} is enough."
     elif holds:
-        sentence = tr("One server is enough, of another kind than that of the described design.")
+        sentence = "One server is enough, of another kind than that of the described design."
     else:
-        sentence = trn(
-            "One {server} is not enough: the request takes {n}.", "One {server} is not enough: the request takes {n}.",
-            design.n_servers, server=server, n=grouped(design.n_servers),
-        )  # fmt: skip
+        sentence = by_count(
+            design.n_servers,
+            f"One {server} is not enough: the request takes {grouped(design.n_servers)}.",
+            f"One {server} is not enough: the request takes {grouped(design.n_servers)}.",
+        )
 
     def is_held(lever: Lever, value: float) -> bool | None:
         request = trials.changed(lever, value)
@@ -75,25 +75,22 @@ def _one_server(result: SizingResult, trials: Trials) -> Draft:
     return Draft(
         key="one-server",
         workload="",
-        title=tr("One server is enough"),
+        title="One server is enough",
         value=1.0 if holds else float(min(one.n_servers for one in result.platforms)),
         threshold=1.0,
         at_most=True,
         unit="servers",
         holds=holds,
         sentence=sentence,
-        reason=tr(
-            "One {server} with this storage: {reached}. Confidence asked: {share}.",
-            server=server, reached=reached, share=percent(result.request.confidence),
-        ),
+        reason=(f"One {server} with this storage: {reached}. Confidence asked: {percent(result.request.confidence)}."),
         sources=(HITACHI,),
         # With a team it is the people whose jobs need servers.
         levers=trials.people(upwards=holds)
         if result.request.team is not None
         else levers(trials, range(len(trials.models)), (TARGET, holds), (DATASET_SIZE, holds)),
         is_held=is_held,
-        effect=tr("one server would no longer be enough") if holds else tr("one server would be enough"),
-    )  # fmt: skip
+        effect="one server would no longer be enough" if holds else "one server would be enough",
+    )
 
 
 def _alone(model: Model) -> str:
@@ -103,17 +100,18 @@ def _alone(model: Model) -> str:
     target = work.request.target
     if target.gpus_busy is not None:
         gpus = int(run.cols.gpus_per_server[0])
-        return trn("it has {n} GPU of {asked} to keep busy", "it has {n} GPUs of {asked} to keep busy", gpus, n=gpus,
-                   asked=target.gpus_busy)  # fmt: skip
+        return by_count(
+            gpus,
+            f"it has {gpus} GPU of {target.gpus_busy} to keep busy",
+            f"it has {gpus} GPUs of {target.gpus_busy} to keep busy",
+        )
     rate, cold = rates_of([run.warm, run.cold]).tolist()
     if target.samples_per_s is not None:
-        return tr("{rate} at the median, {asked} asked", rate=si(rate, unit), asked=si(target.samples_per_s, unit))
+        return f"{si(rate, unit)} at the median, {si(target.samples_per_s, unit)} asked"
     assert target.time_to_train_s is not None
     length = evaluate.epochs(work, run.cols, run.servers, model.calibration)
     time_s = model.metric(rate, cold, None if length is None else float(length.value[0]))
-    return tr(
-        "{time} to train at the median, {asked} asked", time=duration(time_s), asked=duration(target.time_to_train_s)
-    )
+    return f"{duration(time_s)} to train at the median, {duration(target.time_to_train_s)} asked"
 
 
 def _loss(model: Model) -> Measure:
@@ -128,22 +126,19 @@ def _slow_fabric(trials: Trials, number: int, model: Model) -> Draft:
     gpus = int(model.run.cols.gpus_per_server[0])
     first = int(over[0]) + 1 if over.size else None
     if first is None:
-        pays = tr("EDR would gain less than {share} on up to {n} servers", share=percent(LOSS), n=MAX_SERVERS)
+        pays = f"EDR would gain less than {percent(LOSS)} on up to {MAX_SERVERS} servers"
     else:
-        pays = tr("EDR gains more than {share} from {n} servers ({gpus} GPUs) on", share=percent(LOSS), n=first,
-                  gpus=grouped(first * gpus))  # fmt: skip
+        pays = f"EDR gains more than {percent(LOSS)} from {first} servers ({grouped(first * gpus)} GPUs) on"
     if model.n_servers == 1:
-        finding = tr("25 GbE is enough for the gradients: those of one server stay inside it; {pays}.", pays=pays)
+        finding = f"25 GbE is enough for the gradients: those of one server stay inside it; {pays}."
     elif found.holds:
-        finding = tr("25 GbE is enough for the gradients: it costs {share} of the rate; {pays}.",
-                     share=percent(found.value), pays=pays)  # fmt: skip
+        finding = f"25 GbE is enough for the gradients: it costs {percent(found.value)} of the rate; {pays}."
     else:
-        finding = tr("EDR pays for the gradients: 25 GbE would cost {share} of the rate; {pays}.",
-                     share=percent(found.value), pays=pays)  # fmt: skip
+        finding = f"EDR pays for the gradients: 25 GbE would cost {percent(found.value)} of the rate; {pays}."
     return Draft(
         key="slow-fabric",
         workload=model.work.request.name,
-        title=tr("25 GbE is enough for the gradients"),
+        title="25 GbE is enough for the gradients",
         value=found.value,
         threshold=LOSS,
         at_most=True,
@@ -154,9 +149,9 @@ def _slow_fabric(trials: Trials, number: int, model: Model) -> Draft:
         sources=(HITACHI,),
         levers=levers(trials, [number], (TARGET, found.holds), (BATCH, not found.holds)),
         is_held=by_measure(trials, number, _loss),
-        effect=tr("EDR would gain more than {share}", share=percent(LOSS))
+        effect=f"EDR would gain more than {percent(LOSS)}"
         if found.holds
-        else tr("25 GbE would be enough for the gradients"),
+        else "25 GbE would be enough for the gradients",
     )
 
 
@@ -167,12 +162,12 @@ def _exchange_reason(model: Model) -> str:
     gradient = float(gradient_bytes(work.dnn.parameters.value, work.request.precision))
     compute_s = step_samples(model, model.n_servers) / float(model.run.comp.gpu_alone[0])
     slow, fast = (si(fabric_bytes_per_s(server, kind), "B/s") for kind in ("25gbe", "edr"))
-    return tr(
-        "A step exchanges {gradient} of gradients. Between {n} servers that takes {slow_s} over the {slow} of 25 GbE "
-        "and {fast_s} over the {fast} of EDR, as calibrated; {compute_s} of arithmetic hides part of it.",
-        gradient=si(gradient, "B"), n=n, slow=slow, slow_s=_short(exchange_s(model, "25gbe", n)), fast=fast,
-        fast_s=_short(exchange_s(model, "edr", n)), compute_s=_short(compute_s),
-    )  # fmt: skip
+    return (
+        f"A step exchanges {si(gradient, 'B')} of gradients. Between {n} servers that takes "
+        f"{_short(exchange_s(model, '25gbe', n))} over the {slow} of 25 GbE and "
+        f"{_short(exchange_s(model, 'edr', n))} over the {fast} of EDR, as calibrated; "
+        f"{_short(compute_s)} of arithmetic hides part of it."
+    )
 
 
 def _short(seconds: float) -> str:
@@ -195,28 +190,29 @@ def _double_gpus(trials: Trials, number: int, model: Model) -> Iterator[Draft]:
     yield Draft(
         key="double-gpus",
         workload=model.work.request.name,
-        title=tr("Twice the GPUs pay"),
+        title="Twice the GPUs pay",
         value=found.speed_ratio,
         threshold=DOUBLE_PAYS,
         at_most=False,
         unit="ratio",
         holds=measured.holds,
-        sentence=tr(
-            "Twice the GPUs, {n}, give {rate} times the rate and {speed} times the speed to accuracy.",
-            n=grouped(2 * gpus), rate=times(found.rate_ratio), speed=times(found.speed_ratio),
+        sentence=(
+            f"Twice the GPUs, {grouped(2 * gpus)}, give {times(found.rate_ratio)} times the rate and "
+            f"{times(found.speed_ratio)} times the speed to accuracy."
         ),
-        reason=tr(
-            "The global batch grows from {few} to {many} and the epochs to the target from {before} to {after}: "
-            "{rate} × {before} / {after}, less what start-up takes. They pay from {least} times on.",
-            few=grouped(found.global_batch[0]), many=grouped(found.global_batch[1]),
-            before=significant(found.epochs[0]), after=significant(found.epochs[1]), rate=times(found.rate_ratio),
-            least=plain(DOUBLE_PAYS),
+        reason=(
+            f"The global batch grows from {grouped(found.global_batch[0])} to "
+            f"{grouped(found.global_batch[1])} and the epochs to the target from "
+            f"{significant(found.epochs[0])} to {significant(found.epochs[1])}: "
+            f"{times(found.rate_ratio)} × {significant(found.epochs[0])} / "
+            f"{significant(found.epochs[1])}, less what start-up takes. They pay from "
+            f"{plain(DOUBLE_PAYS)} times on."
         ),
         sources=(HITACHI, "mlperf-v0.6"),
         levers=levers(trials, [number], (TARGET, measured.holds), (BATCH, measured.holds)),
         is_held=by_measure(trials, number, _gain),
-        effect=tr("twice the GPUs would no longer pay") if measured.holds else tr("twice the GPUs would pay"),
-    )  # fmt: skip
+        effect="twice the GPUs would no longer pay" if measured.holds else "twice the GPUs would pay",
+    )
 
 
 def _waiting(model: Model) -> Measure:
@@ -232,20 +228,20 @@ def _gpus_wait(trials: Trials, number: int, model: Model, answer: WorkloadAnswer
     return Draft(
         key="gpus-wait",
         workload=answer.workload.name,
-        title=tr("The GPUs do not wait for data"),
+        title="The GPUs do not wait for data",
         value=found.value,
         threshold=WAITING,
         at_most=True,
         unit="share",
         holds=found.holds,
-        sentence=tr("The GPUs wait for data {share} of the time.", share=percent(found.value)),
-        reason=tr(
-            "They could take {capacity}, the design gives {rate}; the limit is {stage}. GPUs that are busy "
-            "97\u202f% of the time or more are the bottleneck themselves.",
-            capacity=si(capacity, unit), rate=si(rate, unit), stage=STAGES[answer.bottleneck],
+        sentence=f"The GPUs wait for data {percent(found.value)} of the time.",
+        reason=(
+            f"They could take {si(capacity, unit)}, the design gives {si(rate, unit)}; the limit is "
+            f"{STAGES[answer.bottleneck]}. GPUs that are busy 97\u202f% of the time or more are the "
+            "bottleneck themselves."
         ),
         sources=("dell-isilon-dgx1-blog-2018",),
         levers=levers(trials, [number], (SAMPLE_SIZE, found.holds)),
         is_held=by_measure(trials, number, _waiting),
-        effect=tr("the GPUs would wait for data") if found.holds else tr("the GPUs would no longer wait for data"),
-    )  # fmt: skip
+        effect="the GPUs would wait for data" if found.holds else "the GPUs would no longer wait for data",
+    )

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import mark, spoken, tr, trn
-from sizer.base.quantities import plain
+from sizer.base.locale import current_locale
+from sizer.base.quantities import by_count, plain
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_BUDGET = mark("budget")
+_BUDGET = "budget"
 # Parts of so many sizes of a platform are kept for the next request: those of a first look, some 30 kB.
 _KEPT_SIZES = 64
 
@@ -163,7 +163,7 @@ class Counting:
             )
         else:
             same = (_same(platform), _same_catalog(self.catalog))
-            key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric, spoken().locale)
+            key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric, current_locale().name)
             found = _quantities(*same, *key)
         amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
         cost = np.zeros(len(judged.space.sizes)) if amount is None else amount
@@ -174,11 +174,11 @@ class Counting:
         limits = self.request.limits
         kept = {limit: ~breaks for limit, breaks in found.violations.items()}
         if (n := limits.racks) is not None:
-            kept[trn("the limit of {n} rack", "the limit of {n} racks", n, n=n)] = found.racks <= n
+            kept[by_count(n, f"the limit of {n} rack", f"the limit of {n} racks")] = found.racks <= n
         if (n := limits.rack_units) is not None:
-            kept[trn("the limit of {n} rack unit", "the limit of {n} rack units", n, n=n)] = found.rack_units <= n
+            kept[by_count(n, f"the limit of {n} rack unit", f"the limit of {n} rack units")] = found.rack_units <= n
         if limits.power_w is not None:
-            kept[tr("the limit of {n} kW", n=plain(limits.power_w / 1e3))] = found.power_max_w <= limits.power_w
+            kept[f"the limit of {plain(limits.power_w / 1e3)} kW"] = found.power_max_w <= limits.power_w
         if limits.budget is not None:
             # An unpriced line is not zero: a budget cannot be shown to be kept, which the answer says. Known prices
             # count.

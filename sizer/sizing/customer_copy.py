@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sizer.base.language import tr
 from sizer.bom.bill import Bill
 from sizer.bom.customer import customer_bill, unpriced_bill
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
@@ -37,7 +36,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
     )
     reason = result.runner_up_reason
     if _names_amount(reason, shown.currency):
-        reason = tr("It costs more at the prices known.")
+        reason = "It costs more at the prices known."
     own = {line.price_source for line in shown.lines if line.has_own_price}
     return replace(
         result,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.base.language import tr
 from sizer.base.quantities import plain, significant
 from sizer.base.units import HOUR_S
 from sizer.calibrate.calibration import Calibration, stored_calibration
@@ -275,29 +274,29 @@ def _assumptions(result: SizingResult, transform: Transform | None) -> Iterator[
     care = result.request.data
     if care.checkpoint_every_s is not None and care.checkpoint_bytes_per_parameter is None:
         yield Assumption(
-            tr("Size of a checkpoint"),
-            tr("{n} B a parameter", n=plain(CHECKPOINT_BYTES_PER_PARAMETER)),
+            "Size of a checkpoint",
+            f"{plain(CHECKPOINT_BYTES_PER_PARAMETER)} B a parameter",
             "assumed",
             "",
-            tr("weights and momentum in single precision; state yours"),
+            "weights and momentum in single precision; state yours",
         )
     if transform is None:
         return
     if care.raw_sample_bytes is None:
         yield Assumption(
-            tr("Size of a raw sample"),
-            tr("that of a prepared one"),
+            "Size of a raw sample",
+            "that of a prepared one",
             "assumed",
             "",
-            tr("the request states none; the raw set takes as much room again"),
+            "the request states none; the raw set takes as much room again",
         )
     if transform.is_assumed:
         yield Assumption(
-            tr("Processor time of the transform"),
-            tr("{time} core-ms a sample", time=significant(transform.core_s_per_sample * 1e3)),
+            "Processor time of the transform",
+            f"{significant(transform.core_s_per_sample * 1e3)} core-ms a sample",
             "assumed",
             "dell-isilon-dgx1-blog-2018",
-            tr("the cost of decoding and cropping by TensorFlow's loader, as a first guess; measure yours"),
+            ("the cost of decoding and cropping by TensorFlow's loader, as a first guess; measure yours"),
         )
 
 
@@ -305,10 +304,10 @@ def _questions(design: DesignAnswer) -> Iterator[str]:
     """What no source says about writing to the storage."""
     storage = with_vendor(design.platform.storage)
     if design.platform.storage.kind == "local":
-        yield tr("{storage}: sustained write rate of the drives", storage=storage)
+        yield f"{storage}: sustained write rate of the drives"
         return
     if design.platform.storage.test_write_bytes_per_s is None:
-        yield tr("{storage}: sustained write rate, of one client and of all together", storage=storage)
+        yield f"{storage}: sustained write rate, of one client and of all together"
     else:
-        yield tr("{storage}: write rate by number of nodes and of clients, each with files of its own", storage=storage)
-    yield tr("{storage}: files created a second, for sets of single files", storage=storage)
+        yield f"{storage}: write rate by number of nodes and of clients, each with files of its own"
+    yield f"{storage}: files created a second, for sets of single files"

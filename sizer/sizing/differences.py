@@ -19,10 +19,17 @@ from sizer.workload.request import SizingRequest
 MOST_COMBINED = 6
 # What a request says that no search reads: it is told, and causes nothing.
 _SAID_ONLY = {
-    ("schema_version",), ("title",), ("customer",), ("date",), ("rental",),
-    ("quote", "number"), ("quote", "revision"), ("quote", "prepared_for"), ("quote", "prepared_by"),
+    ("schema_version",),
+    ("title",),
+    ("customer",),
+    ("date",),
+    ("rental",),
+    ("quote", "number"),
+    ("quote", "revision"),
+    ("quote", "prepared_for"),
+    ("quote", "prepared_by"),
     ("quote", "valid_days"),
-}  # fmt: skip
+}
 # Tables whose fields are inputs of their own; any other table is one input.
 _FIELD_BY_FIELD = {"platforms", "limits", "fabric", "existing", "site", "quote", "data", "resilience"}
 # Fields of a workload that say one thing together.
@@ -285,8 +292,11 @@ def _plain(request: SizingRequest) -> dict[str, Any]:
 
 def _alike_named(old: dict[str, Any], new: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Both requests, workloads that were only renamed under their later names: a name is no input."""
-    pairs = [(one["name"], other["name"]) for _, one, other in matched(old["workload"], new["workload"])
-             if one is not None and other is not None]  # fmt: skip
+    pairs = [
+        (one["name"], other["name"])
+        for _, one, other in matched(old["workload"], new["workload"])
+        if one is not None and other is not None
+    ]
     names = dict(pairs)
     works = [{**work, "name": names.get(work["name"], work["name"])} for work in old["workload"]]
     renamed = {**old, "workload": works}

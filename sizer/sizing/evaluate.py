@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
-from sizer.base.language import spoken
+from sizer.base.locale import current_locale
 from sizer.base.normal import normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
@@ -139,9 +139,9 @@ def group_terms(
     precision, many_servers = work.request.precision, bool((n_servers > 1).any())
     rest = (calibration, work.stack, precision, task, catalog)
     return [
-        _terms(work.request.dnn, *rest, group, many_servers, spoken().locale)
+        _terms(work.request.dnn, *rest, group, many_servers, current_locale().name)
         if isinstance(work.request.dnn, CustomDnn)
-        else _known_terms(work.dnn, *rest, group, many_servers, spoken().locale)
+        else _known_terms(work.dnn, *rest, group, many_servers, current_locale().name)
         for group in compute_groups(platforms)[0]
     ]
 

@@ -4,7 +4,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from sizer.base.language import tr
 from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.observations import Observation, load_observations
@@ -73,4 +72,4 @@ def _what(row: Observation, catalog: Catalog) -> str:
     gpus = int(row.gpus or 1)
     gpu = catalog.gpus[row.gpu].name if row.gpu in catalog.gpus else row.gpu
     server = f", {catalog.servers[row.server].name}" if row.server in catalog.servers else ""
-    return f"{gpus} × {gpu}{server}, {row.software or tr('stack not stated')}"
+    return f"{gpus} × {gpu}{server}, {row.software or 'stack not stated'}"

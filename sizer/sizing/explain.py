@@ -1,6 +1,5 @@
 """One sentence a stage: what its capacity is made of, and the sources of the numbers in it."""
 
-from sizer.base.language import Texts, mark, tr
 from sizer.base.quantities import NARROW_SPACE, si, significant
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Storage
@@ -14,13 +13,11 @@ Reason = tuple[str, tuple[str, ...]]
 
 # Names of the links inside a server and of the input pipelines, as sentences say them.
 _INTRA = {"nvlink1": "NVLink", "nvlink2": "NVLink", "nvswitch": "NVSwitch", "pcie3": "PCIe"}
-_LOADERS = Texts(
-    {
-        "framework": mark("framework loader"),
-        "dali": mark("DALI, decoding on the GPU"),
-        "dali-cpu": mark("DALI on the CPU"),
-    }
-)
+_LOADERS = {
+    "framework": "framework loader",
+    "dali": "DALI, decoding on the GPU",
+    "dali-cpu": "DALI on the CPU",
+}
 # Below this share of hits a cache is not worth a word.
 _NOTABLE_HITS = 0.005
 
@@ -51,18 +48,16 @@ def _storage_rate(storage: Storage, run: Run) -> str:
     is_local = storage.kind == "local"
     if rate_is_unknown(storage):
         if is_local:  # drives have no ports that could bound them
-            return tr("no source gives a read rate, so the drives set no limit here; measure them")
+            return "no source gives a read rate, so the drives set no limit here; measure them"
         line = si(float(run.cols.node_line_bytes_per_s[0]), "B/s")
-        return tr(
-            "no source gives a read rate; the line rate of its ports, {rate} a node, is the upper bound", rate=line
-        )
+        return f"no source gives a read rate; the line rate of its ports, {line} a node, is the upper bound"
     if low is not None and high is not None and low.value != high.value:
         least, most = si(low.value, "B/s"), si(high.value, "B/s")
         if is_local:
-            return tr("{least} (lower) to {most} (upper) a server", least=least, most=most)
-        return tr("{least} (lower) to {most} (upper) a node", least=least, most=most)
+            return f"{least} (lower) to {most} (upper) a server"
+        return f"{least} (lower) to {most} (upper) a node"
     rate = si(float(run.cols.node_low_bytes_per_s[0]), "B/s")
-    return tr("{rate} a server", rate=rate) if is_local else tr("{rate} a node", rate=rate)
+    return f"{rate} a server" if is_local else f"{rate} a node"
 
 
 def _storage_cache(work: ResolvedWorkload, platform: Platform, nodes: int) -> str:
@@ -71,67 +66,64 @@ def _storage_cache(work: ResolvedWorkload, platform: Platform, nodes: int) -> st
     if cache is None or nodes == 0:
         return ""
     share = min(1.0, nodes * cache.value / work.dataset_bytes)
-    return tr(
-        "; the nodes' own memory holds {share} of the data, for which no faster rate is published, so none is counted",
-        share=f"{significant(100 * share, 2)}{NARROW_SPACE}%",
-    )
+    return (
+        "; the nodes' own memory holds {share} of the data, for which no faster rate is published, so none is counted"
+    ).format(share=f"{significant(100 * share, 2)}{NARROW_SPACE}%")
 
 
 def _reads(work: ResolvedWorkload, run: Run) -> str:
     hits = float(run.comp.hit_fraction[0])
     size = si(work.sample_bytes, "B")
     if hits >= 1:
-        return tr("after the first epoch every read ends in the servers' memory")
+        return "after the first epoch every read ends in the servers' memory"
     if hits > _NOTABLE_HITS:
         share = f"{significant(100 * hits, 2)}{NARROW_SPACE}%"
-        return tr("{size} a sample, {share} of them from the servers' memory", size=size, share=share)
-    return tr("{size} a sample, all from storage", size=size)
+        return f"{size} a sample, {share} of them from the servers' memory"
+    return f"{size} a sample, all from storage"
 
 
 def _network(platform: Platform, run: Run) -> str:
     if platform.storage.kind == "local":
-        return tr("the drives are in the servers; only gradients cross the network")
+        return "the drives are in the servers; only gradients cross the network"
     into = si(float(run.cols.storage_nic_bytes_per_s[0]), "B/s")
-    text = tr("{rate} into each server over {link}", rate=into, link=kind_name(platform.fabric))
+    text = f"{into} into each server over {kind_name(platform.fabric)}"
     exchanged = float(run.comp.exchanged_bytes[0])
     if exchanged > 0:
-        text += tr(", shared with {size} of gradients a sample", size=si(exchanged, "B"))
+        text += f", shared with {si(exchanged, 'B')} of gradients a sample"
     if platform.gateway is not None:
-        text += tr("; gateway uplinks carry {rate}", rate=si(float(run.side.gateway_bytes_per_s[0]), "B/s"))
+        text += f"; gateway uplinks carry {si(float(run.side.gateway_bytes_per_s[0]), 'B/s')}"
     return text
 
 
 def _decode(work: ResolvedWorkload, run: Run) -> str:
     core_s = run.comp.core_s_per_sample
     if core_s <= 0:
-        return tr("decoded tensors need no decoding")
+        return "decoded tensors need no decoding"
     loader = _LOADERS.get(work.stack.loader)
-    return tr(
-        "{time} core-milliseconds a sample on {cores} cores a server ({loader})",
+    return "{time} core-milliseconds a sample on {cores} cores a server ({loader})".format(
         time=significant(1e3 * core_s, 2),
         cores=f"{float(run.cols.cores[0]):.0f}",
-        loader=loader if loader is not None else tr("loader of the stack"),
+        loader=loader if loader is not None else "loader of the stack",
     )
 
 
 def _gpu(work: ResolvedWorkload, platform: Platform, run: Run) -> str:
-    text = tr(
-        "{batch} samples a step on each {gpu}, {n} a server, fitted to published rates of {stack}",
+    text = "{batch} samples a step on each {gpu}, {n} a server, fitted to published rates of {stack}".format(
         batch=work.batch_per_gpu,
         gpu=platform.gpu.name,
         n=f"{float(run.cols.gpus_per_server[0]):.0f}",
         stack=work.stack.name,
     )
-    return text + (tr("; fed over the links between host and GPUs") if work.is_inference else "")
+    return text + ("; fed over the links between host and GPUs" if work.is_inference else "")
 
 
 def _exchange(work: ResolvedWorkload, platform: Platform, run: Run) -> str:
     if work.is_inference:
-        return tr("validation exchanges no gradients")
+        return "validation exchanges no gradients"
     size = si(float(gradient_bytes(work.dnn.parameters.value, work.request.precision)), "B")
     if run.servers[0] == 1:
         link = platform.server.intra_link
         name = _INTRA[link.value if link else "pcie3"]
-        return tr("{size} of gradients a step stay inside the server ({link})", size=size, link=name)
+        return f"{size} of gradients a step stay inside the server ({name})"
     rate = si(float(run.cols.exchange_bytes_per_s[0]), "B/s")
-    return tr("{size} of gradients a step over {rate} a server", size=size, rate=rate)
+    return f"{size} of gradients a step over {rate} a server"

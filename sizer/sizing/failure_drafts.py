@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.catalog.schema import Storage
 from sizer.catalog.wording import sentence
 from sizer.physical.joined import GATEWAY, HEAD, SERVERS
@@ -81,67 +80,61 @@ class Cases:
         return Draft(key, what, (Rest(nothing),), lambda _: effect, remedy)
 
     def _gpu(self) -> Draft:
-        key, what = "gpu", tr("One GPU fails")
-        remedy = tr("Take the server out of the scheduler until the GPU is replaced.")
+        key, what = "gpu", "One GPU fails"
+        remedy = "Take the server out of the scheduler until the GPU is replaced."
         if self.n_gpus < self.design.platform.gpus_per_server:
-            effect = self._restart(tr("another GPU of the same server"))
-            return self._unharmed(key, what, effect, tr("Replace the GPU when no job runs."))
+            effect = self._restart("another GPU of the same server")
+            return self._unharmed(key, what, effect, "Replace the GPU when no job runs.")
         if self.design.n_servers > 1:
             rest = Rest(self.losses.without(self.losses.named(SERVERS)[:1]))
             return Draft(key, what, (rest,), lambda left: self._restart(_servers(left.n_servers)), remedy)
         if self.n_gpus > 1:
             fewer = self.n_gpus - 1
-            on = trn("the {count} GPU that is left", "the {count} GPUs that are left", fewer, count=grouped(fewer))
-            return Draft(key, what, (Rest(self.whole, fewer),), lambda _: self._restart(on), tr("Replace the GPU."))
-        return self._stopped(key, what, tr("Nothing runs until the GPU is replaced."), tr("Replace the GPU."))
+            on = by_count(fewer, f"the {grouped(fewer)} GPU that is left", f"the {grouped(fewer)} GPUs that are left")
+            return Draft(key, what, (Rest(self.whole, fewer),), lambda _: self._restart(on), "Replace the GPU.")
+        return self._stopped(key, what, "Nothing runs until the GPU is replaced.", "Replace the GPU.")
 
     def _server(self) -> Draft:
-        remedy = tr("Repair it; the job returns to all servers at its next start.")
+        remedy = "Repair it; the job returns to all servers at its next start."
         if self.design.n_servers == 1:
-            effect = tr("Nothing runs until the server is repaired.")
-            return self._stopped("server", tr("The GPU server fails"), effect, tr("Repair the server."))
+            effect = "Nothing runs until the server is repaired."
+            return self._stopped("server", "The GPU server fails", effect, "Repair the server.")
         rest = Rest(self.losses.without(self.losses.named(SERVERS)[:1]))
-        what = tr("One GPU server fails")
+        what = "One GPU server fails"
         return Draft("server", what, (rest,), lambda left: self._restart(_servers(left.n_servers)), remedy)
 
     def _restart(self, on: str) -> str:
         if not self.has_training:
-            return tr("Jobs restart on {what_is_left}.", what_is_left=on)
-        return tr(
-            "Jobs restart from their last checkpoint on {what_is_left}; what was computed since is lost.",
-            what_is_left=on,
-        )
+            return f"Jobs restart on {on}."
+        return f"Jobs restart from their last checkpoint on {on}; what was computed since is lost."
 
     def _storage(self) -> Iterator[Draft]:
         storage = self.design.platform.storage
         name = storage.name
         nodes = self.losses.storage_nodes
-        rebuild = tr("Replace it; restoring its data takes part of the read rate, which is not counted here.")
+        rebuild = "Replace it; restoring its data takes part of the read rate, which is not counted here."
         if nodes:
             links = next(iter(nodes.values()))
             left = self.losses.without(cables=[link.id for link in links])
             survives = nodes_survived(storage)
-            count = trn("{count} node", "{count} nodes", left.storage_nodes, count=grouped(left.storage_nodes))
-            what = tr("One storage node fails")
+            count = by_count(
+                left.storage_nodes, f"{grouped(left.storage_nodes)} node", f"{grouped(left.storage_nodes)} nodes"
+            )
+            what = "One storage node fails"
             if left.storage_nodes == 0 or survives == 0:
-                effect = tr("No other node holds the data: reads stop.")
-                yield self._stopped("storage-node", what, effect, tr("Replace it and load the data again."))
+                effect = "No other node holds the data: reads stop."
+                yield self._stopped("storage-node", what, effect, "Replace it and load the data again.")
             elif survives is None:
-                effect = tr(
-                    "No source says how {storage} protects its data; if the others hold it, reads go on from {nodes}.",
-                    storage=name,
-                    nodes=count,
+                effect = (
+                    f"No source says how {name} protects its data; if the others hold it, reads go on from {count}."
                 )
-                ask = tr("Ask the vendor what the system survives.")
+                ask = "Ask the vendor what the system survives."
                 yield Draft("storage-node", what, (Rest(left),), lambda _: effect, ask, is_certain=False)
             else:
-                effect = trn(
-                    "{storage} survives the loss of one node: reads go on from {nodes}.",
-                    "{storage} survives the loss of {count} nodes: reads go on from {nodes}.",
+                effect = by_count(
                     survives,
-                    storage=name,
-                    count=survives,
-                    nodes=count,
+                    f"{name} survives the loss of one node: reads go on from {count}.",
+                    f"{name} survives the loss of {survives} nodes: reads go on from {count}.",
                 )
                 remedy = _no_room(storage, left.storage_nodes) or rebuild
                 yield Draft("storage-node", what, (Rest(left),), lambda _: effect, remedy)
@@ -155,51 +148,49 @@ class Cases:
 
     def _drive(self, rebuild: str) -> Draft:
         storage = self.design.platform.storage
-        key, what, survives = "drive", tr("One drive fails"), drives_survived(storage)
+        key, what, survives = "drive", "One drive fails", drives_survived(storage)
         if survives:
-            effect = trn(
-                "{storage} survives the loss of one drive: reads go on.",
-                "{storage} survives the loss of {count} drives: reads go on.",
+            effect = by_count(
                 survives,
-                storage=storage.name,
-                count=survives,
+                f"{storage.name} survives the loss of one drive: reads go on.",
+                f"{storage.name} survives the loss of {survives} drives: reads go on.",
             )
             return self._unharmed(key, what, effect, rebuild)
-        why = tr("No source says how the drives of {storage} are protected", storage=storage.name)
+        why = f"No source says how the drives of {storage.name} are protected"
         if survives == 0:
-            why = tr("The drives of {storage} are not protected", storage=storage.name)
+            why = f"The drives of {storage.name} are not protected"
         if storage.kind != "local":
-            effect = tr("{why}; reads are taken to go on.", why=why)
-            ask = tr("Ask the vendor what the system survives.")
+            effect = f"{why}; reads are taken to go on."
+            ask = "Ask the vendor what the system survives."
             return self._unharmed(key, what, effect, ask)._replace(is_certain=False)
-        copy = tr("Replace it and copy the data to the server again.")
+        copy = "Replace it and copy the data to the server again."
         if self.design.n_servers == 1:
-            effect = tr("{why}; without protection the server has no data and stops.", why=why)
+            effect = f"{why}; without protection the server has no data and stops."
             return self._stopped(key, what, effect, copy)
         rest = Rest(self.losses.without(self.losses.named(SERVERS)[:1]))
-        effect = tr("{why}; without protection one server has no data, and jobs restart on the others.", why=why)
+        effect = f"{why}; without protection one server has no data, and jobs restart on the others."
         return Draft(key, what, (rest,), lambda _: effect, copy)
 
     def _fabric(self) -> Iterator[Draft]:
-        spare = tr("Replace the switch and load its stored configuration; a spare on the shelf saves the delivery.")
+        spare = "Replace the switch and load its stored configuration; a spare on the shelf saves the delivery."
         leaves, spines = (self.losses.named(f"compute {tier} switch") for tier in ("leaf", "spine"))
         if len(leaves or spines) == 1:
-            what = tr("The switch of the compute fabric fails")
+            what = "The switch of the compute fabric fails"
             yield self._of("leaf", what, spare, (leaves or spines)[0])
         elif leaves:
-            yield self._of("leaf", tr("One leaf switch fails"), spare, self._busiest(leaves))
+            yield self._of("leaf", "One leaf switch fails", spare, self._busiest(leaves))
         if leaves and spines:
-            yield self._of("spine", tr("One spine switch fails"), spare, spines[0])
+            yield self._of("spine", "One spine switch fails", spare, spines[0])
         cores = self.losses.named("compute core switch")
         if cores:
-            yield self._of("core", tr("One core switch fails"), spare, cores[0])
+            yield self._of("core", "One core switch fails", spare, cores[0])
         cable = next((k.id for k in self.losses.links_between_switches() if k.network.startswith(COMPUTE)), None)
         if cable is not None:
-            what, remedy = tr("One cable between two switches fails"), tr("Replace the cable; its id is on the label.")
+            what, remedy = "One cable between two switches fails", "Replace the cable; its id is on the label."
             yield self._of("switch-cable", what, remedy, cables=[cable])
         fronts = self.losses.named("storage leaf switch")
         if fronts:
-            what = tr("One switch of the storage front end fails")
+            what = "One switch of the storage front end fails"
             yield self._of("front-end-switch", what, spare, self._busiest(fronts))
 
     def _busiest(self, switches: Sequence[str]) -> str:
@@ -211,36 +202,32 @@ class Cases:
     def _gateways(self) -> Iterator[Draft]:
         gateways, uplinks = self.losses.named(GATEWAY), self.losses.links(GATEWAY)
         if gateways:
-            what = tr("One gateway fails") if len(gateways) > 1 else tr("The gateway fails")
-            remedy = tr("Replace the gateway and load its stored configuration; only a second one would carry on.")
+            what = "One gateway fails" if len(gateways) > 1 else "The gateway fails"
+            remedy = "Replace the gateway and load its stored configuration; only a second one would carry on."
             yield self._of("gateway", what, remedy, gateways[0])
         if uplinks:
-            what, remedy = tr("One uplink of the gateway fails"), tr("Replace the cable; its id is on the label.")
+            what, remedy = "One uplink of the gateway fails", "Replace the cable; its id is on the label."
             yield self._of("gateway-uplink", what, remedy, cables=[uplinks[0].id])
         if self.losses.named("back-end switch"):
             yield self._unharmed(
                 "back-end-switch",
-                tr("One back-end switch fails"),
-                tr(
-                    "The storage nodes go on over the other internal network; what that costs in rate is not published."
-                ),
-                tr("Have the vendor replace the switch."),
+                "One back-end switch fails",
+                ("The storage nodes go on over the other internal network; what that costs in rate is not published."),
+                "Have the vendor replace the switch.",
             )
 
     def _management(self) -> Iterator[Draft]:
         if self.losses.named("management switch"):
             if self.design.n_servers > 1:
-                effect = tr(
-                    "Gradients and files take other networks, so running jobs go on while the scheduler waits for "
-                    "silent servers; nothing is deployed or monitored. This is our reasoning."
+                effect = (
+                    "Gradients and files take other networks, so running jobs go on while the scheduler "
+                    "waits for silent servers; nothing is deployed or monitored. This is our reasoning."
                 )
-                remedy = tr("Replace the switch; set the scheduler to wait longer than that takes.")
+                remedy = "Replace the switch; set the scheduler to wait longer than that takes."
             else:
-                effect = tr(
-                    "Files take another network, so the job goes on; nothing is monitored. This is our reasoning."
-                )
-                remedy = tr("Replace the switch.")
-            yield self._unharmed("management-switch", tr("A management switch fails"), effect, remedy)
+                effect = "Files take another network, so the job goes on; nothing is monitored. This is our reasoning."
+                remedy = "Replace the switch."
+            yield self._unharmed("management-switch", "A management switch fails", effect, remedy)
         heads = self.losses.named(HEAD)
         if heads:
             yield self._head(heads[0])
@@ -248,17 +235,17 @@ class Cases:
         if where and self.losses.named("compute leaf switch", "compute spine switch"):
             yield self._unharmed(
                 "subnet-manager",
-                tr("The subnet manager stops"),
-                tr("Links that are up keep their routes; a port that comes up gets none. This is our reasoning."),
-                tr("Start it again; run a second one on another switch or on the head node."),
+                "The subnet manager stops",
+                ("Links that are up keep their routes; a port that comes up gets none. This is our reasoning."),
+                "Start it again; run a second one on another switch or on the head node.",
             )
 
     def _head(self, head: str) -> Draft:
-        remedy = tr("Restore it from its backup; keep one.")
+        remedy = "Restore it from its backup; keep one."
         if self._head_serves:
-            return self._of("head", tr("The head node fails"), remedy, head)
-        effect = tr("Running jobs go on; none starts and nobody logs in until it is back. This is our reasoning.")
-        return self._unharmed("head", tr("The head node fails"), effect, remedy)
+            return self._of("head", "The head node fails", remedy, head)
+        effect = "Running jobs go on; none starts and nobody logs in until it is back. This is our reasoning."
+        return self._unharmed("head", "The head node fails", effect, remedy)
 
     def _power(self) -> Iterator[Draft]:
         plan = self.design.plan
@@ -269,20 +256,16 @@ class Cases:
         fed = {plan.devices[inlet.device].name for feed in feeds for inlet in feed.inlets}
         unknown = [device.name for rack in plan.racks for device in rack.present if device.name not in fed]
         fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
-        load = tr(
-            "a PDU alone carries at most {watts} of its {capacity}",
-            watts=si(fullest.alone_w, "W"),
-            capacity=si(fullest.capacity_w, "W"),
-        )
-        both = tr("all that the plan feeds hangs on both feeds and stays on")
-        one = tr("devices with one inlet go dark with their feed: {devices}", devices=_listed(lost))
+        load = f"a PDU alone carries at most {si(fullest.alone_w, 'W')} of its {si(fullest.capacity_w, 'W')}"
+        both = "all that the plan feeds hangs on both feeds and stays on"
+        one = f"devices with one inlet go dark with their feed: {_listed(lost)}"
         parts = [one if lost else both, load]
         if unknown:
-            parts.append(tr("the plan does not know the feeds of {devices}", devices=_listed(unknown)))
-        remedy = tr("Restore it; until then the other feed must not fail.")
+            parts.append(f"the plan does not know the feeds of {_listed(unknown)}")
+        remedy = "Restore it; until then the other feed must not fail."
         if lost:
-            remedy = tr("Restore it; a transfer switch gives a device with one inlet both feeds.")
-        draft = self._of("power-feed", tr("One PDU or one power feed fails"), remedy, *lost)
+            remedy = "Restore it; a transfer switch gives a device with one inlet both feeds."
+        draft = self._of("power-feed", "One PDU or one power feed fails", remedy, *lost)
         yield draft._replace(effect=lambda left: sentence("; ".join([*parts, *self._rest(left)])))
 
     def _told(self, left: Left) -> str:
@@ -294,25 +277,25 @@ class Cases:
         whole, parts = self.whole, []
         is_cluster = whole.n_servers > 1
         if left.n_servers == 0 and is_cluster:
-            parts.append(tr("no server reaches another, and every job on more than one stops"))
+            parts.append("no server reaches another, and every job on more than one stops")
         elif left.n_servers < whole.n_servers:
             servers, all_servers = _servers(left.n_servers), grouped(whole.n_servers)
-            parts.append(tr("jobs restart on {servers} of {all_servers}", servers=servers, all_servers=all_servers))
+            parts.append(f"jobs restart on {servers} of {all_servers}")
         if left.n_servers > 1 and left.exchange_share < 1:
             share = _percent(left.exchange_share)
-            parts.append(tr("servers keep {share} of their line rate to one another at worst", share=share))
+            parts.append(f"servers keep {share} of their line rate to one another at worst")
         if whole.reaches_storage and not left.reaches_storage and left.n_servers:
-            parts.append(tr("no server reaches the data"))
-            cached = tr("jobs past their first epoch go on from memory as long as they write nothing")
-            parts.append(cached if self.is_cached else tr("jobs wait for their data"))
+            parts.append("no server reaches the data")
+            cached = "jobs past their first epoch go on from memory as long as they write nothing"
+            parts.append(cached if self.is_cached else "jobs wait for their data")
         elif left.storage_nodes < whole.storage_nodes and left.n_servers:
             count, all_nodes = grouped(left.storage_nodes), grouped(whole.storage_nodes)
-            parts.append(tr("{count} of {all_nodes} storage nodes stay in reach", count=count, all_nodes=all_nodes))
+            parts.append(f"{count} of {all_nodes} storage nodes stay in reach")
         if 0 < left.node_port_share < 1 and left.reaches_storage:
-            parts.append(tr("storage nodes keep {share} of their ports", share=_percent(left.node_port_share)))
+            parts.append(f"storage nodes keep {_percent(left.node_port_share)} of their ports")
         if 0 < left.gateway_share < 1 and left.reaches_storage:
-            parts.append(tr("the gateways keep {share} of their uplinks", share=_percent(left.gateway_share)))
-        return parts or [tr("running jobs go on")]
+            parts.append(f"the gateways keep {_percent(left.gateway_share)} of their uplinks")
+        return parts or ["running jobs go on"]
 
 
 def _no_room(storage: Storage, left: int) -> str:
@@ -320,15 +303,14 @@ def _no_room(storage: Storage, left: int) -> str:
     least = storage.min_nodes.value if storage.min_nodes is not None else 0
     if storage.stripe_parity is None or left >= least:
         return ""
-    return tr(
-        "Replace it: {storage} runs on {n} nodes or more, so those that are left have no room to restore its data.",
-        storage=storage.name,
-        n=grouped(least),
+    return (
+        f"Replace it: {storage.name} runs on {grouped(least)} nodes or more, so those that are "
+        "left have no room to restore its data."
     )
 
 
 def _servers(count: int) -> str:
-    return trn("{count} server", "{count} servers", count, count=grouped(count))
+    return by_count(count, f"{grouped(count)} server", f"{grouped(count)} servers")
 
 
 def _percent(share: float) -> str:
@@ -339,4 +321,4 @@ def _listed(names: Sequence[str]) -> str:
     """Names of devices; of many the first and how many more there are."""
     more = len(names) - _MAX_NAMED
     text = ", ".join(names[:_MAX_NAMED])
-    return tr("{names} and {count} more", names=text, count=grouped(more)) if more > 0 else text
+    return f"{text} and {grouped(more)} more" if more > 0 else text

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
-from sizer.base.language import Texts, mark
 from sizer.bom.bill import Sum
 from sizer.physical.platform import Platform
 from sizer.sizing.growth_size import Size
@@ -15,14 +14,12 @@ from sizer.workload.resolve import ResolvedWorkload
 
 Way = Literal["best", "at-once", "prepared", "as-it-grows"]
 Basis = Literal["cost", "watts", "equipment"]
-WAYS = Texts(
-    {
-        "best": mark("The plan"),
-        "at-once": mark("All in the first year"),
-        "prepared": mark("Each year what it needs, network prepared"),
-        "as-it-grows": mark("Each year what it needs, network as it grows"),
-    }
-)
+WAYS = {
+    "best": "The plan",
+    "at-once": "All in the first year",
+    "prepared": "Each year what it needs, network prepared",
+    "as-it-grows": "Each year what it needs, network as it grows",
+}
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import grouped
+from sizer.base.quantities import by_count, grouped
 from sizer.catalog.links import GBIT_PER_S, is_infiniband, kind_name, link_bytes_per_s
 from sizer.catalog.schema import LinkKind, Server
 from sizer.perf.data_care import fill_time_s
@@ -146,12 +145,12 @@ def _copies(design: DesignAnswer) -> int:
 def _source(care: DataCare, copies: int) -> PathLink | None:
     if care.source_bytes_per_s is None:
         return None
-    return PathLink(tr("the customer's source, as stated"), care.source_bytes_per_s, copies)
+    return PathLink("the customer's source, as stated", care.source_bytes_per_s, copies)
 
 
 def _write(design: DesignAnswer) -> PathLink | None:
     fact = design.platform.storage.test_write_bytes_per_s
-    return None if fact is None else PathLink(tr("writes of a published test"), fact.value, source=fact.source)
+    return None if fact is None else PathLink("writes of a published test", fact.value, source=fact.source)
 
 
 def _ways(design: DesignAnswer) -> Iterator[Way]:
@@ -166,18 +165,18 @@ def _ways(design: DesignAnswer) -> Iterator[Way]:
     if front is not None:
         yield front
     if platform.head_node is not None and any(device.role == HEAD for device in design.plan.devices):
-        yield from _through_host(design, platform.head_node, tr("Through the head node"))
+        yield from _through_host(design, platform.head_node, "Through the head node")
     else:
         # A design of one server has no head node: the server takes its part.
-        yield from _through_host(design, platform.server, tr("Through the GPU server"))
+        yield from _through_host(design, platform.server, "Through the GPU server")
 
 
 def _to_servers(design: DesignAnswer) -> Iterator[Way]:
     platform = design.platform
     kind = outside_kind(platform.server, platform.fabric)
     if kind is not None:
-        link = PathLink(tr("a port of each server, {kind}", kind=kind_name(kind)), link_bytes_per_s(kind))
-        yield Way("front-end", tr("Through ports of the servers"), (link,), tr("every server gets a copy"))
+        link = PathLink(f"a port of each server, {kind_name(kind)}", link_bytes_per_s(kind))
+        yield Way("front-end", "Through ports of the servers", (link,), "every server gets a copy")
 
 
 def _ports(count: int, kind: LinkKind, text: str, source: str = "") -> PathLink:
@@ -190,9 +189,7 @@ def _front_end(design: DesignAnswer) -> Way | None:
     if not counts_nodes(storage):
         if platform.attachment != "lan":
             return None
-        return Way(
-            "front-end", tr("Over the customer's LAN"), (), tr("the storage is the customer's; its links are by others")
-        )
+        return Way("front-end", "Over the customer's LAN", (), "the storage is the customer's; its links are by others")
     kind = front_end_kind(platform)
     fact = storage.front_end_ports_per_node
     used = front_end_ports(platform)
@@ -202,10 +199,13 @@ def _front_end(design: DesignAnswer) -> Way | None:
     count = design.storage_nodes * free
     if is_infiniband(kind) or not count:
         return None
-    text = trn("{count} port of the storage, {kind}", "{count} ports of the storage, {kind} each", count,
-               count=grouped(count), kind=kind_name(kind))  # fmt: skip
-    behind = tr("ports that the gateway leaves free") if platform.attachment == "gateway" else ""
-    return Way("front-end", tr("Through the front end of the storage"), (_ports(count, kind, text),), behind)
+    text = by_count(
+        count,
+        f"{grouped(count)} port of the storage, {kind_name(kind)}",
+        f"{grouped(count)} ports of the storage, {kind_name(kind)} each",
+    )
+    behind = "ports that the gateway leaves free" if platform.attachment == "gateway" else ""
+    return Way("front-end", "Through the front end of the storage", (_ports(count, kind, text),), behind)
 
 
 def _through_gateway(design: DesignAnswer) -> Iterator[Way]:
@@ -219,18 +219,21 @@ def _through_gateway(design: DesignAnswer) -> Iterator[Way]:
     used = int(front.end_points[0])
     links = (
         PathLink(
-            trn("{count} free port of the gateway", "{count} free ports of the gateway", free, count=grouped(free)),
+            by_count(free, f"{grouped(free)} free port of the gateway", f"{grouped(free)} free ports of the gateway"),
             free * gateway.front_end_bytes_per_s.value,
             source=_GUIDE,
         ),
         _ports(
             used,
             kind,
-            trn("{count} port of the storage behind it", "{count} ports of the storage behind it", used,
-                count=grouped(used)),
+            by_count(
+                used,
+                f"{grouped(used)} port of the storage behind it",
+                f"{grouped(used)} ports of the storage behind it",
+            ),
         ),
-    )  # fmt: skip
-    yield Way("gateway", tr("Through the gateway"), links, tr("past the head node"))
+    )
+    yield Way("gateway", "Through the gateway", links, "past the head node")
 
 
 def _through_host(design: DesignAnswer, host: Server, name: str) -> Iterator[Way]:
@@ -242,14 +245,14 @@ def _through_host(design: DesignAnswer, host: Server, name: str) -> Iterator[Way
     outside = outside_kind(host, platform.fabric)
     if outside is None:
         return
-    links = [PathLink(tr("one port of it to the outside, {kind}", kind=kind_name(outside)), link_bytes_per_s(outside))]
+    links = [PathLink(f"one port of it to the outside, {kind_name(outside)}", link_bytes_per_s(outside))]
     if platform.storage.server is None or platform.storage.server.value != host.id:
         if fabric_numbers(host, platform.fabric).size:
-            inside = tr("its port on the compute fabric, {kind}", kind=kind_name(platform.fabric))
+            inside = f"its port on the compute fabric, {kind_name(platform.fabric)}"
             links.append(PathLink(inside, link_bytes_per_s(platform.fabric)))
         if platform.gateway is not None:
-            links.append(PathLink(tr("uplinks of the gateway"), float(counts.gateway_bytes_per_s[0]), source=_GUIDE))
+            links.append(PathLink("uplinks of the gateway", float(counts.gateway_bytes_per_s[0]), source=_GUIDE))
         line = float(counts.front_end_bytes_per_s[0])
         if counts_nodes(platform.storage) and np.isfinite(line):
-            links.append(PathLink(tr("ports of the storage"), line))
+            links.append(PathLink("ports of the storage", line))
     yield Way("head-node", name, tuple(links))

@@ -11,7 +11,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import mark
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.design.space import Space
@@ -33,24 +32,24 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # Limits that a single stage sets; a row that keeps them all can still miss the joint confidence. The names of these and
 # of what cannot be built are English until they are shown; those of the request's limits are made in words at once.
-COUNT_LIMIT = mark("number of GPUs")
+COUNT_LIMIT = "number of GPUs"
 _COMPUTE_LIMITS = (
     COUNT_LIMIT,
-    mark("rate of the GPUs"),
-    mark("host processors that decode"),
-    mark("network ports of the servers"),
+    "rate of the GPUs",
+    "host processors that decode",
+    "network ports of the servers",
 )
-WAIT_LIMIT = mark("waiting time of the team")
-_CAPACITY_LIMIT = mark("storage capacity for the data set")
-_STORAGE_LIMIT = mark("storage read rate")
-_MOUNT_LIMIT = mark("file-system mounts of the servers")
-_UPLINK_LIMIT = mark("uplinks of the oversubscribed fabric")
+WAIT_LIMIT = "waiting time of the team"
+_CAPACITY_LIMIT = "storage capacity for the data set"
+_STORAGE_LIMIT = "storage read rate"
+_MOUNT_LIMIT = "file-system mounts of the servers"
+_UPLINK_LIMIT = "uplinks of the oversubscribed fabric"
 STAGE_LIMITS = (*_COMPUTE_LIMITS, _STORAGE_LIMIT, _MOUNT_LIMIT)
-_CHANCE_LIMIT = mark("confidence that all stages meet the target together")
+_CHANCE_LIMIT = "confidence that all stages meet the target together"
 JOINT_LIMITS = (*STAGE_LIMITS, _CHANCE_LIMIT)
 
 # Not a limit of the request: the smaller twin of a design stands for it.
-TWIN_LIMIT = mark("larger drives or GPU memory than the workload needs")
+TWIN_LIMIT = "larger drives or GPU memory than the workload needs"
 
 # Columns that the compute side depends on.
 _OF_SERVERS = ("gpus_per_server", "cores", "cache_bytes", "exchange_bytes_per_s", "storage_nic_bytes_per_s", "compute")

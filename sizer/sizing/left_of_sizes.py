@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr
 from sizer.catalog.links import fabric_ports
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes
@@ -170,9 +169,16 @@ def _one_inlet(platform: Platform) -> Device | None:
     head = platform.head_node if platform.storage.kind == "nfs-server" and platform.storage.server is not None else None
     storage = platform.storage_server or platform.storage
     devices: tuple[Device | None, ...] = (
-        platform.server, head, storage, platform.fabric_switch, platform.spine_switch, platform.director,
-        platform.storage_switch, platform.back_end_switch, platform.gateway,
-    )  # fmt: skip
+        platform.server,
+        head,
+        storage,
+        platform.fabric_switch,
+        platform.spine_switch,
+        platform.director,
+        platform.storage_switch,
+        platform.back_end_switch,
+        platform.gateway,
+    )
     return next(
         (
             device
@@ -186,29 +192,29 @@ def _one_inlet(platform: Platform) -> Device | None:
 def why_not(loss: Loss, platform: Platform) -> tuple[str, str]:
     """What keeps a platform from bearing a loss, and what would help; two empty texts where only its size does."""
     storage, server = platform.storage, platform.server
-    two_ports = tr("storage whose nodes have two ports, or local drives, would go on")
+    two_ports = "storage whose nodes have two ports, or local drives, would go on"
     if loss == "storage-node" and storage.kind != "local":
-        protected = tr("allow storage of several nodes whose protection is published, or local drives")
+        protected = "allow storage of several nodes whose protection is published, or local drives"
         if not counts_nodes(storage):
-            return tr("{storage} is one server, and nothing else holds the data", storage=storage.name), protected
+            return f"{storage.name} is one server, and nothing else holds the data", protected
         survives = nodes_survived(storage)
         if survives is None:
-            return tr("no source says that {storage} survives the loss of a node", storage=storage.name), protected
+            return f"no source says that {storage.name} survives the loss of a node", protected
         if survives == 0:
-            return tr("{storage} does not survive the loss of a node", storage=storage.name), protected
+            return f"{storage.name} does not survive the loss of a node", protected
     if loss == "gateway" and platform.gateway is not None and not platform.has_spare_gateway:
-        why = tr("a node of {storage} has no second port for another gateway", storage=storage.name)
-        return why, tr("a fabric that the storage joins without a gateway needs none")
+        why = f"a node of {storage.name} has no second port for another gateway"
+        return why, "a fabric that the storage joins without a gateway needs none"
     if loss == "switch" and platform.attachment in _ON_FABRIC and not counts_nodes(storage):
-        return tr("the head node that serves the files has one port on the fabric"), two_ports
+        return "the head node that serves the files has one port on the fabric", two_ports
     has_one_way = platform.attachment == "fabric" and front_end_ports(platform) == 1
     if loss == "switch" and has_one_way and not nodes_survived(storage) and platform.back_end_switch is None:
-        why = tr("a node of {storage} has one port, and a switch takes all nodes on it along", storage=storage.name)
+        why = f"a node of {storage.name} has one port, and a switch takes all nodes on it along"
         return why, two_ports
     if loss == "switch" and fabric_ports(server.ports, platform.fabric) == 1:
-        why = tr("{server} has one port on the fabric, and a switch takes all servers on it along", server=server.name)
-        return why, tr("servers with two ports on the fabric would stay on the other switch")
+        why = f"{server.name} has one port on the fabric, and a switch takes all servers on it along"
+        return why, "servers with two ports on the fabric would stay on the other switch"
     device = _one_inlet(platform) if loss == "feed" else None
     if device is not None:
-        return tr("{device} has one power inlet", device=device.name), tr("a transfer switch gives it both feeds")
+        return f"{device.name} has one power inlet", "a transfer switch gives it both feeds"
     return "", ""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import mark
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import Stages
@@ -29,11 +28,11 @@ Bools = NDArray[np.bool_]
 
 # Limits that a request sets by naming what may be lost.
 LOSS_LIMITS: Mapping[Loss, str] = {
-    "server": mark("the targets without one server"),
-    "storage-node": mark("the targets without one storage node"),
-    "switch": mark("the targets without one switch"),
-    "gateway": mark("the targets without one gateway"),
-    "feed": mark("the targets without one power feed"),
+    "server": "the targets without one server",
+    "storage-node": "the targets without one storage node",
+    "switch": "the targets without one switch",
+    "gateway": "the targets without one gateway",
+    "feed": "the targets without one power feed",
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from sizer.base import units
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.language import tr
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -120,30 +119,30 @@ class Trials:
         """An input of one workload."""
         model, place = self.models[number], f"workload.{number}"
         if key == DATASET_SIZE:
-            what = tr("the size of the data set")
+            what = "the size of the data set"
             return Lever(key, f"{place}.dataset_bytes", what, model.work.dataset_bytes, upwards, is_count=False)
         if key == SAMPLE_SIZE:
-            what = tr("the size of an image") if model.work.dnn.sample == "image" else tr("the size of a sample")
+            what = "the size of an image" if model.work.dnn.sample == "image" else "the size of a sample"
             return Lever(key, f"{place}.sample_bytes", what, model.work.sample_bytes, upwards, is_count=False)
         if key == BATCH:
-            what, batch = tr("the batch of a GPU"), float(model.work.batch_per_gpu)
+            what, batch = "the batch of a GPU", float(model.work.batch_per_gpu)
             return Lever(key, f"{place}.batch_per_gpu", what, batch, upwards, is_count=True)
         kind, value = target_kind(model), target_value(model)
         where = f"{place}.target.{kind}"
         if kind == "time_to_train_s":
             # A shorter time is the higher target.
-            return Lever(key, where, tr("the time to train"), value, not upwards, False, _time_unit(value)[0])
+            return Lever(key, where, "the time to train", value, not upwards, False, _time_unit(value)[0])
         if kind == "samples_per_s":
             unit = sample_unit(model.work.dnn)
-            return Lever(key, where, tr("the target rate"), value, upwards, is_count=False, unit=unit)
-        return Lever(key, where, tr("the number of GPUs to keep busy"), value, upwards, is_count=True)
+            return Lever(key, where, "the target rate", value, upwards, is_count=False, unit=unit)
+        return Lever(key, where, "the number of GPUs to keep busy", value, upwards, is_count=True)
 
     def people(self, *, upwards: bool) -> tuple[Lever, ...]:
         """The data scientists of a team whose jobs grow with them; empty where there are none."""
         team = self.request.team
         if team is None or team.data_scientists is None or all(job.jobs_a_day_each is None for job in team.job):
             return ()
-        what, count = tr("the number of data scientists"), float(team.data_scientists)
+        what, count = "the number of data scientists", float(team.data_scientists)
         return (Lever(PEOPLE, "team.data_scientists", what, count, upwards, is_count=True),)
 
     def changed(self, lever: Lever, value: float) -> SizingRequest | None:
@@ -270,8 +269,7 @@ def _between(
     last = lever.value(still)
     is_past = last < lever.before if lever.upwards else last > lever.before
     texts = _text(lever, lever.before), _text(lever, after)
-    sentence = tr("If {what} went from {before} to {after}, {effect}.", what=lever.what, before=texts[0],
-                  after=texts[1], effect=effect)  # fmt: skip
+    sentence = f"If {lever.what} went from {texts[0]} to {texts[1]}, {effect}."
     return Change(lever.key, lever.before, lever.before if is_past else last, after, *texts, sentence, request)
 
 

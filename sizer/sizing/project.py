@@ -1,7 +1,6 @@
 """Performance of a cluster that is given, without a search."""
 
 from sizer.base.errors import RequestError
-from sizer.base.language import tr
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
@@ -92,7 +91,7 @@ def project(
         catalog,
         fitted,
         price_book(catalog),
-        tr("The cluster is given."),
+        "The cluster is given.",
     )
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.language import tr
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration, stored_calibration
@@ -83,10 +82,10 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
             if found:
                 deciding = last.deciding_prices(np.array(rows)) if len(rows) > 1 else ()
                 return GrowthPlan(growth, requests, works, n_years, stops, tuple(found), deciding)
-            why = tr("no platform that meets it also meets every year before")
+            why = "no platform that meets it also meets every year before"
         if n_years == 1:
             raise InfeasibleError(why)
-        stops = tr("Year {n} is not met: {why}", n=n_years, why=why)
+        stops = f"Year {n_years} is not met: {why}"
     raise AssertionError("the loop returns or raises")
 
 

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.estimate import Estimate, Spread
-from sizer.base.language import Texts, mark, tr
 from sizer.bom.bill import Bill
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.counted import Quantities
@@ -18,15 +17,13 @@ SCHEMA_VERSION = 1
 Floats = NDArray[np.float64]
 
 # Stages of the data path in their order; the key is used in files, the label on pages.
-STAGES = Texts(
-    {
-        "storage": mark("Storage"),
-        "network": mark("Network and gateway"),
-        "decode": mark("Host decode"),
-        "gpu": mark("GPU compute"),
-        "exchange": mark("Gradient exchange"),
-    }
-)
+STAGES = {
+    "storage": "Storage",
+    "network": "Network and gateway",
+    "decode": "Host decode",
+    "gpu": "GPU compute",
+    "exchange": "Gradient exchange",
+}
 
 
 @dataclass(frozen=True)
@@ -142,7 +139,7 @@ class DesignAnswer:
         storage = self.platform.storage.name
         if not self.storage_nodes:
             return f"{servers} + {storage}"
-        return tr("{servers} + {n} × {storage} nodes", servers=servers, n=self.storage_nodes, storage=storage)
+        return f"{servers} + {self.storage_nodes} × {storage} nodes"
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import grouped, si, significant
+from sizer.base.quantities import by_count, grouped, si, significant
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.wording import sample_unit
@@ -182,12 +181,12 @@ def _servers(end: _End, known: dict[int, Sizes]) -> int | None:
 def _stages(model: Model) -> Iterator[_Trial]:
     """Each stage at the ends of its interval; the exchange is part of the GPUs' step."""
     labels = {
-        "storage": tr("Read rate of the storage"),
-        "network": tr("Network to the storage"),
-        "decode": tr("Decoding on the hosts"),
-        "gpu": tr("Rate of the GPUs"),
+        "storage": "Read rate of the storage",
+        "network": "Network to the storage",
+        "decode": "Decoding on the hosts",
+        "gpu": "Rate of the GPUs",
     }
-    fitted = tr("90\u202f% interval of the calibration")
+    fitted = "90\u202f% interval of the calibration"
     basis = {"gpu": fitted, "decode": fitted}
     run = model.run
     for key, label in labels.items():
@@ -204,7 +203,7 @@ def _stages(model: Model) -> Iterator[_Trial]:
             )
             for rate, probability in zip(rates, (LOW, HIGH), strict=True)
         )
-        published = tr("90\u202f% of the span between its published rates")
+        published = "90\u202f% of the span between its published rates"
         yield _Trial(key, label, low, high, basis.get(key, published), key)
 
 
@@ -226,8 +225,8 @@ def _epochs(model: Model) -> Iterator[_Trial]:
         for count in (float(length.low[0]), float(length.high[0]))
     )
     # Servers are not sought: on other sizes the batch, and with it the curve's interval, is another.
-    basis = tr("90\u202f% interval of the curve through the recipe's published runs")
-    yield _Trial("epochs", tr("Epochs to the target"), low, high, basis, "", is_searched=False)
+    basis = "90\u202f% interval of the curve through the recipe's published runs"
+    yield _Trial("epochs", "Epochs to the target", low, high, basis, "", is_searched=False)
 
 
 def _requests(model: Model) -> Iterator[_Trial]:
@@ -240,7 +239,7 @@ def _requests(model: Model) -> Iterator[_Trial]:
 
 
 def _epochs_text(count: float) -> str:
-    return tr("{count} epochs", count=significant(count))
+    return f"{significant(count)} epochs"
 
 
 def _request_changes(model: Model) -> Iterator[tuple[str, str, list[tuple[str, dict[str, object]]]]]:
@@ -250,29 +249,29 @@ def _request_changes(model: Model) -> Iterator[tuple[str, str, list[tuple[str, d
     # As many samples as before: a data set of larger samples is larger.
     yield (
         "sample-size",
-        tr("Size of a sample"),
+        "Size of a sample",
         [(_size_text(model, size * f), {"sample_bytes": size * f, "dataset_bytes": data * f}) for f in FACTORS],
     )
     yield (
         "dataset-size",
-        tr("Size of the data set"),
+        "Size of the data set",
         [(_data_text(model, data * f), {"sample_bytes": size, "dataset_bytes": data * f}) for f in FACTORS],
     )
     batches = (max(1, int(batch * FACTORS[0])), min(MAX_BATCH, int(batch * FACTORS[1])))
     yield (
         "batch",
-        tr("Batch per GPU"),
+        "Batch per GPU",
         [(_batch_text(count), {"batch_per_gpu": count}) for count in batches],
     )
-    kinds = {"page-cache": tr("page cache of the servers"), "pinned": tr("data pinned in the servers' memory")}
+    kinds = {"page-cache": "page cache of the servers", "pinned": "data pinned in the servers' memory"}
     if work.request.cache != "none":
         ends: list[tuple[str, dict[str, object]]] = [
-            (tr("every read from the storage"), {"cache": "none"}),
+            ("every read from the storage", {"cache": "none"}),
             (kinds[work.request.cache], {}),
         ]
-        yield "cache", tr("Cache in the servers"), ends
+        yield "cache", "Cache in the servers", ends
     if {"mixed", "fp32"} <= set(work.stack.precisions):
-        yield "precision", tr("Precision"), _precisions(work.request, work.stack.id, batch)
+        yield "precision", "Precision", _precisions(work.request, work.stack.id, batch)
 
 
 def _precisions(asked: Workload, stack: str, batch: int) -> list[tuple[str, dict[str, object]]]:
@@ -280,9 +279,9 @@ def _precisions(asked: Workload, stack: str, batch: int) -> list[tuple[str, dict
     ratio = DEFAULT_BATCH["mixed"] // DEFAULT_BATCH["fp32"]
     other = max(1, batch // ratio) if asked.precision == "mixed" else min(MAX_BATCH, batch * ratio)
     ends: list[tuple[str, dict[str, object]]] = []
-    for precision, name in (("fp32", tr("single precision")), ("mixed", tr("mixed precision"))):
+    for precision, name in (("fp32", "single precision"), ("mixed", "mixed precision")):
         is_asked = precision == asked.precision
-        text = tr("{precision}, {batch}", precision=name, batch=_batch_text(batch if is_asked else other))
+        text = f"{name}, {_batch_text(batch if is_asked else other)}"
         changes: dict[str, object] = {"precision": precision, "batch_per_gpu": other, "stack": stack}
         ends.append((text, {} if is_asked else changes))
     return ends
@@ -290,26 +289,26 @@ def _precisions(asked: Workload, stack: str, batch: int) -> list[tuple[str, dict
 
 def _size_text(model: Model, size: float) -> str:
     if model.work.dnn.sample == "image":
-        return tr("{size} an image", size=si(size, "B"))
-    return tr("{size} a sample", size=si(size, "B"))
+        return f"{si(size, 'B')} an image"
+    return f"{si(size, 'B')} a sample"
 
 
 def _data_text(model: Model, size: float) -> str:
     holds = float(usable_bytes(model.platform.storage, model.platform.capacity_option, model.storage_nodes))
     if np.isfinite(holds) and size > holds:
-        return tr("{size}, more than the storage holds", size=si(size, "B"))
+        return f"{si(size, 'B')}, more than the storage holds"
     return si(size, "B")
 
 
 def _batch_text(count: int) -> str:
-    return trn("{count} sample a GPU", "{count} samples a GPU", count, count=grouped(count))
+    return by_count(count, f"{grouped(count)} sample a GPU", f"{grouped(count)} samples a GPU")
 
 
 def _basis(key: str) -> str:
     if key == "batch":
-        return tr("half and twice the request; whether it fits the GPUs' memory is not checked")
+        return "half and twice the request; whether it fits the GPUs' memory is not checked"
     if key == "cache":
-        return tr("without a cache, and as requested")
+        return "without a cache, and as requested"
     if key == "precision":
-        return tr("as requested, and the other one that the stack has; mixed precision doubles the batch that fits")
-    return tr("half and twice the request")
+        return "as requested, and the other one that the stack has; mixed precision doubles the batch that fits"
+    return "half and twice the request"

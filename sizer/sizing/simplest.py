@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.language import mark
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
@@ -31,12 +30,12 @@ STORAGE_ORDER = ("local", "nfs-server", "scale-out-nas", "parallel-file-system")
 _DEVICES = ("compute", "head node", "storage", "network")
 # Keys of the request that leave platforms out.
 CHOICES = (
-    mark("platforms.servers"),
-    mark("platforms.forbidden_servers"),
-    mark("platforms.gpus"),
-    mark("platforms.storage"),
-    mark("platforms.forbidden_storage"),
-    mark("platforms.fabrics"),
+    "platforms.servers",
+    "platforms.forbidden_servers",
+    "platforms.gpus",
+    "platforms.storage",
+    "platforms.forbidden_storage",
+    "platforms.fabrics",
 )
 
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.language import Texts, mark, tr, translated
-from sizer.base.quantities import duration, plain, si, with_commas
+from sizer.base.quantities import duration, grouped, plain, si
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
@@ -24,23 +23,19 @@ MAX_PLATFORMS_SHOWN = 8
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 60
 # What the first keys of the order count.
-_COUNTS = Texts(
-    {
-        "servers": mark("servers"),
-        "storage nodes": mark("storage nodes"),
-        "rack units": mark("rack units"),
-        "watts": mark("watts"),
-    }
-)
+_COUNTS = {
+    "servers": "servers",
+    "storage nodes": "storage nodes",
+    "rack units": "rack units",
+    "watts": "watts",
+}
 # What the first platform has by each key that a user may rank by; cost has a sentence of its own.
-_RANK_KEYS = Texts(
-    {
-        "time": mark("shortest time"),
-        "gpus": mark("fewest GPUs"),
-        "rack-units": mark("fewest rack units"),
-        "watts": mark("least power"),
-    }
-)
+_RANK_KEYS = {
+    "time": "shortest time",
+    "gpus": "fewest GPUs",
+    "rack-units": "fewest rack units",
+    "watts": "least power",
+}
 
 
 def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> SizingResult:
@@ -97,7 +92,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         runner_up_reason=reason,
         pareto=_pareto(counting, chosen),
         n_designs=judged.space.n_rows,
-        ruled_out={translated(limit): count for limit, count in counts_ruled_out(counting.passes).items()},
+        ruled_out=counts_ruled_out(counting.passes),
         assumptions=taken,
         questions=assumptions.questions(design, catalog),
         sources=assumptions.sources(design, taken, catalog),
@@ -106,20 +101,18 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
 
 def _selection(request: SizingRequest, order: Sequence[int], deciding: Sequence[str]) -> str:
     if len(order) == 1:
-        return tr("It is the only platform that the request allows and that meets it.")
+        return "It is the only platform that the request allows and that meets it."
     if request.rank_by is not None and request.rank_by in _RANK_KEYS:
-        return tr(
-            "Of {n} platforms that meet the request it has the {key}, the key asked for.",
-            n=len(order),
-            key=_RANK_KEYS[request.rank_by],
+        return (
+            f"Of {len(order)} platforms that meet the request it has the "
+            f"{_RANK_KEYS[request.rank_by]}, the key asked for."
         )
     if not deciding:
-        return tr("Of {n} platforms that meet the request it costs least at the prices known.", n=len(order))
-    return tr(
-        "{n} platforms meet the request. Prices that would rank them are missing, so they stand side by side; this one "
-        "is described because it has the fewest servers, then storage nodes, rack units and watts. That is no ranking "
-        "of vendors.",
-        n=len(order),
+        return f"Of {len(order)} platforms that meet the request it costs least at the prices known."
+    return (
+        f"{len(order)} platforms meet the request. Prices that would rank them are missing, so "
+        "they stand side by side; this one is described because it has the fewest servers, then "
+        "storage nodes, rack units and watts. That is no ranking of vendors."
     )
 
 
@@ -130,11 +123,8 @@ def _point(row: int, chosen: int, counting: Counting) -> ParetoPoint:
     servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
     storage = f"{nodes} × {platform.storage.name}" if nodes else platform.storage.name
     return ParetoPoint(
-        name=tr(
-            "{servers} + {storage} over {link}",
-            servers=f"{servers} × {platform.server.name}",
-            storage=storage,
-            link=kind_name(platform.fabric),
+        name="{servers} + {storage} over {link}".format(
+            servers=f"{servers} × {platform.server.name}", storage=storage, link=kind_name(platform.fabric)
         ),
         server=platform.server.id,
         storage=platform.storage.id,
@@ -181,7 +171,7 @@ def _runner_up(counting: Counting, order: Sequence[int]) -> tuple[ParetoPoint | 
         )
         others = np.flatnonzero(counting.feasible & ~is_same)
         if others.size == 0:
-            return None, tr("No other design meets the request.")
+            return None, "No other design meets the request."
         second = best_of(counting, others)
     return _point(second, chosen, counting), _why_lost(counting, chosen, second)
 
@@ -192,24 +182,19 @@ def _why_lost(counting: Counting, chosen: int, second: int) -> str:
     rank = rank_key(counting, pair)
     if rank is not None and rank[1] > rank[0]:
         if request.rank_by == "time":
-            return tr("It takes {more} instead of {less}.", more=duration(rank[1]), less=duration(rank[0]))
+            return f"It takes {duration(rank[1])} instead of {duration(rank[0])}."
         if request.rank_by is None or request.rank_by == "cost":
-            amount = f"{with_commas(rank[1] - rank[0])} {request.currency}"
-            return tr("Its priced lines cost {amount} more.", amount=amount)
+            amount = f"{grouped(rank[1] - rank[0])} {request.currency}"
+            return f"Its priced lines cost {amount} more."
     for name, (first, other) in zip(_COUNTS, keys(counting, pair), strict=False):
         if other > first:
             if name == "watts":
-                return tr("It draws up to {more} instead of {less}.", more=si(other, "W"), less=si(first, "W"))
-            return tr(
-                "It takes {more} {what} instead of {less}.", more=plain(other), less=plain(first), what=_COUNTS[name]
-            )
+                return f"It draws up to {si(other, 'W')} instead of {si(first, 'W')}."
+            return f"It takes {plain(other)} {_COUNTS[name]} instead of {plain(first)}."
         if other < first:
-            return tr(
-                "It has fewer {what} ({fewer} instead of {more}), but lost on an earlier key.",
-                what=_COUNTS[name],
-                fewer=plain(other),
-                more=plain(first),
+            return (
+                f"It has fewer {_COUNTS[name]} ({plain(other)} instead of {plain(first)}), but lost on an earlier key."
             )
-    return tr(
+    return (
         "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than needed."
     )

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.language import Texts, mark, tr, trn
-from sizer.base.quantities import grouped, plain, si, with_commas
+from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.beside import open_between
@@ -16,15 +15,13 @@ from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import Loss, Resilience, SizingRequest
 
 # What may be lost, as it stands in a sentence.
-ONE_LOST = Texts(
-    {
-        "server": mark("one server"),
-        "storage-node": mark("one storage node"),
-        "switch": mark("one switch"),
-        "gateway": mark("one gateway"),
-        "feed": mark("one power feed"),
-    }
-)
+ONE_LOST = {
+    "server": "one server",
+    "storage-node": "one storage node",
+    "switch": "one switch",
+    "gateway": "one gateway",
+    "feed": "one power feed",
+}
 
 
 @dataclass(frozen=True)
@@ -100,44 +97,43 @@ def spare_sentence(cost: SpareCost, currency: str) -> str:
     """The cost in one sentence."""
     lost = listed_losses(cost.losses)
     if cost.is_free:
-        return tr("The targets are kept without {lost}, and that takes no further part.", lost=lost)
+        return f"The targets are kept without {lost}, and that takes no further part."
     parts = list(_parts(cost))
     if cost.amount:
-        amount = f"{with_commas(abs(float(cost.amount)))} {currency}"
-        parts.append(tr("{what} more", what=amount) if cost.amount > 0 else tr("{what} less", what=amount))
+        amount = f"{grouped(abs(float(cost.amount)))} {currency}"
+        parts.append(f"{amount} more" if cost.amount > 0 else f"{amount} less")
     if cost.open_items:
-        parts.append(tr("further parts to be quoted"))
+        parts.append("further parts to be quoted")
     if not parts:
-        parts = [tr("other parts of the same number")]
-    told = tr("{first} and {last}", first=", ".join(parts[:-1]), last=parts[-1]) if len(parts) > 1 else parts[0]
-    return tr(
-        "The targets are kept without {lost}. Beside {design}, where nothing may fail, that takes {parts}.",
-        lost=lost, design=cost.without.name, parts=told,
-    )  # fmt: skip
+        parts = ["other parts of the same number"]
+    told = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    return (
+        f"The targets are kept without {lost}. Beside {cost.without.name}, where nothing may fail, that takes {told}."
+    )
 
 
 def listed_losses(losses: tuple[Loss, ...]) -> str:
     """'one server, one storage node or one power feed'."""
     names = [ONE_LOST[loss] for loss in losses]
-    return tr("{first} or {last}", first=", ".join(names[:-1]), last=names[-1]) if len(names) > 1 else names[0]
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
 
 
 def _parts(cost: SpareCost) -> Iterator[str]:
     servers, nodes, switches = (abs(n) for n in (cost.n_servers, cost.storage_nodes, cost.switches))
     units, watts = abs(cost.rack_units), si(abs(cost.power_w), "W")
     counts = (
-        (cost.n_servers, trn("{n} server", "{n} servers", servers, n=grouped(servers))),
-        (cost.storage_nodes, trn("{n} storage node", "{n} storage nodes", nodes, n=grouped(nodes))),
-        (cost.switches, trn("{n} switch", "{n} switches", switches, n=grouped(switches))),
-        (cost.rack_units, trn("{n} rack unit", "{n} rack units", round(units), n=plain(units))),
+        (cost.n_servers, by_count(servers, f"{grouped(servers)} server", f"{grouped(servers)} servers")),
+        (cost.storage_nodes, by_count(nodes, f"{grouped(nodes)} storage node", f"{grouped(nodes)} storage nodes")),
+        (cost.switches, by_count(switches, f"{grouped(switches)} switch", f"{grouped(switches)} switches")),
+        (cost.rack_units, by_count(round(units), f"{plain(units)} rack unit", f"{plain(units)} rack units")),
     )
     for number, text in counts:
         if number:
-            yield tr("{what} more", what=text) if number > 0 else tr("{what} fewer", what=text)
+            yield f"{text} more" if number > 0 else f"{text} fewer"
     if cost.power_w > 0:
-        yield tr("at least {watts} more", watts=watts) if cost.has_unknown_power else tr("{watts} more", watts=watts)
+        yield f"at least {watts} more" if cost.has_unknown_power else f"{watts} more"
     elif cost.power_w < 0:
-        yield tr("{watts} less", watts=watts)
+        yield f"{watts} less"
 
 
 def _switches(design: DesignAnswer) -> int:

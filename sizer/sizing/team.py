@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.perf import queueing
@@ -308,29 +307,26 @@ def _job_model(facts: JobFacts, team: Team, platform: Platform) -> JobModel:
     servers, length_s = int(facts.servers[0]), float(facts.duration_s[0])
     place = _place_text(job.gpus, servers, platform)
     if job.duration_s is not None:
-        how = tr("Stated in the request.")
+        how = "Stated in the request."
     elif not np.isfinite(length_s):
-        how = tr("It always runs; its length is not known.")
+        how = "It always runs; its length is not known."
     else:
-        how = tr(
-            "Time to train {workload} on {place} that storage does not hold up, with {start_up} to start.",
-            workload=job.workload or "",
-            place=place,
-            start_up=duration(float(facts.start_up_share[0]) * length_s),
+        how = (
+            f"Time to train {job.workload or ''} on {place} that storage does not hold up, with "
+            f"{duration(float(facts.start_up_share[0]) * length_s)} to start."
         )
     cold, warm = float(facts.cold_bytes_per_s[0]), float(facts.warm_bytes_per_s[0])
     if not rate:
-        reads = tr("It names no workload and is taken to read nothing that counts.")
+        reads = "It names no workload and is taken to read nothing that counts."
     elif not np.isfinite(length_s):
-        reads = tr("{cold} all the time, as in a first epoch: its length is not known.", cold=si(cold, "B/s"))
+        reads = f"{si(cold, 'B/s')} all the time, as in a first epoch: its length is not known."
     elif warm >= cold:
-        reads = tr("{cold} while it trains; its share of the memory saves nothing.", cold=si(cold, "B/s"))
+        reads = f"{si(cold, 'B/s')} while it trains; its share of the memory saves nothing."
     else:
-        reads = tr(
-            "{cold} in its first epoch, {warm} after it: {share} of the reads end in its share of the memory.",
-            cold=si(cold, "B/s"),
-            warm=si(warm, "B/s"),
-            share=f"{100 * float(facts.hit_fraction[0]):.0f}{NARROW_SPACE}%",
+        reads = (
+            "{cold} in its first epoch, {warm} after it: {share} of the reads end in its share of the memory."
+        ).format(
+            cold=si(cold, "B/s"), warm=si(warm, "B/s"), share=f"{100 * float(facts.hit_fraction[0]):.0f}{NARROW_SPACE}%"
         )
     return JobModel(
         job=job,
@@ -351,8 +347,8 @@ def _job_model(facts: JobFacts, team: Team, platform: Platform) -> JobModel:
 
 def _place_text(gpus: int, servers: int, platform: Platform) -> str:
     if servers > 1:
-        return tr("{n} GPUs in {servers} × {server}", n=gpus, servers=servers, server=platform.server.name)
-    return trn("{n} GPU of a {server}", "{n} GPUs of a {server}", gpus, n=gpus, server=platform.server.name)
+        return f"{gpus} GPUs in {servers} × {platform.server.name}"
+    return by_count(gpus, f"{gpus} GPU of a {platform.server.name}", f"{gpus} GPUs of a {platform.server.name}")
 
 
 def _erlang(model: TeamModel, n_servers: int) -> ErlangCheck | None:
@@ -401,36 +397,29 @@ def _assumptions(model: TeamModel, run: TeamRun) -> Iterator[str]:
     team = model.team
     queue = [model.jobs[place] for place in model.case.queue]
     if queue:
-        yield tr(
-            "Jobs arrive at random (Poisson) at a steady rate in {hours} hours of {days} days a week, and none "
-            "otherwise; they run at night, too.",
-            hours=plain(team.hours_a_day),
-            days=team.days_a_week,
+        yield (
+            f"Jobs arrive at random (Poisson) at a steady rate in {plain(team.hours_a_day)} hours of "
+            f"{team.days_a_week} days a week, and none otherwise; they run at night, too."
         )
         spread = [job.job.name for job in queue if job.job.durations == "exponential"]
         if spread:
-            yield tr(
-                "Durations spread exponentially around their mean: {jobs}. State fixed durations for jobs that "
-                "all last as long.",
-                jobs=", ".join(spread),
+            yield (
+                f"Durations spread exponentially around their mean: {', '.join(spread)}. State fixed "
+                "durations for jobs that all last as long."
             )
-        yield tr(
-            "{jobs} jobs in {weeks} weeks are simulated after {warm_up} weeks that are not counted, with the fixed "
-            "seed {seed}.",
-            jobs=grouped(run.n_jobs),
-            weeks=run.n_weeks,
-            warm_up=model.case.case.warm_up_weeks,
-            seed=SEED,
+        yield (
+            f"{grouped(run.n_jobs)} jobs in {run.n_weeks} weeks are simulated after "
+            f"{model.case.case.warm_up_weeks} weeks that are not counted, with the fixed seed {SEED}."
         )
         if team.order == "backfill":
-            yield tr("Backfill knows how long every job takes; guesses that are too long make waits longer than shown.")
-    yield tr(
-        "A job starts when all its GPUs are free at once: inside one server up to its GPUs, beyond in whole servers. "
-        "Jobs in one server share its memory and cores by their GPUs, and do not slow one another otherwise."
+            yield ("Backfill knows how long every job takes; guesses that are too long make waits longer than shown.")
+    yield (
+        "A job starts when all its GPUs are free at once: inside one server up to its GPUs, "
+        "beyond in whole servers. Jobs in one server share its memory and cores by their GPUs, "
+        "and do not slow one another otherwise."
     )
     if any(job.samples_per_s for job in model.jobs):
-        yield tr(
-            "Storage keeps up while it is sized for {share} of the time; in the rest jobs read more slowly, which is "
-            "not simulated.",
-            share=f"{plain(100 * team.demand_percentile)}{NARROW_SPACE}%",
-        )
+        yield (
+            "Storage keeps up while it is sized for {share} of the time; in the rest jobs read more "
+            "slowly, which is not simulated."
+        ).format(share=f"{plain(100 * team.demand_percentile)}{NARROW_SPACE}%")

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from sizer.base.estimate import Estimate
-from sizer.base.language import tr, trn
-from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant, with_commas
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
 from sizer.catalog.links import kind_name
 from sizer.catalog.wording import sentence
 from sizer.sizing.arrangement_run import StepSplit
@@ -41,19 +40,19 @@ def rate_words(ratio: Estimate, name: str, first: str) -> str:
     """How two rates compare: a difference is certain only where the interval of their ratio leaves out none."""
     value, low, high = (100 * (float(part) - 1) for part in ratio)
     names = {"name": name, "first": first, "percent": f"{significant(abs(value), 2)}{NARROW_SPACE}%"}
-    span = tr("{low} to {high}", low=signed(low), high=f"{signed(high)}{NARROW_SPACE}%")
+    span = "{low} to {high}".format(low=signed(low), high=f"{signed(high)}{NARROW_SPACE}%")
     if abs(value) < _ALIKE:
-        text = tr("{name} runs as fast as {first}", **names)
+        text = "{name} runs as fast as {first}".format(**names)
     elif low <= 0 <= high:
         text = (
-            tr("{name} runs perhaps {percent} faster than {first}", **names)
+            "{name} runs perhaps {percent} faster than {first}".format(**names)
             if value > 0
-            else tr("{name} runs perhaps {percent} slower than {first}", **names)
+            else "{name} runs perhaps {percent} slower than {first}".format(**names)
         )
     elif value > 0:
-        text = tr("{name} runs {percent} faster than {first}", **names)
+        text = "{name} runs {percent} faster than {first}".format(**names)
     else:
-        text = tr("{name} runs {percent} slower than {first}", **names)
+        text = "{name} runs {percent} slower than {first}".format(**names)
     return text if high - low < _EXACT else f"{text} ({span})"
 
 
@@ -66,40 +65,40 @@ def signed(percent: float) -> str:
 def gradient_words(way: Way, split: StepSplit) -> str:
     """How long the gradients of a step take, and how much of it shows."""
     if not split.exchange_s:
-        return tr("one GPU exchanges no gradients")
+        return "one GPU exchanges no gradients"
     if not split.between_s:
-        text = tr("the gradients of a step take {inside} inside the server", inside=_ms(split.inside_s))
+        text = f"the gradients of a step take {_ms(split.inside_s)} inside the server"
     else:
-        text = tr(
-            "the gradients of a step take {inside} inside the servers and {between} between them over {fabric}",
-            inside=_ms(split.inside_s),
-            between=_ms(split.between_s),
-            fabric=kind_name(way.design.platform.fabric),
+        text = (
+            f"the gradients of a step take {_ms(split.inside_s)} inside the servers and "
+            f"{_ms(split.between_s)} between them over {kind_name(way.design.platform.fabric)}"
         )
     if split.exposed_s < _NOTHING_S:
-        return tr("{gradients}, hidden behind the computation", gradients=text)
-    return tr("{gradients}, of which {exposed} is not hidden", gradients=text, exposed=_ms(split.exposed_s))
+        return f"{text}, hidden behind the computation"
+    return f"{text}, of which {_ms(split.exposed_s)} is not hidden"
 
 
 def storage_words(same: SameGpus, design_nodes: int) -> str:
     """Which storage all arrangements have, and whether it holds one of them back."""
     storage = same.first.design.platform.storage
     if storage.kind == "local":
-        text = tr("Each kind of server reads from its own local drives")
+        text = "Each kind of server reads from its own local drives"
     elif not same.storage_nodes:
-        text = tr("All arrangements read from {storage}", storage=storage.name)
+        text = f"All arrangements read from {storage.name}"
     elif not same.storage_is_sized or same.storage_nodes == design_nodes:
-        text = tr("All arrangements have the {n} {storage} nodes of the design", n=same.storage_nodes,
-                  storage=storage.name)  # fmt: skip
+        text = f"All arrangements have the {same.storage_nodes} {storage.name} nodes of the design"
     else:
-        text = tr("All arrangements have {n} {storage} nodes, enough for the full servers that read most",
-                  n=same.storage_nodes, storage=storage.name)  # fmt: skip
+        text = (
+            f"All arrangements have {same.storage_nodes} {storage.name} nodes, enough for the full "
+            "servers that read most"
+        )
     held = [
-        way.arrangement.name for way in same.ways
+        way.arrangement.name
+        for way in same.ways
         if any(run.answer.bottleneck in ("storage", "network") for run in way.runs)
-    ]  # fmt: skip
+    ]
     if held:
-        text += "; " + tr("storage or network still holds back {names}", names=", ".join(held))
+        text += "; " + f"storage or network still holds back {', '.join(held)}"
     return sentence(text)
 
 
@@ -118,33 +117,33 @@ def _cause(one: WayRun, other: WayRun, first: Way, second: Way) -> Iterator[str]
         is_more = change > 0
         if part == "compute_s" and gpus["one"] != gpus["other"]:
             yield (
-                tr("a step on {one} computes {time} longer than on {other}", **gpus, **values)
+                "a step on {one} computes {time} longer than on {other}".format(**gpus, **values)
                 if is_more
-                else tr("a step on {one} computes {time} less than on {other}", **gpus, **values)
+                else "a step on {one} computes {time} less than on {other}".format(**gpus, **values)
             )
         elif part == "compute_s":
             yield (
-                tr("a step computes {time} longer", **values)
+                "a step computes {time} longer".format(**values)
                 if is_more
-                else tr("a step computes {time} less", **values)
+                else "a step computes {time} less".format(**values)
             )
         elif part == "exposed_s":
             yield (
-                tr("gradients hold a step up {time} longer", **values)
+                "gradients hold a step up {time} longer".format(**values)
                 if is_more
-                else tr("gradients hold a step up {time} less", **values)
+                else "gradients hold a step up {time} less".format(**values)
             )
         elif part == "waiting_s":
             yield (
-                tr("its GPUs wait {time} longer for one another", **values)
+                "its GPUs wait {time} longer for one another".format(**values)
                 if is_more
-                else tr("its GPUs wait {time} less for one another", **values)
+                else "its GPUs wait {time} less for one another".format(**values)
             )
         else:
             yield (
-                tr("its GPUs wait {time} longer for data", **values)
+                "its GPUs wait {time} longer for data".format(**values)
                 if is_more
-                else tr("its GPUs wait {time} less for data", **values)
+                else "its GPUs wait {time} less for data".format(**values)
             )
     yield gradient_words(second, after)
 
@@ -165,24 +164,24 @@ def _hardware(first: Way, second: Way) -> str:
         second.n_cables - first.n_cables,
     )
     counts = (
-        (switches, trn("{count} switch", "{count} switches", abs(switches), count=grouped(abs(switches)))),
-        (ports, trn("{count} port", "{count} ports", abs(ports), count=grouped(abs(ports)))),
-        (cables, trn("{count} cable", "{count} cables", abs(cables), count=grouped(abs(cables)))),
+        (switches, by_count(abs(switches), f"{grouped(abs(switches))} switch", f"{grouped(abs(switches))} switches")),
+        (ports, by_count(abs(ports), f"{grouped(abs(ports))} port", f"{grouped(abs(ports))} ports")),
+        (cables, by_count(abs(cables), f"{grouped(abs(cables))} cable", f"{grouped(abs(cables))} cables")),
     )
     for count, text in counts:
         if count:
             (more if count > 0 else less).append(text)
     parts = []
     if more:
-        parts.append(tr("More: {things}", things=", ".join(more)))
+        parts.append(f"More: {', '.join(more)}")
     if less:
-        parts.append(tr("Less: {things}", things=", ".join(less)))
+        parts.append(f"Less: {', '.join(less)}")
     if not parts:
-        return tr("Rack units, watts, ports and cables are the same")
+        return "Rack units, watts, ports and cables are the same"
     text = ". ".join(parts)
     # What has no published draw is the same on both sides only where the same devices lack it.
     if abs(watts) >= _SEEN * first.power_max_w and _unknown(first) != _unknown(second):
-        text += "; " + tr("not all draws are published, so the difference in watts is uncertain")
+        text += "; " + "not all draws are published, so the difference in watts is uncertain"
     return text
 
 
@@ -196,15 +195,14 @@ def _price(first: Way, second: Way) -> str:
     if one.net_total.is_unknown or other.net_total.is_unknown:
         return ""
     change = other.total - one.total
-    amount = f"{with_commas(abs(float(change)))} {other.currency}"
+    amount = f"{grouped(abs(float(change)))} {other.currency}"
     if not change:
-        text = tr("Priced lines cost the same")
+        text = "Priced lines cost the same"
     else:
-        text = tr("Priced lines cost {amount} more", amount=amount) if change > 0 else tr(
-            "Priced lines cost {amount} less", amount=amount)  # fmt: skip
+        text = f"Priced lines cost {amount} more" if change > 0 else f"Priced lines cost {amount} less"
     if one.is_complete and other.is_complete:
         return text
-    return text + "; " + tr("lines to be quoted come on top of both")
+    return text + "; " + "lines to be quoted come on top of both"
 
 
 def _ms(seconds: float) -> str:

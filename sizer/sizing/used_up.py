@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.errors import InfeasibleError
-from sizer.base.language import mark
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.counted import Quantities
@@ -21,13 +20,13 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 
 # Names are English until they are shown.
-GPUS, DECODE = mark("Rate of the GPUs"), mark("Host processors that decode")
-READS, CAPACITY = mark("Storage read rate"), mark("Storage capacity")
-GATEWAY, NICS = mark("Gateway uplinks"), mark("Network ports of the servers")
-SWITCH_PORTS, UNITS = mark("Switch ports"), mark("Rack units of the racks")
-FEEDS, WAITS = mark("Power feeds of the racks"), mark("Servers for the team's waits")
-RACK_LIMIT, POWER_LIMIT = mark("Limit of racks"), mark("Limit of power")
-UNIT_LIMIT, SERVER_LIMIT = mark("Limit of rack units"), mark("Limit of servers")
+GPUS, DECODE = "Rate of the GPUs", "Host processors that decode"
+READS, CAPACITY = "Storage read rate", "Storage capacity"
+GATEWAY, NICS = "Gateway uplinks", "Network ports of the servers"
+SWITCH_PORTS, UNITS = "Switch ports", "Rack units of the racks"
+FEEDS, WAITS = "Power feeds of the racks", "Servers for the team's waits"
+RACK_LIMIT, POWER_LIMIT = "Limit of racks", "Limit of power"
+UNIT_LIMIT, SERVER_LIMIT = "Limit of rack units", "Limit of servers"
 
 
 @dataclass(frozen=True)

@@ -145,15 +145,25 @@ def bill_table(bill: Bill) -> Table:
     price = "Unit price" if bill.is_customer_copy else "Unit list price"
     unit, extended = f"{price}, {bill.currency}", f"Extended, {bill.currency}"
     heads = columns(
-        ("Line", "left", 5), ("Vendor", "left", 12), ("Description", "left", 37), ("Part number", "left", 14),
-        ("Number", "right", 7), (unit, "right", 11), (extended, "right", 14),
-    )  # fmt: skip
+        ("Line", "left", 5),
+        ("Vendor", "left", 12),
+        ("Description", "left", 37),
+        ("Part number", "left", 14),
+        ("Number", "right", 7),
+        (unit, "right", 11),
+        (extended, "right", 14),
+    )
     if bill.has_discount:
         heads = columns(
-            ("Line", "left", 5), ("Vendor", "left", 11), ("Description", "left", 33), ("Part number", "left", 13),
-            ("Number", "right", 7), (unit, "right", 11), ("Discount", "right", 7),
+            ("Line", "left", 5),
+            ("Vendor", "left", 11),
+            ("Description", "left", 33),
+            ("Part number", "left", 13),
+            ("Number", "right", 7),
+            (unit, "right", 11),
+            ("Discount", "right", 7),
             (f"Extended net, {bill.currency}", "right", 13),
-        )  # fmt: skip
+        )
     return Table("bill", "Bill of materials", heads, tuple(rows), price_note(bill))
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from babel import Locale
 
 from sizer.base.errors import RequestError
-from sizer.base.language import locales
+from sizer.base.locale import LOCALES
 from sizer.base.toml_text import to_toml
 from sizer.report.logo import MAX_LOGO_BYTES
 from sizer.report.profile import MAX_PROFILE_BYTES, PLAIN, Profile
@@ -83,7 +83,7 @@ def in_words(now: Profile) -> str:
 
 def _form(now: Profile) -> None:
     prefix = _prefix()
-    known = list(locales())
+    known = list(LOCALES)
     with st.form(f"form-{prefix}", border=False):
         with st.container(horizontal=True):
             _text("company", now, prefix, _LINE, "Whose documents they are")
@@ -95,9 +95,13 @@ def _form(now: Profile) -> None:
             st.color_picker(_LABELS["accent"], now.accent, key=f"{prefix}/accent", help=hint)
             st.color_picker(_LABELS["banner"], now.banner, key=f"{prefix}/banner", help=hint)
             st.selectbox(
-                _LABELS["paper"], list(_PAPERS), list(_PAPERS).index(now.paper), _PAPERS.__getitem__,
-                key=f"{prefix}/paper", width=120,
-            )  # fmt: skip
+                _LABELS["paper"],
+                list(_PAPERS),
+                list(_PAPERS).index(now.paper),
+                _PAPERS.__getitem__,
+                key=f"{prefix}/paper",
+                width=120,
+            )
             st.selectbox(
                 _LABELS["locale"], known, known.index(now.locale), _locale_name, key=f"{prefix}/locale", width=260
             )
@@ -119,15 +123,25 @@ def _files(now: Profile) -> None:
     """The profile as files to use again, and the way back."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.download_button(
-            "Profile, TOML", toml_of(now), "profile.toml", "application/toml", key="profile-download",
-            on_click="ignore", icon=":material/download:",
-        )  # fmt: skip
+            "Profile, TOML",
+            toml_of(now),
+            "profile.toml",
+            "application/toml",
+            key="profile-download",
+            on_click="ignore",
+            icon=":material/download:",
+        )
         if now.logo_uri:
             picture = base64.b64decode(now.logo_uri.partition(",")[2])
             st.download_button(
-                "Logo, PNG", picture, _LOGO_FILE, "image/png", key="logo-download", on_click="ignore",
+                "Logo, PNG",
+                picture,
+                _LOGO_FILE,
+                "image/png",
+                key="logo-download",
+                on_click="ignore",
                 icon=":material/download:",
-            )  # fmt: skip
+            )
             st.button("Remove the logo", key="logo-remove", on_click=_remove_logo, icon=":material/delete:")
         if now != PLAIN:
             st.button("Back to plain", key="profile-plain", on_click=_back_to_plain, icon=":material/restart_alt:")

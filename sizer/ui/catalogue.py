@@ -49,9 +49,14 @@ def show(view: View) -> None:
     st.header("Catalogue", anchor=False)
     _follow_link(view.catalog)
     shown = st.segmented_control(
-        "Look at", (_PARTS, _UNKNOWN, _SOURCES), default=_PARTS, required=True, key=_key("view"),
-        persist_state="session", label_visibility="collapsed",
-    )  # fmt: skip
+        "Look at",
+        (_PARTS, _UNKNOWN, _SOURCES),
+        default=_PARTS,
+        required=True,
+        key=_key("view"),
+        persist_state="session",
+        label_visibility="collapsed",
+    )
     if shown == _UNKNOWN:
         _unknown(view)
     elif shown == _SOURCES:
@@ -89,14 +94,21 @@ def _parts(view: View) -> None:
     left, right = st.columns(2)
     kinds = list(KINDS)
     kind = left.selectbox(
-        "Kind of part", kinds, kinds.index(st.session_state.get(_KIND, "gpus")), key=_key("kind"),
-        format_func=lambda folder: f"{KINDS[folder]} ({len(catalog.folder(folder))})", persist_state="session",
-    )  # fmt: skip
+        "Kind of part",
+        kinds,
+        kinds.index(st.session_state.get(_KIND, "gpus")),
+        key=_key("kind"),
+        format_func=lambda folder: f"{KINDS[folder]} ({len(catalog.folder(folder))})",
+        persist_state="session",
+    )
     st.session_state[_KIND] = kind
     text = right.text_input(
-        "Search all kinds", max_chars=_MOST_TYPED, placeholder="Name, vendor or part number", key=_key("search"),
+        "Search all kinds",
+        max_chars=_MOST_TYPED,
+        placeholder="Name, vendor or part number",
+        key=_key("search"),
         persist_state="session",
-    )  # fmt: skip
+    )
     if text.strip():
         found = matching(catalog, text)
         look.note(f"{plural(len(found), 'part')} of {len(list(catalog.items()))} hold all words of the search.")
@@ -122,9 +134,12 @@ def _chosen(found: list[Item], catalog: Catalog) -> Item:
     names = {item.id: part_name(item, catalog) for item in found}
     # The choice is kept apart for each list: another list is another field.
     chosen: str = st.selectbox(
-        "Part to look at in full", ids, ids.index(start) if start in ids else 0, format_func=names.__getitem__,
+        "Part to look at in full",
+        ids,
+        ids.index(start) if start in ids else 0,
+        format_func=names.__getitem__,
         key=_key(f"part-of-{ids[0]}-{len(ids)}"),
-    )  # fmt: skip
+    )
     st.session_state[_PART] = st.session_state[_FOLLOWED] = chosen
     if st.query_params.get(PARAMETER) != chosen:
         st.query_params[PARAMETER] = chosen
@@ -189,14 +204,22 @@ def _unknown(view: View) -> None:
     left, right = st.columns(2)
     present = {gap.kind for gap in found}
     kinds = left.multiselect(
-        "Kind of part", [kind for kind in KINDS if kind in present], format_func=KINDS.__getitem__, placeholder="Any",
-        key=_key("unknown-kinds"), persist_state="session",
-    )  # fmt: skip
+        "Kind of part",
+        [kind for kind in KINDS if kind in present],
+        format_func=KINDS.__getitem__,
+        placeholder="Any",
+        key=_key("unknown-kinds"),
+        persist_state="session",
+    )
     facts = dict(fact_counts(found))
     asked = right.multiselect(
-        "What is unknown", list(facts), format_func=lambda fact: f"{fact} ({facts[fact]})", placeholder="Anything",
-        key=_key("unknown-facts"), persist_state="session",
-    )  # fmt: skip
+        "What is unknown",
+        list(facts),
+        format_func=lambda fact: f"{fact} ({facts[fact]})",
+        placeholder="Anything",
+        key=_key("unknown-facts"),
+        persist_state="session",
+    )
     used = None
     if view.result is not None and st.toggle(
         "Only parts of the present design", key=_key("unknown-used"), persist_state="session"
@@ -213,13 +236,20 @@ def _unknown(view: View) -> None:
 def _sources(catalog: Catalog) -> None:
     left, right = st.columns(2)
     text = left.text_input(
-        "Search the documents", max_chars=_MOST_TYPED, placeholder="Title, publisher or place",
-        key=_key("source-search"), persist_state="session",
-    )  # fmt: skip
-    grades = right.multiselect(
-        "Grade", list(_GRADES), format_func=_GRADES.__getitem__, placeholder="Any", key=_key("grades"),
+        "Search the documents",
+        max_chars=_MOST_TYPED,
+        placeholder="Title, publisher or place",
+        key=_key("source-search"),
         persist_state="session",
-    )  # fmt: skip
+    )
+    grades = right.multiselect(
+        "Grade",
+        list(_GRADES),
+        format_func=_GRADES.__getitem__,
+        placeholder="Any",
+        key=_key("grades"),
+        persist_state="session",
+    )
     table = sources_table(catalog, _measurements(), text, grades)
     if table.rows:
         look.note(

@@ -45,32 +45,52 @@ def show() -> None:
         with left:
             fields.choice("Way in", (*HERE, "ingest"), WAYS, "", "By which the data reach the storage.", in_form=True)
             fields.quantity(
-                "Rate of the source", (*HERE, "source_bytes_per_s"),
-                "What the customer's archive and its network deliver.", "not stated", in_form=True,
-            )  # fmt: skip
+                "Rate of the source",
+                (*HERE, "source_bytes_per_s"),
+                "What the customer's archive and its network deliver.",
+                "not stated",
+                in_form=True,
+            )
             fields.flag(
-                "Copy to local drives first", (*HERE, "copy_to_local"),
+                "Copy to local drives first",
+                (*HERE, "copy_to_local"),
                 "Compare a copy on every server's own drives with reading the storage in every epoch.",
-            )  # fmt: skip
+            )
         with middle:
             fields.number(
-                "Snapshots, share of the data", (*HERE, "snapshot_share"),
-                "Space that snapshots take: 0.2 is a fifth of the data.", 0.0, 1.0, "0", in_form=True,
-            )  # fmt: skip
+                "Snapshots, share of the data",
+                (*HERE, "snapshot_share"),
+                "Space that snapshots take: 0.2 is a fifth of the data.",
+                0.0,
+                1.0,
+                "0",
+                in_form=True,
+            )
             fields.number(
-                "Reserve, share of the data", (*HERE, "reserve_share"),
-                "Space that stays free for data to come: 0.5 is half as much again.", 0.0, 20.0, "0", in_form=True,
-            )  # fmt: skip
+                "Reserve, share of the data",
+                (*HERE, "reserve_share"),
+                "Space that stays free for data to come: 0.5 is half as much again.",
+                0.0,
+                20.0,
+                "0",
+                in_form=True,
+            )
             fields.number(
-                "Core-seconds to transform a sample", (*HERE, "transform_core_s"),
-                "Work on one sample ahead of training. Without it the cost of decoding stands in.", 1e-9, 1e6,
-                "not transformed", in_form=True,
-            )  # fmt: skip
+                "Core-seconds to transform a sample",
+                (*HERE, "transform_core_s"),
+                "Work on one sample ahead of training. Without it the cost of decoding stands in.",
+                1e-9,
+                1e6,
+                "not transformed",
+                in_form=True,
+            )
             fields.quantity(
-                "Raw sample", (*HERE, "raw_sample_bytes"),
+                "Raw sample",
+                (*HERE, "raw_sample_bytes"),
                 "Size in which a sample comes, where it is transformed ahead. The raw set is kept, too.",
-                "as prepared", in_form=True,
-            )  # fmt: skip
+                "as prepared",
+                in_form=True,
+            )
         with right:
             fields.quantity(
                 "Checkpoint every", (*HERE, "checkpoint_every_s"), "Empty: none are counted.", "none", in_form=True
@@ -79,9 +99,14 @@ def show() -> None:
                 "Checkpoints kept", (*HERE, "checkpoints_kept"), "Of each training.", 100_000, "1", in_form=True
             )
             fields.number(
-                "Bytes a parameter in a checkpoint", (*HERE, "checkpoint_bytes_per_parameter"),
-                "Default: 8, weights and momentum in single precision.", 1.0, 64.0, "8", in_form=True,
-            )  # fmt: skip
+                "Bytes a parameter in a checkpoint",
+                (*HERE, "checkpoint_bytes_per_parameter"),
+                "Default: 8, weights and momentum in single precision.",
+                1.0,
+                64.0,
+                "8",
+                in_form=True,
+            )
         st.form_submit_button("Apply these data", on_click=_store)
 
 

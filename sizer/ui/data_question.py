@@ -34,9 +34,11 @@ def show(view: View) -> None:
     if view.result.request.data == DataCare():
         st.info("The request says nothing about snapshots, reserve or checkpoints: only the data sets must fit.")
         st.button(
-            "Enter snapshots, reserve and checkpoints", on_click=data_form.begin, key="enter-data",
+            "Enter snapshots, reserve and checkpoints",
+            on_click=data_form.begin,
+            key="enter-data",
             icon=":material/database:",
-        )  # fmt: skip
+        )
     _draw(view, account_table(plan))
     st.subheader("How long the data take to come in", anchor=False)
     look.note(fill_text(plan.ingest))

@@ -79,14 +79,23 @@ def _choice(evidence: Evidence, catalog: Catalog) -> Choice:
     found = evidence.published
     measures = [_EVERYTHING, *(one.title for one in facts.MEASURES)]
     measure = st.segmented_control(
-        "What was measured", measures, default=facts.RATE.title, key=_key("measure"), required=True,
+        "What was measured",
+        measures,
+        default=facts.RATE.title,
+        key=_key("measure"),
+        required=True,
         persist_state="session",
-    )  # fmt: skip
+    )
     is_unseen = st.segmented_control(
-        "Each number is predicted by", list(_FITS), default=True, format_func=_FITS.__getitem__, key=_key("fit"),
-        required=True, persist_state="session",
+        "Each number is predicted by",
+        list(_FITS),
+        default=True,
+        format_func=_FITS.__getitem__,
+        key=_key("fit"),
+        required=True,
+        persist_state="session",
         help="Without its source is the honest test: so good is the model on a run that nobody has published.",
-    )  # fmt: skip
+    )
     columns = st.columns(4)
     tasks = _several(columns[0], "Task", found, lambda one: one.run.task, facts.task_name)
     dnns = _several(columns[1], "Neural network", found, lambda one: one.dnn)
@@ -99,13 +108,19 @@ def _choice(evidence: Evidence, catalog: Catalog) -> Choice:
     )
     part_counts = Counter(one.part for one in found)
     parts = columns[2].selectbox(
-        "Part in the fit", list(_PARTS), key=_key("part"), persist_state="session",
-        format_func=lambda key: f"{_PARTS[key][0]} ({grouped(sum(part_counts[one] for one in _PARTS[key][1]))})",
-    )  # fmt: skip
-    interval = columns[3].selectbox(
-        "90 % interval", list(_INTERVALS), format_func=_INTERVALS.__getitem__, key=_key("interval"),
+        "Part in the fit",
+        list(_PARTS),
+        key=_key("part"),
         persist_state="session",
-    )  # fmt: skip
+        format_func=lambda key: f"{_PARTS[key][0]} ({grouped(sum(part_counts[one] for one in _PARTS[key][1]))})",
+    )
+    interval = columns[3].selectbox(
+        "90 % interval",
+        list(_INTERVALS),
+        format_func=_INTERVALS.__getitem__,
+        key=_key("interval"),
+        persist_state="session",
+    )
     return Choice(
         measure="" if measure == _EVERYTHING else measure,
         is_unseen=is_unseen,
@@ -127,9 +142,13 @@ def _n_gpus(counts: list[int]) -> tuple[int, int] | None:
         return None
     ends = (counts[0], counts[-1])
     picked = st.select_slider(
-        "Number of GPUs of the run", counts, ends, key=_key("n-gpus"), persist_state="session",
+        "Number of GPUs of the run",
+        counts,
+        ends,
+        key=_key("n-gpus"),
+        persist_state="session",
         help="Between other ends than the first and the last, runs whose GPUs nobody stated do not show.",
-    )  # fmt: skip
+    )
     return None if picked == ends else picked
 
 
@@ -144,9 +163,13 @@ def _several(
     counts = Counter(value(one) for one in found)
     options = [one for one, _ in sorted(counts.items(), key=lambda pair: (-pair[1], name(pair[0])))]
     picked = column.multiselect(
-        label, options, key=_key(label), placeholder="Any", persist_state="session",
+        label,
+        options,
+        key=_key(label),
+        placeholder="Any",
+        persist_state="session",
         format_func=lambda one: f"{name(one)} ({grouped(counts[one])})",
-    )  # fmt: skip
+    )
     return tuple(picked)
 
 

@@ -150,8 +150,14 @@ def _reserve(view: View, case: FailureCase) -> None:
                 help="Writes it into the request, which is then sized with one part more where that is needed.",
             )
         if losses:
-            st.button("Without a reserve", icon=":material/undo:", key="no-reserve", on_click=_ask, args=((),),
-                      disabled=not view.is_current)  # fmt: skip
+            st.button(
+                "Without a reserve",
+                icon=":material/undo:",
+                key="no-reserve",
+                on_click=_ask,
+                args=((),),
+                disabled=not view.is_current,
+            )
 
 
 def _ask(losses: tuple[Loss, ...]) -> None:

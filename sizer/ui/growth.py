@@ -37,10 +37,17 @@ def show(view: View) -> None:
     st.header("What to buy in which year", anchor=False)
     request = view.result.request
     if request.growth is None:
-        st.info("The request says nothing about later years. Enter by which factor data, samples, networks or targets "
-                "grow in a year.")  # fmt: skip
-        st.button("Enter growth", on_click=growth_form.begin, key="ask-growth", icon=":material/trending_up:",
-                  disabled=not view.is_current)  # fmt: skip
+        st.info(
+            "The request says nothing about later years. Enter by which factor data, samples, networks or targets "
+            "grow in a year."
+        )
+        st.button(
+            "Enter growth",
+            on_click=growth_form.begin,
+            key="ask-growth",
+            icon=":material/trending_up:",
+            disabled=not view.is_current,
+        )
         return
     stated = request.growth.model_dump()
     tried = _sliders(view, stated)
@@ -140,8 +147,9 @@ def _buttons(view: View, stated: dict[str, Any], tried: dict[str, Any]) -> None:
     """Set the sliders back, or write their values into the request."""
     changed = {key: value for key, value in tried.items() if value != stated[key]}
     with st.container(horizontal=True, gap="small"):
-        st.button("Reset the sliders", icon=":material/undo:", key="growth-reset", on_click=_reset,
-                  disabled=not changed)  # fmt: skip
+        st.button(
+            "Reset the sliders", icon=":material/undo:", key="growth-reset", on_click=_reset, disabled=not changed
+        )
         st.button(
             "Take these factors",
             icon=":material/check:",

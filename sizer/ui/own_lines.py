@@ -45,13 +45,23 @@ def _listed(number: int, line: dict[str, Any]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(said)}:** {plain(_words(line))}", width="stretch")
         st.button(
-            "Change", key=f"own-change-{number}", on_click=_choose, args=(number,), type="tertiary",
-            icon=":material/edit:", help=f"Change {plain(said)} in the form below",
-        )  # fmt: skip
+            "Change",
+            key=f"own-change-{number}",
+            on_click=_choose,
+            args=(number,),
+            type="tertiary",
+            icon=":material/edit:",
+            help=f"Change {plain(said)} in the form below",
+        )
         st.button(
-            "Remove", key=f"own-remove-{number}", on_click=_remove, args=(number,), type="tertiary",
-            icon=":material/delete:", help=f"Take {plain(said)} out of the quote",
-        )  # fmt: skip
+            "Remove",
+            key=f"own-remove-{number}",
+            on_click=_remove,
+            args=(number,),
+            type="tertiary",
+            icon=":material/delete:",
+            help=f"Take {plain(said)} out of the quote",
+        )
 
 
 def _words(line: dict[str, Any]) -> str:
@@ -78,18 +88,25 @@ def _form(place: int | None, line: dict[str, Any], currency: str) -> None:
         _text("Description", "description", given, prefix, 200)
         with st.container(horizontal=True):
             st.selectbox(
-                "Part of the bill", CATEGORIES, key=f"{prefix}/category", width=180,
+                "Part of the bill",
+                CATEGORIES,
+                key=f"{prefix}/category",
+                width=180,
                 index=CATEGORIES.index(given["category"] if given["category"] in CATEGORIES else "service"),
                 format_func=lambda one: sentence(one).rstrip("."),
-            )  # fmt: skip
+            )
             _text("Quantity", "quantity", {"quantity": given["quantity"] or "1"}, prefix, 7, 100)
             _text("Unit", "unit", {"unit": given["unit"] or "EA"}, prefix, 12, 100)
             _text(f"Unit list price, {currency}", "unit_price", given, prefix, 20, 170, "to be quoted")
             _text("Discount, %", "discount_percent", given, prefix, 8, 110)
             st.selectbox(
-                "In the quote", list(STATES), key=f"{prefix}/status", width=150, format_func=STATES.__getitem__,
+                "In the quote",
+                list(STATES),
+                key=f"{prefix}/status",
+                width=150,
+                format_func=STATES.__getitem__,
                 index=list(STATES).index(given["status"] if given["status"] in STATES else "added"),
-            )  # fmt: skip
+            )
         with st.container(horizontal=True):
             _text("Vendor", "manufacturer", given, prefix, 120, 180)
             _text("Part number", "sku", given, prefix, 120, 180)
@@ -104,13 +121,24 @@ def _form(place: int | None, line: dict[str, Any], currency: str) -> None:
 
 
 def _text(
-    label: str, name: str, given: dict[str, str], prefix: str, longest: int, width: int | None = None,
-    placeholder: str = "", hint: str | None = None,
-) -> None:  # fmt: skip
+    label: str,
+    name: str,
+    given: dict[str, str],
+    prefix: str,
+    longest: int,
+    width: int | None = None,
+    placeholder: str = "",
+    hint: str | None = None,
+) -> None:
     st.text_input(
-        label, given[name], max_chars=longest, key=f"{prefix}/{name}", placeholder=placeholder, help=hint,
+        label,
+        given[name],
+        max_chars=longest,
+        key=f"{prefix}/{name}",
+        placeholder=placeholder,
+        help=hint,
         width="stretch" if width is None else width,
-    )  # fmt: skip
+    )
 
 
 def _save(prefix: str, place: int | None) -> None:

@@ -39,13 +39,23 @@ def show(view: View) -> None:
         with st.container(horizontal=True):
             valid, off = str(given.get("valid_days", "")), str(given.get("discount_percent", ""))
             st.text_input(
-                "Valid for, days", valid, key=f"{prefix}/valid_days", placeholder="30", max_chars=6, width=260,
+                "Valid for, days",
+                valid,
+                key=f"{prefix}/valid_days",
+                placeholder="30",
+                max_chars=6,
+                width=260,
                 help="1 to 365; 30 is usual, 14 where memory or GPUs drive the prices",
-            )  # fmt: skip
+            )
             st.text_input(
-                "Discount of the deal, %", off, key=f"{prefix}/discount_percent", placeholder="0", max_chars=8,
-                width=260, help="0 to 100, on the sum of the net prices, after the discounts of the lines",
-            )  # fmt: skip
+                "Discount of the deal, %",
+                off,
+                key=f"{prefix}/discount_percent",
+                placeholder="0",
+                max_chars=8,
+                width=260,
+                help="0 to 100, on the sum of the net prices, after the discounts of the lines",
+            )
         st.form_submit_button("Apply to the quote", on_click=_apply, args=(prefix,))
     valid_until = view.result.design.bill.valid_until if view.result is not None else None
     look.note(

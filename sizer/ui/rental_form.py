@@ -55,9 +55,13 @@ def _fields() -> None:
         fields.text("Name of the offer", _at("offer"), "Printed beside its numbers.", 120, "rented GPUs")
         _money(f"A GPU-hour, {currency}", "per_gpu_hour", "Your offer's rate, with up to four decimals.")
         fields.number(
-            "Speed of a rented GPU", _at("speed_ratio"),
-            "Work that a rented GPU does over that of a GPU of the design.", 0.01, 100.0, "1, as fast",
-        )  # fmt: skip
+            "Speed of a rented GPU",
+            _at("speed_ratio"),
+            "Work that a rented GPU does over that of a GPU of the design.",
+            0.01,
+            100.0,
+            "1, as fast",
+        )
         _money(
             f"Storage, {currency} a TB and month", "storage_per_tb_month", "Renting the room for the data.", "not named"
         )
@@ -65,14 +69,21 @@ def _fields() -> None:
     with right:
         _money(f"Electricity, {currency} a kWh", "electricity_per_kwh", "For the cluster of one's own.", "not counted")
         fields.number(
-            "People, space and care, % of the purchase a year", _at("yearly_cost_percent"),
-            "What running the cluster costs beside electricity and support.", 0.0, 100.0, "0",
-        )  # fmt: skip
+            "People, space and care, % of the purchase a year",
+            _at("yearly_cost_percent"),
+            "What running the cluster costs beside electricity and support.",
+            0.0,
+            100.0,
+            "0",
+        )
         fields.number(
-            "Use of the GPUs, share of all hours", _at("utilization_fraction"),
+            "Use of the GPUs, share of all hours",
+            _at("utilization_fraction"),
             "0.4 is 40 % of all hours, nights and weekends included. Empty: only the break-even is told.",
-            0.01, 1.0, "not stated",
-        )  # fmt: skip
+            0.01,
+            1.0,
+            "not stated",
+        )
 
 
 def _money(label: str, name: str, hint: str, placeholder: str = "none") -> None:

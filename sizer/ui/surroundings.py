@@ -22,8 +22,11 @@ def existing(view: View) -> None:
     """Equipment that the customer has: it is used and listed, but not bought."""
     counts = {item: n for kind in _KINDS for item, n in _mapping(("existing", kind)).items()}
     racks = _racks()
-    names = {**_choices(view.catalog, "servers"), **_choices(view.catalog, "storage_nodes"),
-             **_choices(view.catalog, "switches")}  # fmt: skip
+    names = {
+        **_choices(view.catalog, "servers"),
+        **_choices(view.catalog, "storage_nodes"),
+        **_choices(view.catalog, "switches"),
+    }
     said = [f"{n} × {names.get(item, item)}" for item, n in counts.items()]
     said += [plural(len(racks), "rack")] if racks else []
     folded = fields.fold("What is there already", ", ".join(said) or "nothing", "existing")
@@ -108,8 +111,14 @@ def _rack(path: Path_, number: int) -> None:
         with columns[2]:
             _outlets("C19", (*path, "outlets_c19"))
         with columns[3]:
-            st.button("Remove the rack", key=f"remove-rack-{number}", on_click=_remove_rack, args=(number,),
-                      icon=":material/delete:", type="tertiary")  # fmt: skip
+            st.button(
+                "Remove the rack",
+                key=f"remove-rack-{number}",
+                on_click=_remove_rack,
+                args=(number,),
+                icon=":material/delete:",
+                type="tertiary",
+            )
 
 
 def _outlets(kind: str, path: Path_) -> None:
@@ -143,14 +152,19 @@ def fabric_and_room(view: View) -> None:
                 "Oversubscription of the fabric",
                 ("fabric", "oversubscription"),
                 "Ports down to ports up of a leaf, from 1 to 16. Default: 1, non-blocking.",
-                1.0, 16.0, "1", in_form=True,
-            )  # fmt: skip
+                1.0,
+                16.0,
+                "1",
+                in_form=True,
+            )
             fields.whole(
                 "Servers that may come later",
                 ("fabric", "spare_servers"),
                 "Their ports, rack units and watts are kept free, up to 10 000. Default: none.",
-                10_000, "none", in_form=True,
-            )  # fmt: skip
+                10_000,
+                "none",
+                in_form=True,
+            )
         with middle:
             fields.flag(
                 "One network for each port of a server",
@@ -168,16 +182,24 @@ def fabric_and_room(view: View) -> None:
         with right:
             fields.choice(
                 "Kind of rack", ("site", "rack"), racks, Site().rack, f"Default: {racks[Site().rack]}.", in_form=True
-            )  # fmt: skip
+            )
             fields.choice(
-                "Power distribution unit", ("site", "pdu"), pdus, Site().pdu,
-                f"One or more on each of two feeds to a rack. Default: {pdus[Site().pdu]}.", in_form=True,
-            )  # fmt: skip
+                "Power distribution unit",
+                ("site", "pdu"),
+                pdus,
+                Site().pdu,
+                f"One or more on each of two feeds to a rack. Default: {pdus[Site().pdu]}.",
+                in_form=True,
+            )
             fields.number(
-                "PUE of the room", ("site", "pue_ratio"),
+                "PUE of the room",
+                ("site", "pue_ratio"),
                 "Power of the room over that of the equipment, from 1 to 5. Default: none, and no energy of the room.",
-                1.0, 5.0, "not known", in_form=True,
-            )  # fmt: skip
+                1.0,
+                5.0,
+                "not known",
+                in_form=True,
+            )
         paths: list[Path_] = [
             ("fabric", part) for part in ("oversubscription", "spare_servers", "rails_apart", "directors")
         ]

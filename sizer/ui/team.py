@@ -64,10 +64,14 @@ def _empty(view: View) -> None:
         "cluster, which jobs they start and how often, and how long a job may wait."
     )
     st.button(
-        "Enter a team", on_click=team_form.begin, key="team-question/enter", icon=":material/group_add:",
-        disabled=not view.is_current, help="Ten data scientists with trainings and notebooks, to be changed on the "
+        "Enter a team",
+        on_click=team_form.begin,
+        key="team-question/enter",
+        icon=":material/group_add:",
+        disabled=not view.is_current,
+        help="Ten data scientists with trainings and notebooks, to be changed on the "
         "page Requirements; undo takes them out again.",
-    )  # fmt: skip
+    )
 
 
 class _Kept(NamedTuple):
@@ -115,17 +119,25 @@ def _inputs(team: Team, view: View) -> TeamChange:
     with right:
         if waits:
             ratio = st.select_slider(
-                "Jobs a day", _RATIOS, format_func=lambda one: "as asked" if one == 1 else f"× {plain(one)}",
+                "Jobs a day",
+                _RATIOS,
+                format_func=lambda one: "as asked" if one == 1 else f"× {plain(one)}",
                 **_key(kept, "ratio", 1.0),
-            )  # fmt: skip
+            )
             wait_s = st.select_slider(
-                "Wait, at most", sorted({*_WAITS_S, team.wait_s}), format_func=duration,
-                **_key(kept, "wait", team.wait_s), help="Kinds of job with their own keep it.",
-            )  # fmt: skip
+                "Wait, at most",
+                sorted({*_WAITS_S, team.wait_s}),
+                format_func=duration,
+                **_key(kept, "wait", team.wait_s),
+                help="Kinds of job with their own keep it.",
+            )
             chosen = st.segmented_control(
-                "Order of the queue", list(_ORDERS), required=True, format_func=lambda one: _ORDERS[one],
+                "Order of the queue",
+                list(_ORDERS),
+                required=True,
+                format_func=lambda one: _ORDERS[one],
                 **_key(kept, "order", team.order),
-            )  # fmt: skip
+            )
             order = chosen or team.order
     return TeamChange(
         data_scientists=people if people != team.data_scientists else None,
@@ -198,13 +210,22 @@ def _buttons(view: View, team: Team, change: TeamChange) -> None:
     """Set the sliders back, or write what they say of the team into the request."""
     said = _said(change)
     with st.container(horizontal=True, gap="small"):
-        st.button("Reset the sliders", icon=":material/undo:", on_click=_reset, disabled=change == TeamChange(),
-                  key="team-question/reset")  # fmt: skip
         st.button(
-            "Take these values", icon=":material/check:", on_click=_take, args=(team, change),
-            disabled=not said or not view.is_current, key="team-question/take",
+            "Reset the sliders",
+            icon=":material/undo:",
+            on_click=_reset,
+            disabled=change == TeamChange(),
+            key="team-question/reset",
+        )
+        st.button(
+            "Take these values",
+            icon=":material/check:",
+            on_click=_take,
+            args=(team, change),
+            disabled=not said or not view.is_current,
+            key="team-question/take",
             help="Writes them into the request, which is then sized among all that it allows.",
-        )  # fmt: skip
+        )
     if said:
         look.note(f"Into the request go: {listed(said)}.")
     if change.n_servers is not None:

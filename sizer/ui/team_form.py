@@ -39,11 +39,16 @@ def show() -> None:
             _job(number)
         with st.container(horizontal=True):
             st.button(
-                "Add a kind of job", key="add-job", on_click=_add, icon=":material/add:", type="tertiary",
+                "Add a kind of job",
+                key="add-job",
+                on_click=_add,
+                icon=":material/add:",
+                type="tertiary",
                 disabled=len(_jobs()) >= _MAX_JOBS,
-            )  # fmt: skip
-            st.button("Remove the team", key="remove-team", on_click=_remove_team, icon=":material/delete:",
-                      type="tertiary")  # fmt: skip
+            )
+            st.button(
+                "Remove the team", key="remove-team", on_click=_remove_team, icon=":material/delete:", type="tertiary"
+            )
 
 
 def begin() -> None:
@@ -99,13 +104,20 @@ def _people() -> None:
     left, middle, right = st.columns(3, gap="large")
     with left:
         fields.whole(
-            "Data scientists", (*_TEAM, "data_scientists"),
-            "People who start jobs. Needed where a job is counted by person.", 100_000, "not stated",
-        )  # fmt: skip
+            "Data scientists",
+            (*_TEAM, "data_scientists"),
+            "People who start jobs. Needed where a job is counted by person.",
+            100_000,
+            "not stated",
+        )
         fields.number(
-            "Working hours a day", (*_TEAM, "hours_a_day"),
-            "Jobs are submitted in these hours; they run at night, too. Default: 10.", 0.5, 24.0, "10",
-        )  # fmt: skip
+            "Working hours a day",
+            (*_TEAM, "hours_a_day"),
+            "Jobs are submitted in these hours; they run at night, too. Default: 10.",
+            0.5,
+            24.0,
+            "10",
+        )
         fields.whole("Working days a week", (*_TEAM, "days_a_week"), "From 1 to 7. Default: 5.", 7, "5")
     with middle:
         fields.quantity(
@@ -113,23 +125,30 @@ def _people() -> None:
         )
         default = Team.model_fields["wait_probability"].default
         fields.choice(
-            "Share of jobs that start in time", (*_TEAM, "wait_probability"),
-            _shares((*_TEAM, "wait_probability"), _PROBABILITIES), default,
+            "Share of jobs that start in time",
+            (*_TEAM, "wait_probability"),
+            _shares((*_TEAM, "wait_probability"), _PROBABILITIES),
+            default,
             f"So many of the jobs of each kind wait no longer. Default: {percent(default)}.",
-        )  # fmt: skip
+        )
     with right:
         fields.switch(
-            "Order of the queue", (*_TEAM, "order"), _ORDERS, "first-come",
+            "Order of the queue",
+            (*_TEAM, "order"),
+            _ORDERS,
+            "first-come",
             "First come, first served: a large job that waits for room holds up all behind it. Backfill: a later job "
             "may start in the gap if it delays nobody. Default: first come.",
-        )  # fmt: skip
+        )
         default = Team.model_fields["demand_percentile"].default
         fields.choice(
-            "Share of the time that demand is carried", (*_TEAM, "demand_percentile"),
-            {**_shares((*_TEAM, "demand_percentile"), _PERCENTILES), 1.0: "always, the worst case"}, default,
+            "Share of the time that demand is carried",
+            (*_TEAM, "demand_percentile"),
+            {**_shares((*_TEAM, "demand_percentile"), _PERCENTILES), 1.0: "always, the worst case"},
+            default,
             "Storage and network carry what all running jobs read together for this share of the time. "
             f"Default: {percent(default)}.",
-        )  # fmt: skip
+        )
 
 
 def _shares(path: Path_, usual: tuple[float, ...]) -> dict[float, str]:
@@ -151,17 +170,24 @@ def _job(number: int) -> None:
                 "GPUs of a job", (*path, "gpus"), "Beyond one server's GPUs a job takes whole servers.", 100_000, "1"
             )
             fields.flag(
-                "Takes whole servers", (*path, "whole_servers"),
-                "Even where it uses only some of their GPUs. Default: no.", in_form=False,
-            )  # fmt: skip
+                "Takes whole servers",
+                (*path, "whole_servers"),
+                "Even where it uses only some of their GPUs. Default: no.",
+                in_form=False,
+            )
         with columns[2]:
             _how_often(path)
         with columns[3]:
             _how_long(path)
             st.button(
-                "Remove the job", key=f"remove-job-{number}", on_click=_remove, args=(number,),
-                icon=":material/delete:", type="tertiary", disabled=len(_jobs()) < 2,
-            )  # fmt: skip
+                "Remove the job",
+                key=f"remove-job-{number}",
+                on_click=_remove,
+                args=(number,),
+                icon=":material/delete:",
+                type="tertiary",
+                disabled=len(_jobs()) < 2,
+            )
 
 
 def _often(path: Path_) -> str:
@@ -178,9 +204,13 @@ def _how_often(path: Path_) -> None:
         _count_by(path, present, st.session_state[key])
 
     st.selectbox(
-        "How often", list(_OFTEN), format_func=lambda one: _OFTEN.get(one, one), key=key, on_change=changed,
+        "How often",
+        list(_OFTEN),
+        format_func=lambda one: _OFTEN.get(one, one),
+        key=key,
+        on_change=changed,
         help="Exactly one of them. A job that always runs neither ends nor waits.",
-    )  # fmt: skip
+    )
     if present == "always_running":
         fields.whole("Jobs that always run", (*path, present), "So many of it at any time.", 100_000)
         return
@@ -228,20 +258,28 @@ def _how_long(path: Path_) -> None:
     works = [work for work in state.draft().get("workload", ()) if isinstance(work, Mapping)]
     options = {"": "None: it reads nothing that counts", **{_name(work): _name(work) for work in works}}
     fields.choice(
-        "Runs this workload", (*path, "workload"), options, "",
+        "Runs this workload",
+        (*path, "workload"),
+        options,
+        "",
         "It tells what a job reads and, where it has a length, how long it runs on this many GPUs.",
         after=lambda: _keep_length(path),
-    )  # fmt: skip
+    )
     if _often(path) == "always_running":
         return
     fields.quantity(
-        "Length of a job", (*path, "duration_s"), "On average, from start to end. Default: that of the workload.",
+        "Length of a job",
+        (*path, "duration_s"),
+        "On average, from start to end. Default: that of the workload.",
         "as the workload" if _workload_tells(path) else _LENGTH,
-    )  # fmt: skip
+    )
     fields.choice(
-        "Spread of the lengths", (*path, "durations"), _SPREADS, TeamJob.model_fields["durations"].default,
+        "Spread of the lengths",
+        (*path, "durations"),
+        _SPREADS,
+        TeamJob.model_fields["durations"].default,
         "Many short, few long: an exponential distribution around the mean. Default: that.",
-    )  # fmt: skip
+    )
     fields.quantity("Its own wait, at most", (*path, "wait_s"), "Default: that of the team.", "as the team")
 
 

@@ -98,8 +98,10 @@ def matched(before: list[Any], now: list[Any]) -> list[tuple[int, Any, Any]]:
         )
         if all(isinstance(name, str) for name in (*old, *new)) and len({*old}) == len(old) and len({*new}) == len(new):
             places = {name: number for number, name in enumerate(old)}
-            kept = [(number, before[places[name]] if name in places else None, now[number])
-                    for number, name in enumerate(new)]  # fmt: skip
+            kept = [
+                (number, before[places[name]] if name in places else None, now[number])
+                for number, name in enumerate(new)
+            ]
             return kept + [(number, before[number], None) for number, name in enumerate(old) if name not in set(new)]
     longest = max(len(before), len(now))
     return [

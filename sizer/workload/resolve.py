@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from sizer.base.errors import RequestError
-from sizer.base.language import tr
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
 from sizer.catalog.model import Catalog
@@ -96,9 +95,7 @@ def _resolve_one(
     batch = work.batch_per_gpu
     if batch is None:
         batch = DEFAULT_BATCH[work.precision]
-        defaults.append(
-            (tr("Batch per GPU"), str(batch), tr("what fits a 16 GB GPU for ImageNet networks; state yours"))
-        )
+        defaults.append(("Batch per GPU", str(batch), "what fits a 16 GB GPU for ImageNet networks; state yours"))
     sample_bytes = work.sample_bytes if work.sample_bytes is not None else dataset.sample_bytes.value
     n_samples = dataset.n_samples.value
     if work.dataset_bytes is not None:
@@ -115,9 +112,9 @@ def _resolve_one(
         # Copies of a set make storage work, they are not an epoch of the original: say which one counts.
         defaults.append(
             (
-                tr("Samples of one epoch"),
+                "Samples of one epoch",
                 f"{n_samples:.0f}",
-                tr("data set size over sample size, as dataset_bytes is given"),
+                "data set size over sample size, as dataset_bytes is given",
             )
         )
     return ResolvedWorkload(
@@ -207,11 +204,8 @@ def _stack(
         raise RequestError(f"{place}.stack is not given and the catalogue has none for {work.task} in {work.precision}")
     oldest = min(knows, key=lambda stack: (stack.released.value, stack.id))
     warnings.append(
-        tr(
-            "No software stack is stated: the oldest calibrated one that knows the DNN is taken ({stack}, {released}). "
-            "Newer stacks have nearly doubled the rate on the same GPU; state yours.",
-            stack=oldest.name,
-            released=oldest.released.value,
-        )
+        "No software stack is stated: the oldest calibrated one that knows the DNN is taken "
+        f"({oldest.name}, {oldest.released.value}). Newer stacks have nearly doubled the rate on "
+        "the same GPU; state yours."
     )
     return oldest

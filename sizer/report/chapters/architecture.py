@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import significant
+from sizer.base.quantities import by_count, significant
 from sizer.catalog.schema import Gpu
 from sizer.drawings.node import node, node_caption
 from sizer.drawings.palette import COLUMN_PX
@@ -60,13 +59,13 @@ def _how_to_read(drawing: Drawing) -> str:
     if not any(link.dashed for link in drawing.links):
         return ""
     if any(box.copies > 1 for box in drawing.boxes):
-        return tr(
-            "A stack of boxes is one kind of device with its number; a line is a bundle of cables, thicker where "
-            "faster; dashed lines are management."
+        return (
+            "A stack of boxes is one kind of device with its number; a line is a bundle of cables, "
+            "thicker where faster; dashed lines are management."
         )
-    return tr(
-        "Every device under its name in the plan; a line is all cables between two devices, thicker where faster; "
-        "dashed lines are management."
+    return (
+        "Every device under its name in the plan; a line is all cables between two devices, "
+        "thicker where faster; dashed lines are management."
     )
 
 
@@ -90,8 +89,7 @@ def server_reasons(case: Case) -> list[str]:
     if server.height_u is not None:
         units = server.height_u.value
         reasons.append(
-            tr(
-                "Density: {n} in {units} rack {word}, {each} GPUs a unit.",
+            "Density: {n} in {units} rack {word}, {each} GPUs a unit.".format(
                 n=words.plural(platform.gpus_per_server, "GPU"),
                 units=f"{units:g}",
                 word=words.plural_of(int(units), "unit"),
@@ -100,23 +98,16 @@ def server_reasons(case: Case) -> list[str]:
         )
     if server.intra_link is not None and platform.gpus_per_server > 1:
         link = words.name(server.intra_link.value)
-        text = tr("GPU link: the GPUs exchange gradients over {link} inside the server", link=link)
-        tail = (
-            tr(", and only the sum leaves it.") if not case.is_single else tr(", so that no step waits for a network.")
-        )
+        text = f"GPU link: the GPUs exchange gradients over {link} inside the server"
+        tail = ", and only the sum leaves it." if not case.is_single else ", so that no step waits for a network."
         reasons.append(text + tail)
     if server.local_storage is not None and platform.storage.kind != "local":
-        reasons.append(
-            tr("Local drives: they hold the system and can cache data, but the data set is not tied to them.")
-        )
+        reasons.append("Local drives: they hold the system and can cache data, but the data set is not tied to them.")
     rivals = [other for other in case.result.platforms if other.platform.server.id != server.id]
     if rivals:
         names = words.listed(dict.fromkeys(other.platform.server.name for other in rivals))
         reasons.append(
-            tr(
-                "Rivals: {names} were sized for the same target; the chapter on alternatives sets them side by side.",
-                names=names,
-            )
+            f"Rivals: {names} were sized for the same target; the chapter on alternatives sets them side by side."
         )
     return reasons
 
@@ -128,17 +119,11 @@ def gpu_reasons(case: Case) -> list[str]:
     for answer in case.answers:
         busy = words.percent(answer.gpu_busy_fraction)
         reasons.append(
-            tr(
-                "{workload} keeps the GPUs {busy} busy with a batch of {batch} on each.",
-                workload=answer.workload.name, busy=busy, batch=answer.batch_per_gpu,
-            )
-        )  # fmt: skip
+            f"{answer.workload.name} keeps the GPUs {busy} busy with a batch of {answer.batch_per_gpu} on each."
+        )
     if gpu.form_factor.value in ("sxm2", "sxm3"):
         reasons.append(
-            tr(
-                "Modules of the form {form} go into sockets made for them; PCIe cards do not.",
-                form=words.name(gpu.form_factor.value),
-            )
+            f"Modules of the form {words.name(gpu.form_factor.value)} go into sockets made for them; PCIe cards do not."
         )
     return reasons
 
@@ -148,22 +133,19 @@ def processor_text(case: Case) -> str:
     decode = [answer for answer in case.answers if answer.bottleneck == "decode"]
     if decode:
         names = words.listed(answer.workload.name for answer in decode)
-        return tr(
-            "Preparing the samples is what limits {names}: more cores, or a loader that decodes on the GPU, "
-            "would raise "
-            "the rate.",
-            names=names,
+        return (
+            f"Preparing the samples is what limits {names}: more cores, or a loader that decodes on "
+            "the GPU, would raise the rate."
         )
     if all(
         answer.stack.loader == "none" or float(answer.cpu_utilization_fraction.value) == 0 for answer in case.answers
     ):
-        return tr("The samples arrive decoded; the processors only feed the GPUs.")
+        return "The samples arrive decoded; the processors only feed the GPUs."
     most = max(float(answer.cpu_utilization_fraction.value) for answer in case.answers)
-    return trn(
-        "Reading, decoding and cropping the samples keeps the processors at most {share} busy; they do not hold the "
-        "GPUs back.",
-        "Reading, decoding and cropping the samples keeps the processors of each server at most {share} busy; they do "
-        "not hold the GPUs back.",
+    return by_count(
         case.design.n_servers,
-        share=words.percent(most),
+        "Reading, decoding and cropping the samples keeps the processors at most "
+        f"{words.percent(most)} busy; they do not hold the GPUs back.",
+        "Reading, decoding and cropping the samples keeps the processors of each server at most "
+        f"{words.percent(most)} busy; they do not hold the GPUs back.",
     )

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.report import prose, words
 from sizer.report.bill_tables import bill_table, cost_table
 from sizer.report.chapters.case import Case
@@ -36,7 +35,9 @@ def _rental(case: Case) -> dict[str, Any] | None:
         "chart": charted(
             "rent-or-buy-chart",
             rent_chart(found, use, case.palette),
-            tr("Cost of renting and of buying over {years}, by the share of all hours in which the GPUs are used.",
-               years=years_text(found)),
+            (
+                f"Cost of renting and of buying over {years_text(found)}, by the share of all hours in "
+                "which the GPUs are used."
+            ),
         ),
-    }  # fmt: skip
+    }

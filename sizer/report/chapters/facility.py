@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.drawings.rack_fronts import rack_fronts
 from sizer.drawings.room import room
 from sizer.report import words
@@ -30,14 +29,14 @@ def _room(case: Case) -> Figure | None:
     plan = case.design.plan
     if not case.is_full or len(plan.racks) == 1:
         return None
-    return drawn("room", room(plan), tr("The colour at the left of a rack tells what it mainly holds."))
+    return drawn("room", room(plan), "The colour at the left of a rack tells what it mainly holds.")
 
 
 def _fronts(case: Case) -> list[Figure]:
     """Racks from the front; the first figure says how to read them."""
-    read = tr(
-        "Unit 1 is the lowest; blanking panels close hatched units. Below each rack stands what a PDU carries while "
-        "the other side is lost, and how many of its outlets are taken."
+    read = (
+        "Unit 1 is the lowest; blanking panels close hatched units. Below each rack stands what "
+        "a PDU carries while the other side is lost, and how many of its outlets are taken."
     )
     drawings = rack_fronts(case.design.plan, case.catalog)
     return [

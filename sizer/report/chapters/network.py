@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sizer.base.language import tr, trn
-from sizer.base.quantities import si
+from sizer.base.quantities import by_count, si
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband, link_bytes_per_s
 from sizer.physical.counted import network_text
 from sizer.report import prose, words
@@ -39,11 +38,10 @@ def _purposes(case: Case) -> list[str]:
         ends = int(net.end_points[0])
         if not int(net.ports_used[0]):
             continue
-        text = tr(
-            "{name}: {purpose}; {n}.",
+        text = "{name}: {purpose}; {n}.".format(
             name=words.capital(network_text(net.name)),
             purpose=net.purpose.rstrip("."),
-            n=trn("{n} end point", "{n} end points", ends, n=ends),
+            n=by_count(ends, f"{ends} end point", f"{ends} end points"),
         )
         lines.append(text)
     return lines
@@ -61,17 +59,20 @@ def load_table(case: Case) -> Table:
         rows.append(
             row(
                 answer.workload.name,
-                si(per_server, "B/s") if per_server else tr("nothing"),
+                si(per_server, "B/s") if per_server else "nothing",
                 words.percent(exchange.load_fraction) if exchange.load_fraction else "–",
                 words.percent(stage.load_fraction) if stage.load_fraction else "–",
             )
         )
     heads = columns(
-        (tr("Workload"), "left", 34), (tr("Reads of a server, warm"), "right", 24),
-        (tr("Busy with gradients"), "right", 21), (tr("Network busy"), "right", 21),
-    )  # fmt: skip
-    note = trn(
-        "A server has {n} port of {rate} on the fabric.", "A server has {n} ports of {rate} each on the fabric.", ports,
-        n=ports, rate=si(link_bytes_per_s(platform.fabric), "B/s"),
-    )  # fmt: skip
-    return Table("network-load", tr("What the networks carry at the projected rate"), heads, tuple(rows), note)
+        ("Workload", "left", 34),
+        ("Reads of a server, warm", "right", 24),
+        ("Busy with gradients", "right", 21),
+        ("Network busy", "right", 21),
+    )
+    note = by_count(
+        ports,
+        f"A server has {ports} port of {si(link_bytes_per_s(platform.fabric), 'B/s')} on the fabric.",
+        f"A server has {ports} ports of {si(link_bytes_per_s(platform.fabric), 'B/s')} each on the fabric.",
+    )
+    return Table("network-load", "What the networks carry at the projected rate", heads, tuple(rows), note)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.drawings.datapath import datapath
 from sizer.drawings.svg import write_svg
 from sizer.report import prose, words
@@ -18,11 +17,7 @@ def content(case: Case) -> dict[str, Any]:
     """What ``summary.html`` prints."""
     design, first = case.design, case.answers[0]
     drawing = datapath(design, first, words.sample_unit(first.dnn))
-    caption = tr(
-        "The way of one {sample} of “{workload}” through the design.",
-        sample=first.dnn.sample,
-        workload=first.workload.name,
-    )
+    caption = f"The way of one {first.dnn.sample} of “{first.workload.name}” through the design."
     return {
         "path": Figure("path", caption, write_svg(drawing)),
         "numbers": numbers_table(
@@ -39,6 +34,8 @@ def strongest(case: Case) -> str:
     """The input that moves the answer most."""
     found = [one.influences[0] for one in case.sensitivities if one.influences]
     if not found:
-        return tr("Nothing that the tool can vary moves the answer.")
-    return tr("The {what} moves it most: between {low} and {high}.",
-              what=words.inside_sentence(found[0].label), low=found[0].low_text, high=found[0].high_text)  # fmt: skip
+        return "Nothing that the tool can vary moves the answer."
+    return (
+        f"The {words.inside_sentence(found[0].label)} moves it most: between {found[0].low_text} "
+        f"and {found[0].high_text}."
+    )

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.report import words
 from sizer.report.chapters.case import Case
 from sizer.report.charts_risk import failure_chart
@@ -31,7 +30,7 @@ def content(case: Case) -> dict[str, Any]:
             charted(
                 f"failures-{number}",
                 failure_chart(case.failures, number - 1, words.sample_unit(answer.dnn), case.palette),
-                tr("Throughput of {name} while one part is down.", name=answer.workload.name),
+                f"Throughput of {answer.workload.name} while one part is down.",
             )
             for number, answer in enumerate(case.answers, 1)
         ]
@@ -46,15 +45,15 @@ def content(case: Case) -> dict[str, Any]:
 def spares(case: Case) -> list[str]:
     """What to keep on the shelf. No source gives failure rates, so numbers stay with the support contract."""
     design, platform = case.design, case.design.platform
-    lines = [tr("One cable of each kind and length of the cable list, and one power cord of each kind.")]
+    lines = ["One cable of each kind and length of the cable list, and one power cord of each kind."]
     head = platform.head_node
     if head is not None and any(device.role == "head node" for device in design.plan.devices):
         same = head.cpu is not None and platform.server.cpu is not None and head.cpu.value == platform.server.cpu.value
         lines.append(
-            tr("Head node and GPU servers have the same processors, so that they share spare parts.")
+            "Head node and GPU servers have the same processors, so that they share spare parts."
             if same
-            else tr("Head node and GPU servers have different processors: memory and processors of both need spares.")
+            else ("Head node and GPU servers have different processors: memory and processors of both need spares.")
         )
     if design.storage_nodes:
-        lines.append(tr("Drives of the storage, as many as the support contract does not bring the same day."))
+        lines.append("Drives of the storage, as many as the support contract does not bring the same day.")
     return lines

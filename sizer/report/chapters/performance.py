@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.report import charts, prose, words
 from sizer.report.chapters.case import Case
 from sizer.report.chapters.scale import scale_part
@@ -48,13 +47,13 @@ def _part(case: Case, answer: WorkloadAnswer, number: int) -> WorkloadPart:
     design = case.design
     chance, asked = words.percent(answer.probability), words.percent(case.result.request.confidence)
     verdict = (
-        tr("The design meets the target ({target}) with a probability of {chance}, against {asked} asked.")
+        ("The design meets the target ({target}) with a probability of {chance}, against {asked} asked.")
         if answer.meets_target
-        else tr("The design does not meet the target ({target}) with a probability of {chance}, against {asked} asked.")
+        else ("The design does not meet the target ({target}) with a probability of {chance}, against {asked} asked.")
     ).format(target=answer.target, chance=chance, asked=asked)
     circles = (
         " "
-        + tr("Circles are published runs of this software, listed in the chapter on validation, some on other servers.")
+        + ("Circles are published runs of this software, listed in the chapter on validation, some on other servers.")
         if answer.evidence
         else ""
     )
@@ -71,32 +70,32 @@ def _part(case: Case, answer: WorkloadAnswer, number: int) -> WorkloadPart:
         stage_chart=charted(
             f"stage-chart-{number}",
             charts.stage_chart(answer, case.palette),
-            tr(
-                "Throughput that each stage could pass. The filled bar limits; thin lines are 90 % intervals; "
-                "bars with an arrow are cut."
+            (
+                "Throughput that each stage could pass. The filled bar limits; thin lines are 90 % "
+                "intervals; bars with an arrow are cut."
             ),
         ),
         scaling_chart=charted(
             f"scaling-chart-{number}",
             charts.scaling_chart(answer, design.n_gpus, case.palette) if answer.scaling.n_gpus.size > 1 else None,
-            tr("Projected throughput by size, with storage and platform held fixed.") + circles,
+            "Projected throughput by size, with storage and platform held fixed." + circles,
         ),
         time_chart=charted(
             f"time-chart-{number}",
             charts.time_chart(answer, case.palette) if case.is_full else None,
-            tr("Where the time of one training goes."),
+            "Where the time of one training goes.",
         ),
         epoch_chart=charted(
             f"epoch-chart-{number}",
             epoch_chart(answer, case.palette) if case.is_full else None,
-            tr("The first epoch reads everything from storage; the later ones read what no cache holds."),
+            "The first epoch reads everything from storage; the later ones read what no cache holds.",
         ),
         accuracy_chart=charted(
             f"accuracy-chart-{number}",
             accuracy_chart(answer, design.n_gpus, case.palette) if case.is_full else None,
-            tr(
-                "More GPUs shorten an epoch, but a larger global batch may need more epochs. The band is the "
-                "90 % interval."
+            (
+                "More GPUs shorten an epoch, but a larger global batch may need more epochs. The band is "
+                "the 90 % interval."
             ),
         ),
         doubts=[words.sentence(text) for text in answer.warnings],

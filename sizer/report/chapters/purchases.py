@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.report.chapters.case import Case
 from sizer.report.charts_growth import owned_chart, used_up_chart
 from sizer.report.figures import charted
@@ -34,13 +33,13 @@ def content(case: Case) -> dict[str, Any]:
         "plan": plan,
         "findings": findings(plan, found, catalog),
         "other_design": other_design(found, case.design),
-        "owned": charted("purchases-owned", owned_chart(found, case.palette), tr("What the plan owns in each year.")),
+        "owned": charted("purchases-owned", owned_chart(found, case.palette), "What the plan owns in each year."),
         "purchases": purchases_table(found, catalog, currency),
         "ways": ways_table(found, plan, currency),
         "used_up": charted(
             "purchases-used-up",
             used_up_chart(found, case.palette) if case.is_full else None,
-            tr("What each year asks of the first year's cluster, logarithmic."),
+            "What each year asks of the first year's cluster, logarithmic.",
         ),
         "limits": limits_table(found.limits, plan.n_years),
         "asked": asked_table(plan) if case.is_full else None,

@@ -4,7 +4,6 @@ needed at all."""
 from collections.abc import Iterator
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.base.quantities import grouped, si
 from sizer.catalog.wording import item_name
 from sizer.physical.power import heat_btu_per_h
@@ -50,10 +49,8 @@ def content(case: Case) -> dict[str, Any]:
 
 def met_table(case: Case) -> Table:
     """Every demand beside what the design does about it, and the chapter that shows it."""
-    heads = columns(
-        (tr("Asked"), "left", 34), (tr("Design"), "left", 38), (tr("Outcome"), "left", 12), (tr("Shown in"), "left", 16)
-    )
-    return Table("met", tr("Demand, design and outcome"), heads, tuple(_met_rows(case)))
+    heads = columns(("Asked", "left", 34), ("Design", "left", 38), ("Outcome", "left", 12), ("Shown in", "left", 16))
+    return Table("met", "Demand, design and outcome", heads, tuple(_met_rows(case)))
 
 
 def _met_rows(case: Case) -> Iterator[Row]:
@@ -67,7 +64,7 @@ def _met_rows(case: Case) -> Iterator[Row]:
 
 
 def _row(asked: str, design: str, is_met: bool | None, chapter: str) -> Row:
-    outcome = Cell(tr("open"), is_muted=True) if is_met is None else Cell(tr("met") if is_met else tr("not met"))
+    outcome = Cell("open", is_muted=True) if is_met is None else Cell("met" if is_met else "not met")
     return row(asked, design, outcome, Cell("", chapter=chapter))
 
 
@@ -75,15 +72,15 @@ def _targets(case: Case) -> Iterator[Row]:
     for answer in case.answers:
         asked = words.sentence(answer.target).rstrip(".")
         if case.has_many_workloads:
-            asked = tr("{workload}: {target}", workload=answer.workload.name, target=answer.target)
+            asked = f"{answer.workload.name}: {answer.target}"
         is_time = answer.workload.target.time_to_train_s is not None and answer.time is not None
         if is_time and answer.time is not None:
             reached = words.estimate(answer.time.total_s, "s")
         else:
             reached = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
-        chance = tr("probability {chance}", chance=words.percent(answer.probability))
+        chance = f"probability {words.percent(answer.probability)}"
         yield _row(asked, f"{reached}, {chance}", answer.meets_target, "performance")
-    asked = tr("Probability of at least {share}", share=words.percent(case.result.request.confidence))
+    asked = f"Probability of at least {words.percent(case.result.request.confidence)}"
     met = all(answer.meets_target for answer in case.answers)
     yield _row(asked, words.percent(case.design.probability), met, "performance")
 
@@ -95,33 +92,30 @@ def _team(case: Case) -> Iterator[Row]:
     run, demand = answer.run, answer.run.demand
     if answer.model.case.queue:
         one = least_served(run, answer)
-        text = tr(
-            "{share} of the jobs that are late most often, {job}", share=words.percent(one.share_within), job=one.name
-        )
+        text = f"{words.percent(one.share_within)} of the jobs that are late most often, {one.name}"
         yield _row(words.capital(wait_text(answer.team)), text, run.meets, "team")
     else:
-        asked = tr("GPUs for all jobs that always run")
+        asked = "GPUs for all jobs that always run"
         yield _row(asked, words.plural(run.n_gpus, "GPU"), run.all_placed, "team")
     if demand.worst_bytes_per_s > 0:
         yield _row(
-            tr("Reads of all jobs together carried {share}", share=percentile_text(answer.team)),
-            tr("{rate} of {carried}", rate=si(demand.asked_bytes_per_s, "B/s"),
-               carried=si(answer.carries.bytes_per_s, "B/s")),
+            f"Reads of all jobs together carried {percentile_text(answer.team)}",
+            f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.carries.bytes_per_s, 'B/s')}",
             answer.carries.load_fraction <= 1,
             "team",
-        )  # fmt: skip
+        )
 
 
 def _losses(case: Case) -> Iterator[Row]:
     """Losses that the design is asked to bear, by what is left after the worst of each kind."""
     for loss in case.asked_losses:
         found = [one for one in case.failures if one.loss == loss]
-        asked = tr("Targets kept without {lost}", lost=ONE_LOST[loss])
+        asked = f"Targets kept without {ONE_LOST[loss]}"
         if not found:
-            yield _row(asked, tr("no such part in the design"), True, "operation")
+            yield _row(asked, "no such part in the design", True, "operation")
             continue
         worst = min(found, key=lambda one: (bool(one.keeps_targets), sum(one.chance)))
-        text = tr("{targets} after the loss", targets=targets_text(worst))
+        text = f"{targets_text(worst)} after the loss"
         yield _row(asked, text, worst.keeps_targets, "operation")
 
 
@@ -131,13 +125,13 @@ def _capacity(case: Case) -> Iterator[Row]:
     needed = held.total_bytes
     usable = float(design.quantities.usable_bytes[0])
     if needed > held.sets_bytes:
-        asked = tr("Room for {size} of data and what is kept beside them", size=si(needed, "B"))
+        asked = f"Room for {si(needed, 'B')} of data and what is kept beside them"
     else:
-        asked = tr("Room for {size} of training data", size=si(needed, "B"))
+        asked = f"Room for {si(needed, 'B')} of training data"
     if usable > 0:
-        yield _row(asked, tr("{size} usable", size=si(usable, "B")), usable >= needed, "storage")
+        yield _row(asked, f"{si(usable, 'B')} usable", usable >= needed, "storage")
     else:
-        yield _row(asked, tr("usable capacity not published"), None, "storage")
+        yield _row(asked, "usable capacity not published", None, "storage")
 
 
 def _limits(case: Case) -> Iterator[Row]:
@@ -146,38 +140,38 @@ def _limits(case: Case) -> Iterator[Row]:
         bill = design.bill
         # A lower bound above the budget breaks it, one below it proves nothing.
         is_met = False if float(bill.total) > limits.budget else True if bill.is_complete else None
-        asked = tr("Budget of {amount}", amount=words.money(words.whole(limits.budget), case.result.request.currency))
+        asked = f"Budget of {words.money(words.whole(limits.budget), case.result.request.currency)}"
         yield _row(asked, prose.price(bill), is_met, "bill")
     numbers = (
-        (tr("At most {n} racks"), limits.racks, int(counts.racks[0])),
-        (tr("At most {n} rack units"), limits.rack_units, float(counts.rack_units[0])),
-        (tr("At most {n} servers"), limits.servers, design.n_servers),
+        ("At most {n} racks", limits.racks, int(counts.racks[0])),
+        ("At most {n} rack units", limits.rack_units, float(counts.rack_units[0])),
+        ("At most {n} servers", limits.servers, design.n_servers),
     )
     for asked, most, found in numbers:
         if most is not None:
             yield _row(asked.format(n=grouped(most)), grouped(found), found <= most, "facility")
     watts = (
-        (tr("At most {power} in a rack"), limits.rack_power_w, max(rack.max_w for rack in design.plan.racks)),
-        (tr("At most {power} in all"), limits.power_w, float(counts.power_max_w[0])),
+        ("At most {power} in a rack", limits.rack_power_w, max(rack.max_w for rack in design.plan.racks)),
+        ("At most {power} in all", limits.power_w, float(counts.power_max_w[0])),
     )
     for asked, most_w, found_w in watts:
         if most_w is not None:
             known = not counts.unknown_power
-            text = ("" if known else tr("at least") + " ") + si(found_w, "W")
+            text = ("" if known else "at least" + " ") + si(found_w, "W")
             yield _row(asked.format(power=si(most_w, "W")), text, found_w <= most_w if known else None, "facility")
 
 
 def _parts(case: Case) -> Iterator[Row]:
     allowed, platform = case.result.request.platforms, case.design.platform
     if allowed.servers:
-        names = words.listed((item_name(one, case.catalog) for one in allowed.servers), tr("or"))
-        yield _row(tr("Servers: {names}", names=names), platform.server.name, True, "architecture")
+        names = words.listed((item_name(one, case.catalog) for one in allowed.servers), "or")
+        yield _row(f"Servers: {names}", platform.server.name, True, "architecture")
     if allowed.storage:
-        names = words.listed((item_name(one, case.catalog) for one in allowed.storage), tr("or"))
-        yield _row(tr("Storage: {names}", names=names), platform.storage.name, True, "storage")
+        names = words.listed((item_name(one, case.catalog) for one in allowed.storage), "or")
+        yield _row(f"Storage: {names}", platform.storage.name, True, "storage")
     if allowed.fabrics and not case.is_single:
-        names = words.listed((words.link_name(kind) for kind in allowed.fabrics), tr("or"))
-        yield _row(tr("Fabric: {names}", names=names), words.link_name(platform.fabric), True, "network")
+        names = words.listed((words.link_name(kind) for kind in allowed.fabrics), "or")
+        yield _row(f"Fabric: {names}", words.link_name(platform.fabric), True, "network")
 
 
 def _room(case: Case) -> Iterator[Row]:
@@ -185,9 +179,11 @@ def _room(case: Case) -> Iterator[Row]:
     if any(rack.feeds for rack in plan.racks):
         carried = all(feed.alone_w <= feed.capacity_w for rack in plan.racks for feed in rack.feeds)
         yield _row(
-            tr("Feeds A and B each carry a whole rack"),
-            tr("{n} PDUs, heat to cool {heat}", n=grouped(sum(len(rack.feeds) for rack in plan.racks)),
-               heat=f"{grouped(heat_btu_per_h(sum(rack.max_w for rack in plan.racks)))}{words.NO_BREAK}BTU/h"),
+            "Feeds A and B each carry a whole rack",
+            "{n} PDUs, heat to cool {heat}".format(
+                n=grouped(sum(len(rack.feeds) for rack in plan.racks)),
+                heat=f"{grouped(heat_btu_per_h(sum(rack.max_w for rack in plan.racks)))}{words.NO_BREAK}BTU/h",
+            ),
             carried,
             "facility",
-        )  # fmt: skip
+        )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.base.language import tr, trn
+from sizer.base.quantities import by_count
 from sizer.catalog.wording import item_name
 from sizer.report import charts, prose, words
 from sizer.report.chapters.case import Case
@@ -47,10 +47,9 @@ def content(case: Case) -> dict[str, Any]:
         "pareto": charted(
             "pareto",
             charts.pareto_chart(result, case.palette) if case.is_full else None,
-            tr(
-                "Designs that no other one beats in price or size, time, power and rack space together. The "
-                "filled mark "
-                "is the design of this document."
+            (
+                "Designs that no other one beats in price or size, time, power and rack space together. "
+                "The filled mark is the design of this document."
             ),
         ),
         "deciding": words.listed(item_name(item, case.catalog) for item in result.deciding_prices),
@@ -64,7 +63,7 @@ def content(case: Case) -> dict[str, Any]:
 def _tornado(case: Case, number: int, one: Sensitivity, unit: str) -> Figure | None:
     if not one.influences:
         return None
-    caption = tr("Each bar is one input moved to both its ends while the design and all else stay.")
+    caption = "Each bar is one input moved to both its ends while the design and all else stay."
     return charted(f"tornado-{number}", tornado_chart(one, unit, case.palette), caption)
 
 
@@ -73,37 +72,32 @@ def conclusions(case: Case) -> list[str]:
     design, result = case.design, case.result
     chance = words.percent(design.probability)
     if case.is_single:
-        first = tr(
-            "One {server} is enough: it meets what is asked with a probability of {chance}.",
-            server=design.platform.server.name,
-            chance=chance,
-        )
+        first = f"One {design.platform.server.name} is enough: it meets what is asked with a probability of {chance}."
     else:
         efficiency = min(answer.scaling_efficiency for answer in case.answers)
-        first = tr(
-            "{design} meets what is asked with a probability of {chance}; its GPUs keep {share} of the rate of as many "
-            "single ones.",
-            design=design.name, chance=chance, share=words.percent(efficiency),
-        )  # fmt: skip
+        first = (
+            f"{design.name} meets what is asked with a probability of {chance}; its GPUs keep "
+            f"{words.percent(efficiency)} of the rate of as many single ones."
+        )
     if not all(answer.meets_target for answer in case.answers):
-        first = tr("{design} does not meet what is asked with the certainty wanted: the probability is {chance}.",
-                   design=design.name, chance=chance)  # fmt: skip
+        first = f"{design.name} does not meet what is asked with the certainty wanted: the probability is {chance}."
     found = [first, *(prose.limit(answer, case.has_many_workloads) for answer in case.answers)]
     strongest = [one.influences[0] for one in case.sensitivities if one.influences]
     if strongest:
         one = strongest[0]
         found.append(
-            tr("What moves the answer most is the {what}: between {low} and {high}.",
-               what=words.inside_sentence(one.label), low=one.low_text, high=one.high_text)
-        )  # fmt: skip
+            f"What moves the answer most is the {words.inside_sentence(one.label)}: between "
+            f"{one.low_text} and {one.high_text}."
+        )
     open_questions = len(result.questions)
     if open_questions:
         found.append(
-            trn(
-                "{n} question is open to the vendors; its answer would replace an assumption or a missing price.",
-                "{n} questions are open to the vendors; their answers would replace assumptions and missing prices.",
+            by_count(
                 open_questions,
-                n=words.capital(words.spelled(open_questions)),
+                f"{words.capital(words.spelled(open_questions))} question is open to the vendors; its "
+                "answer would replace an assumption or a missing price.",
+                f"{words.capital(words.spelled(open_questions))} questions are open to the vendors; their "
+                "answers would replace assumptions and missing prices.",
             )
         )
     return found

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from sizer.base.language import tr
 from sizer.report import words
 from sizer.report.chapters.case import Case
 from sizer.report.charts_up_or_out import rates_chart, steps_chart
@@ -43,14 +42,14 @@ def scale_part(case: Case) -> ScalePart | None:
 
 
 def _lead(case: Case, same: SameGpus, ways: list[Way]) -> str:
-    text = tr(
-        "The same {gpus} can stand in fewer, larger servers or in more, smaller ones. Larger servers exchange more of "
-        "the gradients over their own links and need fewer ports; smaller ones bring more host processors and more "
-        "ports to the same GPUs.",
-        gpus=words.plural(same.n_gpus, "GPU"),
+    text = (
+        f"The same {words.plural(same.n_gpus, 'GPU')} can stand in fewer, larger servers or in "
+        "more, smaller ones. Larger servers exchange more of the gradients over their own links "
+        "and need fewer ports; smaller ones bring more host processors and more ports to the "
+        "same GPUs."
     )
     if all(run.split is None for way in ways for run in way.runs):
-        text += " " + tr("Validation exchanges no gradients, so only rack space, power and the hosts differ.")
+        text += " " + "Validation exchanges no gradients, so only rack space, power and the hosts differ."
     return f"{text} {storage_words(same, case.design.storage_nodes)}"
 
 
@@ -68,11 +67,11 @@ def _figures(case: Case, ways: list[Way]) -> list[Figure]:
     rates = charted(
         "up-or-out-chart",
         rates_chart(ways, palette=case.palette),
-        tr("The same number of GPUs in fewer or in more servers; thin lines are 90 % intervals."),
+        "The same number of GPUs in fewer or in more servers; thin lines are 90 % intervals.",
     )
     steps = charted(
         "up-or-out-steps-chart",
         steps_chart(ways, palette=case.palette) if case.is_full else None,
-        tr("Where the time of a training step goes; of the gradients what computing does not hide."),
+        "Where the time of a training step goes; of the gradients what computing does not hide.",
     )
     return [figure for figure in (rates, steps) if figure is not None]

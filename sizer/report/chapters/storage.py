@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.base.quantities import si
 from sizer.physical.capacity import capacity_ladder, is_extrapolated
 from sizer.report import prose, words
@@ -43,7 +42,7 @@ def content(case: Case) -> dict[str, Any]:
         "ladder_chart": charted(
             "ladder-chart",
             ladder_chart(steps, held.sets_bytes, case.palette) if case.is_full and len(steps) > 2 else None,
-            tr("What is left of the raw capacity; the dashed line is the training data."),
+            "What is left of the raw capacity; the dashed line is the training data.",
         ),
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
         "supply": supply_table(design),
@@ -51,7 +50,7 @@ def content(case: Case) -> dict[str, Any]:
             charted(
                 f"demand-{number}",
                 demand_chart(answer, design, case.palette),
-                tr("Reads that {name} asks of the storage, against what the storage gives.", name=answer.workload.name),
+                f"Reads that {answer.workload.name} asks of the storage, against what the storage gives.",
             )
             for number, answer in enumerate(case.answers, 1)
         ]
@@ -84,7 +83,7 @@ def _data(case: Case) -> dict[str, Any]:
             charted(
                 f"copy-{number}",
                 copy_chart(one, case.palette),
-                tr("Time of {name}, read from the storage or copied to the servers' drives first.", name=one.workload),
+                f"Time of {one.workload}, read from the storage or copied to the servers' drives first.",
             )
             for number, one in enumerate(copies, 1)
         ],
@@ -96,22 +95,21 @@ def _data(case: Case) -> dict[str, Any]:
 def _verdict(case: Case, number: int) -> str:
     """How busy a workload keeps the storage."""
     answer = case.answers[number]
-    name = tr("{workload}: ", workload=answer.workload.name) if case.has_many_workloads else ""
+    name = f"{answer.workload.name}: " if case.has_many_workloads else ""
     stage = next(stage for stage in answer.stages if stage.key == "storage")
     if answer.bottleneck == "storage":
-        return words.capital(name + tr("storage sets the pace of this design; more nodes would raise the rate."))
+        return words.capital(name + "storage sets the pace of this design; more nodes would raise the rate.")
     if float(answer.storage_bytes_per_s.value) <= 0:
         return words.capital(
             name
-            + tr(
-                "after the first epoch the data come from memory and storage idles. The first epoch reads {rate}.",
-                rate=words.rounded(answer.cold_storage_bytes_per_s, "B/s"),
+            + (
+                "after the first epoch the data come from memory and storage idles. The first epoch "
+                f"reads {words.rounded(answer.cold_storage_bytes_per_s, 'B/s')}."
             )
         )
     return words.capital(
         name
-        + tr(
-            "training reads {rate}, which keeps the storage {share} busy; {stage} sets the pace.",
+        + "training reads {rate}, which keeps the storage {share} busy; {stage} sets the pace.".format(
             rate=words.rounded(answer.storage_bytes_per_s, "B/s"),
             share=words.percent(stage.load_fraction),
             stage=words.stage(answer.bottleneck, inside=True) if answer.bottleneck in STAGES else answer.bottleneck,
@@ -126,23 +124,22 @@ def _mounts(case: Case) -> str:
     if storage.kind == "local":
         return ""
     if storage.kind == "parallel-file-system":
-        return tr("Every server runs the client of the file system and sees one namespace.")
+        return "Every server runs the client of the file system and sees one namespace."
     ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 0
     addresses = design.storage_nodes * ports
     if storage.kind == "scale-out-nas" and addresses > 1:
         if case.is_single:
-            text = tr(
-                "The server mounts all {n} addresses of the storage, so that no single mount bounds its rate.",
-                n=addresses,
+            text = (
+                f"The server mounts all {addresses} addresses of the storage, so that no single mount bounds its rate."
             )
         else:
-            text = tr(
-                "Every server mounts all {n} addresses of the storage, and each of its processes reads through another "
-                "one: the load spreads over all nodes, and no single mount bounds the rate.",
-                n=addresses,
+            text = (
+                f"Every server mounts all {addresses} addresses of the storage, and each of its processes "
+                "reads through another one: the load spreads over all nodes, and no single mount bounds "
+                "the rate."
             )
         return text
     rate = storage.mount_high_bytes_per_s
     if rate is not None:
-        return tr("One mount reads at most {rate}; a second mount adds to it.", rate=si(rate.value, "B/s"))
-    return tr("It is mounted once; the rate of a mount is not published and has to be measured.")
+        return f"One mount reads at most {si(rate.value, 'B/s')}; a second mount adds to it."
+    return "It is mounted once; the rate of a mount is not published and has to be measured."

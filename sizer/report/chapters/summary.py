@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Drawing
@@ -37,18 +36,17 @@ def needs(case: Case) -> list[str]:
     for answer in case.answers:
         workload = answer.workload
         what = (
-            tr("{dnn} is to be trained in {precision} on {data}")
+            "{dnn} is to be trained in {precision} on {data}"
             if workload.task == "training"
-            else tr("{dnn} is to be run over held-back data in {precision} on {data}")
+            else "{dnn} is to be run over held-back data in {precision} on {data}"
         ).format(dnn=answer.dnn.name, precision=words.name(workload.precision), data=prose.dataset_phrase(answer))
-        named = tr("{workload}: {what}", workload=workload.name, what=what) if case.has_many_workloads else what
-        sentences.append(tr("{what}. Asked: {target}.", what=named, target=answer.target))
+        named = f"{workload.name}: {what}" if case.has_many_workloads else what
+        sentences.append(f"{named}. Asked: {answer.target}.")
     team = case.result.request.team
     if team is not None:
-        kinds = tr("{kinds} of job", kinds=words.plural(len(team.job), "kind"))
-        who = words.plural(team.data_scientists, "data scientist") if team.data_scientists else tr("A team")
-        sentences.append(tr("{who} with {kinds} share the cluster. Asked: {wait}.", who=who, kinds=kinds,
-                            wait=wait_text(team)))  # fmt: skip
+        kinds = f"{words.plural(len(team.job), 'kind')} of job"
+        who = words.plural(team.data_scientists, "data scientist") if team.data_scientists else "A team"
+        sentences.append(f"{who} with {kinds} share the cluster. Asked: {wait_text(team)}.")
     return sentences
 
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.base.quantities import si
 from sizer.report import words
 from sizer.report.chapters.case import Case
@@ -36,7 +35,7 @@ def content(case: Case) -> dict[str, Any]:
     waits = charted(
         "team-waits-chart",
         waits_chart(answer, case.palette),
-        tr("Each line is one kind of job; the marked one is the kind that is late most often with fewer servers."),
+        ("Each line is one kind of job; the marked one is the kind that is late most often with fewer servers."),
     )
     return {
         "verdict": verdict(answer),
@@ -53,7 +52,7 @@ def content(case: Case) -> dict[str, Any]:
         "reads_chart": charted(
             "team-reads-chart",
             reads_chart(answer, case.palette) if is_full or waits is None else None,
-            tr("For each share of the time, the rate that all running jobs together stay at or below."),
+            "For each share of the time, the rate that all running jobs together stay at or below.",
         ),
         "gpus": gpus_table(answer.run) if is_full else None,
         "fragments": fragments(answer) if answer.model.case.queue else "",
@@ -66,13 +65,13 @@ def verdict(answer: TeamAnswer) -> str:
     run = answer.run
     if not answer.model.case.queue:
         if run.all_placed:
-            return tr("All jobs always run, and all have their GPUs at once; nobody waits.")
-        return tr("Not all jobs that always run have their GPUs at once.")
+            return "All jobs always run, and all have their GPUs at once; nobody waits."
+        return "Not all jobs that always run have their GPUs at once."
     one = least_served(run, answer)
     return (
-        tr("Asked: {asked}. The design keeps it: of the jobs that are late most often, {job}, {share} start in time.")
+        ("Asked: {asked}. The design keeps it: of the jobs that are late most often, {job}, {share} start in time.")
         if run.meets
-        else tr("Asked: {asked}. The design does not keep it: of the jobs {job} only {share} start in time.")
+        else ("Asked: {asked}. The design does not keep it: of the jobs {job} only {share} start in time.")
     ).format(asked=wait_text(answer.team), job=words.shortened(one.name), share=words.percent(one.share_within))
 
 
@@ -82,28 +81,27 @@ def sized_by(answer: TeamAnswer) -> str:
     if not answer.model.case.queue:
         return ""
     if here <= needed:
-        return tr("The waits set the number of servers: with one fewer they are missed.")
-    return tr("The waits alone would need {servers}; the rest of the request needs more.",
-              servers=words.plural(needed, "server"))  # fmt: skip
+        return "The waits set the number of servers: with one fewer they are missed."
+    return f"The waits alone would need {words.plural(needed, 'server')}; the rest of the request needs more."
 
 
 def carried(answer: TeamAnswer) -> str:
     """What storage and network carry for all jobs, in one sentence."""
     demand, carries = answer.run.demand, answer.carries
     if demand.worst_bytes_per_s <= 0:
-        return tr("No job of the team names a workload, so nothing is known of what they read.")
+        return "No job of the team names a workload, so nothing is known of what they read."
     rate, load = si(demand.asked_bytes_per_s, "B/s"), words.percent(carries.load_fraction)
     worst, least = si(demand.worst_bytes_per_s, "B/s"), si(carries.bytes_per_s, "B/s")
     if demand.percentile == 1:
-        text = tr("At worst the jobs read {worst} together; the design carries {least}.", worst=worst, least=least)
+        text = f"At worst the jobs read {worst} together; the design carries {least}."
     else:
-        text = tr(
-            "For {share} of the time the jobs read {rate} or less together, {load} of the {least} that the design "
-            "carries; at worst they could read {worst}.",
-            share=words.percent(demand.percentile), rate=rate, load=load, least=least, worst=worst,
-        )  # fmt: skip
+        text = (
+            f"For {words.percent(demand.percentile)} of the time the jobs read {rate} or less "
+            f"together, {load} of the {least} that the design carries; at worst they could read "
+            f"{worst}."
+        )
     if demand.worst_bytes_per_s > carries.bytes_per_s:
-        text += " " + tr("In the moments beyond what is carried the jobs that read run more slowly; none fails.")
+        text += " " + "In the moments beyond what is carried the jobs that read run more slowly; none fails."
     return text
 
 
@@ -111,14 +109,14 @@ def fragments(answer: TeamAnswer) -> str:
     """What gang placement costs, in one sentence."""
     lost, idle = answer.run.fragmentation_fraction, answer.run.idle_fraction
     if idle < HARDLY_ANY:
-        return tr("Next to no GPU stands idle while a job waits.")
-    text = tr("While a job waits, {idle} of the GPUs stand idle, on average over all hours.", idle=words.percent(idle))
+        return "Next to no GPU stands idle while a job waits."
+    text = f"While a job waits, {words.percent(idle)} of the GPUs stand idle, on average over all hours."
     if lost < HARDLY_ANY:
-        return text + " " + tr("They are too few for the first in line.")
+        return text + " " + "They are too few for the first in line."
     if idle - lost < HARDLY_ANY:
-        return text + " " + tr("They would be enough for the first in line, but lie scattered over servers.")
-    parts = tr(
-        "Of these, {lost} would be enough for the first in line, but lie scattered over servers; the rest are too few.",
-        lost=words.percent(lost),
+        return text + " " + "They would be enough for the first in line, but lie scattered over servers."
+    parts = (
+        f"Of these, {words.percent(lost)} would be enough for the first in line, but lie "
+        "scattered over servers; the rest are too few."
     )
     return f"{text} {parts}"

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.language import tr
 from sizer.report import prose
 from sizer.report.chapters.case import Case
 from sizer.report.charting import chart_svg
@@ -44,8 +43,9 @@ def _chart(case: Case, answer: WorkloadAnswer, number: int) -> Figure | None:
     chart = answer_parity_chart(answer, case.palette, height=_CHART_PX) if case.is_full else None
     if chart is None:
         return None
-    caption = tr(
-        "Predicted against published rates of the runs below, with the 90 % interval of each prediction. The band is "
-        "± 10 %, the dashed lines are twice and half; a filled mark was published outside its interval."
+    caption = (
+        "Predicted against published rates of the runs below, with the 90 % interval of each "
+        "prediction. The band is ± 10 %, the dashed lines are twice and half; a filled mark was "
+        "published outside its interval."
     )
     return Figure(f"evidence-chart-{number}", caption, chart_svg(chart))
