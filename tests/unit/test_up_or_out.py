@@ -258,7 +258,7 @@ def test_the_larger_server_costs_and_saves_what_the_plan_says(found):
     assert "over EDR InfiniBand" in text
     assert "Priced lines" not in text  # no C4140 has a published price: nothing is subtracted from nothing
     spread = difference(Pair(first, by_name["8 × DGX-1 (4 of 8 GPUs used)"]))
-    assert "Priced lines cost 596,000 USD more; lines to be quoted come on top of both." in spread
+    assert f"Priced lines cost 596{NARROW_SPACE}000 USD more; lines to be quoted come on top of both." in spread
 
 
 def test_a_customers_copy_prices_nothing_but_the_offer(result):
