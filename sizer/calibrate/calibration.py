@@ -18,6 +18,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, plain
 from sizer.calibrate.cases import Levels, generation, link_level
 from sizer.calibrate.hosts import DecodeFit, host_rows, stack_scatter
+from sizer.calibrate.ids import release_year
 from sizer.calibrate.observations import (
     Observation,
     load_observations,
@@ -36,7 +37,6 @@ from sizer.calibrate.runs import (
     epochs_names,
     recipe_points,
 )
-from sizer.calibrate.stack_names import has_xla, line_of, year_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.step import TERM_NAMES, StepTerms
@@ -223,9 +223,9 @@ class Calibration:
             intra_link=intra_link,
             inter_link=link_level(inter_link) if inter_link else "",
             server=server,
-            line=line_of(stack),
-            has_xla=has_xla(stack),
-            year=year_of(stack),
+            line=stack.line,
+            has_xla=stack.xla,
+            year=release_year(stack),
             is_real=kind == "training",
         )
         notes = self._notes(levels, stack, dnn, gpu, is_custom=not hasattr(dnn, "id"))

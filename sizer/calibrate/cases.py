@@ -7,14 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.faults import shown
-from sizer.calibrate.names import (
-    resolve_dnn,
-    resolve_gpu,
-    resolve_intra_link,
-    resolve_link,
-    resolve_server,
-    resolve_stack,
-)
+from sizer.calibrate.ids import gpu_of, release_year, server_of, stack_of
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import UNSTATED_BOARDS, batch_of, left_out_reason, precision_of, usual_intra_link
 from sizer.catalog import links
@@ -25,6 +18,8 @@ from sizer.perf.step import StepRate, StepTerms, inference_samples_per_s, traini
 
 Floats = NDArray[np.float64]
 
+# Links between the GPUs of a server.
+INTRA_LINKS = ("nvlink1", "nvlink2", "nvswitch", "pcie3")
 # A row that names no servers and no link between them, with as many GPUs as one server holds.
 _ONE_SERVER_GPUS = 16
 # Link of most published clusters, for rows that name none.
@@ -32,6 +27,12 @@ _USUAL_INTER_LINK = "edr"
 # How traffic crosses a link whose name does not say it: InfiniBand by RDMA; 100 Gbit/s Ethernet by RoCE, which every
 # adapter of that speed in the catalogue can; slower Ethernet by TCP, as in the clouds that were measured.
 _USUAL_PROTOCOL = {"edr": "rdma", "hdr": "rdma", "fdr": "rdma", "qdr": "rdma", "100gbe": "rdma"}
+
+
+def is_known_link(link: str) -> bool:
+    """Whether a link between servers is a kind of the catalogue, alone or with the protocol that crosses it."""
+    kind, _, protocol = link.partition("-")
+    return kind in links.GBIT_PER_S and protocol in ("", "roce", "rdma", "tcp", "efa")
 
 
 def observed_link_bytes_per_s(link: str) -> float:
@@ -114,11 +115,11 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case 
     reason = left_out_reason(row) if for_fit else ""
     if reason:
         return None, reason
-    dnn_named, gpu_named = resolve_dnn(catalog, row.dnn), resolve_gpu(catalog, row)
-    if dnn_named is None:
+    dnn, gpu = catalog.dnns.get(row.dnn), gpu_of(row, catalog)
+    if dnn is None:
         named = f"neural network {shown(row.dnn)} is not in the catalogue"
         return None, named if row.dnn else "names no neural network"
-    if gpu_named is None:
+    if gpu is None:
         return None, f"GPU {shown(row.gpu)} is not in the catalogue" if row.gpu else "names no GPU"
     precision = precision_of(row)
     if precision not in ("mixed", "fp32"):
@@ -126,40 +127,40 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case 
     layout, layout_note = _layout(row, for_fit)
     if layout is None:
         return None, layout_note
-    guess = resolve_stack(catalog, row)
-    if guess is None or (for_fit and not guess.is_known):
+    stack = stack_of(row, catalog)
+    if stack is None or (for_fit and stack.id not in catalog.stacks):
         return None, f"no stack of the catalogue is worded {shown(row.software)}"
-    dnn, gpu = catalog.dnns[dnn_named[0]], catalog.gpus[gpu_named[0]]
-    intra = resolve_intra_link(row.intra_link) if row.intra_link else None
+    server = server_of(row, catalog)
+    is_own_gpu = row.gpu == gpu.id or row.gpu in UNSTATED_BOARDS
     levels = Levels(
         task=row.task,
         precision=precision,
-        framework=guess.stack.framework,
-        stack=guess.stack.id,
+        framework=stack.framework,
+        stack=stack.id,
         dnn=dnn.id,
         family=dnn.family,
         gpu=row.gpu if row.gpu in UNSTATED_BOARDS else gpu.id,
         generation=generation(gpu),
-        intra_link=intra[0] if intra else usual_intra_link(gpu.id, gpu.form_factor.value),
+        intra_link=row.intra_link if row.intra_link in INTRA_LINKS else usual_intra_link(gpu.id, gpu.form_factor.value),
         inter_link=link_level(layout.inter_link) if layout.servers > 1 else "",
-        server=_server(row, catalog),
-        line=guess.line,
-        has_xla=guess.has_xla,
-        year=guess.year,
+        server=server.id if server else row.server,
+        line=stack.line,
+        has_xla=stack.xla,
+        year=release_year(stack),
         is_real=row.task == "training" and row.data == "real",
     )
     case = Case(
         row=row,
         levels=levels,
-        stack=guess.stack,
+        stack=stack,
         dnn=dnn,
         gpu=gpu,
         batch_per_gpu=batch_of(row, precision),
         n_gpus_per_server=layout.gpus // layout.servers,
         n_servers=layout.servers,
         nic_bytes_per_s=layout.nic_bytes_per_s,
-        is_other_board=bool(gpu_named[1]) and row.gpu not in UNSTATED_BOARDS,
-        notes=tuple(note for note in (dnn_named[1], gpu_named[1], guess.note, layout_note) if note),
+        is_other_board=not is_own_gpu,
+        notes=tuple(note for note in (row.assumed, layout_note) if note),
     )
     return case, ""
 
@@ -184,21 +185,15 @@ def _layout(row: Observation, for_fit: bool) -> tuple[_Layout | None, str]:
     if servers == 1:
         # Not read on one server; the arguments still need a rate.
         return _Layout(row.gpus, 1, "", links.link_bytes_per_s("edr")), note
-    named = resolve_link(row.inter_link) if row.inter_link else None
-    if named is None and row.inter_link:
+    if row.inter_link and not is_known_link(row.inter_link):
         return None, f"link {shown(row.inter_link)} between the servers is not known"
-    if named is None and for_fit:
+    if not row.inter_link and for_fit:
         return None, "link between the servers not stated"
-    assumed = f"link between the servers not stated: {_USUAL_INTER_LINK} is taken"
-    inter_link, note = named or (_USUAL_INTER_LINK, assumed)
+    if not row.inter_link:
+        note = f"link between the servers not stated: {_USUAL_INTER_LINK} is taken"
+    inter_link = row.inter_link or _USUAL_INTER_LINK
     rate = observed_link_bytes_per_s(inter_link) * (row.nics_per_server or 1)
     return _Layout(row.gpus, servers, inter_link, rate), note
-
-
-def _server(row: Observation, catalog: Catalog) -> str:
-    """Name under which the fit keeps a server: the catalogue's, or the row's own."""
-    found = resolve_server(catalog, row)
-    return found[0] if found else row.server
 
 
 def generation(gpu: Gpu) -> str:

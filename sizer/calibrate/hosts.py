@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sizer.calibrate.names import match_stack, resolve_server
+from sizer.calibrate.ids import catalogue_stack_of, server_of
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.catalog.model import Catalog
@@ -133,11 +133,8 @@ def host_cores(row: Observation, catalog: Catalog) -> float | None:
     stated = row.extra.get("cpu_cores")
     if isinstance(stated, int | float) and not isinstance(stated, bool) and 1 <= stated <= 1e6:
         return float(stated) * (row.servers or 1)
-    found = resolve_server(catalog, row)
-    if found is None or not row.servers:
-        return None
-    server = catalog.servers[found[0]]
-    if server.cpu is None or server.n_cpus is None:
+    server = server_of(row, catalog)
+    if server is None or not row.servers or server.cpu is None or server.n_cpus is None:
         return None
     return float(server.n_cpus.value * catalog.cpus[server.cpu.value].cores.value * row.servers)
 
@@ -164,7 +161,7 @@ def host_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[HostRow,
 
 def loader_of(row: Observation, catalog: Catalog) -> tuple[str, str]:
     """Framework whose loader a row ran, and its stack; a loader test without one keeps the name of its source."""
-    stack = match_stack(catalog, row)
+    stack = catalogue_stack_of(row, catalog)
     framework = _LOADER_FRAMEWORK.get(row.source) or (stack.framework if stack else row.framework)
     return framework, stack.id if stack else row.source
 
@@ -176,7 +173,7 @@ def bound_rows(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[HostRow
         is_run = row.quantity == "samples_per_s" and row.task == "training" and row.data == "real"
         if not is_run or row.loader != "framework" or row.dnn not in catalog.dnns or row.id in _SATURATED:
             continue
-        stack, cores = match_stack(catalog, row), host_cores(row, catalog)
+        stack, cores = catalogue_stack_of(row, catalog), host_cores(row, catalog)
         if stack is None or cores is None or catalog.dnns[row.dnn].sample != "image":
             continue
         core_s = cores / row.value

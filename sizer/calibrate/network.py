@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sizer.base.faults import shown
-from sizer.calibrate.cases import link_level, observed_link_bytes_per_s
+from sizer.calibrate.cases import INTRA_LINKS, is_known_link, link_level, observed_link_bytes_per_s
 from sizer.calibrate.joint import Block, Design
-from sizer.calibrate.names import resolve_intra_link, resolve_link
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import Effect
 from sizer.calibrate.rules import left_out_reason
@@ -92,17 +91,16 @@ def resolve_all_reduce(row: Observation) -> tuple[AllReduce | None, str]:
         return None, f"outside: {row.gpus} GPUs do not spread evenly over {row.servers} servers"
     if row.servers > 1 and not row.inter_link:
         return None, "outside: link between the servers not stated"
-    intra, inter = resolve_intra_link(row.intra_link), resolve_link(row.inter_link)
-    if row.servers > 1 and inter is None:
+    if row.servers > 1 and not is_known_link(row.inter_link):
         return None, f"outside: link {shown(row.inter_link)} between the servers is not known"
-    if row.gpus > row.servers and intra is None:
+    intra_link = row.intra_link if row.intra_link in INTRA_LINKS else ""
+    if row.gpus > row.servers and not intra_link:
         return None, "outside: link inside the servers not known"
     link, line = "", 1.0
-    if row.servers > 1 and inter is not None:
-        link = link_level(inter[0])
-        line = observed_link_bytes_per_s(inter[0]) * (row.nics_per_server or 1)
-    inside = intra[0] if intra is not None else ""
-    return AllReduce(row, float(message), row.gpus // row.servers, row.servers, inside, link, line), ""
+    if row.servers > 1:
+        link = link_level(row.inter_link)
+        line = observed_link_bytes_per_s(row.inter_link) * (row.nics_per_server or 1)
+    return AllReduce(row, float(message), row.gpus // row.servers, row.servers, intra_link, link, line), ""
 
 
 def usable_all_reduces(rows: tuple[Observation, ...]) -> tuple[tuple[AllReduce, ...], dict[str, str]]:

@@ -42,6 +42,8 @@ COLUMNS = (
     "extra",
     "notes",
 )
+# What the words of the other columns stand for in the catalogue. Files of others may do without these columns.
+ID_COLUMNS = ("stack", "gpu_id", "server_id", "assumed")
 # Quantity -> allowed range in its SI unit; the unit is the end of the name, a pure number where there is none.
 QUANTITIES: dict[str, tuple[float, float]] = {
     "samples_per_s": (1e-6, 1e12),
@@ -106,6 +108,11 @@ class Observation:
     value: float
     extra: dict[str, Any] = field(default_factory=dict, hash=False)
     notes: str = ""
+    stack: str = ""  # id of the catalogue's stack, or framework:line:release of other software
+    gpu_id: str = ""  # id of the GPU that stands for a ``gpu`` that is no id itself
+    server_id: str = ""  # the same for ``server``
+    assumed: str = ""  # what was assumed when the ids were chosen
+    has_ids: bool = False  # whether the file has the id columns
     place: str = ""  # file and line, for messages
 
     @property
@@ -118,6 +125,8 @@ class Observation:
 
 def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]:
     """Rows of every CSV file of a folder, by default of the shipped benchmarks.
+
+    A file without the id columns is read as well; :func:`~sizer.calibrate.free_wording.suggest.with_ids` fills them.
 
     Parameters
     ----------
@@ -135,11 +144,22 @@ def load_observations(path: Path | str | None = None) -> tuple[Observation, ...]
         If a file is missing, too large, not UTF-8, has other columns, or a row holds a bad value: the message names
         file, line and column. Also if two rows have one id.
     """
+    return _unique(row for name, text in observation_texts(path).items() for row in read_rows(text, name))
+
+
+def observation_texts(path: Path | str | None = None) -> dict[str, str]:
+    """Content of the CSV files of a folder, or of one file, by name.
+
+    Raises
+    ------
+    CalibrationError
+        If there is no file, or one cannot be read, is too large or not UTF-8.
+    """
     folder = data_dir("catalog") / "benchmarks" if path is None else Path(path)
     files = sorted(folder.glob("*.csv")) if folder.is_dir() else [folder]
     if not files:
         raise CalibrationError(f"{folder}: holds no CSV files of observations")
-    return _unique(row for file in files for row in read_rows(_text(file, MAX_FILE_BYTES), file.name))
+    return {file.name: _text(file, MAX_FILE_BYTES) for file in files}
 
 
 def load_files(paths: Sequence[Path | str]) -> tuple[Observation, ...]:
@@ -177,14 +197,7 @@ def read_rows(text: str, place: str) -> list[Observation]:
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     rows = []
     try:
-        columns = tuple(reader.fieldnames or ())
-        unknown = [name for name in columns if name not in COLUMNS]
-        missing = [name for name in COLUMNS if name not in columns]
-        if unknown or missing or len(columns) != len(COLUMNS):
-            fault = "a column is there twice"
-            if unknown or missing:
-                fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing"
-            raise CalibrationError(f"{place} line 1: {fault}; columns are {', '.join(COLUMNS)}")
+        _check_columns(tuple(reader.fieldnames or ()), place)
         for cells in reader:
             rows.append(_observation(cells, f"{place} line {reader.line_num}"))
             if len(rows) > MAX_ROWS:
@@ -194,11 +207,21 @@ def read_rows(text: str, place: str) -> list[Observation]:
     return rows
 
 
+def _check_columns(columns: tuple[str, ...], place: str) -> None:
+    known = (*COLUMNS, *ID_COLUMNS) if set(ID_COLUMNS) & set(columns) else COLUMNS
+    unknown = [name for name in columns if name not in known]
+    missing = [name for name in known if name not in columns]
+    if unknown or missing or len(columns) != len(known):
+        fault = "a column is there twice"
+        if unknown or missing:
+            fault = f"unknown column {_shown(unknown[0])}" if unknown else f"column {missing[0]!r} is missing"
+        raise CalibrationError(f"{place} line 1: {fault}; columns are {', '.join(known)}")
+
+
 def observations_digest(rows: tuple[Observation, ...]) -> str:
     """Digest of what the rows say; notes, places and the order of files do not count."""
-    lines = sorted(
-        json.dumps([getattr(row, name) for name in COLUMNS if name != "notes"], sort_keys=True) for row in rows
-    )
+    names = [name for name in (*COLUMNS, *ID_COLUMNS) if name not in ("notes", "assumed")]
+    lines = sorted(json.dumps([getattr(row, name) for name in names], sort_keys=True) for row in rows)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
@@ -269,9 +292,7 @@ def _shown(value: object) -> str:
 
 def _observation(cells: dict[str | None, Any], place: str) -> Observation:
     if None in cells or any(value is None for value in cells.values()):
-        raise CalibrationError(
-            f"{place}: has {'more' if None in cells else 'fewer'} cells than the {len(COLUMNS)} columns"
-        )
+        raise CalibrationError(f"{place}: has {'more' if None in cells else 'fewer'} cells than there are columns")
     text: dict[str, str] = {str(name): str(value).strip() for name, value in cells.items()}
     for name, value in text.items():
         if len(value) > MAX_CELL_CHARACTERS:
@@ -330,6 +351,8 @@ def _observation(cells: dict[str | None, Any], place: str) -> Observation:
         value=published,
         extra=_extra(text["extra"], place),
         notes=text["notes"],
+        **{name: text.get(name, "") for name in ID_COLUMNS},
+        has_ids=ID_COLUMNS[0] in text,
         place=place,
     )
 

@@ -134,7 +134,7 @@ Effect = tuple[int, str, float]  # term, parameter, coefficient
 
 def maturity(year: float | None) -> float:
     """Share of the gain of later releases that one of this date has, 0..1; a saturating trend. [-]"""
-    known = _UNKNOWN_YEAR if year is None or math.isnan(year) else year
+    known = _UNKNOWN_YEAR if year is None else year
     return 1.0 - math.exp(-max(0.0, known - _TREND_START) / _TREND_YEARS)
 
 

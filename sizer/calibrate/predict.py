@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sizer.base.estimate import Estimate, Spread
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import Case, CaseArrays, resolve
+from sizer.calibrate.free_wording.suggest import with_ids
 from sizer.calibrate.hosts import IMAGENET_BYTES, host_cores, loader_of, matching_rate
 from sizer.calibrate.network import resolve_all_reduce
 from sizer.calibrate.observations import Observation
@@ -65,7 +66,7 @@ def predict(
     row : Observation
         Any row.
     catalog : Catalog
-        Where its names are looked up; names that it does not have resolve to the nearest part.
+        Where its ids are looked up; a row without ids is read by its wording.
     calibration : Calibration
         Fitted values.
     rows : tuple of Observation
@@ -78,7 +79,8 @@ def predict_all(
     rows: tuple[Observation, ...], catalog: Catalog, calibration: Calibration, beside: tuple[Observation, ...] = ()
 ) -> list[Prediction]:
     """:func:`predict` of every row; ``beside``: rows of the same runs, by default the rows themselves."""
-    known = beside or rows
+    rows = with_ids(rows, catalog)
+    known = with_ids(beside, catalog) or rows
     context = _Context(
         catalog,
         calibration,

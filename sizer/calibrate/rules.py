@@ -109,10 +109,6 @@ PRECISION_READ_AS: tuple[ReadAs, ...] = (
     ReadAs("fp32", "tensorpack's default; 359 images/s for a V100 fit no other", sources=("tensorpack-bm",)),
 )
 
-# Stack of sources whose wording names an exchange library rather than a release: the tests of September 2017 ran the
-# public TensorFlow benchmarks of that year on P100.
-STACK_READ_AS = {"horovod-2017": "tf-cnn-benchmarks-2017.05", "horovod-docs": "tf-cnn-benchmarks-2017.05"}
-
 
 @dataclass(frozen=True)
 class StatedLinear:

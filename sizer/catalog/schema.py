@@ -301,7 +301,7 @@ class Dataset(Item):
 
 
 class ObservedAs(_Frozen):
-    """Wording under which observations name a stack.
+    """Wording under which observations without ids name a stack.
 
     ``software`` is compared exactly (empty: the row names none); an empty ``source`` or ``precision`` matches any.
     """
@@ -315,10 +315,16 @@ class ObservedAs(_Frozen):
         return software == self.software and self.source in ("", source) and self.precision in ("", precision)
 
 
+# Who builds and tunes a stack's software. An NVIDIA container counts as one whatever runs in it.
+SoftwareLine = Literal["ngc", "tensorpack", "cnn-benchmarks", "official", "horovod", "upstream"]
+
+
 class Stack(Item):
     """A software stack: framework, release and input pipeline. The software generation is an input of every sizing."""
 
     framework: str
+    line: SoftwareLine = "upstream"
+    xla: bool = False  # compiles with XLA
     released: Sourced[str]  # ISO date or its first part
     precisions: tuple[Literal["mixed", "fp32"], ...]
     loader: Literal["framework", "dali", "dali-cpu", "none"]

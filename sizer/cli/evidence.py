@@ -17,6 +17,10 @@ def validate_command(
     report_file: Annotated[
         Path | None, typer.Option("--report", help="Write the evidence as a page (HTML).", metavar="FILE.html")
     ] = None,
+    ids_dir: Annotated[
+        Path | None,
+        typer.Option("--with-ids", help="Write a copy of each file with its id columns filled.", metavar="FOLDER"),
+    ] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
@@ -28,15 +32,22 @@ def validate_command(
     from sizer.calibrate.observations import load_files
     from sizer.calibrate.validate import built_in_report, validate
     from sizer.catalog.loader import load_catalog
+    from sizer.export.files import write_whole
 
+    if ids_dir is not None and not files:
+        raise typer.BadParameter("name the observation files to copy", param_hint="--with-ids")
     catalog = load_catalog(overlay=catalog_dir)
     report = validate(load_files(files), catalog, stored_calibration()) if files else built_in_report(catalog)
     if as_json:
         print_json(report.as_dict())
     else:
         print(report.as_text())
+    if ids_dir is not None:
+        from sizer.calibrate.free_wording.suggest import files_with_ids
+
+        write_whole(ids_dir, files_with_ids(files or [], catalog))
+        print(f"observations with ids: {ids_dir}", file=sys.stderr)
     if report_file is not None:
-        from sizer.export.files import write_whole
         from sizer.report.evidence import evidence_html
 
         page = evidence_html(report, catalog.sources).encode()

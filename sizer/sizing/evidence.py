@@ -31,7 +31,7 @@ def nearest_measurements(
     dnn = work.like or work.dnn.id
 
     def is_same_stack(row: Observation) -> bool:
-        return any(wording.matches(row.software, row.source, row.precision) for wording in work.stack.observed_as)
+        return row.stack == work.stack.id
 
     def distance(row: Observation) -> tuple[bool, float, str]:
         return (not is_same_stack(row), abs(float(np.log2(float(row.gpus or 1) / n_gpus))), row.id)

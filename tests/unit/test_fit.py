@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.cases import link_level, observed_link_bytes_per_s, resolve
 from sizer.calibrate.fit import fit_with_priors
-from sizer.calibrate.names import match_stack
-from sizer.calibrate.observations import COLUMNS, load_observations, observations_digest, read_rows
+from sizer.calibrate.ids import gpu_of, server_of, stack_of
+from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, load_observations, observations_digest, read_rows
 from sizer.calibrate.rules import LEFT_OUT
 from sizer.catalog.loader import load_catalog
 
@@ -250,11 +250,54 @@ def test_every_rate_is_used_or_has_a_reason(rows, catalog):
             assert (case is None) == bool(reason), row.id
 
 
-def test_wording_with_more_words_wins(rows, catalog):
-    by_id = {row.id: row for row in rows}
-    assert match_stack(catalog, by_id["rs-isilon-resnet50-1node"]).id == "dell-ready-2018"
-    assert match_stack(catalog, by_id["rs-scaling32-caffe2-fp32/speedup"]).id == "caffe2-dell-2018"
-    assert match_stack(catalog, by_id["hvd779-rn50-syn-8g"]).id == "tf-horovod-2019.01"
+IDS = {"stack": "mxnet-1.2", "gpu_id": "", "server_id": "", "assumed": ""}
+
+
+def with_id_columns(**changes):
+    return read_rows(text((*COLUMNS, *ID_COLUMNS), **{**IDS, **changes}), "x.csv")[0]
+
+
+def test_ids_are_looked_up(catalog):
+    row = with_id_columns(gpu="v100", gpu_id="v100-sxm2-16gb", server="dgx-1-p100", server_id="dgx-1")
+    assert stack_of(row, catalog).id == "mxnet-1.2"
+    assert (gpu_of(row, catalog).id, server_of(row, catalog).id) == ("v100-sxm2-16gb", "dgx-1")
+    assert gpu_of(with_id_columns(gpu="k80"), catalog) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "near"),
+    [
+        ("stack", "mxnet-1.3", "mxnet-1.2"),
+        ("stack", "mxnet:nobody:2019-01", ""),
+        ("gpu_id", "v100-sxm2-16", "v100-sxm2-16gb"),
+        ("server_id", "dgx1", "dgx-1"),
+    ],
+)
+def test_an_unknown_id_is_named_with_its_place_and_the_nearest(catalog, column, value, near):
+    look_up = {"stack": stack_of, "gpu_id": gpu_of, "server_id": server_of}[column]
+    with pytest.raises(CalibrationError) as error:
+        look_up(with_id_columns(**{column: value}), catalog)
+    assert f"x.csv line 2, column {column}: {value!r}" in str(error.value)
+    assert near in str(error.value)
+
+
+def test_software_outside_the_catalogue_is_described_by_its_column(catalog):
+    stack = stack_of(with_id_columns(stack="tensorflow:ngc:2021-07:xla", software="TensorFlow NGC 21.07"), catalog)
+    assert (stack.framework, stack.line, stack.xla, stack.released.value) == ("tensorflow", "ngc", True, "2021-07")
+    assert stack.name == "TensorFlow NGC 21.07"
+    undated = stack_of(with_id_columns(stack="tensorflow:tensorpack:undated"), catalog)
+    assert (undated.line, undated.xla, undated.released.value) == ("tensorpack", False, "")
+
+
+def test_the_fit_needs_id_columns(catalog):
+    (row,) = read_rows(text(), "x.csv")
+    with pytest.raises(CalibrationError, match="--with-ids"):
+        resolve(row, catalog, for_fit=True)
+
+
+def test_id_columns_come_together():
+    with pytest.raises(CalibrationError, match="column 'gpu_id' is missing"):
+        read_rows(text((*COLUMNS, "stack")), "x.csv")
 
 
 def test_links():

@@ -1,14 +1,14 @@
-"""Names of GPUs, servers, links and neural networks, resolved to the nearest part that the catalogue knows.
+"""GPU, server, links and neural network that the free wording of a row means.
 
-Each function returns the name that the rest of the program understands and a note of what was assumed, empty where
-nothing was; None where the name means something that the catalogue does not have.
+Each function returns an id of the catalogue, or None where the wording means something that the catalogue lacks.
+Where a missing detail changes the prediction, a note beside the id says what was assumed.
 """
 
 import re
 
 from sizer.base.faults import shown
+from sizer.calibrate.free_wording.wording import plain
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.stack_names import plain
 from sizer.catalog import links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
@@ -68,11 +68,6 @@ _OTHER_SERVER = (
     "vs",
     "station",
 )
-_SERVER_WORDS = re.compile(
-    r"[0-9]{1,4}(?:x|gi?b?)?|x|g?b|nvidia|hpe?|dell|emc|dellemc|poweredge|proliant|hitachi|vantara|ucp|rs|xl270d|v100s?|tesla|"
-    r"volta|p100|config(?:uration)?|[km]|sxm[23]?|pcie|nvlink2?|servers?|nodes?|system|gen10|gpus?"
-)
-
 _INFINIBAND = re.compile(r"(?:[0-9]{1,2}x)?(hdr100|hdr|edr|fdr|qdr)(?:200|100|56|14)?")
 _INFINIBAND_OF_RATE = {"200": "hdr", "100": "edr", "56": "fdr", "40": "qdr"}
 _OTHER_LINK = re.compile(r"ndr|xdr|sdr|ddr|opa|omni|omnipath|aries|slingshot|nvlink[0-9]?|nvswitch|myrinet|tofu")
@@ -129,8 +124,8 @@ def _hyphened(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain(text)).strip("-")
 
 
-def resolve_gpu(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
-    """Id of the catalogue's GPU that a row names, and what was assumed; None for other chips."""
+def suggest_gpu(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
+    """Id of the GPU that a row names, and what was assumed; None for other chips."""
     if row.gpu in catalog.gpus:
         return row.gpu, ""
     name = re.sub(r"pci-e(?=-|$)", "pcie", _hyphened(row.gpu))
@@ -158,18 +153,18 @@ def _form_there(catalog: Catalog, row: Observation, chip: str, words: list[str])
     """Form factor and memory that the server or the link of a row implies, and the reason."""
     name = _hyphened(row.server)
     memory = next((found[1] for word in name.split("-") if (found := _MEMORY.fullmatch(word))), "")
-    known = resolve_server(catalog, row)
-    if known is not None and catalog.servers[known[0]].gpus:
-        server = catalog.servers[known[0]]
+    known = suggest_server(catalog, row)
+    if known is not None and catalog.servers[known].gpus:
+        server = catalog.servers[known]
         form = catalog.gpus[server.gpus[0]].form_factor.value
         return ("sxm2" if chip == "p100" and form == "sxm3" else form), memory, f"form factor of {server.name}"
     for part, form_there, memory_there in _FORM_OF_SERVER:
         if part in name:
             return form_there, memory or memory_there, f"form factor of {shown(row.server)}"
-    link = resolve_intra_link(row.intra_link)
+    link = suggest_intra_link(row.intra_link)
     if link is not None:
-        form_there = _FORM_OF_LINK[link[0]]
-        return ("sxm2" if chip == "p100" and form_there == "sxm3" else form_there), memory, f"form factor of {link[0]}"
+        form_there = _FORM_OF_LINK[link]
+        return ("sxm2" if chip == "p100" and form_there == "sxm3" else form_there), memory, f"form factor of {link}"
     # "pascal" alone is the word of the tests of 2017, which ran on the PCIe board.
     return ("pcie" if "pascal" in words and "p100" not in words else "sxm2"), memory, "form factor not stated"
 
@@ -193,34 +188,24 @@ def _nearest_board(catalog: Catalog, chip: str, form: str, memory: str, reasons:
     return next((gpu for gpu in same_form if f"-{usual}gb" in gpu.id), next(iter(same_form), None))
 
 
-def resolve_server(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
-    """Id of the catalogue's server with the same build of host, and what was assumed; None where it is not known."""
+def suggest_server(catalog: Catalog, row: Observation) -> str | None:
+    """Server of the catalogue with the same host; it may have held other GPUs."""
     if row.server in catalog.servers:
-        return row.server, ""
+        return row.server
     name = _hyphened(row.server)
     if any(word in _OTHER_SERVER for word in name.split("-")):
         return None
     for server, pattern in _SERVERS.items():
         found = re.search(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])", name)
         if found and server in catalog.servers:
-            left = [word for word in re.split("-+", name[: found.start()] + name[found.end() :]) if word]
-            reasons = [f"{shown(word)} passed over" for word in left if not _SERVER_WORDS.fullmatch(word)][:1]
-            if "p100" in left or found[0].endswith("p"):
-                reasons.append("the same host with other GPUs")
-            if server == "c4140" and "pcie" in (*_hyphened(row.gpu).split("-"), *left, row.intra_link[:4]):
-                server = "c4140-pcie"
-            title = catalog.servers[server].name
-            return server, f"{shown(row.server)} read as {title}: {', '.join(reasons)}." if reasons else ""
+            said = f"{_hyphened(row.gpu)}-{name.replace(found[0], '', 1)}".split("-")
+            has_pcie = "pcie" in said or row.intra_link.startswith("pcie")
+            return "c4140-pcie" if server == "c4140" and has_pcie else server
     return None
 
 
-def resolve_link(text: str, kind: str = "inter") -> tuple[str, str] | None:
-    """Link between servers (``kind`` inter) in the words of :func:`~sizer.calibrate.cases.observed_link_bytes_per_s`.
-
-    With ``kind`` intra the link between the GPUs of a server, as :func:`resolve_intra_link` reads it.
-    """
-    if kind == "intra":
-        return resolve_intra_link(text)
+def suggest_link(text: str) -> tuple[str, str] | None:
+    """Link between servers in the words of :func:`~sizer.calibrate.cases.observed_link_bytes_per_s`, and the note."""
     rate_name, _, said = text.partition("-")
     if rate_name in links.GBIT_PER_S and said in ("", "roce", "rdma", "tcp", "efa"):
         return text, ""
@@ -262,30 +247,24 @@ def _link_kind(name: str, words: list[str]) -> tuple[str, str]:
     return f"{rate}gbe", "" if is_ethernet else "Ethernet taken"
 
 
-def resolve_intra_link(text: str) -> tuple[str, str] | None:
+def suggest_intra_link(text: str) -> str | None:
     """Link between the GPUs of a server: ``nvlink1``, ``nvlink2``, ``nvswitch`` or ``pcie3``."""
     if text in _INTRA:
-        return text, ""
+        return text
     name = _hyphened(text)
     if re.search(r"(?<![a-z0-9])(?:nv-?|nvlink-?)switch", name):
-        return "nvswitch", ""
-    nvlink = _NVLINK.search(name)
-    if nvlink is None:
-        nvlink = re.search(r"nvlink()(?![a-z0-9])|(?<![a-z0-9])cube-mesh", name)
+        return "nvswitch"
+    nvlink = _NVLINK.search(name) or re.search(r"nvlink()(?![a-z0-9])|(?<![a-z0-9])cube-mesh", name)
     if nvlink is not None:
-        generation = nvlink[1] or ""
-        if generation in ("1", "2"):
-            return f"nvlink{generation}", ""
-        return None if generation else ("nvlink2", f"{shown(text)} read as NVLink 2: generation not stated.")
+        generation = nvlink[1] or "2"
+        return f"nvlink{generation}" if generation in ("1", "2") else None
     pcie = _PCIE.search(name)
-    if pcie is None or pcie[1] in ("1", "2"):
-        return None
-    newer = pcie[1] not in (None, "3")
-    return "pcie3", f"{shown(text)} read as PCIe 3: the GPUs of the catalogue have no newer one." if newer else ""
+    # The GPUs of the catalogue have no newer PCIe than 3.
+    return None if pcie is None or pcie[1] in ("1", "2") else "pcie3"
 
 
-def resolve_dnn(catalog: Catalog, text: str) -> tuple[str, str] | None:
-    """Id of the catalogue's neural network that a text names, and what was assumed."""
+def suggest_dnn(catalog: Catalog, text: str) -> tuple[str, str] | None:
+    """Id of the neural network that a text names, and what was assumed."""
     if text in catalog.dnns:
         return text, ""
     alias = _hyphened(text).replace("-", "")

@@ -1,15 +1,13 @@
 """What the wording of a software stack says: framework, versions, container tag, date, compiler, loader, line."""
 
-import math
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from sizer.calibrate.ids import LINES
 from sizer.calibrate.observations import MAX_CELL_CHARACTERS
-from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Stack
+from sizer.catalog.schema import SoftwareLine
 
 Version = tuple[int, ...]
 
@@ -18,24 +16,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Line of software -> how a note says it, in the order of the tests: an NVIDIA container stays one whatever runs in it.
-LINES = {
-    "ngc": "NVIDIA container",
-    "tensorpack": "tensorpack",
-    "cnn-benchmarks": "tf_cnn_benchmarks",
-    "official": "the framework's own models",
-    "horovod": "own scripts with Horovod",
-    "upstream": "upstream build",
-}
-# Rounds of MLPerf Training -> month of publication. Storage, inference and other suites have other dates.
-MLPERF_ROUNDS = {
-    "0.5": "2018-11",
-    "0.6": "2019-06",
-    "0.7": "2020-07",
-    "1.0": "2021-06",
-    "1.1": "2021-12",
-    "2.0": "2022-06",
-}
 FRAMEWORK_NAMES = {
     "tensorflow": "TensorFlow",
     "pytorch": "PyTorch",
@@ -127,10 +107,6 @@ _WORD_AND_NUMBER = re.compile(r"([^\W\d_]+)([0-9]+(?:\.[0-9]+)*)(.*)", re.DOTALL
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)*)(?:\.?((?:rc|alpha|beta|a|b|dev|post|ea|ga|py)[0-9]*))?")
 _COUNT = re.compile(r"[0-9]+x")
 _TAG = re.compile(r"(?:1[7-9]|2[0-9])\.(?:0[1-9]|1[0-2])")
-_ISO = re.compile(r"(?<![0-9])(20[0-9]{2})(?:-(0[1-9]|1[0-2])(?![0-9]))?(?![0-9])")
-# Without a separator only 05 to 07 and v10 are rounds: mlperf-10 may be somebody's tenth row.
-_MLPERF = re.compile(r"mlperf([^0-9]{0,24})([0-9](?=[._-])|0|(?<=v)[0-9])[._-]?([0-9])(?![0-9])")
-_OTHER_MLPERF = ("storage", "inference", "hpc", "tiny", "mobile")
 
 
 @dataclass(frozen=True)
@@ -144,7 +120,7 @@ class Wording:
     core: frozenset[str]
     lines: frozenset[str]  # keys of LINES that it speaks of
     has_xla: bool
-    has_horovod: bool
+    names_library_only: bool  # software of one framework, without the framework
     dali: str  # dali, dali-cpu, no, or empty where it does not speak of it
 
 
@@ -160,108 +136,11 @@ def read_wording(text: str) -> Wording:
     return _Reader(_tokens(text)).wording()
 
 
-def line_of_wordings(wordings: Iterable[Wording], framework: str) -> str:
-    """Key of :data:`LINES` that wordings of one stack speak of."""
-    said = {line for wording in wordings for line in wording.lines}
-    if framework != "tensorflow":
-        said.discard("horovod")  # elsewhere an exchange library, not a line of scripts
+def software_line(wording: Wording, framework: str) -> SoftwareLine:
+    """Who builds and tunes the software that a wording speaks of."""
+    # With other frameworks Horovod is an exchange library, not a line of scripts.
+    said = wording.lines if framework == "tensorflow" else wording.lines - {"horovod"}
     return next((line for line in LINES if line in said), "upstream")
-
-
-def line_of(stack: Stack) -> str:
-    """Key of :data:`LINES`: who builds and tunes a stack's software."""
-    return line_of_wordings(_wordings_of(stack), stack.framework)
-
-
-def has_xla(stack: Stack) -> bool:
-    """Whether a stack compiles with XLA."""
-    return any(wording.has_xla for wording in _wordings_of(stack))
-
-
-def year_of(stack: Stack) -> float:
-    """Release as a decimal year: mid-month, or mid-year where only the year is known; NaN where nothing is. [a]"""
-    years = _years(stack.released.value)
-    return years[0] if years else math.nan
-
-
-def mlperf_date(texts: Iterable[str]) -> str:
-    """Month of the first round of MLPerf Training that the texts name, empty without one."""
-    for text in texts:
-        for match in _MLPERF.finditer(plain(text)):
-            date = MLPERF_ROUNDS.get(f"{match[2]}.{match[3]}")
-            if date and not any(word in match[1] for word in _OTHER_MLPERF):
-                return date
-    return ""
-
-
-def source_date(catalog: Catalog, source: str) -> str:
-    """Middle of the time that a source covers, as an ISO month or year; empty where it is open-ended or unknown."""
-    date = catalog.sources[source].date if source in catalog.sources else ""
-    years = _years(date)
-    if not years or "onward" in date or "later" in date:
-        return ""
-    if len(years) == 1:
-        return "-".join(part for part in _ISO.findall(date)[0] if part)
-    return _iso_month((min(years) + max(years)) / 2)
-
-
-def version_date(catalog: Catalog, framework: str, version: Version) -> tuple[str, str] | None:
-    """Month of a release by the catalogue's releases of the same framework, and how; None without any.
-
-    Between two releases of its major version the date is interpolated; elsewhere it is that of the nearest one.
-    """
-    known = _version_dates(catalog, framework)
-    below = max((v for v in known if v <= version), default=None)
-    above = min((v for v in known if v >= version), default=None)
-    name = FRAMEWORK_NAMES.get(framework, framework)
-    at, low, high = (_place(v or version) for v in (version, below, above))
-    if below and above and low < high and below[0] == above[0] == version[0]:
-        first, last = (_years(known[v])[0] for v in (below, above))
-        month = _iso_month(first + (at - low) / (high - low) * (last - first))
-        return month, f"between {name} {_dotted(below)} and {_dotted(above)}"
-    near = [v for v in (below, above) if v]
-    near = [v for v in near if v[0] == version[0]] or near
-    if not near:
-        return None
-    return known[near[0]], f"as {'' if near[0] == version else 'the nearest, '}{name} {_dotted(near[0])}"
-
-
-@lru_cache(maxsize=64)
-def _version_dates(catalog: Catalog, framework: str) -> dict[Version, str]:
-    """Earliest date of every version of a framework that the catalogue dates."""
-    found: dict[Version, str] = {}
-    for stack in catalog.stacks.values():
-        for wording in _wordings_of(stack) if stack.framework == framework else ():
-            # An adapted release is dated by its entry, not by the release that it was made from.
-            for name, version in () if "custom" in wording.core else wording.versions:
-                dates = [date for date in (stack.released.value, found.get(version, "")) if _years(date)]
-                if name == framework and dates:
-                    found[version] = min(dates, key=lambda date: _years(date)[0])
-    return found
-
-
-def _wordings_of(stack: Stack) -> tuple[Wording, ...]:
-    # The words of an id that the program made are those of the wording, without its punctuation.
-    id_ = () if ":" in stack.id else (stack.id,)
-    return tuple(read_wording(said) for said in (*id_, stack.name, *(seen.software for seen in stack.observed_as)))
-
-
-def _years(text: str) -> list[float]:
-    return [int(year) + ((int(month) - 0.5) / 12 if month else 0.5) for year, month in _ISO.findall(text)]
-
-
-def _iso_month(year: float) -> str:
-    return f"{int(year)}-{int((year % 1) * 12) + 1:02d}"
-
-
-def _place(version: Version) -> float:
-    """Minor version with the patch as decimals: what the releases of one major version are spaced by."""
-    minor, patch = (*version[1:3], 0, 0)[:2]
-    return minor + min(patch, 99) / 100
-
-
-def _dotted(version: Version) -> str:
-    return ".".join(str(part) for part in version)
 
 
 def _tokens(text: str) -> list[str]:
@@ -322,7 +201,7 @@ class _Reader:
         core = set(self.core)
         if self.tag:
             # A tag fixes the release inside; only TensorFlow's containers came with a choice of two.
-            core -= {_dotted(version) for _, version in self.versions}
+            core -= {dotted(version) for _, version in self.versions}
             core |= {"ngc", self.tag} | (
                 {"tf2"} if ("tensorflow", 2) in ((n, v[0]) for n, v in self.versions) else set()
             )
@@ -335,7 +214,7 @@ class _Reader:
             core=frozenset(core | ({self.date} if self.date else set())),
             lines=frozenset(self.lines),
             has_xla=self.has_xla,
-            has_horovod="horovod" in self.lines,
+            names_library_only=bool(self.implied) and not self.named,
             dali=self.dali,
         )
 
@@ -345,16 +224,16 @@ class _Reader:
     def _number(self, number: str, after: str) -> None:
         owner, self.owner = self.owner, ""
         if after in _UNITS or (after in _COUNTED and "." not in number):
-            self.core.add(_dotted(_version(number)))
+            self.core.add(dotted(_version(number)))
         elif not self.tag and _TAG.fullmatch(number) and self._may_be_tag(owner):
             self.tag = number
         elif len(number) == 4 and "2014" <= number <= "2035" and owner not in _DATA_SETS:
             self._dated(number)
         elif owner in _FRAMEWORKS and ("." in number or number in ("1", "2") or owner in ("tensorrt", "trt")):
             self.versions.append((_FRAMEWORKS[owner], _version(number)))
-            self.core.add(_dotted(_version(number)))
+            self.core.add(dotted(_version(number)))
         elif owner not in _PARTS and owner not in _IMPLIES:
-            self.core.add(_dotted(_version(number)))
+            self.core.add(dotted(_version(number)))
 
     def _may_be_tag(self, owner: str) -> bool:
         if owner in _CALENDAR_VERSIONED:
@@ -389,6 +268,11 @@ class _Reader:
             word in _FRAMEWORKS or word in _PARTS or word in _NOISE or word in _COUNTED or word.startswith("tf.")
         ):
             self.core.add("examples" if word == "example" else word)
+
+
+def dotted(version: Version) -> str:
+    """Version as it is written, e.g. 1.15.3."""
+    return ".".join(str(part) for part in version)
 
 
 def _version(number: str) -> Version:
