@@ -1,5 +1,6 @@
 """Names that the catalogue never saw: expectations follow from the naming rules of the vendors."""
 
+import csv
 import dataclasses
 import time
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sizer.base.errors import CalibrationError
 from sizer.calibrate.cases import link_protocol, observed_link_bytes_per_s
 from sizer.calibrate.free_wording.parts import (
     suggest_dnn,
@@ -16,9 +18,9 @@ from sizer.calibrate.free_wording.parts import (
     suggest_server,
 )
 from sizer.calibrate.free_wording.stacks import suggest_stack
-from sizer.calibrate.free_wording.suggest import with_ids
+from sizer.calibrate.free_wording.suggest import files_with_ids, with_ids
 from sizer.calibrate.ids import LINES, release_year, stack_of
-from sizer.calibrate.observations import ID_COLUMNS, Observation, load_observations
+from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, Observation, load_observations
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.schema import Stack
 
@@ -507,3 +509,22 @@ def test_no_text_takes_long(text):
     notes = everything(text[:5000], text[:5000])
     assert time.perf_counter() - start < 2.0  # 50,000 rows of one file share their wordings; a loaded machine is slow
     assert all(note.isprintable() for note in notes)
+
+
+def test_files_get_their_ids_and_keep_their_other_cells(tmp_path):
+    shipped = load_observations()[:5]
+    (tmp_path / "in").mkdir()
+    with (tmp_path / "in" / "mine.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, extrasaction="ignore")
+        writer.writeheader()
+        for row in shipped:
+            writer.writerow({**vars(row), "extra": "", **{k: "" for k, v in vars(row).items() if v is None}})
+    ((name, content),) = files_with_ids([tmp_path / "in"], CATALOG).items()
+    (tmp_path / name).write_bytes(content)
+    assert [replaced(row) for row in load_observations(tmp_path / name)] == [replaced(row) for row in shipped]
+    with pytest.raises(CalibrationError, match=r"mine\.csv: two files"):
+        files_with_ids([tmp_path / "in", tmp_path / "mine.csv"], CATALOG)
+
+
+def replaced(row: Observation) -> Observation:
+    return dataclasses.replace(row, place="", extra={})
