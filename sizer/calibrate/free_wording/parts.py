@@ -7,29 +7,18 @@ Where a missing detail changes the prediction, a note beside the id says what wa
 import re
 
 from sizer.base.faults import shown
+from sizer.calibrate.free_wording.vocabulary import vocabulary
 from sizer.calibrate.free_wording.wording import plain
 from sizer.calibrate.observations import Observation
 from sizer.catalog import links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 
-# Words of GPU names. Boards with other chips resolve to none, also where they share the architecture (Titan V).
-_CHIPS = {"v100s": "v100s", "v100": "v100", "p100": "p100", "volta": "v100", "pascal": "p100"}
+# Boards with other chips resolve to none, also where they share the architecture (Titan V).
 _OTHER_GPU = re.compile(
     r"(?:gtx|rtx|gt|titan|radeon|mi|tpu|gaudi|ascend)[0-9]*[a-z]?|quadro|geforce|jetson|xavier|turing|ampere|hopper|"
     r"maxwell|kepler|g[vpahkm]1?[0-9]{2}|[kmtahbl][0-9]{1,3}[a-z]?|p(?:4|6|40)"
 )
-_FORMS = {
-    "sxm": "sxm2",
-    "sxm2": "sxm2",
-    "nvlink": "sxm2",
-    "nvlink2": "sxm2",
-    "sxm3": "sxm3",
-    "nvswitch": "sxm3",
-    "pcie": "pcie",
-    "fhhl": "fhhl",
-    "dgxs": "dgxs",
-}
 _MEMORY = re.compile(r"(12|16|32)gi?b?")
 _GPU_WORDS = re.compile(r"nvidia|tesla|gpus?|cards?|volta|pascal|x|[0-9]{1,4}x?")
 _FORM_OF_LINK = {"nvlink1": "sxm2", "nvlink2": "sxm2", "nvswitch": "sxm3", "pcie3": "pcie"}
@@ -42,32 +31,8 @@ _FORM_OF_SERVER = (
     ("p3dn", "sxm2", "32"),
     ("aws-p3", "sxm2", ""),
 )
+_OTHER_SERVER = re.compile(r"a100|h100|gen9|gen11|plus|like|equivalent|similar|class|style|vs|station")
 
-# Server -> how its name stands inside a longer one. The first that fits counts.
-_SERVERS = {
-    "dgx-2h": r"dgx-?2-?h",
-    "dgx-2": r"dgx-?2",
-    "dgx-1": r"dgx-?1(?:-?[vp])?",
-    "c4140-pcie": r"c4140(?:-config(?:uration)?)?-(?:pcie|b)",
-    "c4140": r"c4140",
-    "apollo-6500": r"apollo-?6500|xl270d",
-    "dss-8440": r"dss-?8440",
-    "v225g": r"v-?225-?g",
-}
-_OTHER_SERVER = (
-    "a100",
-    "h100",
-    "gen9",
-    "gen11",
-    "plus",
-    "like",
-    "equivalent",
-    "similar",
-    "class",
-    "style",
-    "vs",
-    "station",
-)
 _INFINIBAND = re.compile(r"(?:[0-9]{1,2}x)?(hdr100|hdr|edr|fdr|qdr)(?:200|100|56|14)?")
 _INFINIBAND_OF_RATE = {"200": "hdr", "100": "edr", "56": "fdr", "40": "qdr"}
 _OTHER_LINK = re.compile(r"ndr|xdr|sdr|ddr|opa|omni|omnipath|aries|slingshot|nvlink[0-9]?|nvswitch|myrinet|tofu")
@@ -82,42 +47,6 @@ _PCIE = re.compile(
     r"(?<![a-z0-9])(?:pci-?e(?:xpress)?-?(?:gen|v)?-?([1-6])?|pci|pix|pxb|phb|node|sys|qpi|upi)(?![0-9a-z])"
 )
 
-# Neural network -> other names, without punctuation and ending. A note in the second table says what was assumed.
-_DNN_ALIASES = {
-    "alexnet": "alexnet",
-    "bert-large": "bert bertlarge bertlargeuncased bertlargecased bertlargewwm",
-    "gnmt": "gnmt gnmtv2 gnmt2 nmt rnntranslator googlenmt",
-    "googlenet": "googlenet googlenetv1 inceptionv1 inception1 bvlcgooglenet",
-    "inception-bn": "inceptionbn inceptionv2 inception2 bninception",
-    "inception-v3": "inceptionv3 inception3 incv3 googlenetv3",
-    "inception-v4": "inceptionv4 inception4 incv4",
-    "mask-rcnn": "maskrcnn maskrcnnr50fpn maskrcnnresnet50fpn objectdetection",
-    "ncf": "ncf neumf neuralcf neuralcollaborativefiltering recommendation",
-    "resnet50": "resnet50 rn50 r50 resnet resnet50v1 resnet50v15 resnet50v1b rn50v15 imageclassification",
-    "resnet101": "resnet101 rn101 r101 resnet101v1 resnet101v15",
-    "resnet152": "resnet152 rn152 r152 resnet152v1 resnet152v15",
-    "se-resnext50": "seresnext50 seresnext5032x4d",
-    "ssd-resnet34": "ssd ssd300 ssdr34 ssdrn34 ssdresnet34 ssd300resnet34 singlestagedetector",
-    "transformer-big": "transformer transformerbig bigtransformer translation",
-    "unet3d": "unet3d 3dunet",
-    "vgg16": "vgg vgg16 vggd",
-    "vgg19": "vgg19 vgge",
-}
-_DNN_ASSUMED = {
-    "bert": "size not stated",
-    "vgg": "depth not stated",
-    "resnet": "depth not stated",
-    "ssd": "backbone not stated",
-    "ssd300": "backbone not stated",
-    "transformer": "size not stated",
-    "nmt": "translation network not stated",
-    "imageclassification": "as MLPerf names it",
-    "objectdetection": "as MLPerf names it",
-    "singlestagedetector": "as MLPerf names it",
-    "translation": "as MLPerf names it",
-    "recommendation": "as MLPerf names it",
-}
-
 
 def _hyphened(text: str) -> str:
     """Latin letters and digits of a text in lower case, one hyphen for everything between them."""
@@ -131,17 +60,21 @@ def suggest_gpu(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
     name = re.sub(r"pci-e(?=-|$)", "pcie", _hyphened(row.gpu))
     name = re.sub(r"(v100s?|p100)(?=sxm|pcie|fhhl|dgxs|[0-9]{2}g)|([0-9]x)(?=v100|p100)", r"\1\2-", name)
     words = re.sub(r"([0-9]{2})-g(?=i?b?(?:-|$))", r"\1g", name).split("-")
-    chip = next((chip for word, chip in _CHIPS.items() if word in words), None)
+    chip = next((chip for word, chip in vocabulary().chips.items() if word in words), None)
     if chip is None or any(_OTHER_GPU.fullmatch(word) for word in words):
         return None
     reasons = []
-    form = next((_FORMS[word] for word in words if word in _FORMS), "")
+    form = next((vocabulary().form_factors[word] for word in words if word in vocabulary().form_factors), "")
     memory = next((found[1] for word in words if (found := _MEMORY.fullmatch(word))), "")
     if not form and chip != "v100s":  # sold in one form only
         form, memory_there, why = _form_there(catalog, row, "p100" if chip == "p100" else "v100", words)
         memory = memory or memory_there
         reasons.append(why)
-    left = [w for w in words if w not in _CHIPS and w not in _FORMS and not _MEMORY.fullmatch(w)]
+    left = [
+        w
+        for w in words
+        if w not in vocabulary().chips and w not in vocabulary().form_factors and not _MEMORY.fullmatch(w)
+    ]
     reasons += [f"{shown(word)} passed over" for word in left if not _GPU_WORDS.fullmatch(word)][:1]
     board = _nearest_board(catalog, chip, form, memory, reasons)
     if board is None:
@@ -193,9 +126,9 @@ def suggest_server(catalog: Catalog, row: Observation) -> str | None:
     if row.server in catalog.servers:
         return row.server
     name = _hyphened(row.server)
-    if any(word in _OTHER_SERVER for word in name.split("-")):
+    if any(_OTHER_SERVER.fullmatch(word) for word in name.split("-")):
         return None
-    for server, pattern in _SERVERS.items():
+    for server, pattern in vocabulary().servers.items():
         found = re.search(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])", name)
         if found and server in catalog.servers:
             said = f"{_hyphened(row.gpu)}-{name.replace(found[0], '', 1)}".split("-")
@@ -268,10 +201,10 @@ def suggest_dnn(catalog: Catalog, text: str) -> tuple[str, str] | None:
     if text in catalog.dnns:
         return text, ""
     alias = _hyphened(text).replace("-", "")
-    dnn = next((dnn for dnn, aliases in _DNN_ALIASES.items() if alias in aliases.split()), "")
+    dnn = next((dnn for dnn, words in vocabulary().dnns.items() if alias in words), "")
     if dnn not in catalog.dnns:
         dnn = next((dnn for dnn in catalog.dnns if dnn.replace("-", "") == alias), "") if alias else ""
     if not dnn:
         return None
-    reason = _DNN_ASSUMED.get(alias, "versions 1 and 1.5 are not told apart" if alias.endswith(("v15", "v1b")) else "")
+    reason = vocabulary().dnns_assumed.get(alias)
     return dnn, f"{shown(text)} read as {catalog.dnns[dnn].name}: {reason}." if reason else ""

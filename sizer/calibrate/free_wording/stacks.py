@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sizer.base.faults import shown
+from sizer.calibrate.free_wording.vocabulary import vocabulary
 from sizer.calibrate.free_wording.wording import (
-    FRAMEWORK_NAMES,
     Version,
     Wording,
     dotted,
@@ -23,15 +23,6 @@ from sizer.catalog.schema import ObservedAs, Stack
 _NO_FRAMEWORK = frozenset(("", "n-a", "na", "nan", "none", "null", "unknown", "not-stated", "other", "various"))
 _MAX_FRAMEWORK_CHARACTERS = 40
 
-# Rounds of MLPerf Training -> month of publication. Storage, inference and other suites have other dates.
-_MLPERF_ROUNDS = {
-    "0.5": "2018-11",
-    "0.6": "2019-06",
-    "0.7": "2020-07",
-    "1.0": "2021-06",
-    "1.1": "2021-12",
-    "2.0": "2022-06",
-}
 # Without a separator only 05 to 07 and v10 are rounds: mlperf-10 may be somebody's tenth row.
 _MLPERF = re.compile(r"mlperf([^0-9]{0,24})([0-9](?=[._-])|0|(?<=v)[0-9])[._-]?([0-9])(?![0-9])")
 _OTHER_MLPERF = ("storage", "inference", "hpc", "tiny", "mobile")
@@ -54,7 +45,7 @@ def suggest_stack(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
     line = software_line(wording, framework)
     subject = f"{shown(row.software)} is not in the catalogue" if row.software else "The row names no software"
     xla = ", with XLA" if wording.has_xla else ""
-    note = f"{subject}: taken as {FRAMEWORK_NAMES.get(framework, framework)}, {LINES[line]}{xla}, {why}."
+    note = f"{subject}: taken as {vocabulary().framework_name(framework)}, {LINES[line]}{xla}, {why}."
     return f"{framework}:{line}:{released or UNDATED}{':xla' if wording.has_xla else ''}", note
 
 
@@ -169,7 +160,7 @@ def _mlperf_date(texts: Iterable[str]) -> str:
     """Month of the first round of MLPerf Training that the texts name, empty without one."""
     for text in texts:
         for match in _MLPERF.finditer(plain(text)):
-            date = _MLPERF_ROUNDS.get(f"{match[2]}.{match[3]}")
+            date = vocabulary().mlperf_training.get(f"{match[2]}.{match[3]}")
             if date and not any(word in match[1] for word in _OTHER_MLPERF):
                 return date
     return ""
@@ -195,7 +186,7 @@ def _version_date(catalog: Catalog, framework: str, version: Version) -> tuple[s
     known = _version_dates(catalog, framework)
     below = max((v for v in known if v <= version), default=None)
     above = min((v for v in known if v >= version), default=None)
-    name = FRAMEWORK_NAMES.get(framework, framework)
+    name = vocabulary().framework_name(framework)
     at, low, high = (_place(v or version) for v in (version, below, above))
     if below and above and low < high and below[0] == above[0] == version[0]:
         first, last = (release_years(known[v])[0] for v in (below, above))

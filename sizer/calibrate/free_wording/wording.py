@@ -5,78 +5,12 @@ import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from sizer.calibrate.free_wording.vocabulary import WordClasses, vocabulary
 from sizer.calibrate.ids import LINES
 from sizer.calibrate.observations import MAX_CELL_CHARACTERS
 from sizer.catalog.schema import SoftwareLine
 
 Version = tuple[int, ...]
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-FRAMEWORK_NAMES = {
-    "tensorflow": "TensorFlow",
-    "pytorch": "PyTorch",
-    "mxnet": "MXNet",
-    "paddlepaddle": "PaddlePaddle",
-    "tensorrt": "TensorRT",
-    "caffe": "Caffe",
-    "caffe2": "Caffe2",
-    "oneflow": "OneFlow",
-    "nnabla": "Neural Network Libraries",
-}
-# Words that name a framework.
-_FRAMEWORKS = {name: name for name in (*FRAMEWORK_NAMES, "sinian", "chainer", "cntk", "jax", "mindspore", "theano")} | {
-    "tf": "tensorflow",
-    "tf1": "tensorflow",
-    "tf2": "tensorflow",
-    "torch": "pytorch",
-    "paddle": "paddlepaddle",
-    "trt": "tensorrt",
-    "sinianai": "sinian",
-    "flax": "jax",
-}
-# Words of software that runs on one framework only.
-_IMPLIES = {
-    "cnnbenchmarks": "tensorflow",
-    "tensorpack": "tensorflow",
-    "keras": "tensorflow",
-    "torchvision": "pytorch",
-    "fastai": "pytorch",
-    "lightning": "pytorch",
-    "deepspeed": "pytorch",
-    "gluon": "mxnet",
-    "gluoncv": "mxnet",
-    "nvcaffe": "caffe",
-}
-# Parts whose number is no version of the framework and does not tell stacks apart.
-_PARTS = _words(
-    "cuda cu cudnn nccl horovod dali dalicpu xla python py openmpi mpi ubuntu centos rhel debian docker slurm driver "
-    "gcc mkl mkldnn numpy apex singularity ofed mofed kubernetes"
-)
-_CALENDAR_VERSIONED = _words("ubuntu docker slurm oneapi sdk debian")  # 18.04 and 19.03 are theirs
-_DATA_SETS = _words("imagenet ilsvrc coco wmt voc squad batch bs")  # years of data, not of software
-_NGC = _words("ngc deeplearningexamples")
-_FILLERS = _words("v ver version r rel release gpu build toolkit library edition nvidia")
-_NOISE = _words(
-    "with and using on the of in via no without container image amp fp16 fp32 float16 float32 half mixed precision "
-    "replicated tf1 static dynamic loss scale scaling off disabled enabled framework tesla v100 p100"
-)
-_NEGATIONS = _words("no without non disable disabled")
-# After any number, and after whole ones: quantities, not versions.
-_UNITS = _words("% gb gib mb mib kb g s ms sec seconds min minutes h hours hz mhz ghz epochs images img samples")
-_COUNTED = _words("x gpu gpus node nodes server servers process processes cores threads v100 p100")
-_LINE_WORDS = {
-    "cnnbenchmarks": "cnn-benchmarks",
-    "tensorpack": "tensorpack",
-    "official": "official",
-    "example": "official",
-    "examples": "official",
-    "gluoncv": "official",
-    "horovod": "horovod",
-}
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (
@@ -124,6 +58,10 @@ class Wording:
     dali: str  # dali, dali-cpu, no, or empty where it does not speak of it
 
 
+def _words() -> WordClasses:
+    return vocabulary().words
+
+
 def plain(text: str) -> str:
     """Text without case, compatibility forms, control characters and runs of blanks."""
     folded = unicodedata.normalize("NFKC", text[:MAX_CELL_CHARACTERS]).casefold()[:MAX_CELL_CHARACTERS]
@@ -160,9 +98,9 @@ def _date_token(found: re.Match[str]) -> str:
 
 def _parts(chunk: str) -> list[str]:
     joined = _WORD_AND_NUMBER.fullmatch(chunk)
-    if _HASH.fullmatch(chunk) or chunk in _FRAMEWORKS or not joined:
+    if _HASH.fullmatch(chunk) or chunk in vocabulary().framework_of or not joined:
         return [chunk]
-    if "." in joined[2] or joined[1] in _PARTS or joined[1] in _FRAMEWORKS:
+    if "." in joined[2] or joined[1] in _words().parts or joined[1] in vocabulary().framework_of:
         return [joined[1], joined[2] + joined[3]]
     return [chunk]
 
@@ -193,7 +131,7 @@ class _Reader:
                 self._dated(token[1:])
             elif number and not _HASH.fullmatch(token):
                 self._number(number[1], after)
-            elif not (_COUNT.fullmatch(token) or token in _UNITS):
+            elif not (_COUNT.fullmatch(token) or token in _words().units):
                 self._word(token, before, after)
         return self._result()
 
@@ -223,30 +161,36 @@ class _Reader:
 
     def _number(self, number: str, after: str) -> None:
         owner, self.owner = self.owner, ""
-        if after in _UNITS or (after in _COUNTED and "." not in number):
+        if after in _words().units or (after in _words().counted and "." not in number):
             self.core.add(dotted(_version(number)))
         elif not self.tag and _TAG.fullmatch(number) and self._may_be_tag(owner):
             self.tag = number
-        elif len(number) == 4 and "2014" <= number <= "2035" and owner not in _DATA_SETS:
+        elif len(number) == 4 and "2014" <= number <= "2035" and owner not in _words().data_sets:
             self._dated(number)
-        elif owner in _FRAMEWORKS and ("." in number or number in ("1", "2") or owner in ("tensorrt", "trt")):
-            self.versions.append((_FRAMEWORKS[owner], _version(number)))
+        elif owner in vocabulary().framework_of and (
+            "." in number or number in ("1", "2") or owner in ("tensorrt", "trt")
+        ):
+            self.versions.append((vocabulary().framework_of[owner], _version(number)))
             self.core.add(dotted(_version(number)))
-        elif owner not in _PARTS and owner not in _IMPLIES:
+        elif owner not in _words().parts and owner not in vocabulary().implied_framework_of:
             self.core.add(dotted(_version(number)))
 
     def _may_be_tag(self, owner: str) -> bool:
-        if owner in _CALENDAR_VERSIONED:
+        if owner in _words().calendar_versioned:
             return False
-        return owner in _FRAMEWORKS or not _NGC.union(("nvidia", "container")).isdisjoint(self.tokens) or not owner
+        return (
+            owner in vocabulary().framework_of
+            or not _words().container.union(("nvidia", "container")).isdisjoint(self.tokens)
+            or not owner
+        )
 
     def _word(self, word: str, before: str, after: str) -> None:
-        is_off = before in _NEGATIONS or after in ("off", "disabled", "false", "0")
-        if word in _FILLERS:
+        is_off = before in _words().negations or after in ("off", "disabled", "false", "0")
+        if word in _words().fillers:
             return
-        if word in _NGC or word in ("container", "image"):
-            self.owner = self.owner if self.owner in _FRAMEWORKS else ""
-            if word in _NGC:
+        if word in _words().container or word in ("container", "image"):
+            self.owner = self.owner if self.owner in vocabulary().framework_of else ""
+            if word in _words().container:
                 self.lines.add("ngc")
                 self.core.add("ngc")
             return
@@ -255,17 +199,21 @@ class _Reader:
             self.has_xla = self.has_xla or not is_off
         elif word in ("dali", "dalicpu"):
             self.dali = "no" if is_off else self.dali or {"dali": "dali", "dalicpu": "dali-cpu"}[word]
-        elif word in _LINE_WORDS and not is_off:
-            self.lines.add(_LINE_WORDS[word])
+        elif word in vocabulary().lines and not is_off:
+            self.lines.add(vocabulary().lines[word])
         self._keep(word)
 
     def _keep(self, word: str) -> None:
-        if word in _FRAMEWORKS:
-            self.named.append(_FRAMEWORKS[word])
-        elif word in _IMPLIES or word.startswith("tf."):
-            self.implied.append(_IMPLIES.get(word, "tensorflow"))
+        if word in vocabulary().framework_of:
+            self.named.append(vocabulary().framework_of[word])
+        elif word in vocabulary().implied_framework_of or word.startswith("tf."):
+            self.implied.append(vocabulary().implied_framework_of.get(word, "tensorflow"))
         if word == "tf2" or not (
-            word in _FRAMEWORKS or word in _PARTS or word in _NOISE or word in _COUNTED or word.startswith("tf.")
+            word in vocabulary().framework_of
+            or word in _words().parts
+            or word in _words().noise
+            or word in _words().counted
+            or word.startswith("tf.")
         ):
             self.core.add("examples" if word == "example" else word)
 

@@ -1,0 +1,69 @@
+"""Words of software and parts, as ``catalog/benchmarks/wordings.toml`` lists them."""
+
+import tomllib
+from functools import cached_property, lru_cache
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator
+
+from sizer.base.resources import data_dir
+from sizer.catalog.schema import SoftwareLine
+
+Words = Annotated[frozenset[str], BeforeValidator(str.split)]
+
+
+class Framework(BaseModel, frozen=True, extra="forbid"):
+    """A framework's name and the words that mean it."""
+
+    name: str
+    words: Words = frozenset()
+    implied_by: Words = frozenset()
+
+
+class WordClasses(BaseModel, frozen=True, extra="forbid"):
+    """Words that a reading of software treats alike; the file says how."""
+
+    parts: Words
+    calendar_versioned: Words
+    data_sets: Words
+    container: Words
+    fillers: Words
+    noise: Words
+    negations: Words
+    units: Words
+    counted: Words
+
+
+class Vocabulary(BaseModel, frozen=True, extra="forbid"):
+    """The tables of the file, by their names there."""
+
+    frameworks: dict[str, Framework]
+    lines: dict[str, SoftwareLine]
+    words: WordClasses
+    mlperf_training: dict[str, str]
+    chips: dict[str, str]
+    form_factors: dict[str, str]
+    servers: dict[str, str]
+    dnns: dict[str, Words]
+    dnns_assumed: dict[str, str]
+
+    @cached_property
+    def framework_of(self) -> dict[str, str]:
+        """Framework that a word names."""
+        return {word: id_ for id_, one in self.frameworks.items() for word in (id_, *one.words)}
+
+    @cached_property
+    def implied_framework_of(self) -> dict[str, str]:
+        """Framework that a word of other software implies."""
+        return {word: id_ for id_, one in self.frameworks.items() for word in one.implied_by}
+
+    def framework_name(self, id_: str) -> str:
+        """Name of a framework; its id where the file has none."""
+        return self.frameworks[id_].name if id_ in self.frameworks else id_
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> Vocabulary:
+    """Content of the shipped file, read once."""
+    text = (data_dir("catalog") / "benchmarks" / "wordings.toml").read_text(encoding="utf-8")
+    return Vocabulary.model_validate(tomllib.loads(text))
