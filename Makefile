@@ -52,10 +52,10 @@ wheel-check: $(STAMP) ## the wheel works in an empty environment outside the che
 	@tools/wheel_check.sh
 
 test-app: $(STAMP) ## draw every page of the app without a browser, with every kind of input
-	@$(BIN)/pytest tests/app -m app -n 2
+	@$(BIN)/pytest tests/ui -m app -n 2
 
 browser: $(STAMP) ## drive the app with Chromium
-	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/app/browser -m browser
+	@browser=$$(tools/chromium.sh) && SIZER_CHROMIUM=$$browser $(BIN)/pytest tests/ui/browser -m browser
 
 test-office: $(STAMP) ## recalculate the workbooks with LibreOffice: every sum as in decimal arithmetic
 	@office=$$(tools/libreoffice.sh) && SIZER_SOFFICE=$$office $(BIN)/pytest tests/office -m office

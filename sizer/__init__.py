@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from sizer.batch.sweep import sweep as sweep
     from sizer.catalog.loader import load_catalog as load_catalog
     from sizer.catalog.model import Catalog as Catalog
-    from sizer.sizing.claims import Claim as Claim
-    from sizer.sizing.claims import claims as claims
-    from sizer.sizing.data_plan import data_plan as data_plan
-    from sizer.sizing.differences import diff as diff
-    from sizer.sizing.failures import FailureCase as FailureCase
-    from sizer.sizing.failures import failure_cases as failure_cases
-    from sizer.sizing.growth_result import GrowthPlan as GrowthPlan
+    from sizer.questions.compare.causes import diff as diff
+    from sizer.questions.data.analysis import data_plan as data_plan
+    from sizer.questions.failures.analysis import FailureCase as FailureCase
+    from sizer.questions.failures.analysis import failure_cases as failure_cases
+    from sizer.questions.growth.analysis import growth_plan as growth_plan
+    from sizer.questions.growth.result import GrowthPlan as GrowthPlan
+    from sizer.questions.rent.analysis import rent_or_buy as rent_or_buy
+    from sizer.questions.scale.analysis import UpOrOut as UpOrOut
+    from sizer.questions.scale.analysis import up_or_out as up_or_out
+    from sizer.questions.team.analysis import TeamAnswer as TeamAnswer
+    from sizer.questions.team.analysis import team_answer as team_answer
+    from sizer.questions.verdict.analysis import Claim as Claim
+    from sizer.questions.verdict.analysis import claims as claims
+    from sizer.questions.verdict.simplest_design import SimplestDesign as SimplestDesign
+    from sizer.questions.verdict.simplest_design import simplest as simplest
+    from sizer.sizing.design.redundancy_cost import spare_cost as spare_cost
     from sizer.sizing.project import project as project
-    from sizer.sizing.purchases import growth_plan as growth_plan
-    from sizer.sizing.rent_or_buy import rent_or_buy as rent_or_buy
     from sizer.sizing.result import DesignAnswer as DesignAnswer
     from sizer.sizing.result import SizingResult as SizingResult
-    from sizer.sizing.simplest import SimplestDesign as SimplestDesign
-    from sizer.sizing.simplest import simplest as simplest
     from sizer.sizing.size import size as size
-    from sizer.sizing.spare_cost import spare_cost as spare_cost
-    from sizer.sizing.team import TeamAnswer as TeamAnswer
-    from sizer.sizing.team import team_answer as team_answer
-    from sizer.sizing.up_or_out import UpOrOut as UpOrOut
-    from sizer.sizing.up_or_out import up_or_out as up_or_out
     from sizer.workload.request import SizingRequest as SizingRequest
 
 __version__ = "0.1.0"
@@ -47,34 +47,34 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "BatchError": "sizer.base.errors",
     "Catalog": "sizer.catalog.model",
-    "Claim": "sizer.sizing.claims",
+    "Claim": "sizer.questions.verdict.analysis",
     "DesignAnswer": "sizer.sizing.result",
-    "FailureCase": "sizer.sizing.failures",
-    "GrowthPlan": "sizer.sizing.growth_result",
+    "FailureCase": "sizer.questions.failures.analysis",
+    "GrowthPlan": "sizer.questions.growth.result",
     "InfeasibleError": "sizer.base.errors",
     "Estimate": "sizer.base.estimate",
     "SizerError": "sizer.base.errors",
     "SizingRequest": "sizer.workload.request",
     "SizingResult": "sizer.sizing.result",
-    "TeamAnswer": "sizer.sizing.team",
-    "UpOrOut": "sizer.sizing.up_or_out",
-    "SimplestDesign": "sizer.sizing.simplest",
-    "claims": "sizer.sizing.claims",
-    "failure_cases": "sizer.sizing.failures",
-    "growth_plan": "sizer.sizing.purchases",
+    "TeamAnswer": "sizer.questions.team.analysis",
+    "UpOrOut": "sizer.questions.scale.analysis",
+    "SimplestDesign": "sizer.questions.verdict.simplest_design",
+    "claims": "sizer.questions.verdict.analysis",
+    "failure_cases": "sizer.questions.failures.analysis",
+    "growth_plan": "sizer.questions.growth.analysis",
     "load_catalog": "sizer.catalog.loader",
     "monte_carlo": "sizer.batch.monte_carlo",
-    "data_plan": "sizer.sizing.data_plan",
-    "diff": "sizer.sizing.differences",
+    "data_plan": "sizer.questions.data.analysis",
+    "diff": "sizer.questions.compare.causes",
     "project": "sizer.sizing.project",
-    "rent_or_buy": "sizer.sizing.rent_or_buy",
-    "simplest": "sizer.sizing.simplest",
+    "rent_or_buy": "sizer.questions.rent.analysis",
+    "simplest": "sizer.questions.verdict.simplest_design",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
-    "spare_cost": "sizer.sizing.spare_cost",
+    "spare_cost": "sizer.sizing.design.redundancy_cost",
     "sweep": "sizer.batch.sweep",
-    "team_answer": "sizer.sizing.team",
-    "up_or_out": "sizer.sizing.up_or_out",
+    "team_answer": "sizer.questions.team.analysis",
+    "up_or_out": "sizer.questions.scale.analysis",
 }
 
 __all__ = sorted([*_PUBLIC, "__version__"])

@@ -13,19 +13,19 @@ from sizer.base.faults import nearest
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.catalog.model import Catalog
 from sizer.drawings.pages import design_pages
-from sizer.export.address_list import addresses_csv
-from sizer.export.cable_table import cables_csv
-from sizer.export.csv_bill import bill_csv
 from sizer.export.design_json import design_document, to_json
-from sizer.export.drawio import drawio
+from sizer.export.drawings.drawio import drawio
+from sizer.export.drawings.slides import slides
 from sizer.export.files import write_whole
 from sizer.export.netbox import netbox_zip
-from sizer.export.slides import slides
-from sizer.export.workbook import workbook
-from sizer.report.edition import Edition, Form, named
-from sizer.report.profile import PLAIN, Profile
-from sizer.report.render import guide_html, guide_pdf
-from sizer.report.user_texts import remark_on_glyphs
+from sizer.export.tables.address_list import addresses_csv
+from sizer.export.tables.cable_table import cables_csv
+from sizer.export.tables.csv_bill import bill_csv
+from sizer.export.workbook.book import workbook
+from sizer.guide.edition import Edition, Form, named
+from sizer.guide.pdf.render import guide_html, guide_pdf
+from sizer.guide.profile import PLAIN, Profile
+from sizer.guide.user_texts import remark_on_glyphs
 from sizer.sizing.customer_copy import customer_copy as without_internals
 from sizer.sizing.result import SizingResult
 

@@ -35,8 +35,8 @@ from sizer.catalog.schema import (
 from sizer.drawings.datapath import datapath
 from sizer.drawings.shapes import Drawing
 from sizer.drawings.topology import topology
-from sizer.physical.counted import Component, Network, Quantities
-from sizer.physical.lay_out import lay_out
+from sizer.physical.components import Component, Network, Quantities
+from sizer.physical.layout import lay_out
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms

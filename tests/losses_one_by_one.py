@@ -2,13 +2,13 @@
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import node_limits, nodes_per_unit
-from sizer.physical.joined import GATEWAY, HEAD, SERVERS
-from sizer.physical.lay_out import lay_out
+from sizer.physical.layout import lay_out
 from sizer.physical.losses import Losses, on_one_side
+from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS
 from sizer.physical.quantities import quantities, slice_row
-from sizer.sizing.after_loss import Rest, chances
-from sizer.sizing.evaluate import least_chance
-from sizer.sizing.what_if import Model
+from sizer.sizing.constraints.after_loss import Rest, chances
+from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.search.evaluate import least_chance
 from sizer.workload.resolve import resolve
 
 SWITCHES = (

@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 from sizer.catalog.loader import load_catalog
-from sizer.export.cable_table import cables_csv
-from sizer.export.plan_tables import plan_sheets
-from sizer.physical.lay_out import lay_out
+from sizer.export.tables.cable_table import cables_csv
+from sizer.export.tables.plan_tables import plan_sheets
+from sizer.physical.layout import lay_out
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.size import size

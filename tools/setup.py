@@ -142,7 +142,7 @@ def pdf_state():
     code = "from sizer.report import pango; print(pango.weasyprint_state() or ' '.join(pango.missing_libraries()))"
     printed = output_of(PYTHON, "-c", code)
     if printed is None:
-        return "the PDF engine could not be asked: sizer/report/pango.py does not run."
+        return "the PDF engine could not be asked: sizer/present/fonts/pango.py does not run."
     return printed.strip() or None
 
 

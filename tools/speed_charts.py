@@ -8,7 +8,7 @@ import altair as alt
 
 from sizer.base.quantities import significant
 from sizer.drawings.palette import COLUMN_PX, LIGHT
-from sizer.report.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, names_axis, upright_mark
+from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, names_axis, upright_mark
 from tools.speed_figures import Found, Growth, Roofline, amount, asked
 
 _WIDTH_PX = COLUMN_PX + 160

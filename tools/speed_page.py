@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
-from sizer.report.charting import chart_svg
+from sizer.present.charting import chart_svg
 from tools.speed_charts import figures_chart, growth_chart, roofline_chart
 from tools.speed_figures import (
     ASKED,

@@ -11,7 +11,7 @@ from fontTools import subset
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from sizer.report.fonts import FONTS, WEB_RANGES  # noqa: E402
+from sizer.present.fonts.files import FONTS, WEB_RANGES  # noqa: E402
 
 FEATURES = ["kern", "mark", "mkmk", "ccmp", "tnum", "calt"]
 

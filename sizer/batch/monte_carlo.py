@@ -20,9 +20,9 @@ from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
-from sizer.sizing.best import search
-from sizer.sizing.counting import Counting
-from sizer.sizing.posterior import BLOCK_ELEMENTS, STATISTICS, Block, Reached, posterior, reached
+from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.posterior import BLOCK_ELEMENTS, STATISTICS, Block, Reached, posterior, reached
+from sizer.sizing.search.recommend import search
 from sizer.workload.request import SizingRequest
 
 # A share of 10,000 draws is known to half a per cent, far below what the models tell; more would only fill the memory.
@@ -83,7 +83,7 @@ def monte_carlo(
 
     Notes
     -----
-    What draws share among designs is said at :func:`sizer.sizing.posterior.posterior`. The sizing takes a rate at the
+    :func:`sizer.sizing.search.posterior.posterior` says what draws share among designs. The sizing takes a rate at the
     fitted coefficients for its median; the median over the draws lies below it where much is lost by waiting, because
     losses add up and each can be several times its median.
     """

@@ -17,11 +17,11 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.calibrate.draws import Draws
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
-from sizer.design.space import Space
 from sizer.physical.platforms import platforms
-from sizer.sizing.best import MAX_SERVERS
-from sizer.sizing.judge import judge
-from sizer.sizing.posterior import Reached, posterior_of
+from sizer.sizing.search.feasibility import judge
+from sizer.sizing.search.posterior import Reached, posterior_of
+from sizer.sizing.search.recommend import MAX_SERVERS
+from sizer.sizing.search.space import Space
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 

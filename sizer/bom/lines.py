@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.identity_cache import kept
 from sizer.base.money import round_money
 from sizer.bom.bill import Bill, BillLine
 from sizer.bom.overrides import added, overridden, whole_items
 from sizer.bom.prices import PriceBook
 from sizer.bom.remarks import price_warnings, warnings
+from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Support
-from sizer.catalog.wording import capital
-from sizer.physical.counted import CATEGORIES, Component
-from sizer.physical.kept import kept
-from sizer.physical.power import device_power
+from sizer.physical.components import CATEGORIES, Component
+from sizer.physical.racks.power import device_power
 from sizer.workload.quote import Quote
 
 Floats = NDArray[np.float64]

@@ -4,10 +4,10 @@ import datetime
 from collections.abc import Iterator, Sequence
 
 from sizer.base.dates import days_of
+from sizer.base.identity_cache import kept_by_catalog
 from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Nic
-from sizer.physical.kept import kept_by_catalog
 
 # A price older than this is called old in every quote.
 OLD_PRICE_DAYS = 365

@@ -8,7 +8,7 @@ from typing import Literal
 
 from sizer.base.money import CENT
 from sizer.bom.bill import MONTHS_A_YEAR, Bill
-from sizer.physical.power import HOURS_PER_YEAR
+from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.workload.rental import Rental
 
 # Providers bill storage by the decimal terabyte.

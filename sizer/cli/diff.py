@@ -28,10 +28,10 @@ def diff_command(
 ) -> None:
     """Compare two requests, designs or saved revisions: request, answer, parts, money, and which input caused it."""
     from sizer.catalog.loader import load_catalog
-    from sizer.export.diff_json import difference_document
     from sizer.library.compare import differences
-    from sizer.report.difference_text import difference_text
-    from sizer.sizing.differences import diff
+    from sizer.questions.compare.causes import diff
+    from sizer.questions.compare.export import difference_document
+    from sizer.questions.compare.text import difference_text
 
     catalog = load_catalog(overlay=catalog_dir)
     sides = _side(before, library, catalog), _side(now, library, catalog)

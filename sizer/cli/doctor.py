@@ -5,7 +5,7 @@ from sizer.cli.options import AsJson, print_json
 
 def doctor_command(as_json: AsJson = False) -> None:
     """State of the set-up: what works, what is missing and the next step."""
-    from sizer.report.doctor import set_up_state
+    from sizer.guide.pdf.doctor import set_up_state
 
     checks = set_up_state()
     if as_json:

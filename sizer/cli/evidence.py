@@ -48,7 +48,7 @@ def validate_command(
         write_whole(ids_dir, files_with_ids(files or [], catalog))
         print(f"observations with ids: {ids_dir}", file=sys.stderr)
     if report_file is not None:
-        from sizer.report.evidence import evidence_html
+        from sizer.evidence.page import evidence_html
 
         page = evidence_html(report, catalog.sources).encode()
         write_whole(report_file.parent, {report_file.name: page})
@@ -59,8 +59,8 @@ def calibrate_command(as_json: AsJson = False) -> None:
     """Fit the model to the observations again, check it, store both in the catalogue and say what moved."""
     from sizer.base.errors import CalibrationError
     from sizer.calibrate.calibration import calibrate_with_fit, load_calibration, save_calibration
+    from sizer.calibrate.changes import what_moved
     from sizer.calibrate.left_out import leave_out, save_left_out
-    from sizer.calibrate.moved import what_moved
     from sizer.calibrate.observations import load_observations
     from sizer.catalog.loader import load_catalog
 

@@ -18,7 +18,7 @@ def fabric_command(
 ) -> None:
     """Design one fabric: switches and cables of up to three levels."""
     from sizer.catalog.loader import load_catalog
-    from sizer.physical.one_fabric import one_fabric
+    from sizer.physical.networks.single_fabric import one_fabric
 
     catalog = load_catalog(overlay=catalog_dir) if switch is not None else None
     found = one_fabric(

@@ -22,11 +22,11 @@ def failures_command(
 ) -> None:
     """Throughput, targets and waits after each single loss; parts that can be serviced while jobs run."""
     from sizer.catalog.loader import load_catalog
-    from sizer.export.failure_json import failures_document
-    from sizer.report.failure_text import failures_text
-    from sizer.sizing.failures import failure_cases
+    from sizer.questions.failures.analysis import failure_cases
+    from sizer.questions.failures.export import failures_document
+    from sizer.questions.failures.text import failures_text
+    from sizer.sizing.design.redundancy_cost import spare_cost
     from sizer.sizing.size import size
-    from sizer.sizing.spare_cost import spare_cost
     from sizer.workload.request import SizingRequest
 
     request = SizingRequest.from_file(request_file)

@@ -15,9 +15,9 @@ def grow_command(
 ) -> None:
     """What to buy in which year, at once or in steps, and when the first year's parts are used up."""
     from sizer.catalog.loader import load_catalog
-    from sizer.export.growth_json import growth_document
-    from sizer.report.growth_text import growth_text
-    from sizer.sizing.purchases import growth_plan
+    from sizer.questions.growth.analysis import growth_plan
+    from sizer.questions.growth.export import growth_document
+    from sizer.questions.growth.text import growth_text
     from sizer.workload.request import SizingRequest
 
     catalog = load_catalog(overlay=catalog_dir)

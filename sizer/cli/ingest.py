@@ -17,9 +17,9 @@ def ingest_command(
 ) -> None:
     """Size the cluster and tell how long its data take to come in, what must fit, and whether local copies pay."""
     from sizer.catalog.loader import load_catalog
-    from sizer.export.data_json import data_document
-    from sizer.report.data_text import data_text
-    from sizer.sizing.data_plan import data_plan
+    from sizer.questions.data.analysis import data_plan
+    from sizer.questions.data.export import data_document
+    from sizer.questions.data.text import data_text
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sizer.catalog.model import Catalog
     from sizer.documents import FileProgress
-    from sizer.report.profile import Profile
+    from sizer.guide.profile import Profile
     from sizer.sizing.result import SizingResult
 
 
@@ -42,7 +42,7 @@ def order_of(profile_file: Path | None, customer_copy: bool, formats: str | None
         If a kind of document is unknown or the profile cannot be read.
     """
     from sizer.documents import USUAL, known_kinds
-    from sizer.report.profile import PLAIN, Profile
+    from sizer.guide.profile import PLAIN, Profile
 
     kinds = USUAL
     if formats is not None:

@@ -24,7 +24,7 @@ def project_command(
     """Performance of a given cluster, without a search."""
     from sizer.catalog.loader import load_catalog
     from sizer.export.design_json import projection_document
-    from sizer.report.summary import projection_text
+    from sizer.guide.plain_text import projection_text
     from sizer.sizing.project import project
     from sizer.workload.request import SizingRequest
 

@@ -20,9 +20,9 @@ def rent_command(
 ) -> None:
     """Size the request, and set what its design costs over the years beside an offer by the hour."""
     from sizer.catalog.loader import load_catalog
-    from sizer.export.rent_json import rental_document
-    from sizer.report.rental_tables import rental_text
-    from sizer.sizing.rent_or_buy import rent_or_buy, use_of
+    from sizer.questions.rent.analysis import rent_or_buy, use_of
+    from sizer.questions.rent.export import rental_document
+    from sizer.questions.rent.tables import rental_text
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 

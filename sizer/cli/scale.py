@@ -8,7 +8,7 @@ import typer
 from sizer.base.errors import RequestError
 from sizer.cli.options import AsJson, CatalogDir, print_json
 
-# Keys of ``sizer.sizing.up_or_out.Key``, written out so that ``--help`` stays quick.
+# Keys of ``sizer.questions.scale.analysis.Key``, written out so that ``--help`` stays quick.
 _Order = Literal["listed", "rate", "rack-units", "watts", "ports"]
 
 
@@ -25,10 +25,10 @@ def scale_command(
 ) -> None:
     """The same GPUs in fewer, larger servers or in more, smaller ones: rate, gradients, space, power and price."""
     from sizer.catalog.loader import load_catalog
-    from sizer.export.up_or_out_json import up_or_out_document
-    from sizer.report.up_or_out_text import up_or_out_text
+    from sizer.questions.scale.analysis import up_or_out
+    from sizer.questions.scale.export import up_or_out_document
+    from sizer.questions.scale.text import up_or_out_text
     from sizer.sizing.size import size
-    from sizer.sizing.up_or_out import up_or_out
     from sizer.workload.request import SizingRequest
 
     counts = None if gpus is None else [_count(part.strip()) for part in gpus.split(",")]

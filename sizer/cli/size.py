@@ -42,8 +42,8 @@ def size_command(
     from sizer.catalog.loader import load_catalog
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
-    from sizer.report.summary import answer_text
-    from sizer.sizing.simplest import simplest
+    from sizer.guide.plain_text import answer_text
+    from sizer.questions.verdict.simplest_design import simplest
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
@@ -105,7 +105,7 @@ def _write_all(jobs: "list[tuple[SizingResult, Catalog, Path]]", order: Order) -
 @contextmanager
 def _progress() -> "Iterator[FileProgress]":
     """Tells on stderr what is being written, from 1 s on: one changing line on a terminal, else a line a file."""
-    from sizer.report.progress import WhenSlow
+    from sizer.guide.pdf.progress import WhenSlow
 
     console = Console(stderr=True)
     status = console.status("")

@@ -132,8 +132,8 @@ def _range(text: str, low: str, high: str, step: str, unit: str) -> list[Any]:
 def _write(table: Any, out: Path) -> None:
     import pyarrow.parquet as pq
 
-    from sizer.export.csv_table import csv_of_batches
     from sizer.export.files import write_whole
+    from sizer.export.tables.csv_table import csv_of_batches
 
     if out.suffix.lower() == ".csv":
         content = csv_of_batches(table.schema.names, table.to_batches())

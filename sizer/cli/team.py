@@ -16,10 +16,10 @@ def team_command(
     """Size the cluster of a team, with waits on fewer and more servers and what all jobs read together."""
     from sizer.base.errors import RequestError
     from sizer.catalog.loader import load_catalog
-    from sizer.export.team_json import team_document
-    from sizer.report.team_text import team_text
+    from sizer.questions.team.analysis import team_answer
+    from sizer.questions.team.export import team_document
+    from sizer.questions.team.text import team_text
     from sizer.sizing.size import size
-    from sizer.sizing.team import team_answer
     from sizer.workload.request import SizingRequest
 
     request = SizingRequest.from_file(request_file)

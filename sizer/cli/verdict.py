@@ -15,10 +15,10 @@ def verdict_command(
 ) -> None:
     """Do we need this? Claims with what would overturn them, and the simplest design that is enough."""
     from sizer.catalog.loader import load_catalog
-    from sizer.export.verdict_json import verdict_document
-    from sizer.report.summary import verdict_text
-    from sizer.sizing.claims import claims
-    from sizer.sizing.simplest import simplest
+    from sizer.guide.plain_text import verdict_text
+    from sizer.questions.verdict.analysis import claims
+    from sizer.questions.verdict.export import verdict_document
+    from sizer.questions.verdict.simplest_design import simplest
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 

@@ -8,7 +8,7 @@ from sizer.base.quantities import by_count, grouped, si
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Device
 from sizer.drawings.links import Bundle, bundles, many, memory, oversubscribed
-from sizer.physical.counted import Network
+from sizer.physical.components import Network
 from sizer.physical.plan import NAME_PREFIXES, PlacedDevice
 from sizer.sizing.result import DesignAnswer
 

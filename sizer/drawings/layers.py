@@ -11,15 +11,15 @@ from typing import Literal
 
 from sizer.base.quantities import by_count, grouped
 from sizer.bom.bill import BillLine
+from sizer.catalog.labels import capital
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
-from sizer.catalog.wording import capital
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.links import many
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.parts import TITLE_SIZE
 from sizer.drawings.shapes import Bar, Box, Drawing, Label, wrapped
-from sizer.physical.counted import Network, network_text
+from sizer.physical.components import Network, network_text
 from sizer.sizing.result import DesignAnswer
 
 Layer = Literal["portal", "manager", "frameworks", "system", "storage"]

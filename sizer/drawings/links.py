@@ -9,8 +9,8 @@ import numpy as np
 from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.links import GBIT_PER_S, is_infiniband
 from sizer.catalog.schema import LinkKind
-from sizer.physical.connect import OUTSIDE
-from sizer.physical.counted import Network
+from sizer.physical.components import Network
+from sizer.physical.networks.links import OUTSIDE
 from sizer.physical.plan import PlacedDevice, Plan
 
 # End of the cables that lead to the customer's network.

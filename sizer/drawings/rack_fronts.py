@@ -14,8 +14,8 @@ from sizer.drawings.parts import LINE_SIZE, small_room
 from sizer.drawings.racks import RackKind
 from sizer.drawings.shapes import Bar, Box, Drawing, Label, text_width, wrapped
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
-from sizer.physical.power import PowerFeed
-from sizer.physical.rack import unit_runs
+from sizer.physical.racks.positions import unit_runs
+from sizer.physical.racks.power import PowerFeed
 
 # More racks than these are drawn by kind.
 _MAX_SINGLE = 8

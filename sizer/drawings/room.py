@@ -10,7 +10,7 @@ from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
 from sizer.drawings.parts import LINE_SIZE, small_room
 from sizer.drawings.shapes import Bar, Box, Drawing, Label, text_width
 from sizer.physical.plan import PlacedRack, Plan
-from sizer.physical.rack import AISLE_M
+from sizer.physical.racks.positions import AISLE_M
 
 # More racks side by side than these take a landscape page.
 _MAX_PORTRAIT = 12

@@ -20,14 +20,14 @@ import yaml
 from sizer.catalog.model import Catalog
 from sizer.catalog.netbox_export import device_type_yaml
 from sizer.catalog.schema import Device, Item, Pdu
-from sizer.export.cable_colours import cable_colour
-from sizer.export.cable_table import port_label
-from sizer.export.csv_text import csv_bytes
-from sizer.export.plan_sheet import Row
-from sizer.export.power_table import PowerLink, pdu_name, power_links
+from sizer.export.tables.cable_colours import cable_colour
+from sizer.export.tables.cable_table import port_label
+from sizer.export.tables.csv_text import csv_bytes
+from sizer.export.tables.power_table import PowerLink, pdu_name, power_links
+from sizer.export.tables.table import Row
 from sizer.export.text import harmless, printable
+from sizer.physical.networks.ports import device_ports
 from sizer.physical.plan import Connection, End, PlacedRack
-from sizer.physical.ports import device_ports
 from sizer.sizing.result import SizingResult
 
 # Longest texts that NetBox takes.

@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sizer.base.errors import RequestError
 from sizer.bom.bill import BOUGHT
+from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
-from sizer.catalog.wording import sample_unit
 from sizer.library.snapshot import Ends, Line, Snapshot, headline, keyed, rate_figure, time_figure
 from sizer.sizing.result import SCHEMA_VERSION, STAGES
 

@@ -10,8 +10,8 @@ from sizer import __version__
 from sizer.base.estimate import Estimate
 from sizer.bom.bill import BillLine
 from sizer.bom.prices import price_book
+from sizer.catalog.labels import sample_unit, with_vendor
 from sizer.catalog.model import Catalog
-from sizer.catalog.wording import sample_unit, with_vendor
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 # Raised with every change after which an older snapshot can no longer be compared.

@@ -6,7 +6,7 @@ The laws of a pure least-recently-used cache stand beside the fitted hit fractio
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sizer.perf.checks import require_at_least, require_within
+from sizer.perf.arguments import require_at_least, require_within
 
 Floats = NDArray[np.float64]
 

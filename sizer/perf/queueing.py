@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sizer.perf.checks import require_above, require_at_least, require_within
+from sizer.perf.arguments import require_above, require_at_least, require_within
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

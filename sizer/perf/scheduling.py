@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sizer.perf.checks import require_at_least
+from sizer.perf.arguments import require_at_least
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

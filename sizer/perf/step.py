@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sizer.base.estimate import Z90, Estimate
-from sizer.perf.checks import require_above, require_at_least
+from sizer.perf.arguments import require_above, require_at_least
 
 Floats = NDArray[np.float64]
 

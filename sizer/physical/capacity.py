@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sizer.base.identity_cache import kept
 from sizer.base.quantities import with_decimal_sign
 from sizer.catalog.schema import Storage
-from sizer.physical.kept import kept
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sizer.catalog.links import is_infiniband
-from sizer.physical.joined import GATEWAY, HEAD, SERVERS, STORAGE_SERVER
+from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS, STORAGE_SERVER
+from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.plan import Connection, Plan
 from sizer.physical.protection import nodes_survived
-from sizer.physical.storage_networks import storage_role
 
 # Networks that carry gradients and files; the words of the plan.
 COMPUTE, FRONT_END = "compute fabric", "storage front end"

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, LinkKind, Rack
-from sizer.physical.cables import CableChoice
-from sizer.physical.connect import OUTSIDE, Run
-from sizer.physical.counted import Component
-from sizer.physical.placement import RackLimits
+from sizer.physical.components import Component
+from sizer.physical.networks.cables import CableChoice
+from sizer.physical.networks.links import OUTSIDE, Run
+from sizer.physical.networks.ports import device_ports
 from sizer.physical.platform import Platform
-from sizer.physical.ports import device_ports
-from sizer.physical.power import DevicePower, PowerFeed
+from sizer.physical.racks.placement import RackLimits
+from sizer.physical.racks.power import DevicePower, PowerFeed
 from sizer.workload.request import Existing, Fabric, Limits
 
 Ints = NDArray[np.int64]

@@ -5,12 +5,12 @@ from typing import TypeVar, get_args
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
+from sizer.base.identity_cache import kept_by_catalog
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Rack, Server, Storage, Switch
-from sizer.physical.kept import kept_by_catalog
+from sizer.physical.networks.ports import largest_group, storage_network_numbers
 from sizer.physical.platform import Attachment, Platform
-from sizer.physical.ports import largest_group, storage_network_numbers
 from sizer.workload.request import FabricKind, SizingRequest
 
 T = TypeVar("T", bound=Item)

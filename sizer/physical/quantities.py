@@ -7,26 +7,23 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sizer.base.identity_cache import kept, kept_by_catalog
 from sizer.base.locale import Locale, current_locale
 from sizer.base.quantities import plain
-from sizer.catalog import wording
+from sizer.catalog import labels
 from sizer.catalog.links import fabric_ports
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, LinkKind, Server, Software, Support
-from sizer.physical.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_cable
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
-from sizer.physical.counted import Component, Network, Quantities
-from sizer.physical.joined import HEAD, SERVERS, STORAGE_SERVER, Link, Shape, shape
-from sizer.physical.kept import kept, kept_by_catalog
-from sizer.physical.networks import AS_USUAL, wiring
-from sizer.physical.placement import (
-    count_racks,
-    rack_limits,
-)
+from sizer.physical.components import Component, Network, Quantities
+from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_cable
+from sizer.physical.networks.counts import AS_USUAL, wiring
+from sizer.physical.networks.members import HEAD, SERVERS, STORAGE_SERVER, Link, Shape, shape
+from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.platform import Platform
-from sizer.physical.power import device_power
-from sizer.physical.rack_parts import depth_violations, rack_classes, rack_parts
-from sizer.physical.storage_networks import storage_role
+from sizer.physical.racks.parts import depth_violations, rack_classes, rack_parts
+from sizer.physical.racks.placement import count_racks, rack_limits
+from sizer.physical.racks.power import device_power
 from sizer.workload.request import Existing, Fabric, Limits
 
 Ints = NDArray[np.int64]
@@ -308,7 +305,7 @@ def _lines(catalog: Catalog, platform: Platform, _locale: Locale) -> tuple[_Line
         for item in items.values():
             covers, metric = _covers(platform, item.applies_to), item.metric.value
             if covers and item.orderable:
-                note = "" if metric in ("free", "included") else f"per {wording.name(metric)}"
+                note = "" if metric in ("free", "included") else f"per {labels.name(metric)}"
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
                 found.append(_Line(category, item.id, metric, covers, note, status))
     return tuple(found)

@@ -6,7 +6,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platforms import platforms as all_platforms
-from sizer.sizing.answer import design_answer
+from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
-from sizer.physical.counted import Quantities
+from sizer.physical.components import Quantities
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.workload.request import SizingRequest, Workload

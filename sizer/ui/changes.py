@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from sizer.ui import state
-from sizer.ui.faults import Path_, label_of, name_of
+from sizer.ui.error_messages import Path_, label_of, name_of
 from sizer.ui.state import value_at
 from sizer.ui.typed import plain
 

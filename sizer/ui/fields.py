@@ -12,7 +12,7 @@ from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from sizer.base.quantities import parse
 from sizer.ui import state
-from sizer.ui.faults import Path_, kind_of, sentences
+from sizer.ui.error_messages import Path_, kind_of, sentences
 from sizer.ui.typed import plain, understood, written
 
 # After a field changed: brings fields that hang on it in line.

@@ -6,18 +6,18 @@ import streamlit as st
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import grouped, si
-from sizer.report import prose
-from sizer.report.why import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
-from sizer.report.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, money, percent, plural, sample_unit, sentence
+from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
+from sizer.present import result_text
+from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, money, percent, plural, sample_unit, sentence
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import state, toolbar, why
-from sizer.ui.faults import Fault, label_of
+from sizer.ui.error_messages import Fault, label_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 
 class Figure(NamedTuple):
-    """One number of the headline; ``key`` is the question that :func:`sizer.report.why.why` answers."""
+    """One number of the headline; ``key`` is the question that :func:`sizer.explain.figure.why` answers."""
 
     key: str
     label: str
@@ -156,7 +156,7 @@ def _short(name: str) -> str:
 def _price(design: DesignAnswer) -> Figure:
     bill = design.bill
     open_items = f"{plural(bill.n_unpriced, 'item')} {TO_BE_QUOTED}"
-    label = prose.price_label(bill)
+    label = result_text.price_label(bill)
     if bill.net_total.is_unknown:
         return Figure(PRICE, label, TO_BE_QUOTED, open_items)
     if bill.is_complete:

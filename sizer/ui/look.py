@@ -10,7 +10,7 @@ import streamlit as st
 
 from sizer.catalog.schema import Source
 from sizer.drawings.palette import DARK, LIGHT, Palette
-from sizer.report.tables import Cell, Row, Table
+from sizer.present.tables import Cell, Row, Table
 from sizer.sizing.result import STAGES
 
 Spec = dict[str, Any]

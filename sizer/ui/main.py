@@ -12,24 +12,18 @@ from streamlit.navigation.page import Page as StreamlitPage
 
 from sizer.base.errors import CatalogError
 from sizer.drawings.palette import LIGHT
-from sizer.ui import (
-    architecture,
-    bill,
-    catalogue,
-    designs,
-    document,
-    evidence,
-    headline,
-    kept,
-    look,
-    overrides,
-    performance,
-    requirements,
-    sharing,
-    state,
-    what_if,
-)
-from sizer.ui.parts import catalog
+from sizer.ui import headline, look, session_store, sharing, state
+from sizer.ui.architecture import page as architecture
+from sizer.ui.bill import overrides
+from sizer.ui.bill import page as bill
+from sizer.ui.designs import page as designs
+from sizer.ui.document import page as document
+from sizer.ui.evidence import catalogue
+from sizer.ui.evidence import page as evidence
+from sizer.ui.performance import page as performance
+from sizer.ui.questions import page as what_if
+from sizer.ui.requirements import page as requirements
+from sizer.ui.session_catalog import catalog
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -90,7 +84,7 @@ def main() -> None:
             _drawn(page, view, pages), title=page.title, url_path=page.url_path, default=page is _PATH[0]
         )
     st.navigation(list(pages.values()), position="top").run()
-    kept.keep()
+    session_store.keep()
 
 
 def _begin() -> None:
@@ -98,7 +92,7 @@ def _begin() -> None:
     st.session_state.generation = 0
     query = st.query_params.to_dict()
     names_design = sharing.PARAMETER in query or designs.DESIGN in query
-    if not names_design and kept.recall(query):
+    if not names_design and session_store.recall(query):
         return
     state.load_first()
     if sharing.PARAMETER in query:

@@ -45,7 +45,7 @@ def run(serving: Serving, catalog_dir: Path | None = None) -> None:
         raise OutputError(
             "the app needs Streamlit, which is not installed; install dl-cluster-configurator[ui]"
         ) from None
-    from sizer.ui.parts import CATALOG_FOLDER
+    from sizer.ui.session_catalog import CATALOG_FOLDER
 
     if catalog_dir is not None:
         os.environ[CATALOG_FOLDER] = str(catalog_dir.resolve())
@@ -67,7 +67,7 @@ def run(serving: Serving, catalog_dir: Path | None = None) -> None:
 def _import_pages() -> None:
     """Import and read what the first page needs while the server starts and the browser loads its own scripts."""
     import_module("sizer.ui.main")
-    from sizer.ui.parts import catalog
+    from sizer.ui.session_catalog import catalog
 
     catalog()
 

@@ -19,8 +19,8 @@ from sizer.catalog.model import Catalog
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
-from sizer.ui.faults import Fault, Path_, quantity_faults, request_faults, sentences
-from sizer.ui.parts import catalog
+from sizer.ui.error_messages import Fault, Path_, quantity_faults, request_faults, sentences
+from sizer.ui.session_catalog import catalog
 from sizer.ui.sharing import unpacked
 from sizer.ui.typed import plain
 from sizer.ui.uploads import read_upload, without_nothing

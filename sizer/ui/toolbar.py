@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from sizer.report.words import plural
-from sizer.ui import changes, look, saving, sharing, state
+from sizer.present.words import plural
+from sizer.ui import changes, look, sharing, state
+from sizer.ui.designs import saving
 from sizer.ui.state import View
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from sizer.catalog.schema import Source
-from sizer.report.why import Why, why
+from sizer.explain.figure import Why, why
 from sizer.sizing.result import SizingResult
 from sizer.ui import look
 from sizer.ui.state import View
@@ -13,7 +13,7 @@ from sizer.ui.typed import plain
 
 
 def of_figure(view: View, key: str) -> Why:
-    """What stands behind a figure of the described design, made once; ``key`` is one of ``sizer.report.why``."""
+    """What stands behind a figure of the described design, made once; ``key`` is one of ``sizer.explain.figure``."""
     assert view.result is not None
     return _kept(view.key, key, view.result, view)
 

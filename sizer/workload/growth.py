@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from sizer.workload.part import Part
+from sizer.workload.table import Part
 
 # One year's need over that of the year before; below 1 it shrinks.
 YearlyFactor = Annotated[float, Field(ge=0.1, le=20, allow_inf_nan=False)]

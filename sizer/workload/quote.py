@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from sizer.base.money import Amount, Percent
-from sizer.workload.part import Part
+from sizer.workload.table import Part
 
 # Categories of a bill in their order (guide outline, chapter 11).
 Category = Literal[

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from sizer.base.money import Percent, UnitRate
-from sizer.workload.part import Name, Part
+from sizer.workload.table import Name, Part
 
 
 def _costs_something(rate: Decimal) -> Decimal:

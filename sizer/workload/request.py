@@ -12,11 +12,11 @@ from sizer.base.errors import RequestError
 from sizer.base.faults import in_words
 from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
 from sizer.base.resources import text_of_file
-from sizer.workload.data_care import DataCare
+from sizer.workload.data import DataCare
 from sizer.workload.growth import Growth
-from sizer.workload.part import Count, ItemId, Name, Part
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
+from sizer.workload.table import Count, ItemId, Name, Part
 from sizer.workload.team import Team
 
 # A request is typed by a person; a larger file is something else.

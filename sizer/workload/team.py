@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from sizer.base.quantities import Seconds
-from sizer.workload.part import Count, Name, Part
+from sizer.workload.table import Count, Name, Part
 
 JobKind = Literal["training", "validation", "notebook"]
 QueueOrder = Literal["first-come", "backfill"]

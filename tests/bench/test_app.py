@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sizer.base.quantities import grouped
-from tests.app.browser import conftest, driving
-from tests.app.browser.driving import FIGURE, settled, window
+from tests.ui.browser import conftest, driving
+from tests.ui.browser.driving import FIGURE, settled, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

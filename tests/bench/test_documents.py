@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sizer.export.workbook import workbook
+from sizer.export.workbook.book import workbook
 from tests.answers import catalog, sized
 
 EXAMPLE = "dgx1-f800-resnet50"

@@ -13,7 +13,7 @@ from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import calibrate, load_calibration
 from sizer.catalog.model import Catalog
-from sizer.physical.lay_out import lay_out
+from sizer.physical.layout import lay_out
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row

@@ -7,9 +7,9 @@ from typing import Any
 from sizer import SizingRequest, SizingResult, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.export.design_json import design_document, to_json
-from sizer.report.edition import Edition, Form
-from sizer.report.profile import PLAIN, Profile
-from sizer.report.render import guide_pdf
+from sizer.guide.edition import Edition, Form
+from sizer.guide.pdf.render import guide_pdf
+from sizer.guide.profile import PLAIN, Profile
 
 CATALOG = load_catalog()
 EXAMPLES = tuple(sorted(path.stem for path in data_dir("examples").glob("*.toml")))

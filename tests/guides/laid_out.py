@@ -15,7 +15,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 import pytest
 
-from sizer.report.pango import load_pango, weasyprint_state
+from sizer.present.fonts.pango import load_pango, weasyprint_state
 
 SVG = "{http://www.w3.org/2000/svg}"
 INLINE = frozenset({"a", "abbr", "b", "br", "code", "em", "i", "small", "span", "strong", "sub", "sup"})

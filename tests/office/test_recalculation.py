@@ -18,7 +18,7 @@ import pytest
 
 from sizer import SizingRequest, SizingResult, load_catalog, size
 from sizer.base.resources import data_dir
-from sizer.export.workbook import workbook
+from sizer.export.workbook.book import workbook
 from sizer.sizing.customer_copy import customer_copy
 from tests.customer_secrets import secret_catalog, secret_request
 

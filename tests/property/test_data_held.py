@@ -10,8 +10,8 @@ from sizer import InfeasibleError, SizingRequest, load_catalog, size
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platforms import platforms
-from sizer.sizing.data_held import data_held
-from sizer.sizing.storage_units import StorageUnits
+from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.search.storage_units import StorageUnits
 from sizer.workload.resolve import resolve
 
 CATALOG = load_catalog()

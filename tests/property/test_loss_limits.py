@@ -6,13 +6,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
-from sizer.physical.joined import GATEWAY
-from sizer.physical.lay_out import lay_out
+from sizer.physical.layout import lay_out
 from sizer.physical.losses import Losses
+from sizer.physical.networks.members import GATEWAY
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
-from sizer.sizing.best import best_design
-from sizer.sizing.left_of_sizes import left_after
+from sizer.sizing.constraints.remaining_capacity import left_after
+from sizer.sizing.search.recommend import best_design
 from sizer.sizing.size import size
 from sizer.workload.request import Resilience, SizingRequest
 from tests.losses_one_by_one import bears

@@ -13,10 +13,10 @@ from sizer.catalog.links import fabric_ports
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.price_books import Price
 from sizer.physical.capacity import counts_nodes, smallest_nodes, usable_bytes
-from sizer.physical.fabric import fat_tree, gateway_uplinks, gateways, uplinked_leaves
-from sizer.physical.placement import RackClass, RackLimits, count_racks, place
+from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways, uplinked_leaves
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.racks.placement import RackClass, RackLimits, count_racks, place
 from sizer.workload.request import Limits, SizingRequest
 
 CATALOG = load_catalog()

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.schema import Switch
-from sizer.physical.connect import OUTSIDE
-from sizer.physical.lay_out import lay_out
+from sizer.physical.layout import lay_out
+from sizer.physical.networks.links import OUTSIDE
+from sizer.physical.networks.ports import device_ports
 from sizer.physical.platforms import platforms
-from sizer.physical.ports import device_ports
 from sizer.physical.quantities import quantities, slice_row
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, SizingRequest
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sizer import Estimate, SizingRequest, load_catalog, project, up_or_out
-from sizer.sizing.up_or_out import SameGpus
+from sizer.questions.scale.analysis import SameGpus
 
 CATALOG = load_catalog()
 CHIEF = "tf-cnn-benchmarks-ngc18.09"

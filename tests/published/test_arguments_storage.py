@@ -11,11 +11,11 @@ import pytest
 
 from sizer import SizingRequest, load_catalog, project, size
 from sizer.base.resources import data_dir
-from sizer.perf.data_care import fill_time_s
+from sizer.perf.data_transfer import fill_time_s
 from sizer.perf.preprocess import core_seconds_per_sample
 from sizer.physical.capacity import smallest_nodes, usable_bytes, weka_usable_bytes
-from sizer.physical.fabric import gateway_uplinks
-from sizer.sizing.data_plan import DataPlan, data_plan
+from sizer.physical.networks.fat_tree import gateway_uplinks
+from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.sizing.result import SizingResult
 
 CATALOG = load_catalog()

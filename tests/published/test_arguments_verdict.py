@@ -16,10 +16,10 @@ from sizer import SizingRequest, claims, project, simplest, size
 from sizer.base.resources import data_dir
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.links import link_bytes_per_s
-from sizer.sizing.arguments import consumption, first_read_s, smallest_link
-from sizer.sizing.claims import Claim
+from sizer.questions.verdict.analysis import Claim
+from sizer.sizing.design.cluster_need import consumption, first_read_s, smallest_link
+from sizer.sizing.design.fixed_design import models
 from sizer.sizing.result import DesignAnswer, SizingResult
-from sizer.sizing.what_if import models
 from tests.answers import catalog, sized
 
 IMAGENET = 148e9  # bytes, as the Isilon paper states the set

@@ -5,11 +5,11 @@ import pytest
 
 from sizer.catalog.loader import load_catalog
 from sizer.physical.capacity import onefs_overhead_fraction, usable_bytes, weka_usable_bytes
-from sizer.physical.fabric import fat_tree, gateway_uplinks, gateways
-from sizer.physical.placement import RackClass, device_needs, fit_per_rack, place, rack_limits
+from sizer.physical.networks.fat_tree import fat_tree, gateway_uplinks, gateways
 from sizer.physical.platforms import platforms
-from sizer.physical.power import heat_btu_per_h
 from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.racks.placement import RackClass, device_needs, fit_per_rack, place, rack_limits
+from sizer.physical.racks.power import heat_btu_per_h
 from sizer.workload.request import SizingRequest
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from sizer import SizingRequest, load_catalog
 from sizer.base.resources import data_dir
-from sizer.sizing.growth_size import Size
-from sizer.sizing.purchases import growth_plan
-from sizer.sizing.used_up import READS
+from sizer.questions.growth.analysis import growth_plan
+from sizer.questions.growth.limits_over_time import READS
+from sizer.questions.growth.size import Size
 
 IMAGES_PER_S, LARGE_BYTES, SMALL_BYTES = 15_304, 1.3e6, 113e3
 

@@ -25,7 +25,7 @@ import typer
 from sizer import SizingRequest, load_catalog
 from sizer.base.resources import data_dir
 from sizer.cli import app
-from sizer.report.profile import Profile
+from sizer.guide.profile import Profile
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -1,0 +1,288 @@
+"""Predicted against published numbers, one mark a row, and what the charts of evidence share.
+
+A mark is filled where the published number lies outside its 90 % interval; tasks differ in colour and shape.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from sizer.base.quantities import by_count
+from sizer.calibrate.validate import ValidatedRow
+from sizer.catalog.schema import Source
+from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX
+from sizer.evidence import rows as facts
+from sizer.evidence.rows import Key, Measure
+from sizer.present.charting import Chart, Rows, axis, chart_of, finish, placed_labels
+from sizer.present.theme import LIGHT, Palette
+from sizer.present.words import plural
+
+# Task, or what a row is used for -> role of its colour and shape of its mark. A stage keeps its colour.
+_MARKS = {
+    "training": ("accent", "circle"),
+    "inference": ("exchange", "diamond"),
+    "accuracy": ("ink", "square"),
+    "preprocess": ("decode", "triangle-up"),
+    "storage": ("storage", "triangle-down"),
+    "network": ("network", "cross"),
+    "helped to fit the model": ("other", "square"),
+    "predicted without it": ("accent", "circle"),
+}
+# Names of measures and their unit, as their axes show them.
+_AXES = ("rate", "time", "data rate", "ratio or number of epochs", "share", "samples/s")
+_OTHER_MARK = ("other", "triangle-right")
+# More points than that make a file of many megabytes and show nothing more.
+_MOST_POINTS = 2000
+# With more rows the bars of their intervals hide the rows.
+_MOST_INTERVALS = 80
+_LEAST_DECADES = 0.9
+# Numbers on an axis of many decades: thousands grouped while they are short, then with a prefix.
+_SHORT = (
+    "datum.value >= 1e6 || datum.value < 1e-3 ? format(datum.value, '~s') "
+    ": replace(format(datum.value, ',~r'), /,/g, '\u202f')"
+)
+
+
+def parity_chart(
+    rows: Sequence[ValidatedRow],
+    palette: Palette = LIGHT,
+    width: int | str = COLUMN_PX,
+    height: int = 380,
+    *,
+    title: str = "",
+    kind: Key = lambda row: row.task,
+    labels: Mapping[str, str] | None = None,
+    sources: Mapping[str, Source] | None = None,
+) -> Chart | None:
+    """Predicted against published numbers, both axes logarithmic.
+
+    Parameters
+    ----------
+    rows : sequence of ValidatedRow
+        Those that do not count or hold no number above 0 are not drawn.
+    palette : Palette
+        Colours.
+    width, height : int or str
+        Pixels; width may be ``container``.
+    title : str
+        Finding; by default how far half of the rows are off.
+    kind : function of a row
+        What tells the marks apart: its task, or what it is used for.
+    labels : mapping, optional
+        Id of a row -> text beside its mark, where there is room.
+    sources : mapping, optional
+        Documents, whose titles stand under the pointer.
+
+    Returns
+    -------
+    Chart or None
+        None where there is nothing to draw.
+    """
+    able = [row for row in facts.counted(rows) if facts.error(row) is not None]
+    drawn = thinned(able)
+    if not drawn:
+        return None
+    ends = _domain(drawn)
+    marks = _marks(drawn, kind)
+    data = [_parity_row(row, kind(row), marks, palette, ends, sources or {}) for row in drawn]
+    measures = {facts.measure(row.quantity) for row in drawn}
+    name = _axis_name(measures.pop()) if len(measures) == 1 else "number, in the unit of its row"
+    scale = alt.Scale(type="log", domain=list(ends), nice=False)
+    ticks = axis(grid=False, values=_decades(*ends), labelExpr=_SHORT, labelOverlap=True)
+    x = alt.X("x:Q", scale=scale, axis=ticks, title=f"published {name}, log scale")
+    y = alt.Y("y:Q", scale=scale, axis=ticks, title=f"predicted {name}, log scale")
+    layers = _guides(*ends, palette, x, y)
+    if len(drawn) <= _MOST_INTERVALS:
+        bars = chart_of(data).transform_filter("datum.low !== null").mark_rule(strokeWidth=1, opacity=0.6, aria=False)
+        colour = alt.Color("colour:N", scale=None, legend=None)
+        layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour))
+    layers.append(_points(data, marks, palette, x, y))
+    if labels:
+        plot = (0.86 * width if isinstance(width, int) else 600.0, float(height))
+        layers += _point_labels(data, labels, ends, plot, scale, palette)
+    hidden = len(able) - len(drawn)
+    remark = (
+        by_count(
+            hidden,
+            f"{plural(hidden, 'row')} between others are not drawn",
+            f"{plural(hidden, 'row')} between others are not drawn",
+        )
+        if hidden
+        else ""
+    )
+    return finish(layers, title or parity_finding(rows), palette, width, height, remark)
+
+
+def _axis_name(measure: Measure) -> str:
+    name, unit = measure.name, measure.unit
+    return f"{name}, {unit}" if unit else name
+
+
+def parity_finding(rows: Sequence[ValidatedRow]) -> str:
+    """Title of a parity chart: how far half of the numbers are off."""
+    found = facts.accuracy("", rows)
+    if found.median is None:
+        return "Nothing is predicted here"
+    if found.predicted == 1:
+        return f"The one prediction is {facts.size_text(found.median)} off"
+    return f"Half of {plural(found.predicted, 'prediction')} lie within {facts.size_text(found.median)}"
+
+
+def source_title(key: str, sources: Mapping[str, Source]) -> str:
+    """Title of a document, or what a file calls its source."""
+    return facts.shortened(sources[key].title if key in sources else key) or "source not stated"
+
+
+def thinned(rows: list[ValidatedRow], most: int = _MOST_POINTS) -> list[ValidatedRow]:
+    """So many rows as a chart can carry: the farthest off, and the others evenly."""
+    if len(rows) <= most:
+        return rows
+    ordered = sorted(rows, key=lambda row: (-abs(facts.error(row) or 0.0), row.id))
+    worst, rest = ordered[: most // 4], ordered[most // 4 :]
+    picked = np.linspace(0, len(rest) - 1, most - len(worst)).astype(int)
+    return [*worst, *(rest[place] for place in picked)]
+
+
+def said(row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, str]:
+    """What stands under the pointer."""
+    return {
+        "name": facts.shortened(row.id),
+        "source": source_title(row.source, sources),
+        "published": facts.value_text(row.published, row.quantity),
+        "predicted": facts.value_text(row.predicted, row.quantity),
+        "off": facts.error_text(facts.error(row)),
+    }
+
+
+def tips() -> list[alt.Tooltip]:
+    """What stands under the pointer of a mark."""
+    titles = {
+        "name": "published run",
+        "source": "source",
+        "published": "published",
+        "predicted": "predicted",
+        "off": "error",
+    }
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
+
+
+def _marks(rows: Sequence[ValidatedRow], kind: Key) -> dict[str, tuple[str, str, str]]:
+    """Kind -> name in the legend, role of the colour, shape; a file may bring kinds that share the last mark."""
+    found = dict.fromkeys(kind(row) for row in rows)
+    known = [(one, *_MARKS[one]) for one in _MARKS if one in found]
+    return {
+        **{one: (facts.task_name(one) if one in facts.TASKS else one, role, shape) for one, role, shape in known},
+        **{one: ("Other", *_OTHER_MARK) for one in found if one not in _MARKS},
+    }
+
+
+def _domain(rows: Sequence[ValidatedRow]) -> tuple[float, float]:
+    """Ends of both axes: all points with some room, never less than about a decade."""
+    values = [math.log10(value) for row in rows for value in (row.published, row.predicted) if value]
+    low, high = min(values), max(values)
+    room = max(0.05 * (high - low), (_LEAST_DECADES - (high - low)) / 2, 0.08)
+    return float(10.0 ** max(low - room, -300)), float(10.0 ** min(high + room, 300))
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Ticks of a log axis: 1, 2 and 5 where it is short, else powers of ten, at most eight."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1, 2, 5) if last - first <= 3 else (1,)
+    ticks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    return ticks[:: 1 + (len(ticks) - 1) // 8] if steps == (1,) else ticks
+
+
+def _parity_row(
+    row: ValidatedRow,
+    kind: str,
+    marks: Mapping[str, tuple[str, str, str]],
+    palette: Palette,
+    ends: tuple[float, float],
+    sources: Mapping[str, Source],
+) -> dict[str, Any]:
+    name, role, _ = marks[kind]
+    interval = [
+        None if end is None or not math.isfinite(end) else min(max(end, ends[0]), ends[1])
+        for end in (row.low, row.high)
+    ]
+    low, high = interval if None not in interval else (None, None)
+    return {
+        "x": row.published,
+        "y": row.predicted,
+        "low": low,
+        "high": high,
+        "kind": name,
+        "colour": palette.colour(role),
+        "filled": 1.0 if row.is_covered is False else 0.0,
+        "run": row.id,
+        **said(row, sources),
+    }
+
+
+def _guides(low: float, high: float, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
+    """The diagonal, a band of 10 % around it, and lines at twice and half."""
+    band: Rows = [
+        {"x": at, "y": max(0.9 * at, low), "top": min(1.1 * at, high)} for at in (low, low / 0.9, high / 1.1, high)
+    ]
+    area = chart_of(band).mark_area(opacity=BAND_OPACITY, color=palette.other, aria=False)
+    layers: list[Any] = [area.encode(x=x, y=y, y2="top:Q")]
+    for ratio in (1.0, 2.0, 0.5):
+        line: Rows = [
+            {"x": max(low, low / ratio), "y": max(low, low * ratio)},
+            {"x": min(high, high / ratio), "y": min(high, high * ratio)},
+        ]
+        look: dict[str, Any] = (
+            {"color": palette.muted} if ratio == 1 else {"color": palette.other, "strokeDash": [3, 3]}
+        )
+        layers.append(chart_of(line).mark_line(strokeWidth=1, aria=False, **look).encode(x=x, y=y))
+    return layers
+
+
+def _points(data: Rows, marks: Mapping[str, tuple[str, str, str]], palette: Palette, x: alt.X, y: alt.Y) -> alt.Chart:
+    looks = dict.fromkeys(marks.values())
+    names = [name for name, _, _ in looks]
+    colours = alt.Scale(domain=names, range=[palette.colour(role) for _, role, _ in looks])
+    shapes = alt.Scale(domain=names, range=[shape for _, _, shape in looks])
+    legend = (
+        alt.Legend(orient="top", columns=4, title=None, offset=6, symbolFillColor="transparent")
+        if len(names) > 1
+        else None
+    )
+    size, stroke = (28, 1.1) if len(data) > _MOST_INTERVALS else (58, 1.4)
+    points = chart_of(data).mark_point(size=size, strokeWidth=stroke, opacity=0.85, aria=False)
+    encoded: alt.Chart = points.encode(
+        x=x,
+        y=y,
+        stroke=alt.Stroke("kind:N", scale=colours, legend=legend),
+        fill=alt.Fill("colour:N", scale=None, legend=None),
+        shape=alt.Shape("kind:N", scale=shapes, legend=legend),
+        fillOpacity=alt.FillOpacity("filled:Q", scale=None, legend=None),
+        tooltip=tips(),
+    )
+    return encoded
+
+
+def _point_labels(
+    data: Rows,
+    labels: Mapping[str, str],
+    ends: tuple[float, float],
+    plot: tuple[float, float],
+    scale: alt.Scale,
+    palette: Palette,
+) -> list[Any]:
+    """Texts beside the marks, placed on the logarithms that the axes show."""
+    domain = [math.log10(end) for end in ends]
+    logs = [{**row, "x": math.log10(row["x"]), "y": math.log10(row["y"])} for row in data]
+    wanted = [{**row, "text": labels[row["run"]]} for row in logs if row["run"] in labels]
+    placed = placed_labels(wanted, logs, domain, domain, plot)
+    if not placed:
+        return []
+    rows: Rows = [{"x": 10 ** row["lx"], "y": 10 ** row["ly"], "text": row["text"]} for row in placed]
+    base = chart_of(rows).encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale), text="text:N")
+    # The guides run under the texts; a rim in the colour of the page keeps them readable.
+    rim = base.mark_text(align="left", stroke=palette.background, strokeWidth=4, aria=False)
+    return [rim, base.mark_text(align="left", color=palette.muted, aria=False)]

@@ -1,0 +1,233 @@
+"""Published numbers with the runs they belong to, to be browsed: which pass a choice, and what they show together."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sizer.base.errors import CalibrationError
+from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.left_out import load_left_out
+from sizer.calibrate.observations import Observation, load_observations
+from sizer.calibrate.predict import CALIBRATED, PREDICTED
+from sizer.calibrate.validate import ValidatedRow, ValidationReport, built_in_report
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Source
+from sizer.evidence import rows as facts
+from sizer.evidence.parity import source_title
+
+NOT_STATED = "not stated"
+# What the fit makes of a number: key -> how a choice names it.
+FITTED, FORETOLD, SET_ASIDE, NOT_PREDICTED = "fitted", "predicted", "left out", "not predicted"
+PARTS = {
+    FITTED: "fitted",
+    FORETOLD: "predicted, not fitted",
+    SET_ASIDE: "left out of the fit for a reason",
+    NOT_PREDICTED: "not predicted",
+}
+# Largest ln(predicted / published) that a percentage can still tell; beyond it e to that power overflows a table.
+_MOST_ERROR = math.log(1e6)
+# Those that the accuracy of the model is judged by.
+JUDGED = (FITTED, FORETOLD)
+INSIDE, OUTSIDE = "inside", "outside"
+# Names of benchmarks' files that are no part of the catalogue.
+_NAMES = {
+    "alibaba-8x-v100": "Alibaba Cloud, 8 × V100",
+    "apollo-6500": "HPE Apollo 6500",
+    "aws-p3.16xlarge": "AWS p3.16xlarge",
+    "aws-p3.2xlarge": "AWS p3.2xlarge",
+    "aws-p3dn": "AWS p3dn.24xlarge",
+    "c4130": "PowerEdge C4130",
+    "dgx-1-p100": "DGX-1 with P100",
+    "dgx-station": "DGX Station",
+    "gcp-8x-v100": "Google Cloud, 8 × V100",
+    "generic-8x-v100-sxm2": "8 × V100 SXM2, maker not stated",
+    "m40": "Tesla M40",
+    "p100": "P100, board not stated",
+    "p40": "Tesla P40",
+    "pascal": "Pascal, GPU not stated",
+    "v100": "V100, board not stated",
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published number: the run as its source describes it, and what two kinds of fit say."""
+
+    run: Observation
+    seen: ValidatedRow  # as the fit in use predicts it
+    unseen: ValidatedRow  # as a fit without its source does; without a prediction where there was no such fit
+    dnn: str  # names as a page shows them
+    gpu: str
+    server: str
+    stack: str
+    part: str  # key of PARTS
+
+    def row(self, *, is_unseen: bool) -> ValidatedRow:
+        """The number beside one of its predictions, named by its run in words."""
+        return self.unseen if is_unseen else self.seen
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which numbers are asked for. An empty field lets everything pass."""
+
+    measure: str = ""  # title of one of evidence_rows.MEASURES
+    is_unseen: bool = True  # predicted by fits without the source of the number
+    tasks: tuple[str, ...] = ()
+    dnns: tuple[str, ...] = ()
+    gpus: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+    stacks: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()  # keys
+    parts: tuple[str, ...] = ()  # keys of PARTS
+    interval: str = ""  # INSIDE or OUTSIDE the 90 % interval
+    n_gpus: tuple[int, int] | None = None  # fewest and most; numbers whose GPUs nobody stated do not pass
+
+    def passes(self, one: Published) -> bool:
+        """Whether a number is asked for."""
+        pairs = (
+            (self.tasks, one.run.task),
+            (self.dnns, one.dnn),
+            (self.gpus, one.gpu),
+            (self.servers, one.server),
+            (self.stacks, one.stack),
+            (self.sources, one.run.source),
+            (self.parts, one.part),
+        )
+        return (
+            all(not wanted or value in wanted for wanted, value in pairs)
+            and self.measure in ("", facts.measure(one.run.quantity).title)
+            and self._passes_interval(one)
+            and self._passes_gpus(one.run.gpus)
+        )
+
+    def _passes_interval(self, one: Published) -> bool:
+        covered = one.row(is_unseen=self.is_unseen).is_covered
+        return not self.interval or covered is (self.interval == INSIDE)
+
+    def _passes_gpus(self, gpus: int | None) -> bool:
+        return self.n_gpus is None or (gpus is not None and self.n_gpus[0] <= gpus <= self.n_gpus[1])
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that was published, and the report that judges the model by it."""
+
+    report: ValidationReport
+    published: tuple[Published, ...]
+
+    def chosen(self, choice: Choice) -> tuple[Published, ...]:
+        """The numbers that a choice asks for, in the order of the files."""
+        return tuple(one for one in self.published if choice.passes(one))
+
+    def numbers_of_gpus(self) -> list[int]:
+        """Every number of GPUs of a run, the smallest first."""
+        return sorted({one.run.gpus for one in self.published if one.run.gpus is not None})
+
+
+def built_in_evidence(catalog: Catalog) -> Evidence:
+    """Everything that the project ships, predicted: takes seconds.
+
+    Raises
+    ------
+    CalibrationError
+        If observations, calibration and checks do not belong together.
+    """
+    report = built_in_report(catalog)
+    runs = {run.id: run for run in load_observations()}
+    left_out = load_left_out(stored_calibration()).by_source
+    if set(runs) != {row.id for row in report.rows}:
+        raise CalibrationError("the report is not about the observations that are read; run 'sizer calibrate'")
+    return Evidence(report, published(report.rows, runs, left_out, catalog))
+
+
+def published(
+    rows: Iterable[ValidatedRow],
+    runs: Mapping[str, Observation],
+    left_out: Mapping[str, tuple[float, float, float]],
+    catalog: Catalog,
+) -> tuple[Published, ...]:
+    """Predicted rows with their runs.
+
+    Parameters
+    ----------
+    rows : iterable of ValidatedRow
+        As the fit in use predicts them.
+    runs : mapping
+        Observation of every row by its id.
+    left_out : mapping
+        Id -> prediction by a fit without the row's source, and its 90 % interval.
+    catalog : Catalog
+        Where the names of parts are looked up.
+    """
+    return tuple(_published(row, runs[row.id], left_out.get(row.id), catalog) for row in rows)
+
+
+def _published(
+    row: ValidatedRow, run: Observation, triple: tuple[float, float, float] | None, catalog: Catalog
+) -> Published:
+    dnn, gpu, server = (_name(key, catalog) for key in (run.dnn, run.gpu, run.server))
+    stack = run.software or NOT_STATED
+    part = _part(row)
+    # A chart counts what the fit was meant to describe. Here a reader may ask for the others, too.
+    seen = replace(
+        row, id=_what(run, dnn, gpu, server, stack), status=row.status if row.predicted is None else PREDICTED
+    )
+    value, low, high = triple or (None, None, None)
+    status = "predicted only by the fit in use" if triple is None and row.predicted is not None else seen.status
+    unseen = replace(seen, predicted=value, low=low, high=high, status=status)
+    return Published(run, seen, unseen, dnn, gpu, server, stack, part)
+
+
+def _part(row: ValidatedRow) -> str:
+    if row.predicted is None:
+        return NOT_PREDICTED
+    if row.status.startswith(CALIBRATED):
+        return FITTED
+    return FORETOLD if row.status == PREDICTED else SET_ASIDE
+
+
+def _name(key: str, catalog: Catalog) -> str:
+    if not key:
+        return NOT_STATED
+    try:
+        return catalog.item(key).name
+    except KeyError:
+        return _NAMES.get(key) or key.replace("-", " ")
+
+
+def _what(run: Observation, dnn: str, gpu: str, server: str, stack: str) -> str:
+    """A run in words: 'ResNet-50, 8 × Tesla V100 SXM2 16 GB, DGX-1, MXNet NGC 19.07'."""
+    gpus = f"{run.gpus} × {gpu}" if run.gpus and gpu != NOT_STATED else f"{run.gpus} GPUs" if run.gpus else gpu
+    words = [word for word in (dnn, gpus, server, stack) if word != NOT_STATED]
+    return ", ".join(words) or facts.task_name(run.task)
+
+
+def rows_of(found: Sequence[Published], choice: Choice) -> list[ValidatedRow]:
+    """The chosen numbers beside the predictions that the choice asks for."""
+    return [one.row(is_unseen=choice.is_unseen) for one in found]
+
+
+def lines(found: Sequence[Published], choice: Choice, sources: Mapping[str, Source]) -> list[dict[str, object]]:
+    """The chosen numbers as lines of a table: title of a column -> text, or a number; None where there is none."""
+    return [_line(one, one.row(is_unseen=choice.is_unseen), sources) for one in found]
+
+
+def _line(one: Published, row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, object]:
+    off = facts.error(row)
+    return {
+        "Task": facts.task_name(row.task),
+        "Quantity": facts.quantity_name(row.quantity),
+        "Neural network": one.dnn,
+        "GPUs": one.run.gpus,
+        "GPU": one.gpu,
+        "Server": one.server,
+        "Software stack": one.stack,
+        "Published": facts.value_text(row.published, row.quantity),
+        "Predicted": facts.value_text(row.predicted, row.quantity),
+        "Error, %": None if off is None else 100 * math.expm1(min(off, _MOST_ERROR)),
+        "90 % interval": {True: INSIDE, False: OUTSIDE, None: "none"}[row.is_covered],
+        "In the fit": PARTS[one.part] if row.predicted is not None else facts.reason_text(row.status),
+        "Source": source_title(row.source, sources),
+        "Place in it": facts.shortened(one.run.where),
+    }

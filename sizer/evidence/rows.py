@@ -1,0 +1,266 @@
+"""Validated rows in numbers and words: names and units of quantities, errors, groups, the worst, the reasons."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sizer.base.estimate import Z90
+from sizer.base.quantities import NARROW_SPACE, duration, si, significant
+from sizer.calibrate.validate import ValidatedRow, is_meant
+from sizer.present.words import capital, percent
+
+Key = Callable[[ValidatedRow], str]
+
+# Share of the published numbers that a 90 % interval promises to hold.
+NOMINAL = 0.9
+# A group with fewer rows says more about its rows than about the model.
+MIN_GROUP = 3
+FACTOR_2 = math.log(2)
+# Longest text of a file that a page shows in one cell.
+MAX_TEXT = 120
+# A bias below this, or below half of the median error, has no direction worth telling.
+_LEAST_BIAS = 0.03
+
+TASKS = {
+    "training": "Training",
+    "inference": "Inference",
+    "accuracy": "Accuracy",
+    "preprocess": "Host decode",
+    "storage": "Storage",
+    "network": "Network",
+}
+_QUANTITIES = {
+    "samples_per_s": "rate",
+    "samples_per_s_per_core": "rate of a core",
+    "storage_bytes_per_s": "rate of storage",
+    "bus_bytes_per_s": "bus bandwidth",
+    "algorithm_bytes_per_s": "algorithm bandwidth",
+    "all_reduce_time_s": "time of an all-reduce",
+    "time_to_train_s": "time to train",
+    "run_time_s": "run time",
+    "cpu_utilization_fraction": "host CPU load",
+    "gpu_utilization_fraction": "GPU load",
+    "cache_miss_fraction": "cache misses",
+    "stall_fraction": "share of time stalled",
+    "cores_per_gpu": "cores a GPU",
+    "read_amplification": "read amplification",
+    "epochs_to_target": "epochs to target",
+    "epochs": "epochs",
+    "speedup": "speed-up",
+    "first_epoch_over_later": "first epoch over later ones",
+}
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A kind of number that shares an axis: what it is called there, its unit, and its name as a heading."""
+
+    name: str
+    unit: str
+    title: str
+
+    @property
+    def axis(self) -> str:
+        """Title of an axis."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
+
+
+RATE = Measure("rate", "samples/s", "Rates")
+TIME = Measure("time", "s", "Times")
+DATA_RATE = Measure("data rate", "B/s", "Data rates of storage and network")
+NUMBER = Measure("ratio or number of epochs", "", "Speed-ups and epochs")
+SHARE = Measure("share", "", "Loads and other shares")
+# In the order in which a page shows them.
+MEASURES = (RATE, TIME, DATA_RATE, NUMBER, SHARE)
+
+
+def measure(quantity: str) -> Measure:
+    """What is measured: the end of a quantity's name is its unit."""
+    if quantity.endswith("bytes_per_s"):
+        return DATA_RATE
+    if quantity.endswith(("samples_per_s", "_per_core")):
+        return RATE
+    if quantity.endswith("_s"):
+        return TIME
+    return SHARE if quantity.endswith("_fraction") else NUMBER
+
+
+def task_name(task: str) -> str:
+    """A task as people say it."""
+    return TASKS.get(task) or capital(task) or "Task not stated"
+
+
+def quantity_name(quantity: str) -> str:
+    """A quantity as people say it."""
+    return _QUANTITIES.get(quantity) or quantity.replace("_", " ") or "quantity not stated"
+
+
+def kind_name(row: ValidatedRow) -> str:
+    """Task and quantity of a row: 'Training: time to train'."""
+    return f"{task_name(row.task)}: {quantity_name(row.quantity)}"
+
+
+def value_text(value: float | None, quantity: str) -> str:
+    """A number with its unit; very small and very large ones as powers of ten."""
+    if value is None or not math.isfinite(value):
+        return "not known"
+    kind = measure(quantity)
+    if value > 0 and not 1e-3 <= value < (1e15 if kind in (TIME, DATA_RATE) else 1e7):
+        power = math.floor(math.log10(value))
+        text = f"{significant(value / 10.0**power)} × 10{str(power).translate(_SUPERSCRIPTS)}"
+        return text + (NARROW_SPACE + kind.unit if kind.unit else "")
+    if kind is SHARE:
+        return percent(value)
+    if kind is TIME:
+        return duration(value)
+    return si(value, kind.unit, 4 if kind is RATE else 3) if kind.unit else significant(value)
+
+
+def error(row: ValidatedRow) -> float | None:
+    """ln(predicted / published) where both are numbers above 0, however far apart."""
+    if row.predicted is None or not (0 < row.predicted < math.inf and 0 < row.published < math.inf):
+        return None
+    return math.log(row.predicted) - math.log(row.published)
+
+
+def error_text(log_error: float | None) -> str:
+    """A deviation in words: '+12 %', '3.4 times too high'."""
+    if log_error is None:
+        return "not known"
+    if abs(log_error) >= FACTOR_2:
+        return f"{_times(abs(log_error))} times too {'high' if log_error > 0 else 'low'}"
+    deviation = math.expm1(log_error)
+    sign = "+" if deviation > 5e-4 else "\u2212" if deviation < -5e-4 else ""
+    return sign + percent(abs(deviation) if sign else 0.0)
+
+
+def share_text(share: float | None) -> str:
+    """A share in percent."""
+    return percent(share) if share is not None and math.isfinite(share) else "not known"
+
+
+def size_text(size: float | None) -> str:
+    """|ln(predicted / published)| in percent, as ``sizer validate`` prints it; a large one as a factor."""
+    return share_text(size) if size is None or size < FACTOR_2 else f"a factor of {_times(size)}"
+
+
+def _times(size: float) -> str:
+    # Powers of ten beyond what anybody reads as a number of times.
+    return significant(math.exp(size), 2) if size < math.log(1e6) else "over a million"
+
+
+def reason_text(status: str) -> str:
+    """Why a row is not predicted or not counted."""
+    head, colon, rest = status.partition(": ")
+    return shortened(capital(f"{head}: {quantity_name(rest)}" if colon and rest in _QUANTITIES else status))
+
+
+def shortened(text: str, most: int = MAX_TEXT) -> str:
+    """Text of a file on one line, cut where it is longer than a cell should be."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How well a group of rows is predicted. Errors are |ln(predicted / published)|."""
+
+    name: str
+    rows: int
+    predicted: int
+    median: float | None
+    p90: float | None
+    bias: float | None  # median of ln(predicted / published)
+    inside: int  # published numbers inside their 90 % interval ...
+    judged: int  # ... of so many that have one
+
+    @property
+    def coverage(self) -> float | None:
+        """Share inside the 90 % interval."""
+        return self.inside / self.judged if self.judged else None
+
+    @property
+    def coverage_range(self) -> tuple[float, float]:
+        """Where the true share lies with 90 % probability if the rows are independent.
+
+        Notes
+        -----
+        Score interval of a binomial share [1]_.
+
+        References
+        ----------
+        .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference," J. Am. Stat.
+           Assoc. 22(158):209-212, 1927, doi:10.1080/01621459.1927.10502953.
+        """
+        if not self.judged:
+            return 0.0, 1.0
+        n, share, z2 = self.judged, self.inside / self.judged, Z90**2
+        middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+        half = Z90 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+        return max(middle - half, 0.0), min(middle + half, 1.0)
+
+    @property
+    def is_too_narrow(self) -> bool:
+        """Whether the intervals hold less than they promise, beyond chance; a row or two cannot say."""
+        return self.judged >= MIN_GROUP and self.coverage_range[1] < NOMINAL
+
+    @property
+    def tendency(self) -> str:
+        """Direction of the errors: 'mostly too high', 'both ways'."""
+        if self.bias is None or self.median is None or abs(self.bias) < max(_LEAST_BIAS, self.median / 2):
+            return "both ways"
+        return "mostly too high" if self.bias > 0 else "mostly too low"
+
+
+def accuracy(name: str, rows: Iterable[ValidatedRow]) -> Accuracy:
+    """Accuracy of some rows; those that the fit leaves out for a reason count as rows only."""
+    rows = list(rows)
+    meant = counted(rows)
+    errors = np.array([found for row in meant if (found := error(row)) is not None])
+    covered = [row.is_covered for row in meant if row.is_covered is not None]
+    middle, outer, bias = (
+        (float(np.median(np.abs(errors))), float(np.quantile(np.abs(errors), 0.9)), float(np.median(errors)))
+        if errors.size
+        else (None, None, None)
+    )
+    return Accuracy(name, len(rows), len(meant), middle, outer, bias, sum(covered), len(covered))
+
+
+def counted(rows: Iterable[ValidatedRow]) -> list[ValidatedRow]:
+    """Rows with a prediction that the model is meant to describe."""
+    return [row for row in rows if is_meant(row)]
+
+
+def by(rows: Iterable[ValidatedRow], key: Key) -> dict[str, list[ValidatedRow]]:
+    """Rows by a key, keys in order."""
+    groups: dict[str, list[ValidatedRow]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return {name: groups[name] for name in sorted(groups)}
+
+
+def accuracies(rows: Iterable[ValidatedRow], key: Key) -> list[Accuracy]:
+    """Accuracy of every group."""
+    return [accuracy(name, group) for name, group in by(rows, key).items()]
+
+
+def worst_rows(rows: Iterable[ValidatedRow], most: int) -> list[ValidatedRow]:
+    """Rows farthest off, the farthest first."""
+    found = [(abs(off), row) for row in counted(rows) if (off := error(row)) is not None]
+    return [row for _, row in sorted(found, key=lambda pair: (-pair[0], pair[1].id))[:most]]
+
+
+def worst_groups(rows: Sequence[ValidatedRow], key: Key, most: int) -> list[Accuracy]:
+    """Groups of at least :data:`MIN_GROUP` rows with the largest median errors, the largest first."""
+    large = [one for one in accuracies(counted(rows), key) if one.judged >= MIN_GROUP and one.median is not None]
+    return sorted(large, key=lambda one: (-(one.median or 0.0), one.name))[:most]
+
+
+def reasons(rows: Iterable[ValidatedRow], *, predicted: bool) -> list[tuple[str, int]]:
+    """Why rows do not count, the most frequent reason first: those without prediction, or those that have one."""
+    count = Counter(row.status for row in rows if not is_meant(row) and (row.predicted is not None) is predicted)
+    return sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))

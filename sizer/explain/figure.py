@@ -1,0 +1,207 @@
+"""Why a figure is what it is: its formula, the inputs with their sources, the doubt and what is assumed."""
+
+from collections.abc import Sequence
+
+from sizer.base.quantities import NARROW_SPACE, grouped, plain, significant
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.catalog.model import Catalog
+from sizer.drawings.datapath import is_limit
+from sizer.explain import parts
+from sizer.explain.inputs import Why as Why
+from sizer.explain.inputs import assumed, in_unit, input_row, inputs_table, number
+from sizer.explain.stages import stage_inputs
+from sizer.present import result_text, words
+from sizer.present.tables import Cell, Row, row
+from sizer.sizing.result import STAGES, SizingResult, Stage, TrainingTime, WorkloadAnswer
+
+# Keys of the figures; those of a workload end in its number, those of a stage in the stage's key, too.
+GPUS = "gpus"
+RATE = "rate"
+CAPACITY = "capacity"
+POWER = "power"
+RACK_UNITS = "rack-units"
+PRICE = "price"
+STAGE = "stage"
+# Digits of the ends of an interval among the inputs.
+_DIGITS = 5
+
+
+def rate_key(workload: int) -> str:
+    """Key of the rate, or time to train, of a workload by its place."""
+    return f"{RATE}-{workload}"
+
+
+def stage_key(workload: int, stage: str = "") -> str:
+    """Key of the limiting stage of a workload, or of the capacity of one of its stages."""
+    return f"{STAGE}-{workload}-{stage}" if stage else f"{STAGE}-{workload}"
+
+
+def why(result: SizingResult, catalog: Catalog, key: str, calibration: Calibration | None = None) -> Why:
+    """What stands behind a figure of the described design.
+
+    Parameters
+    ----------
+    result : SizingResult
+        A customer's copy gives what the customer may read.
+    catalog : Catalog
+    key : str
+        ``GPUS``, ``CAPACITY``, ``POWER``, ``RACK_UNITS`` or ``PRICE``; :func:`rate_key` or :func:`stage_key` of a
+        workload; ``RATE`` and ``STAGE`` alone are those of the first.
+    calibration : Calibration, optional
+        Default: the stored one.
+
+    Raises
+    ------
+    ValueError
+        If no figure has that key.
+    """
+    kind, _, rest = key.partition("-") if key != RACK_UNITS else (key, "", "")
+    plain_figures = {
+        GPUS: parts.gpus,
+        CAPACITY: parts.capacity,
+        POWER: parts.power,
+        RACK_UNITS: parts.rack_units,
+        PRICE: parts.price,
+    }
+    if kind in plain_figures and not rest:
+        return plain_figures[kind](result, catalog)
+    number, _, stage = rest.partition("-")
+    place = int(number) if number.isdigit() else 0 if not rest else -1
+    if kind in (RATE, STAGE) and not key.endswith("-") and 0 <= place < len(result.design.workloads):
+        answer = result.design.workloads[place]
+        if kind == RATE and not stage:
+            return _time(result, answer, answer.time) if _is_timed(answer) and answer.time else _rate(result, answer)
+        if kind == STAGE and not stage:
+            return _limiting(result, answer)
+        found = next((one for one in answer.stages if one.key == stage), None)
+        if kind == STAGE and found is not None:
+            fitted = calibration if calibration is not None else stored_calibration()
+            return _stage(result, place, found, catalog, fitted)
+    raise ValueError(f"no figure has the key {key!r}")
+
+
+def _rate(result: SizingResult, answer: WorkloadAnswer) -> Why:
+    unit = words.sample_unit(answer.dnn)
+    rows = [_capacity_row(stage, answer) for stage in answer.stages if stage.key != "exchange"]
+    return Why(
+        f"Rate of {answer.workload.name}",
+        words.estimate(answer.throughput, unit),
+        "T: P(C storage ≥ T) · P(C network ≥ T) · P(C decode ≥ T) · P(C GPU ≥ T) = 1/2",
+        inputs_table(RATE, rows),
+        (
+            "A pipeline runs at the rate of its slowest stage. The rate is the one that all stages pass in half of all "
+            "cases; where one stage is far below the others, that is its own median.",
+            result_text.limit(answer, named=False),
+            result_text.measured(answer),
+        ),
+        (
+            "The ends of the interval are the rates that all stages pass in 95 % and in 5 % of the cases.",
+            *_doubts(answer),
+        ),
+        assumed(result, [f"{answer.workload.name}"]),
+    )
+
+
+def _capacity_row(stage: Stage, answer: WorkloadAnswer) -> Row:
+    """Median and 90 % interval of a stage with the form of its spread."""
+    name = f"C {STAGES[stage.key].lower() if stage.key != 'gpu' else STAGES[stage.key]}"
+    value, low, high = stage.capacity
+    if not is_limit(stage, answer):
+        return row(name, "not limited", Cell("far from limiting, or not used", is_muted=True))
+    unit = words.sample_unit(answer.dnn)
+    spread = "no spread" if low == high else "between two published ends" if stage.key == "storage" else "log-normal"
+    text = in_unit(value, unit)
+    ends = f" ({significant(low, _DIGITS)} to {significant(high, _DIGITS)})" if low != high else ""
+    return row(name, text + ends, spread)
+
+
+def _time(result: SizingResult, answer: WorkloadAnswer, time: TrainingTime) -> Why:
+    unit = words.sample_unit(answer.dnn)
+    count = float(time.epochs.value)
+    samples = float(time.epoch_s.value) * float(answer.throughput.value)
+    cold = samples / float(time.first_epoch_s.value)
+    recipe = answer.recipe
+    length = "asked" if recipe is None else f"{recipe.name} at a global batch of {_batch(result, answer)}"
+    rows = [
+        input_row("t start, loading and compiling", _seconds(time.start_up_s), note="fitted to published runs"),
+        input_row("N, samples of an epoch", grouped(samples), note=answer.dataset.name),
+        input_row("E, epochs", number(count), note=length),
+        input_row(
+            "T, rate after the first epoch",
+            in_unit(float(answer.throughput.value), unit),
+            note="see its own figure",
+        ),
+        input_row(
+            "T cold, rate in the first epoch", in_unit(cold, unit), note="nothing comes from the servers' memory"
+        ),
+        input_row(
+            "t evaluations", _seconds(float(time.evaluations_s.value)), note="forward passes over the held-back samples"
+        ),
+    ]
+    doubts = [*_doubts(answer)]
+    if recipe is not None and time.epochs.high > time.epochs.low:
+        doubts.insert(0, f"The number of epochs spreads, too: {words.estimate(time.epochs, 'epochs')}.")
+    return Why(
+        f"Time to train {answer.workload.name}",
+        words.estimate(time.total_s, "s"),
+        "t = t start + min(E, 1) · N / T cold + max(E − 1, 0) · N / T + t evaluations",
+        inputs_table(RATE, rows),
+        (result_text.cold_epoch(answer), result_text.limit(answer, named=False), result_text.measured(answer)),
+        tuple(doubts),
+        assumed(result, [answer.workload.name]),
+    )
+
+
+def _batch(result: SizingResult, answer: WorkloadAnswer) -> str:
+    used = result.request.platforms.gpus_per_server or result.design.platform.gpus_per_server
+    used = min(used, result.design.platform.gpus_per_server)
+    return grouped(answer.batch_per_gpu * used * result.design.n_servers)
+
+
+def _seconds(value: float) -> str:
+    return f"{plain(value, _DIGITS)}{NARROW_SPACE}s"
+
+
+def _doubts(answer: WorkloadAnswer) -> tuple[str, ...]:
+    """What the interval of the GPUs consists of, and where it goes beyond what was measured."""
+    return (
+        result_text.width(answer),
+        *(words.sentence(text) for text in answer.warnings if text not in answer.extrapolations),
+    )
+
+
+def _limiting(result: SizingResult, answer: WorkloadAnswer) -> Why:
+    return Why(
+        f"Limiting stage of {answer.workload.name}",
+        STAGES[answer.bottleneck],
+        "limiting stage = the one with the smallest capacity C",
+        inputs_table(STAGE, [_capacity_row(stage, answer) for stage in answer.stages]),
+        (
+            result_text.limit(answer, named=False),
+            "The gradient exchange alone is never the smallest: what computation does not hide is part of the GPU "
+            "stage. The exchange is named where it takes longer than the arithmetic.",
+        ),
+        ("Where intervals overlap, another stage may turn out to be the limit.",),
+        assumed(result, [answer.workload.name]),
+    )
+
+
+def _stage(result: SizingResult, place: int, stage: Stage, catalog: Catalog, fitted: Calibration) -> Why:
+    answer = result.design.workloads[place]
+    unit = words.sample_unit(answer.dnn)
+    found = stage_inputs(result, place, stage.key, catalog, fitted)
+    rows = [input_row(one.name, one.value, one.fact, one.note) for one in found.inputs]
+    doubts: Sequence[str] = found.doubts if stage.key != "gpu" else (*found.doubts, *_doubts(answer))
+    return Why(
+        f"{STAGES[stage.key]}, {answer.workload.name}",
+        words.estimate(stage.capacity, unit) if is_limit(stage, answer) else "not limited",
+        found.formula,
+        inputs_table(stage_key(place, stage.key), rows),
+        (words.sentence(stage.how),),
+        tuple(doubts),
+        assumed(result, [answer.workload.name, *found.parts], found.about),
+    )
+
+
+def _is_timed(answer: WorkloadAnswer) -> bool:
+    return answer.workload.target.time_to_train_s is not None

@@ -1,0 +1,238 @@
+"""Why a design has so many GPUs, bytes, watts and rack units, and what it costs: sums over its parts."""
+
+from collections.abc import Iterator
+
+from sizer.base.quantities import NARROW_SPACE, grouped, plain, si
+from sizer.bom.bill import Bill, BillLine
+from sizer.catalog.labels import item_name
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Device
+from sizer.explain.inputs import Why, assumed, in_unit, input_row, inputs_table, number
+from sizer.physical.capacity import capacity_ladder
+from sizer.physical.components import Component
+from sizer.physical.racks.power import device_power
+from sizer.present import result_text, words
+from sizer.present.tables import Cell, Row, row
+from sizer.sizing.constraints.stored_data import DataHeld, data_held
+from sizer.sizing.result import DesignAnswer, SizingResult
+
+# Lines of a bill that are listed one by one; a longer one is summed by category.
+_MOST_LINES = 12
+_EXACT = "A count: it has no spread."
+
+
+def gpus(result: SizingResult, catalog: Catalog) -> Why:
+    """Why so many GPUs."""
+    del catalog
+    design = result.design
+    server = design.platform.server
+    rows = [
+        input_row("servers, the fewest that meet every limit", grouped(design.n_servers), note="search over all sizes"),
+        input_row(f"GPUs of a server ({server.name})", grouped(design.platform.gpus_per_server), server.n_gpus),
+    ]
+    targets = [f"{answer.workload.name}: {answer.target}." for answer in design.workloads]
+    asked = words.percent(result.request.confidence)
+    chance = words.percent(design.probability)
+    return Why(
+        "GPUs",
+        words.plural(design.n_gpus, "GPU"),
+        "GPUs = servers × GPUs of a server",
+        inputs_table("gpus", rows),
+        tuple(text for text in (*targets, design.binding_limit and words.sentence(design.binding_limit)) if text),
+        (f"{_EXACT} That so many suffice has a probability of {chance}; {asked} was asked.",),
+        assumed(result, [server.name], ("gpus",)),
+    )
+
+
+def capacity(result: SizingResult, catalog: Catalog) -> Why:
+    """Why so many bytes are usable."""
+    del catalog
+    design, storage = result.design, result.design.platform.storage
+    usable = float(design.quantities.usable_bytes[0])
+    steps = capacity_ladder(storage, design.platform.capacity_option, design.storage_nodes)
+    rows, before = [], 0.0
+    for step in steps:
+        left = step.capacity_bytes
+        share = f"× {number(left / before)}, leaves " if before and step.label != "usable" else ""
+        rows.append(
+            row(
+                f"{words.capital(step.label)}: {step.how}",
+                share + in_unit(left, "B"),
+                Cell("", (step.source,) if step.source else ()),
+            )
+        )
+        before = left
+    if not rows:
+        rows.append(input_row(f"usable capacity of {storage.name}", words.NOT_PUBLISHED))
+    held = data_held(design.workloads, result.request.data)
+    answer = si(usable, "B") if usable > 0 else words.NOT_PUBLISHED
+    return Why(
+        "Usable capacity",
+        answer,
+        "usable = raw × share left after spare nodes × share left after protection × share left after the reserve",
+        inputs_table("capacity", rows),
+        (f"{_held_text(held)}; {_room(design)}.",),
+        (
+            "A sum over published capacities: it has no spread."
+            if usable > 0
+            else "No source gives it: confirm that the data fit.",
+        ),
+        assumed(result, [storage.name], ("raw", "usable", "nodes", "protection", "spare", "stripe")),
+    )
+
+
+def _held_text(held: DataHeld) -> str:
+    """What must fit, and what that is made of."""
+    sets = ", ".join(f"{one.name} with {si(one.size_bytes, 'B')}" for one in held.sets)
+    beside = held.total_bytes - held.sets_bytes
+    if not beside:
+        return f"It must hold {sets}"
+    return f"It must hold {si(held.total_bytes, 'B')}: {sets}, and {si(beside, 'B')} beside it"
+
+
+def _room(design: DesignAnswer) -> str:
+    nodes = design.storage_nodes
+    if not nodes:
+        return f"it lies on {design.platform.storage.name}"
+    return f"the {words.plural(nodes, 'storage node')} are as many as data, reads and the smallest system ask for"
+
+
+def _devices(design: DesignAnswer, catalog: Catalog) -> Iterator[tuple[Component, Device]]:
+    """What takes rack units and watts, bought or at hand; racks, PDUs and cables do not count."""
+    for part in design.quantities.components:
+        if part.category not in ("compute", "head node", "storage", "network"):
+            continue
+        item = catalog.item(part.item)
+        if isinstance(item, Device):
+            yield part, item
+
+
+def power(result: SizingResult, catalog: Catalog) -> Why:
+    """Why so many watts at most, device by device."""
+    design = result.design
+    rows, names, brackets = [], [], []
+    for part, device in _devices(design, catalog):
+        draw = device_power(device)
+        fact = next(
+            (
+                one
+                for one in (device.power_max_w, device.power_high_w, device.power_typical_w, device.power_low_w)
+                if one is not None
+            ),
+            None,
+        )
+        each = in_unit(draw.max_w, "W") if fact is not None else words.NOT_PUBLISHED
+        label = f"{grouped(int(part.quantity[0]))} × {device.name}, {part.role}"
+        rows.append(input_row(label, each, fact))
+        names.append(device.name)
+        if device.power_max_w is None and device.power_high_w is not None:
+            brackets.append(device.name)
+    counts = design.quantities
+    doubts = [
+        f"Between {si(float(counts.power_low_w[0]), 'W')} and {si(float(counts.power_max_w[0]), 'W')}; "
+        f"typical {si(float(counts.power_typical_w[0]), 'W')}."
+    ]
+    if brackets:
+        doubts.append(f"Only a bracket is known of {words.listed(dict.fromkeys(brackets))}; its upper end counts here.")
+    if counts.unknown_power:
+        unknown = words.listed(item_name(item, catalog) for item in counts.unknown_power)
+        doubts.append(f"No source gives the maximum of {unknown}, so the sum is a lower bound.")
+    return Why(
+        "Power",
+        result_text.power(design),
+        "power = Σ number × largest draw of one",
+        inputs_table("power", rows),
+        ("Feeds, racks and cooling are sized with it. Devices only: what PDUs and the room add is not in it.",),
+        tuple(doubts),
+        assumed(result, names, ("power,", "draw")),
+    )
+
+
+def rack_units(result: SizingResult, catalog: Catalog) -> Why:
+    """Why so many rack units, device by device."""
+    design = result.design
+    rows, names = [], []
+    for part, device in _devices(design, catalog):
+        height = (
+            "not published, counted as 0"
+            if device.height_u is None
+            else f"{plain(device.height_u.value)}{NARROW_SPACE}U"
+        )
+        rows.append(
+            input_row(f"{grouped(int(part.quantity[0]))} × {device.name}, {part.role}", height, device.height_u)
+        )
+        names.append(device.name)
+    racks = words.plural(int(design.quantities.racks[0]), "rack")
+    return Why(
+        "Rack units",
+        f"{float(design.quantities.rack_units[0]):g}{NARROW_SPACE}U",
+        "rack units = Σ number × height of one",
+        inputs_table("rack-units", rows),
+        (f"They stand in {racks}, as many as units, weight and power of a rack allow.",),
+        (_EXACT,),
+        assumed(result, names, ("height",)),
+    )
+
+
+def price(result: SizingResult, catalog: Catalog) -> Why:
+    """Why this sum, line by line, and what it lacks."""
+    del catalog
+    bill = result.design.bill
+    priced = [line for line in bill.bought if line.extended_net is not None]
+    paid = [line for line in priced if line.extended_net]
+    rows = [_bill_row(line, bill) for line in paid] if len(paid) <= _MOST_LINES else list(_category_rows(bill))
+    free = len(priced) - len(paid)
+    if free:
+        rows.append(row(words.plural(free, "line") + " free of charge", words.money(bill.total * 0, bill.currency), ""))
+    if bill.deal_discount_percent:
+        rows.append(
+            row(
+                "discount on the deal",
+                f"−{words.money(bill.deal_reduction, bill.currency)}",
+                f"{plain(float(bill.deal_discount_percent))}{NARROW_SPACE}%",
+            )
+        )
+    formula = (
+        "price = Σ number × price of one"
+        if not bill.has_discount
+        else ("price = Σ number × list price of one × (1 − discount of the line) − discount on the deal")
+    )
+    dates = sorted({line.price_date for line in paid if line.price_date})
+    dated = (
+        ()
+        if not dates
+        else (f"Prices dated {dates[0]}." if len(dates) == 1 else f"Prices dated {dates[0]} to {dates[-1]}.",)
+    )
+    return Why(
+        result_text.price_label(bill),
+        result_text.price(bill),
+        formula,
+        inputs_table("price", rows or [row("lines with a price", "none", "")]),
+        (result_text.open_prices(bill), *dated),
+        ("Taxes, freight and duties are in no amount.", *(words.sentence(text) for _, text in bill.price_warnings)),
+        (),
+    )
+
+
+def _bill_row(line: BillLine, bill: Bill) -> Row:
+    assert line.extended_net is not None  # only priced lines are listed
+    each = f" at {words.money(line.unit_price, bill.currency)}" if line.unit_price is not None else ""
+    less = f", less {plain(float(line.discount_percent))}{NARROW_SPACE}%" if line.discount_percent else ""
+    cites = (line.price_source,) if line.price_source else ()
+    where = f"price of {line.price_date}" if line.price_date else ""
+    return row(
+        f"{grouped(line.quantity)} × {line.description}{each}{less}",
+        words.money(line.extended_net, bill.currency),
+        Cell("", cites, where),
+    )
+
+
+def _category_rows(bill: Bill) -> Iterator[Row]:
+    for category in dict.fromkeys(line.category for line in bill.bought):
+        total = bill.part(category).net_total
+        if total.amount:
+            yield row(
+                words.sentence(category).rstrip("."),
+                words.money(total.amount, bill.currency),
+                "sum of its lines in the bill",
+            )

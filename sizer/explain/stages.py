@@ -1,0 +1,328 @@
+"""Formula and inputs of the capacity of one stage, taken from the models that made it."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sizer.base.provenance import Sourced
+from sizer.base.quantities import NARROW_SPACE, grouped
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import peak_flop_per_s
+from sizer.catalog.links import kind_name
+from sizer.catalog.model import Catalog
+from sizer.explain.inputs import in_unit, number
+from sizer.perf import step
+from sizer.perf.exchange import gradient_bytes
+from sizer.perf.step import StepTerms
+from sizer.present import words
+from sizer.sizing.design.fixed_design import Model, models
+from sizer.sizing.result import SizingResult
+from sizer.workload.request import CustomDnn
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a formula; a fact of the catalogue has its source, another one a note on where it comes from."""
+
+    name: str
+    value: str
+    fact: Sourced[Any] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class StageInputs:
+    """What the capacity of a stage is made of."""
+
+    formula: str
+    inputs: tuple[Input, ...]
+    doubts: tuple[str, ...]
+    parts: tuple[str, ...] = ()  # names of the parts whose facts are used
+    about: tuple[str, ...] = ()  # words that name these facts
+
+
+def stage_inputs(
+    result: SizingResult, workload: int, stage: str, catalog: Catalog, calibration: Calibration
+) -> StageInputs:
+    """Formula and inputs of a stage of one workload.
+
+    Parameters
+    ----------
+    result : SizingResult
+    workload : int
+        Its place in the design.
+    stage : str
+        Key of the stage.
+    catalog : Catalog
+    calibration : Calibration
+        The one that the result was made with.
+    """
+    model = models(result, catalog, calibration)[workload]
+    if model is None:
+        return StageInputs("", (), ("The catalogue no longer holds the parts of this design.",))
+    makers = {"storage": _storage, "network": _network, "decode": _decode, "gpu": _gpu, "exchange": _exchange}
+    return makers[stage](model)
+
+
+def _rate(value: float) -> str:
+    return in_unit(value, "B/s")
+
+
+def _reads(model: Model) -> list[Input]:
+    """Bytes of a sample and the share of the reads that memory serves."""
+    hits = float(model.run.comp.hit_fraction[0])
+    return [
+        Input("s, bytes of a sample", in_unit(model.work.sample_bytes, "B"), note=model.work.dataset.name),
+        Input("h, share of the reads that memory serves", number(hits), note="cache model, after the first epoch"),
+    ]
+
+
+_CACHED = "Memory serves every read after the first epoch, so that this stage has no limit then."
+
+
+def _storage(model: Model) -> StageInputs:
+    run, storage = model.run, model.platform.storage
+    cols, nodes = run.cols, max(model.storage_nodes, 1)
+    is_local = storage.kind == "local"
+    count = model.n_servers if is_local else nodes
+    line = float(cols.node_line_bytes_per_s[0])
+    low, high = float(cols.node_low_bytes_per_s[0]), float(cols.node_high_bytes_per_s[0])
+    mounts = float(cols.mounts[0] + cols.mounts_per_node[0] * (model.n_servers if is_local else nodes))
+    mount_low, mount_high = float(cols.mount_low_bytes_per_s[0]), float(cols.mount_high_bytes_per_s[0])
+    facts = (storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s)
+    unknown = "no source gives a rate: line rate of the ports" if facts == (None, None) else ""
+    of = "a server's drives" if is_local else "a node"
+    inputs = [
+        Input("n, " + ("servers with drives" if is_local else "storage nodes"), grouped(count), note="search"),
+        Input(f"R low, demonstrated rate of {of}", _limit(min(low, line)), facts[0] or facts[1], unknown),
+        Input(f"R high, highest published rate of {of}", _limit(min(high, line)), facts[1] or facts[0], unknown),
+    ]
+    if math.isfinite(mount_low):
+        inputs += [
+            Input("m, servers", grouped(model.n_servers), note="search"),
+            Input(
+                "k, mounts of a server", number(mounts), storage.mounts_per_server, "one for every front-end address"
+            ),
+            Input("M low, rate of a mount", _rate(mount_low), storage.mount_low_bytes_per_s, "generic NFS client"),
+            Input("M high, rate of a mount", _rate(mount_high), storage.mount_high_bytes_per_s, "generic NFS client"),
+        ]
+    formula = "C = √(low · high) / (s · (1 − h)), low = min(n · R low, m · k · M low), high likewise"
+    if not math.isfinite(mount_low):
+        formula = "C = √(low · high) / (s · (1 − h)), low = n · R low, high = n · R high"
+    doubts = ["The true rate lies anywhere between the two ends: log-uniform, 90 % of it is the interval."]
+    if float(run.comp.hit_fraction[0]) >= 1:
+        doubts.insert(0, _CACHED)
+    return StageInputs(
+        formula, (*inputs, *_reads(model)), tuple(doubts), (storage.name,), ("rate", "mount", "front-end")
+    )
+
+
+def _limit(value: float) -> str:
+    return _rate(value) if math.isfinite(value) else "not limited"
+
+
+def _network(model: Model) -> StageInputs:
+    run, platform = model.run, model.platform
+    side = run.side
+    front, gateway = float(side.front_end_bytes_per_s.flat[0]), float(side.gateway_bytes_per_s.flat[0])
+    nic = float(run.cols.storage_nic_bytes_per_s[0])
+    link = kind_name(platform.fabric)
+    inputs = [
+        Input("m, servers", grouped(model.n_servers), note="search"),
+        Input("B server, line rate into a server", _limit(nic), note=f"ports of {platform.server.name}, {link}"),
+        Input("B front, line rate of the storage", _limit(front), note=f"front end of {platform.storage.name}"),
+        Input(
+            "B gateway, its uplinks",
+            _limit(gateway),
+            note="none" if platform.gateway is None else platform.gateway.name,
+        ),
+        *_reads(model),
+        Input(
+            "x, gradient bytes into a server for a sample",
+            in_unit(float(run.comp.exchanged_bytes[0]), "B"),
+            note="2 (m − 1)/m · G / (g · b)",
+        ),
+    ]
+    formula = "C = min( min(B front, B gateway) / (s · (1 − h)), m · B server / (s · (1 − h) + x) )"
+    doubts = ["Line rates, full duplex, without contention: no spread is counted."]
+    if float(run.comp.hit_fraction[0]) >= 1 and not float(run.comp.exchanged_bytes[0]):
+        doubts.insert(0, _CACHED)
+    return StageInputs(
+        formula,
+        tuple(inputs),
+        tuple(doubts),
+        (platform.server.name, platform.storage.name),
+        (link.lower(), "front-end"),
+    )
+
+
+def _decode(model: Model) -> StageInputs:
+    run, server = model.run, model.platform.server
+    cores = float(run.cols.cores[0])
+    cost = run.comp.core_s_per_sample
+    if cost <= 0:
+        none = Input("c, core time of a sample", f"0{NARROW_SPACE}s", note="decoded tensors need no decoding")
+        return StageInputs("C = m · cores / c", (none,), ("Nothing is decoded: the stage has no limit.",))
+    fact = None if server.cpu is None else model.catalog.cpus[server.cpu.value].cores
+    inputs = (
+        Input("m, servers", grouped(model.n_servers), note="search"),
+        Input("cores of a server", number(cores) if math.isfinite(cores) else "not published", fact),
+        Input(
+            "c, core time of a sample",
+            f"{number(cost)}{NARROW_SPACE}s",
+            note=f"fitted to published runs: {model.work.stack.name}",
+        ),
+    )
+    spread = float(run.comp.decode.log_sd.flat[0])
+    doubts = (f"The core time is fitted and spreads by {words.percent(spread)} (standard deviation).",)
+    return StageInputs("C = m · cores / c", inputs, doubts, (server.name,), ("processor", "core"))
+
+
+def _terms(model: Model) -> StepTerms:
+    """Fitted terms of the workload on the platform, as the search takes them."""
+    work, platform = model.work, model.platform
+    link = platform.server.intra_link
+    return model.calibration.step_terms(
+        stack=work.stack,
+        dnn=work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn,
+        precision=work.request.precision,
+        gpu=platform.gpu,
+        intra_link=link.value if link is not None else "pcie3",
+        inter_link=platform.fabric if model.n_servers > 1 else None,
+        task="inference" if work.is_inference else "training",
+        server=platform.server.id,
+    )
+
+
+_FITTED = "fitted to published rates"
+
+
+def _common(model: Model, terms: StepTerms) -> list[Input]:
+    """Inputs of a step on one GPU."""
+    work, platform, v = model.work, model.platform, terms.values
+    precision = work.request.precision
+    peak_fact = platform.gpu.peak_mixed_flop_per_s if precision == "mixed" else platform.gpu.peak_fp32_flop_per_s
+    peak = peak_flop_per_s(platform.gpu, precision)
+    used = float(model.run.cols.gpus_per_server[0])
+    dnn_fact = None if work.is_custom_dnn else work.dnn.forward_flop
+    return [
+        Input("m, servers", grouped(model.n_servers), note="search"),
+        Input("g, GPUs of a server that the job uses", number(used), platform.server.n_gpus),
+        Input("b, samples a GPU and step", grouped(work.batch_per_gpu), note="request"),
+        Input("F, forward pass of a sample", in_unit(work.dnn.forward_flop.value, "FLOP"), dnn_fact, "request"),
+        Input(
+            "P, peak of the GPU",
+            in_unit(peak, "FLOP/s"),
+            peak_fact,
+        ),
+        Input("η, share of the peak that is reached", number(math.exp(v[step.EFFICIENCY])), note=_FITTED),
+        Input("f, samples that it takes to fill the GPU", number(math.exp(v[step.FILL])), note=_FITTED),
+        Input("t launch, part that does not grow with the batch", _seconds(math.exp(v[step.LAUNCH])), note=_FITTED),
+        Input("q, how far launches run ahead", number(1 + math.exp(v[step.RUN_AHEAD])), note=_FITTED),
+    ]
+
+
+def _seconds(value: float) -> str:
+    return f"{number(1e3 * value)}{NARROW_SPACE}ms"
+
+
+_STEP = "t GPU = (t launch^q + (p · F · (b + f) / (P · η))^q)^(1/q)"
+
+
+def _gpu(model: Model) -> StageInputs:
+    terms = _terms(model)
+    v = terms.values
+    parts = (model.platform.server.name, model.platform.gpu.name, model.work.dnn.name)
+    if model.work.is_inference:
+        inputs = [
+            *_common(model, terms),
+            Input("p, passes", "1", note="forward only"),
+            Input("B host, rate of a link between host and GPUs", _rate(math.exp(v[step.HOST_LINK])), note=_FITTED),
+            Input(
+                "d, bytes of a decoded sample",
+                in_unit(model.work.dnn.input_bytes.value, "B"),
+                None if model.work.is_custom_dnn else model.work.dnn.input_bytes,
+                "request",
+            ),
+        ]
+        formula = f"C = min( m · g · b / t GPU, m · min(g, 2) · B host / (4 · d) ), {_STEP}"
+        return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))
+    inputs = [
+        *_common(model, terms),
+        Input("p, passes", "3", note="forward, and twice that backward"),
+        Input("t x, time of the exchange", _seconds(_exchange_s(model)), note="see gradient exchange"),
+        Input(
+            "k, share of the backward pass that hides it", number(1 / (1 + math.exp(-v[step.OVERLAP]))), note=_FITTED
+        ),
+        Input(
+            "w, growth of a step with each doubling inside a server", number(math.exp(v[step.STRAGGLER])), note=_FITTED
+        ),
+        Input("r, growth of a step on two servers against one", number(math.exp(v[step.SCALE_OUT])), note=_FITTED),
+    ]
+    formula = (
+        f"C = m · g · b / ((t GPU + t exposed) · (1 + w · log2 g + 2 · r · (m − 1)/m)), {_STEP}, "
+        "t exposed = (δ + √(δ² + (0.2 · t x)²)) / 2, δ = t x − k · 2/3 · t GPU"
+    )
+    return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))
+
+
+def _exchange_s(model: Model) -> float:
+    """Time of one exchange; 0 for one GPU. [s]"""
+    capacity = float(model.run.comp.exchange[0])
+    samples = model.n_servers * float(model.run.cols.gpus_per_server[0]) * model.work.batch_per_gpu
+    return samples / capacity if math.isfinite(capacity) else 0.0
+
+
+def _exchange(model: Model) -> StageInputs:
+    if model.work.is_inference:
+        return StageInputs("C is not limited", (), ("Validation exchanges no gradients.",))
+    run, v = model.run, _terms(model).values
+    server = model.platform.server
+    gradient = float(gradient_bytes(model.work.dnn.parameters.value, model.work.request.precision))
+    several = model.n_servers > 1
+    inputs = [
+        Input("m, servers", grouped(model.n_servers), note="search"),
+        Input("g, GPUs of a server that the job uses", number(float(run.cols.gpus_per_server[0])), server.n_gpus),
+        Input("b, samples a GPU and step", grouped(model.work.batch_per_gpu), note="request"),
+        Input(
+            "G, bytes of the gradient",
+            in_unit(gradient, "B"),
+            None if model.work.is_custom_dnn else model.work.dnn.parameters,
+            "request",
+        ),
+        Input(
+            "B in, rate of a GPU inside the server",
+            _rate(math.exp(v[step.INTRA])),
+            note="fitted to published exchanges",
+        ),
+        Input(
+            "a in, time of a hop inside",
+            f"{number(1e6 * step.INTRA_HOP_S)}{NARROW_SPACE}µs",
+            note="tuning constant of NCCL",
+        ),
+    ]
+    if several:
+        inputs += [
+            Input(
+                "B server, line rate between servers",
+                _rate(float(run.cols.exchange_bytes_per_s[0])),
+                note=f"ports of {server.name}",
+            ),
+            Input(
+                "u, share of the line rate that is reached",
+                number(math.exp(v[step.INTER])),
+                note="fitted to published exchanges",
+            ),
+            Input(
+                "a out, time of a hop between servers",
+                f"{number(1e6 * step.INTER_HOP_S)}{NARROW_SPACE}µs",
+                note="tuning constant of NCCL",
+            ),
+        ]
+    formula = "C = m · g · b / t x, t x = 2 (g − 1)/g · G / B in + 2 (g − 1) · a in"
+    if several:
+        formula += " + 2 (m − 1)/m · G / (u · B server) + 2 ⌈log2 m⌉ · a out"
+    doubts = ("Shown without spread: what is not hidden counts, with its spread, in the GPU stage.",)
+    return StageInputs(
+        formula, tuple(inputs), doubts, (server.name,), (kind_name(model.platform.fabric).lower(), "interconnect")
+    )

@@ -1,0 +1,30 @@
+"""The building plan as plain tables, made once: workbook, CSV files and app only write them."""
+
+from sizer.catalog.model import Catalog
+from sizer.export.tables.cable_table import cable_sheet
+from sizer.export.tables.expansion_table import growth_sheet
+from sizer.export.tables.power_table import power_sheet
+from sizer.export.tables.rack_tables import elevation_sheet, facility_sheet, rack_sheet
+from sizer.export.tables.table import Sheet
+from sizer.sizing.result import SizingResult
+
+
+def plan_sheets(result: SizingResult, catalog: Catalog) -> tuple[Sheet, ...]:
+    """Every table of the documented design's plan: cables, power, racks, elevations, facility, growth.
+
+    Parameters
+    ----------
+    result : SizingResult
+        The answer.
+    catalog : Catalog
+        Names and part numbers of what the plan uses.
+    """
+    plan, site = result.design.plan, result.request.site
+    return (
+        cable_sheet(plan, catalog),
+        power_sheet(plan, catalog, site),
+        rack_sheet(plan),
+        elevation_sheet(plan, catalog),
+        facility_sheet(plan, catalog, site),
+        growth_sheet(plan, catalog),
+    )

@@ -1,0 +1,280 @@
+"""The sheet with the lines of the bill: fill in a quoted price or a discount and every total follows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from sizer.bom.bill import BOUGHT, MONTHS_A_YEAR, Bill, BillLine, Status, Sum
+from sizer.export.tables.bill_columns import BillColumn, columns, values
+from sizer.export.text import TO_BE_QUOTED
+from sizer.export.workbook.sheets import A3, HEAD_ROW, Sheets
+
+NAME = "BOM"
+# Hidden columns behind the others that the totals look at: whether a line counts, whether it is bought again, its price
+# of one year.
+_COUNTS, _RECURS, _YEARLY = _HELPERS = ("In the total", "Bought again", "Net a year")
+_STATUSES: tuple[Status, ...] = (*BOUGHT, "existing", "optional", "by others")
+# Binary fractions put 11.00 x (1 - 93.5 %) a hair under 0.715: rounding to six decimals first gives 0.72.
+_ROUNDED = "ROUND(ROUND({},6),2)"
+_LETTERS = 26
+
+
+@dataclass(frozen=True)
+class BillCells:
+    """Where the lines and totals stand, for formulas of this sheet and others."""
+
+    columns: tuple[BillColumn, ...]
+    first: int  # rows as a spreadsheet counts them
+    last: int
+
+    @property
+    def sum_row(self) -> int:
+        """Row with the sum of the lines."""
+        return self.last + 2
+
+    @property
+    def deal_row(self) -> int:
+        """Row with the discount of the deal; a customer's copy has none."""
+        return self.last + 3
+
+    @property
+    def total_row(self) -> int:
+        """Row with the total; in a customer's copy the sum of the lines is the total."""
+        return self.last + (4 if self.has("Discount %") else 2)
+
+    def has(self, key: str) -> bool:
+        """Whether this bill has a column."""
+        return any(column.key == key for column in self.columns)
+
+    def place(self, key: str) -> int:
+        """Number of a column from 0."""
+        return [*(column.key for column in self.columns), *_HELPERS].index(key)
+
+    def letter(self, key: str) -> str:
+        """Letter of a column."""
+        place = self.place(key)
+        return chr(ord("A") + place) if place < _LETTERS else f"A{chr(ord('A') + place - _LETTERS)}"
+
+    def column(self, key: str) -> str:
+        """Cells of all lines in a column."""
+        letter = self.letter(key)
+        return f"{NAME}!${letter}${self.first}:${letter}${self.last}"
+
+    def cell(self, key: str, row: int) -> str:
+        """One cell, for formulas of other sheets."""
+        return f"{NAME}!${self.letter(key)}${row}"
+
+    @property
+    def counts(self) -> str:
+        """Cells that hold 1 where a line is in the totals."""
+        return self.column(_COUNTS)
+
+    def is_open(self, column: str, rule: str = "") -> str:
+        """How many lines in the totals have no number in a column; ``rule`` narrows the lines."""
+        return f"SUMPRODUCT(({self.counts}=1){rule}*(1-ISNUMBER({column})))"
+
+    def sum_or_open(self, key: str, rule: str = "", condition: str = "") -> str:
+        """Formula: sum of the lines in the totals, 'to be quoted' while nothing but zero is known, never 0.
+
+        ``rule`` and ``condition`` narrow the lines: once as a factor, once as further arguments of SUMIFS.
+        """
+        return self._guarded(self.column(key), rule, condition)
+
+    def recurring(self, is_recurring: bool) -> str:
+        """Formula: net prices of the lines that are bought again, or of the others."""
+        column, wanted = self.column(_RECURS), int(is_recurring)
+        return self._guarded(self.column("Extended net"), f"*({column}={wanted})", f",{column},{wanted}")
+
+    @property
+    def yearly(self) -> str:
+        """Formula: net prices of one year of the lines that are bought again."""
+        column = self.column(_RECURS)
+        rule = f"*({column}=1)*({self.column('Qty')}<>0)"
+        return self._guarded(self.column(_YEARLY), rule, f",{column},1")
+
+    @property
+    def longest_lead(self) -> str:
+        """Formula: longest lead time of the lines in the totals."""
+        weeks = self.column("Lead time (weeks)")
+        known = f'COUNTIFS({self.counts},1,{weeks},">=0")'
+        return f'=IF({known}=0,"not known",SUMPRODUCT(MAX(({self.counts}=1)*{weeks})))'
+
+    def _guarded(self, amounts: str, rule: str, condition: str) -> str:
+        total = f"SUMIFS({amounts},{self.counts},1{condition})"
+        return f'=IF(AND({self.is_open(amounts, rule)}>0,{total}=0),"{TO_BE_QUOTED}",{total})'
+
+
+def shown(amount: Sum) -> float | str:
+    """Value that the formula of a sum gives today."""
+    return TO_BE_QUOTED if amount.is_unknown else float(amount.amount)
+
+
+def write_bill(sheets: Sheets, bill: Bill) -> BillCells:
+    """Sheet with all lines, their sum, the discount of the deal and the total."""
+    shown_columns = columns(bill)
+    sheet = sheets.add(NAME, _widths(bill, shown_columns), "Bill of materials", A3)
+    right = [place for place, column in enumerate(shown_columns) if column.kind not in ("text", "wrap")]
+    sheets.heads(sheet, [column.head for column in shown_columns], right, frozen_columns=3)
+    first = HEAD_ROW + 1
+    last = first + max(len(bill.lines), 1) - 1
+    cells = BillCells(shown_columns, first + 1, last + 1)
+    for row, line in enumerate(bill.lines, first):
+        _line(sheets, sheet, row, line, bill, cells)
+    n_columns = len(shown_columns)
+    sheet.autofilter(HEAD_ROW, 0, last, n_columns - 1)
+    # Line numbers and part numbers are text on purpose.
+    sheet.ignore_errors({"number_stored_as_text": f"A{cells.first}:{cells.letter('Notes')}{cells.last}"})
+    sheet.set_column(n_columns, n_columns + len(_HELPERS) - 1, 9, None, {"hidden": True})
+    for column, head in enumerate(_HELPERS, n_columns):
+        sheets.text(sheet, HEAD_ROW, column, head)
+    _validations(sheet, cells)
+    _totals(sheets, sheet, bill, cells)
+    note = (
+        "Taxes, freight and duties are not included. Type a quoted price over “to be quoted”, a discount, a lead time "
+        "or another status: the totals and the summary follow."
+    )
+    if bill.is_customer_copy:
+        note = (
+            "Taxes, freight and duties are not included. Type a price over “to be quoted” or another "
+            "status: the totals and the summary follow. Where a unit price reads “in the sum”, the "
+            "price is that of the whole line."
+        )
+    sheets.text(sheet, cells.total_row + 1, 0, note, "muted")
+    # The hidden columns and what is typed beside the table are not printed.
+    sheet.print_area(0, 0, cells.total_row + 1, n_columns - 1)
+    return cells
+
+
+def _widths(bill: Bill, shown_columns: Sequence[BillColumn]) -> list[float]:
+    """Widths of the columns; a larger amount than usual gets the room that it needs."""
+    largest = max((line.extended_list or Decimal(0) for line in bill.lines), default=Decimal(0))
+    needed = len(f"{10 * largest:,.2f}") + 1
+    return [max(column.width, needed) if column.kind == "money" else column.width for column in shown_columns]
+
+
+def _line(sheets: Sheets, sheet: Any, row: int, line: BillLine, bill: Bill, cells: BillCells) -> None:
+    is_open = line.unit_price is None and line.fixed_extended is None
+    given = values(line, bill)
+    for place, (column, value) in enumerate(zip(cells.columns, given, strict=True)):
+        if isinstance(value, str):
+            sheets.text(sheet, row, place, value, "open" if column.kind == "money" else column.kind)
+        elif value is None:
+            sheet.write_blank(row, place, None, sheets.formats[column.kind])
+        else:
+            number = value / 100 if column.kind == "percent" else value
+            kind = "open" if column.kind == "money" and is_open else column.kind
+            sheets.number(sheet, row, place, float(number), kind)
+    style = sheets.formats["open" if is_open else "money"]
+    for key, formula in _price_formulas(line, row + 1, cells).items():
+        place = cells.place(key)
+        value = given[place]
+        sheet.write_formula(row, place, formula, style, float(value) if isinstance(value, Decimal) else value)
+    _helpers(sheets, sheet, row, line, cells)
+
+
+def _price_formulas(line: BillLine, n: int, cells: BillCells) -> dict[str, str]:
+    """Formulas of a line in row ``n`` by their column; an amount that no unit price makes up stays a value."""
+    quantity, price, status = (f"{cells.letter(key)}{n}" for key in ("Qty", "Unit list price", "Status"))
+    word = f'IF({status}="existing","at hand",IF({status}="by others","by others","{TO_BE_QUOTED}"))'
+    none = f"IF(AND(ISNUMBER({quantity}),{quantity}=0),0,{word})"
+
+    def extended(unit: str) -> str:
+        return f"=IF(ISNUMBER({unit}),{quantity}*{unit},{none})"
+
+    if line.fixed_extended is not None:
+        return {}
+    if not cells.has("Discount %"):
+        return {"Extended net": extended(price)}
+    discount, net = f"{cells.letter('Discount %')}{n}", f"{cells.letter('Unit net price')}{n}"
+    return {
+        "Unit net price": f"=IF(ISNUMBER({price}),{_ROUNDED.format(f'{price}*(1-{discount})')},{word})",
+        "Extended list": extended(price),
+        "Extended net": extended(net),
+    }
+
+
+def _helpers(sheets: Sheets, sheet: Any, row: int, line: BillLine, cells: BillCells) -> None:
+    """Hidden cells of a line, which the totals look at."""
+    category, amount, term, status = (
+        f"{cells.letter(key)}{row + 1}" for key in ("Category", "Extended net", "Term (months)", "Status")
+    )
+    bought = ",".join(f'{status}="{word}"' for word in BOUGHT)
+    plain = sheets.formats["number"]
+    sheet.write_formula(row, cells.place(_COUNTS), f"=IF(OR({bought}),1,0)", plain, int(line.is_bought))
+    recurs = f'=IF(OR(N({term})>0,{category}="support"),1,0)'
+    sheet.write_formula(row, cells.place(_RECURS), recurs, plain, int(line.is_recurring))
+    year = _ROUNDED.format(f"{amount}*{MONTHS_A_YEAR}/{term}")
+    yearly = TO_BE_QUOTED if line.yearly_net is None else float(line.yearly_net)
+    # Two IFs: AND would divide by an empty term before it says no.
+    formula = f'=IF(ISNUMBER({amount}),IF(N({term})>0,{year},"{TO_BE_QUOTED}"),"{TO_BE_QUOTED}")'
+    sheet.write_formula(row, cells.place(_YEARLY), formula, plain, yearly)
+
+
+def _totals(sheets: Sheets, sheet: Any, bill: Bill, cells: BillCells) -> None:
+    label, amount_net = cells.place("Description"), cells.place("Extended net")
+    net = bill.net_total
+    sums = f"{cells.letter('Extended net')}{cells.sum_row}"
+    formula = cells.sum_or_open("Extended net")
+    if not bill.is_customer_copy:
+        _before_the_total(sheets, sheet, bill, cells)
+        formula = f'=IF(ISNUMBER({sums}),{sums}+{cells.letter("Extended net")}{cells.deal_row},"{TO_BE_QUOTED}")'
+    row = cells.total_row - 1
+    for column in range(label, amount_net):
+        sheet.write_blank(row, column, None, sheets.formats["total"])
+    open_ = cells.is_open(cells.column("Extended net"))
+    words = "Total, at least" if net.n_open else "Total"
+    sheet.write_formula(row, label, f'=IF({open_}>0,"Total, at least","Total")', sheets.formats["total"], words)
+    total = TO_BE_QUOTED if net.is_unknown else shown(replace(net, amount=bill.total, n_open=0))
+    sheet.write_formula(row, amount_net, formula, sheets.formats["total-money"], total)
+    sheets.text(sheet, row, cells.place("Currency"), bill.currency, "total")
+
+
+def _before_the_total(sheets: Sheets, sheet: Any, bill: Bill, cells: BillCells) -> None:
+    """Sums of the lines at list and net prices, and what the discount of the deal takes off."""
+    label, amount_list, amount_net = (cells.place(key) for key in ("Description", "Extended list", "Extended net"))
+    discount = cells.place("Discount %")
+    net = bill.net_total
+    money = sheets.formats["money"]
+    row = cells.sum_row - 1
+    sheets.text(sheet, row, label, "Sum of the lines", "text")
+    sheet.write_formula(row, amount_list, cells.sum_or_open("Extended list"), money, shown(bill.list_total))
+    sheet.write_formula(row, amount_net, cells.sum_or_open("Extended net"), money, shown(net))
+    row = cells.deal_row - 1
+    sheets.text(sheet, row, label, "Discount of the deal, on the sum of the net prices", "text")
+    sheets.number(sheet, row, discount, float(bill.deal_discount_percent / 100), "percent")
+    sheet.data_validation(row, discount, row, discount, _SHARE)
+    sheets.book.define_name("DealDiscount", f"={cells.cell('Discount %', cells.deal_row)}")
+    sums = f"{cells.letter('Extended net')}{cells.sum_row}"
+    taken = _ROUNDED.format(f"{sums}*{cells.letter('Discount %')}{cells.deal_row}")
+    less = TO_BE_QUOTED if net.is_unknown else -float(bill.deal_reduction)
+    sheet.write_formula(row, amount_net, f'=IF(ISNUMBER({sums}),-{taken},"{TO_BE_QUOTED}")', money, less)
+
+
+_SHARE = {
+    "validate": "decimal",
+    "criteria": "between",
+    "minimum": 0,
+    "maximum": 1,
+    "error_title": "Discount",
+    "error_message": "A share between 0 % and 100 %.",
+}
+
+
+def _validations(sheet: Any, cells: BillCells) -> None:
+    """What may be typed where; a price may also be a word, with a question."""
+
+    def at(key: str, rule: dict[str, Any]) -> None:
+        place = cells.place(key)
+        titled = {**rule, "error_title": cells.columns[place].head}
+        sheet.data_validation(cells.first - 1, place, cells.last - 1, place, titled)
+
+    whole = {"validate": "integer", "criteria": ">=", "minimum": 0, "error_message": "A whole number, 0 or more."}
+    at("Qty", whole)
+    at("Term (months)", {**whole, "minimum": 1, "error_message": "A whole number of months."})
+    at("Lead time (weeks)", whole)
+    price = {"validate": "decimal", "criteria": ">=", "minimum": 0, "error_type": "warning"}
+    at("Unit list price", {**price, "error_message": "This is no price: the line will read “to be quoted”."})
+    if cells.has("Discount %"):
+        at("Discount %", _SHARE)
+    at("Status", {"validate": "list", "source": list(_STATUSES), "error_message": "One of the words of the list."})

@@ -1,0 +1,47 @@
+"""The bill as a workbook with formulas: fill in a quoted price and the totals follow."""
+
+import datetime
+import io
+
+from sizer.catalog.model import Catalog
+from sizer.export.workbook import list_sheets as sheet_lists
+from sizer.export.workbook.bill_sheet import write_bill
+from sizer.export.workbook.plan_sheets import write_plan
+from sizer.export.workbook.sheets import Sheets
+from sizer.export.workbook.summary_sheet import WIDTHS, write_summary
+from sizer.sizing.result import SizingResult
+
+# Workbooks carry a date of creation; a fixed one keeps equal answers equal to the byte.
+_UNDATED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 (Excel knows no time zones)
+
+
+def workbook(result: SizingResult, catalog: Catalog) -> bytes:
+    """Workbook of the documented design.
+
+    Sheets: Summary, BOM, Networks, Cables, Power, Racks, Elevations, Facility, Growth, Assumptions, To ask the
+    vendor, Change log, Sources, Data; a customer's copy has neither the questions to vendors nor the log. Formulas
+    carry the value that they had when the file was written, so that viewers that do not calculate show it. Equal
+    results give equal bytes.
+    """
+    import xlsxwriter  # type: ignore[import-untyped]
+
+    stream = io.BytesIO()
+    settings = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with xlsxwriter.Workbook(stream, settings) as book:
+        request = result.request
+        created = _UNDATED if request.date is None else datetime.datetime.combine(request.date, datetime.time())
+        book.set_properties({"title": request.title, "created": created, "comments": "Budgetary, not binding."})
+        sheets = Sheets(book, request)
+        summary = sheets.add("Summary", WIDTHS)
+        cells = write_bill(sheets, result.design.bill)
+        write_summary(sheets, summary, result, cells)
+        sheet_lists.write_networks(sheets, result)
+        write_plan(sheets, result, catalog)
+        sheet_lists.write_assumptions(sheets, result)
+        if not result.design.bill.is_customer_copy:
+            sheet_lists.write_questions(sheets, result)
+            sheet_lists.write_changes(sheets, result)
+        sheet_lists.write_sources(sheets, result, catalog)
+        sheet_lists.write_data(sheets, result)
+        summary.activate()
+    return stream.getvalue()

@@ -1,0 +1,203 @@
+"""The first sheet: what the quote is, what the design does, what it costs, and what must be said with it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from sizer import __version__
+from sizer.base.quantities import duration, si, significant
+from sizer.bom.bill import Bill
+from sizer.catalog.labels import sample_unit, sentence
+from sizer.export.workbook.bill_sheet import BillCells, shown
+from sizer.export.workbook.sheets import Sheets
+from sizer.physical.components import CATEGORIES
+from sizer.sizing.result import STAGES, SizingResult
+
+WIDTHS = (34, 24, 24, 62)
+_ON_PRICES = "Prices and availability may change without notice; each price has its source and date on the sheet BOM."
+_DISCLAIMERS = (
+    "Budgetary and not binding: an offer needs the word of the vendors.",
+    "Taxes, freight, duties, installation on site and electricity are not included.",
+    "Performance is projected from published measurements, with an interval, and not guaranteed.",
+    _ON_PRICES,
+    "Part numbers are those of the sources at their dates; check them in the vendor's configurator before an order.",
+    "Names of products are trademarks of their owners.",
+)
+
+
+def write_summary(sheets: Sheets, sheet: Any, result: SizingResult, cells: BillCells) -> None:
+    """Fill the sheet; its formulas look into the sheet of the bill."""
+    row = 3
+    for label, value, note in (*_heading(result), *_answer(result)):
+        sheets.text(sheet, row, 0, label, "label")
+        sheets.text(sheet, row, 1, value, "strong")
+        sheets.text(sheet, row, 3, note, "wrap")
+        row += 1
+    bill = result.design.bill
+    row = _categories(sheets, sheet, row + 1, bill, cells)
+    row = _terms(sheets, sheet, row + 1, bill, cells)
+    conditions = tuple(
+        "Prices and availability may change without notice." if bill.is_customer_copy and text == _ON_PRICES else text
+        for text in _DISCLAIMERS
+    )
+    for head, texts in (("Warnings", [sentence(text) for text in bill.warnings]), ("Conditions", conditions)):
+        if texts:
+            row += 1
+            sheets.texts(sheet, row, (head, "", "", ""), "head")
+            for text in texts:
+                row += 1
+                sheets.paragraph(sheet, row, text)
+            row += 1
+
+
+def _heading(result: SizingResult) -> Iterator[tuple[str, str, str]]:
+    request, quote = result.request, result.request.quote
+    until = result.design.bill.valid_until
+    if quote.number:
+        yield "Quote", quote.number, ""
+    if quote.revision:
+        is_told = not result.design.bill.is_customer_copy
+        yield "Revision", quote.revision, "changes on the sheet Change log" if is_told else ""
+    yield "Date", request.date.isoformat() if request.date is not None else "not dated", ""
+    yield (
+        "Valid until",
+        until.isoformat() if until is not None else f"{quote.valid_days} days",
+        f"{quote.valid_days} days from the date of the quote" if until is not None else "from the date of the quote",
+    )
+    if quote.prepared_for or request.customer:
+        yield "Prepared for", quote.prepared_for or request.customer, ""
+    if quote.prepared_by:
+        yield "Prepared by", quote.prepared_by, ""
+    yield "Status", "budgetary, not binding", ""
+    yield (
+        "Made from",
+        f"catalogue {result.catalog_digest[:8]}",
+        f"calibration {result.calibration_digest[:8]}, configurator {__version__}",
+    )
+
+
+def _answer(result: SizingResult) -> Iterator[tuple[str, str, str]]:
+    design = result.design
+    counts = design.quantities
+    at_least = "at least " if counts.unknown_power else ""
+    yield "Answer", design.name, result.verdict
+    yield "GPU servers", str(design.n_servers), design.platform.server.name
+    yield "GPUs", str(design.n_gpus), design.platform.gpu.name
+    usable = float(counts.usable_bytes[0])
+    yield "Storage nodes", str(design.storage_nodes) if design.storage_nodes else "none", design.platform.storage.name
+    if usable > 0:
+        yield "Usable capacity", si(usable, "B"), ""
+    n_racks = int(counts.racks[0])
+    yield "Rack units", significant(float(counts.rack_units[0])), f"in {n_racks} rack{'s' if n_racks != 1 else ''}"
+    yield (
+        "Power, maximum",
+        at_least + si(float(counts.power_max_w[0]), "W"),
+        f"typical {at_least}{si(float(counts.power_typical_w[0]), 'W')}",
+    )
+    for answer in design.workloads:
+        unit = sample_unit(answer.dnn)
+        value, low, high = answer.throughput
+        span = f"90 % interval {significant(low)} to {significant(high)}; {_inside(STAGES[answer.bottleneck])} limits"
+        yield f"Throughput, {answer.workload.name}", si(value, unit), span
+        if answer.time is not None:
+            value, low, high = answer.time.total_s
+            yield (
+                f"Time to train, {answer.workload.name}",
+                duration(value),
+                f"90 % interval {duration(low)} to {duration(high)}",
+            )
+        yield (
+            f"Target, {answer.workload.name}",
+            answer.target,
+            f"met with a probability of {100 * answer.probability:.0f} %",
+        )
+
+
+def _inside(label: str) -> str:
+    """Label of a stage inside a sentence; an abbreviation stays as it is."""
+    return label if label[:2].isupper() else f"{label[:1].lower()}{label[1:]}"
+
+
+def _categories(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:
+    """Totals by category, the discount of the deal and the total; returns the last row."""
+    is_told = not bill.is_customer_copy
+    heads = (f"List, {bill.currency}", f"Net, {bill.currency}")
+    if not is_told:
+        heads = ("", f"Price, {bill.currency}")
+    for column, head in enumerate(("Price by category", *heads, "")):
+        sheets.text(sheet, row, column, head, "head-right" if column in (1, 2) else "head")
+    money, muted, total = (sheets.formats[name] for name in ("money", "muted", "total"))
+    names = cells.column("Category")
+    for category in CATEGORIES:
+        part = bill.part(category)
+        if not part.bought:
+            continue
+        row += 1
+        sheets.text(sheet, row, 0, f"{category[:1].upper()}{category[1:]}")
+        rule, condition = f'*({names}="{category}")', f',{names},"{category}"'
+        for column, key, amount in ((1, "Extended list", part.list_total), (2, "Extended net", part.net_total)):
+            if cells.has(key):
+                sheet.write_formula(row, column, cells.sum_or_open(key, rule, condition), money, shown(amount))
+        open_ = cells.is_open(cells.column("Extended net"), rule)
+        n_open = part.net_total.n_open
+        formula = f'=IF({open_}=0,"",{open_}&" of the lines to be quoted")'
+        sheet.write_formula(row, 3, formula, muted, f"{n_open} of the lines to be quoted" if n_open else "")
+    if is_told:
+        row = _discounted(sheets, sheet, row, bill, cells)
+    row += 1
+    label = "Total, at least" if bill.net_total.n_open else "Total"
+    sheet.write_formula(row, 0, f"={cells.cell('Description', cells.total_row)}", total, label)
+    sheet.write_blank(row, 1, None, total)
+    amount = bill.net_total if bill.net_total.is_unknown else replace(bill.net_total, amount=bill.total, n_open=0)
+    place = cells.cell("Extended net", cells.total_row)
+    sheet.write_formula(row, 2, f"={place}", sheets.formats["total-money"], shown(amount))
+    sheet.write_blank(row, 3, None, total)
+    return row + 1
+
+
+def _discounted(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:
+    """Sums at list and net prices, and the discount of the deal; returns the last row."""
+    money = sheets.formats["money"]
+    row += 1
+    sheets.text(sheet, row, 0, "Sum of the lines")
+    for column, key, amount in ((1, "Extended list", bill.list_total), (2, "Extended net", bill.net_total)):
+        sheet.write_formula(row, column, f"={cells.cell(key, cells.sum_row)}", money, shown(amount))
+    row += 1
+    sheets.text(sheet, row, 0, "Discount of the deal")
+    sheet.write_formula(row, 1, "=DealDiscount", sheets.formats["percent"], float(bill.deal_discount_percent / 100))
+    less = shown(bill.net_total) if bill.net_total.is_unknown else -float(bill.deal_reduction)
+    sheet.write_formula(row, 2, f"={cells.cell('Extended net', cells.deal_row)}", money, less)
+    return row
+
+
+def _terms(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:
+    """What is bought once, what again, and the longest lead time; returns the last row."""
+    is_told = not bill.is_customer_copy
+    price = f"Net, {bill.currency}" if is_told else f"Price, {bill.currency}"
+    for column, head in enumerate(("Once and every year", "", price, "")):
+        sheets.text(sheet, row, column, head, "head-right" if column == 2 else "head")
+    money = sheets.formats["money"]
+    rows = (
+        ("Bought once (CapEx)", cells.recurring(False), bill.one_off, "lines without a term, except support"),
+        ("Support and subscriptions", cells.recurring(True), bill.recurring, "for the terms that the lines name"),
+        (
+            "Of that a year (OpEx)",
+            cells.yearly,
+            bill.yearly,
+            "net price x 12 / months of the term" if is_told else "price x 12 / months of the term",
+        ),
+    )
+    for label, formula, amount, note in rows:
+        row += 1
+        sheets.text(sheet, row, 0, label)
+        sheet.write_formula(row, 2, formula, money, shown(amount))
+        sheets.text(sheet, row, 3, f"{note}; before the discount of the deal" if is_told else note, "muted")
+    row += 1
+    sheets.text(sheet, row, 0, "Longest lead time known")
+    weeks = bill.longest_lead_weeks
+    sheet.write_formula(
+        row, 2, cells.longest_lead, sheets.formats["weeks"], "not known" if weeks is None else float(weeks)
+    )
+    n_known = sum(line.lead_time_weeks is not None for line in bill.bought)
+    sheets.text(sheet, row, 3, f"{n_known} of {len(bill.bought)} lines have one", "muted")
+    return row + 1

@@ -1,0 +1,57 @@
+"""Questions to the vendors: what the bill lacks, line by line, and what no source says of the parts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sizer.bom.bill import BillLine
+from sizer.bom.overrides import REQUEST
+from sizer.sizing.design.assumptions import PRICES
+from sizer.sizing.result import SizingResult
+
+
+@dataclass(frozen=True)
+class VendorQuestion:
+    """One thing to ask for; ``line`` is empty where it is about a part rather than a line of the bill."""
+
+    line: str
+    vendor: str
+    about: str
+    sku: str
+    quantity: int | None
+    question: str
+
+
+def vendor_questions(result: SizingResult) -> list[VendorQuestion]:
+    """Questions of the bill first, then of the plan, then the unknown facts of the parts, one a row."""
+    bill = result.design.bill
+    found = [
+        VendorQuestion(line.line, line.manufacturer, line.description, line.sku, line.quantity, question)
+        for line in bill.lines
+        if line.status not in ("existing", "by others") and line.quantity
+        for question in _about_line(line, bill.currency)
+    ]
+    found += [
+        VendorQuestion("", "", "Plan of racks and cables", "", None, text) for text in result.design.plan.questions
+    ]
+    for text in result.questions:
+        about, _, what = text.partition(": ")
+        # What has no price is asked line by line above.
+        if about != PRICES:
+            found += [VendorQuestion("", "", about, "", None, one) for one in what.split("; ")]
+    return found
+
+
+def _about_line(line: BillLine, currency: str) -> Iterator[str]:
+    wanted = []
+    if line.unit_price is None:
+        wanted.append(f"unit list price in {currency} and discount")
+    if line.is_recurring and line.term_months is None:
+        wanted.append("term in months")
+    if line.lead_time_weeks is None and line.is_shipped:
+        wanted.append("lead time in weeks")
+    if line.item and not line.sku and line.unit_price != 0:
+        wanted.append("part number")
+    if wanted:
+        yield ", ".join(wanted)
+    if line.unit_price and line.price_source != REQUEST and line.price_valid_until is None:
+        yield f"whether {line.unit_price:.2f} {currency} of {line.price_date} still holds"

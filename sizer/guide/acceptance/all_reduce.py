@@ -1,0 +1,79 @@
+"""Bandwidth that an all-reduce test should show on a cluster, from the calibrated links."""
+
+import numpy as np
+
+from sizer.base import units
+from sizer.base.estimate import Estimate
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import link_level
+from sizer.calibrate.parameters import Effect
+from sizer.perf.exchange import (
+    bus_bytes_per_s,
+    hierarchical_allreduce_time_s,
+    ring_allreduce_time_s,
+    tree_allreduce_time_s,
+)
+from sizer.perf.step import INTER, INTER_HOP_S, INTRA, INTRA_HOP_S, TERM_NAMES
+from sizer.physical.platform import Platform
+from sizer.sizing.search.platform_columns import fabric_bytes_per_s
+
+# Far beyond the sizes whose time latency sets, and what published tests end with.
+MESSAGE_BYTES = units.GIB
+
+
+def all_reduce_bytes_per_s(
+    platform: Platform,
+    n_servers: int,
+    gpus_per_server: int,
+    calibration: Calibration,
+    *,
+    fabric_share: float = 1.0,
+    message_bytes: float = MESSAGE_BYTES,
+) -> Estimate | None:
+    """Bus bandwidth of one all-reduce, as nccl-tests prints it.
+
+    Parameters
+    ----------
+    platform : Platform
+        Links inside the server and the fabric between servers.
+    n_servers, gpus_per_server : int
+        Ranks of the test. [-]
+    calibration : Calibration
+        Its rates of links, fitted to published tests.
+    fabric_share : float
+        Share of the line rate that an oversubscribed fabric leaves. [-]
+    message_bytes : float
+        Size of the message. [B]
+
+    Returns
+    -------
+    Estimate or None
+        Spread of the parameters, of runs of one site and of what sites differ by; None for one GPU. [B/s]
+
+    Raises
+    ------
+    ValueError
+        If a count is below 1 or a size or share not above 0.
+    """
+    if n_servers * gpus_per_server == 1:
+        return None
+    found: list[Effect] = []
+    if gpus_per_server > 1:
+        link = platform.server.intra_link
+        found.append((INTRA, f"intra:{link.value if link is not None else 'pcie3'}", 1.0))
+    if n_servers > 1:
+        level = link_level(platform.fabric)
+        found += [(INTER, f"inter:{level.partition('/')[2]}", 1.0), (INTER, f"inter-link:{level}", 1.0)]
+        found.append((INTER, "inter-site:", 1.0))  # a site that was never measured: the spread of those that were
+    terms = calibration.terms_from(found)
+    intra = float(np.exp(terms.values[INTRA]))
+    inter = fabric_bytes_per_s(platform.server, platform.fabric) * fabric_share * float(np.exp(terms.values[INTER]))
+    time_s = float(
+        hierarchical_allreduce_time_s(message_bytes, gpus_per_server, n_servers, intra, inter, INTRA_HOP_S, INTER_HOP_S)
+    )
+    # Delta method: the logarithm of the time falls by the share of each link in it.
+    slope = np.zeros(len(TERM_NAMES))
+    slope[INTRA] = float(ring_allreduce_time_s(message_bytes, gpus_per_server, intra)) / time_s
+    slope[INTER] = float(tree_allreduce_time_s(message_bytes, n_servers, inter)) / time_s
+    variance = float(slope @ terms.covariance @ slope) + float(terms.scatter_log_sd) ** 2
+    return Estimate.log_normal(bus_bytes_per_s(message_bytes, n_servers * gpus_per_server, time_s), np.sqrt(variance))

@@ -1,0 +1,155 @@
+"""Acceptance tests of training and of the power it draws."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sizer.base.estimate import Estimate
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
+from sizer.catalog.labels import name, sample_unit
+from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
+from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.search import evaluate
+
+
+def training_tests(design: DesignAnswer, known: Sequence[Model | None]) -> Iterator[AcceptanceTest]:
+    """Rates of one GPU, one server and the whole cluster, host load and time to train, workload by workload."""
+    several = len(design.workloads) > 1
+    for number, (answer, model) in enumerate(zip(design.workloads, known, strict=True), start=1):
+        mark = f"-{number}" if several else ""
+        for test in (*_alone(answer, model), *_together(design, answer)):
+            yield replace(test, key=test.key + mark)
+
+
+def _alone(answer: WorkloadAnswer, model: Model | None) -> Iterator[AcceptanceTest]:
+    """One GPU and one server with synthetic data: storage and decoding stay out."""
+    if model is None:
+        return
+    gpus = int(model.run.cols.gpus_per_server[0])
+    basis = "90\u202f% interval of the calibration; it reads real data, and synthetic data are no slower"
+    if model.work.is_inference:
+        basis = "90\u202f% interval of the calibration"
+    for key, count in (("one-gpu", 1), ("one-server", gpus)):
+        if key == "one-server" and gpus == 1:
+            continue
+        rate = _synthetic(model, count)
+        unit = sample_unit(answer.dnn)
+        yield AcceptanceTest(
+            key,
+            "training",
+            "{workload}: {stack} with synthetic data on {gpus} of one server, {settings}.".format(
+                workload=answer.workload.name,
+                stack=answer.stack.name,
+                gpus=by_count(count, f"{grouped(count)} GPU", f"{grouped(count)} GPUs"),
+                settings=_settings(answer),
+            ),
+            interval(rate, unit),
+            at_least(float(rate.low), unit),
+            basis,
+            _sources(answer),
+        )
+
+
+def _synthetic(model: Model, gpus: int) -> Estimate:
+    """Rate of some GPUs of one server. [samples/s]"""
+    cols = replace(model.run.cols, gpus_per_server=np.array([float(gpus)]))
+    one = np.array([1])
+    comp = evaluate.compute(model.work, [model.platform], cols, one, model.calibration, model.catalog)
+    return comp.gpu.estimate()[0]
+
+
+def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[AcceptanceTest]:
+    """The whole cluster on its own data."""
+    unit = sample_unit(answer.dnn)
+    run = "{workload}: {stack} on {gpus} of {servers} with the data set, {settings}".format(
+        workload=answer.workload.name,
+        stack=answer.stack.name,
+        gpus=by_count(design.n_gpus, f"{grouped(design.n_gpus)} GPU", f"{grouped(design.n_gpus)} GPUs"),
+        servers=by_count(
+            design.n_servers, f"{grouped(design.n_servers)} server", f"{grouped(design.n_servers)} servers"
+        ),
+        settings=_settings(answer),
+    )
+    basis = "90\u202f% interval of the slowest stage"
+    sources = (*_sources(answer), *(source for stage in answer.stages for source in stage.sources))
+    warm, read, size = answer.throughput, answer.cold_storage_bytes_per_s, answer.sample_bytes
+    cold = Estimate(read.value / size, read.low / size, read.high / size)
+    for key, when, rate in (
+        ("cluster-cold", "first epoch, all caches dropped", cold),
+        ("cluster-warm", "after the first epoch", warm),
+    ):
+        text = f"{run}; {when}."
+        yield AcceptanceTest(
+            key, "training", text, interval(rate, unit), at_least(float(rate.low), unit), basis, sources
+        )
+    load = answer.cpu_utilization_fraction
+    if float(load.value) > 0:
+        yield AcceptanceTest(
+            "cpu-load",
+            "training",
+            f"{run}; load of the physical cores (mpstat) after the first epoch.",
+            in_interval(*(_percent(end) for end in load)),
+            f"at most {_percent(float(load.high))}"
+            if load.high < 1
+            else "recorded only: the hosts may be the slowest stage",
+            "rate times the calibrated work of decoding a sample",
+            _sources(answer),
+        )
+    yield from _time(answer, run)
+
+
+def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
+    if answer.time is None:
+        return
+    target = answer.workload.target.time_to_train_s
+    total = answer.time.total_s
+    passes = at_most(float(total.high) if target is None else target, "s")
+    basis = "90\u202f% interval of epochs and rate" if target is None else "the target of the request"
+    text = f"{run}; the whole training, with evaluations."
+    points = answer.recipe.points if answer.recipe is not None else ()
+    sources = (*_sources(answer), *(point.source for point in points))
+    yield AcceptanceTest("time-to-train", "training", text, interval(total, "s"), passes, basis, sources)
+
+
+def _settings(answer: WorkloadAnswer) -> str:
+    batch = answer.batch_per_gpu
+    samples = by_count(batch, f"{grouped(batch)} sample a GPU", f"{grouped(batch)} samples a GPU")
+    return f"{name(answer.workload.precision)}, {samples}"
+
+
+def _sources(answer: WorkloadAnswer) -> tuple[str, ...]:
+    return tuple(row.source for row in answer.evidence if row.calibrates)
+
+
+def _percent(share: float) -> str:
+    return f"{significant(100 * share, 2)}{NARROW_SPACE}%"
+
+
+def power_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
+    """Draw at the PDUs while all GPUs train, and with one side lost."""
+    found, feeds = design.quantities, [feed for rack in design.plan.racks for feed in rack.feeds]
+    typical, most = float(found.power_typical_w[0]), float(found.power_max_w[0])
+    expect = f"{si(typical, 'W')} to {si(most, 'W')}"
+    if typical == most:
+        expect = f"up to {si(most, 'W')}"
+    passes, basis = f"never above {si(most, 'W')}", "sum of the devices, typical and maximum draw"
+    if found.unknown_power:
+        expect = f"at least {si(typical, 'W')}: the draw of some devices is not published"
+        passes = "no PDU above its capacity"
+        if feeds:
+            passes = f"no PDU above its {si(min(feed.capacity_w for feed in feeds), 'W')}"
+        basis = "sum of the devices whose draw is known; capacity of the PDUs"
+    yield AcceptanceTest("power", "power", "Read all PDUs while every GPU works.", expect, passes, basis)
+    if not feeds:
+        return
+    fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
+    yield AcceptanceTest(
+        "feed-loss",
+        "power",
+        "Switch off one feed while every GPU works, then the other; read the PDUs that stay on.",
+        f"at most {si(fullest.alone_w, 'W')} on a PDU",
+        f"no PDU above its {si(fullest.capacity_w, 'W')}, no device with two inlets off",
+        "maximum draw of all that hangs on a PDU",
+    )

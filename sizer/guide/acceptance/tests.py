@@ -1,0 +1,49 @@
+"""Acceptance tests of a design: what to run, what to expect, and the limit that passes."""
+
+from dataclasses import replace
+
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.catalog.model import Catalog
+from sizer.guide.acceptance.limits import AcceptanceTest as AcceptanceTest
+from sizer.guide.acceptance.parts import network_tests, parts_tests, storage_tests
+from sizer.guide.acceptance.runs import power_tests, training_tests
+from sizer.sizing.design.fixed_design import models
+from sizer.sizing.result import SizingResult
+
+
+def acceptance_tests(
+    result: SizingResult, catalog: Catalog, calibration: Calibration | None = None
+) -> tuple[AcceptanceTest, ...]:
+    """Tests of a design, in the order in which they are run: from parts and links to training and power.
+
+    Parameters
+    ----------
+    result : SizingResult
+    catalog : Catalog
+    calibration : Calibration, optional
+        Default: the stored one.
+
+    Returns
+    -------
+    tuple of AcceptanceTest
+        Those of training once a workload, their keys then numbered. Sources are keys of the catalogue.
+
+    Notes
+    -----
+    A limit is the end of the 90 % interval on the side that counts, which one run in twenty of a sound system misses;
+    or a line rate times a share that was reached; or a count. Where the catalogue does not hold the parts of an
+    answer, tests that need the rate of one GPU, one server or the storage alone are left out.
+    """
+    fitted = calibration if calibration is not None else stored_calibration()
+    design, known = result.design, models(result, catalog, fitted)
+    found = (
+        *parts_tests(design),
+        *network_tests(design, fitted),
+        *storage_tests(design, known, result.request.data),
+        *training_tests(design, known),
+        *power_tests(design),
+    )
+    return tuple(
+        replace(test, sources=tuple(key for key in dict.fromkeys(test.sources) if key in catalog.sources))
+        for test in found
+    )

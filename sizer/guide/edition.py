@@ -1,0 +1,42 @@
+"""Which guide is made: its form, whose it looks like, and for whom."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sizer.guide.profile import PLAIN, Profile
+from sizer.sizing.result import SizingResult
+
+Form = Literal["short", "full", "summary"]
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One form of the guide about a result.
+
+    Attributes
+    ----------
+    form : {"short", "full", "summary"}
+        About 15 pages to hand over, everything, or one page.
+    profile : Profile
+        Branding.
+    is_customer_copy : bool
+        Whether it is made from a result without discounts and internal notes.
+    is_archive : bool
+        Whether the PDF is PDF/A-3b, which may carry files, instead of PDF/UA-1.
+    """
+
+    form: Form = "short"
+    profile: Profile = PLAIN
+    is_customer_copy: bool = False
+    is_archive: bool = False
+
+
+SHORT = Edition()
+FULL = Edition("full")
+
+
+def named(result: SizingResult, profile: Profile) -> SizingResult:
+    """The result with the customer of the profile, when that names one."""
+    if profile.customer in ("", result.request.customer):
+        return result
+    return replace(result, request=result.request.model_copy(update={"customer": profile.customer}))

@@ -1,0 +1,124 @@
+"""The answer as plain text for a terminal."""
+
+from collections.abc import Sequence
+
+from sizer.base.estimate import Estimate
+from sizer.base.quantities import duration, grouped, si, significant
+from sizer.base.units import TIB
+from sizer.present.plain_table import table_text
+from sizer.present.words import name, percent, sample_unit
+from sizer.questions.team.tables import wait_text
+from sizer.questions.verdict.analysis import Claim
+from sizer.questions.verdict.simplest_design import SimplestDesign
+from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table, simplest_text
+from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
+
+
+def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> str:
+    """Answer to a request: verdict, design, every workload, price, alternatives, the simplest one, reasons."""
+    lines = [result.request.title, "=" * len(result.request.title), result.verdict, ""]
+    lines += _design_lines(result.design)
+    if result.request.team is not None:
+        # The search takes no design whose jobs start too late.
+        lines += ["", f"Team:   {wait_text(result.request.team)}: met (sizer team tells the waits)"]
+    lines += ["", f"Chosen: {result.selection}", f"Limit:  {result.design.binding_limit}"]
+    if result.runner_up is not None:
+        lines.append(f"Next:   {result.runner_up.name}. {result.runner_up_reason}")
+    if len(result.platforms) > 1:
+        lines += ["", "Side by side:"]
+        lines += [f"  {_one_line(design)}" for design in result.platforms]
+    if simple is not None:
+        lines += ["", "Simplest that is enough:", *(f"  {text}" for text in simplest_text(simple, result))]
+    lines += ["", *result.advice]
+    lines += [
+        "",
+        f"{grouped(result.n_designs)} designs judged; {len(result.assumptions)} assumptions and "
+        f"{len(result.questions)} questions to vendors are in the guide.",
+    ]
+    return "\n".join(lines)
+
+
+def projection_text(design: DesignAnswer) -> str:
+    """Performance of a given cluster."""
+    return "\n".join([design.name, "=" * len(design.name), *_design_lines(design)])
+
+
+def verdict_text(result: SizingResult, found: Sequence[Claim], simple: SimplestDesign) -> str:
+    """Whether the design is needed: the simplest one, and every claim with its arithmetic and what overturns it."""
+    lines = [result.request.title, "=" * len(result.request.title), result.verdict, ""]
+    lines += simplest_text(simple, result)
+    tables = [simplest_table(simple, result), claims_table(found, result), arithmetic_table(found)]
+    return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables if table is not None)])
+
+
+def _design_lines(design: DesignAnswer) -> list[str]:
+    parts = design.quantities
+    units = float(parts.rack_units[0])
+    racks = int(parts.racks[0])
+    usable = float(parts.usable_bytes[0])
+    power = f"{'at least ' if parts.unknown_power else ''}{si(float(parts.power_max_w[0]), 'W')} maximum draw"
+    lines = [
+        f"Design: {design.name}, {design.n_gpus} × {design.platform.gpu.name}",
+        f"        {units:g} rack units in {racks} rack{'s' if racks != 1 else ''}, {power}"
+        + (f", {si(usable, 'B')} usable" if usable > 0 else ", usable capacity not published"),
+        f"Price:  {_price(design)}",
+    ]
+    for answer in design.workloads:
+        lines += ["", *_workload_lines(answer)]
+    lines += [f"Note:   {warning}" for warning in design.warnings]
+    return lines
+
+
+def _price(design: DesignAnswer) -> str:
+    bill = design.bill
+    if bill.net_total.is_unknown:
+        return f"to be quoted ({bill.n_unpriced} items without a published price)"
+    amount = f"{grouped(float(bill.total))} {bill.currency}"
+    return amount if bill.is_complete else f"at least {amount} ({bill.n_unpriced} items to be quoted)"
+
+
+def _workload_lines(answer: WorkloadAnswer) -> list[str]:
+    unit = sample_unit(answer.dnn)
+    workload = answer.workload
+    size = f"{si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB)"
+    lines = [
+        f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
+        f"  understood  {size} of {si(answer.sample_bytes, 'B')} a sample, {name(workload.access)},",
+        f"              {name(workload.cache)}, batch {answer.batch_per_gpu} a GPU, {name(workload.precision)}",
+        f"  target      {answer.target}: met with {percent(answer.probability)} confidence",
+        f"  throughput  {interval(answer.throughput, unit)}",
+        f"  storage     {si(float(answer.storage_bytes_per_s.value), 'B/s')} warm, "
+        f"{si(float(answer.cold_storage_bytes_per_s.value), 'B/s')} in the first epoch",
+        f"  host CPUs   {percent(float(answer.cpu_utilization_fraction.value))} busy; "
+        f"GPUs {percent(answer.gpu_busy_fraction)}",
+    ]
+    if answer.time is not None:
+        value, low, high = answer.time.total_s
+        lines.append(f"  to train    {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
+    lines.append(f"  limited by  {STAGES[answer.bottleneck]}, next {STAGES[answer.next_bottleneck]}")
+    for stage in answer.stages:
+        mark = ">" if stage.is_limiting else " "
+        capacity = _capacity(stage.capacity, unit)
+        lines.append(f"    {mark} {STAGES[stage.key]:<20} {capacity:>22}  load {percent(stage.load_fraction)}")
+    lines += [f"  note: {warning}" for warning in answer.warnings]
+    return lines
+
+
+def _capacity(capacity: Estimate, unit: str) -> str:
+    value = float(capacity.value)
+    # A stage that a workload does not use passes anything.
+    return "not used" if value > 1e15 else f"{significant(value)} {unit}"
+
+
+def interval(estimate: Estimate, unit: str) -> str:
+    """Value with its 90 % interval: '52 300 images/s (90 % interval 48 000 to 57 000)'."""
+    value, low, high = estimate
+    return f"{significant(value)} {unit} (90 % interval {significant(low)} to {significant(high)})"
+
+
+def _one_line(design: DesignAnswer) -> str:
+    rates = "; ".join(
+        f"{significant(float(answer.throughput.value))} {'images/s' if answer.dnn.sample == 'image' else 'samples/s'}"
+        for answer in design.workloads
+    )
+    return f"{design.name}: {rates}, {float(design.quantities.rack_units[0]):g} U, {_price(design)}"

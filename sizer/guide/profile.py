@@ -1,0 +1,219 @@
+"""How a company's documents look and what they say about it: a small TOML file beside its logo."""
+
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic_core.core_schema import ValidationInfo
+
+from sizer.base.errors import RequestError
+from sizer.base.faults import in_words, nearest, shown
+from sizer.base.locale import DEFAULT_LOCALE, LOCALES
+from sizer.base.resources import text_of_file
+from sizer.guide.logo import MAX_LOGO_BYTES, logo_uri
+from sizer.present.theme import LIGHT, MIN_CONTRAST, Palette, Paper, contrast_ratio
+
+# A profile is typed by a person; a larger file is something else.
+MAX_PROFILE_BYTES = 100_000
+
+# Control characters, halves of a character, and marks that turn the direction of what follows. Line ends are checked
+# apart: a legal text has them.
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+_LINE_ENDS = re.compile("[\t\n\r\u2028\u2029]")
+_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
+
+
+def _paragraphs(text: str) -> str:
+    found = _CONTROLS.search(text)
+    if found:
+        raise ValueError(
+            f"holds the control character U+{ord(found[0]):04X} (character {found.start() + 1}); leave it out"
+        )
+    return text
+
+
+def _line(text: str) -> str:
+    found = _LINE_ENDS.search(text)
+    if found:
+        raise ValueError(f"holds a tab or line end (character {found.start() + 1}); it is one line")
+    return _paragraphs(text)
+
+
+def _colour(text: str) -> str:
+    """Colour that stands out from white, as text on it or white text on the colour."""
+    if not _COLOUR.fullmatch(text):
+        raise ValueError(f"{shown(text)} is not a colour such as {LIGHT.accent!r}")
+    ratio = contrast_ratio(text, LIGHT.background)
+    if ratio < MIN_CONTRAST:
+        # Rounded down: 4.49 must not read as the 4.5 that is asked.
+        tenths = int(ratio * 10) / 10
+        raise ValueError(
+            f"{shown(text)} has a contrast of {tenths:g} : 1 with white; text needs {MIN_CONTRAST:g} : 1, "
+            "so choose a darker colour"
+        )
+    return text.upper()
+
+
+def _locale(name: str) -> str:
+    if name not in LOCALES:
+        raise ValueError(f"{shown(name)} is not one of {', '.join(LOCALES)}{nearest(name, LOCALES)}")
+    return name
+
+
+Line = Annotated[str, Field(max_length=120), AfterValidator(_line)]
+ShortLine = Annotated[str, Field(max_length=40), AfterValidator(_line)]
+Paragraphs = Annotated[str, Field(max_length=2000), AfterValidator(_paragraphs)]
+Colour = Annotated[str, AfterValidator(_colour)]
+
+
+class Profile(BaseModel):
+    """Branding of documents. All fields may be left out; then they look and read as the program's own.
+
+    Attributes
+    ----------
+    company : str
+        Name of the company that hands the documents over; their author.
+    customer : str
+        Name of the customer, instead of the request's.
+    logo : str
+        File with the company's logo, relative to the profile's folder and inside it.
+    accent : str
+        Colour of links, headings' numbers and the recommended design, ``#RRGGBB``.
+    banner : str
+        Colour of the cover's band; white text stands on it.
+    legal : str
+        Legal notice.
+    confidentiality : str
+        Label in the footer, e.g. "Confidential".
+    contact : str
+        Whom to ask.
+    paper : {"a4", "letter"}
+        Sheet of the PDFs.
+    locale : str
+        Language of the documents with its dates and numbers: en-GB, en-US, or one that there is a translation for.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    company: Line = ""
+    customer: Line = ""
+    logo: Line = ""
+    accent: Colour = LIGHT.accent
+    banner: Colour = LIGHT.ink
+    legal: Paragraphs = ""
+    confidentiality: ShortLine = ""
+    contact: Line = ""
+    paper: Paper = "a4"
+    locale: Annotated[str, AfterValidator(_locale)] = DEFAULT_LOCALE
+    _logo_uri: str = PrivateAttr("")
+
+    @model_validator(mode="after")
+    def _take_logo(self, info: ValidationInfo) -> Self:
+        given: dict[str, Any] = info.context or {}
+        data = given.get("logo")
+        folder = given.get("folder")
+        if data is None and not self.logo:
+            return self
+        try:
+            if data is None:
+                data = _bytes_inside(folder, self.logo)
+            self._logo_uri = logo_uri(data)
+        except ValueError as error:
+            raise ValueError(f"logo = {shown(self.logo)} {error}" if self.logo else f"the logo {error}") from None
+        return self
+
+    @property
+    def logo_uri(self) -> str:
+        """The logo as a data URI of a PNG picture; "" without one."""
+        return self._logo_uri
+
+    @property
+    def palette(self) -> Palette:
+        """Colours of the printed documents with this accent."""
+        return replace(LIGHT, accent=self.accent)
+
+    @classmethod
+    def from_dict(
+        cls, data: object, place: str = "profile", folder: Path | None = None, logo: bytes | None = None
+    ) -> Self:
+        """Profile from a plain mapping.
+
+        Parameters
+        ----------
+        data : mapping
+            Fields by their names.
+        place : str
+            What errors call it.
+        folder : Path, optional
+            Where the file that ``logo`` names is looked for.
+        logo : bytes, optional
+            Content of the logo, instead of a file.
+
+        Raises
+        ------
+        RequestError
+            Listing every fault: place, key, value, what is allowed, nearest known key.
+        """
+        if not isinstance(data, dict):
+            raise RequestError(f"{place}: expected keys such as company and accent, got {type(data).__name__}")
+        try:
+            return cls.model_validate(data, context={"folder": folder, "logo": logo})
+        except ValidationError as error:
+            raise RequestError("\n".join(in_words(cls, error, place))) from None
+
+    @classmethod
+    def from_text(
+        cls, text: str, place: str = "profile", folder: Path | None = None, logo: bytes | None = None
+    ) -> Self:
+        """Profile from TOML text, as typed or uploaded; ``folder`` and ``logo`` as for :meth:`from_dict`."""
+        if len(text) > MAX_PROFILE_BYTES:
+            raise RequestError(f"{place}: {len(text)} characters is more than a profile holds ({MAX_PROFILE_BYTES})")
+        try:
+            data = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits are a plain ValueError
+            raise RequestError(f"{place}: is not valid TOML: {error}") from None
+        return cls.from_dict(data, place, folder, logo)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """Profile from a .toml file; the logo lies in the same folder or below.
+
+        Raises
+        ------
+        RequestError
+            If the file is missing, unreadable, too large, not UTF-8, or not a profile, or if its logo is not usable.
+        """
+        path = Path(path)
+        if path.suffix != ".toml":
+            raise RequestError(f"{path}: unknown ending {path.suffix!r}; a profile is a .toml file")
+        return cls.from_text(text_of_file(path, MAX_PROFILE_BYTES, "a profile"), str(path), path.parent)
+
+
+def _bytes_inside(folder: Path | None, name: str) -> bytes:
+    """Content of a file in a folder or below; nothing outside is opened, not even to tell whether it is there."""
+    if folder is None:
+        raise ValueError("has no folder to be looked for in; read the profile from its file")
+    for kind in (PurePosixPath(name), PureWindowsPath(name)):
+        if kind.anchor or ".." in kind.parts:
+            raise ValueError("is not a path inside the profile's folder, such as 'logo.png'")
+    try:
+        real = (folder / name).resolve(strict=True)
+        if not real.is_relative_to(folder.resolve()):
+            raise ValueError("leads out of the profile's folder; put the picture into it")
+        if not real.is_file():
+            raise ValueError("is not a file")
+        size = real.stat().st_size
+        if size > MAX_LOGO_BYTES:
+            raise ValueError(f"has {size / 1e6:.1f} MB; a logo has at most {MAX_LOGO_BYTES / 1e6:g} MB")
+        return real.read_bytes()
+    except RuntimeError:
+        raise ValueError("cannot be read: its links lead in a circle") from None
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None
+
+
+# Documents without a profile.
+PLAIN = Profile()

@@ -1,0 +1,299 @@
+"""Lays out one design: places every device, joins every port, measures every cable, hangs every inlet on a feed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, count
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.identity_cache import kept_by_catalog
+from sizer.base.quantities import grouped, plain
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Cable, Device
+from sizer.physical.components import Component, Quantities
+from sizer.physical.networks.cables import choose_cables
+from sizer.physical.networks.counts import AS_USUAL, wiring
+from sizer.physical.networks.links import OUTSIDE, Class, Run, connect
+from sizer.physical.networks.members import NO_NUMBERS, SERVERS, Wiring, shape
+from sizer.physical.plan import (
+    CABLE_CATEGORY,
+    NAME_PREFIXES,
+    Asked,
+    CableRun,
+    PlacedDevice,
+    PlacedRack,
+    Plan,
+    Status,
+    stock_length_m,
+)
+from sizer.physical.platform import Platform
+from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
+from sizer.physical.racks.parts import rack_classes
+from sizer.physical.racks.placement import FEEDS, RackClass, RackFill, place, rack_limits
+from sizer.physical.racks.positions import Standing, link_lengths_m, stand
+from sizer.physical.racks.power import device_power, feeds
+from sizer.workload.request import Existing, Fabric, Limits
+
+Floats = NDArray[np.float64]
+
+RACKS_PER_ROW = 10
+
+
+def lay_out(
+    platform: Platform,
+    counted: Quantities,
+    n_servers: int,
+    storage_nodes: int,
+    *,
+    catalog: Catalog,
+    limits: Limits = NO_LIMITS,
+    existing: Existing = NOTHING_EXISTING,
+    fabric: Fabric = AS_USUAL,
+    racks_per_row: int = RACKS_PER_ROW,
+    standing: Plan | None = None,
+) -> Plan:
+    """Lay out one design.
+
+    Parameters
+    ----------
+    platform : Platform
+        Kinds of device.
+    counted : Quantities
+        Of one row: the plan places and joins exactly what is counted.
+    n_servers, storage_nodes : int
+        As for ``quantities``. [-]
+    catalog, limits, existing, fabric
+        As for ``quantities``.
+    racks_per_row : int, default 10
+        Racks side by side in the room. [-]
+    standing : Plan, optional
+        A smaller design of the same platform whose links stay where they can. Places are not kept.
+    """
+    rows = shape(platform, np.array([n_servers]), np.array([storage_nodes]), fabric.spare_servers)
+    wires = wiring(platform, rows, fabric)
+    devices = _device_parts(counted, catalog)
+    classes = rack_classes(devices, catalog, rows.to_come)
+    rule = rack_limits(platform.rack, platform.pdu, limits.rack_power_w, classes, existing.racks)
+    numbers, first = {}, 0
+    for group in classes:
+        if not group.is_reserved:
+            numbers[group.role] = Class(first, int(group.quantity[0]))
+        first += int(group.quantity[0])
+    names = _names(classes, wires)
+    runs = connect(wires, numbers, {} if standing is None else _standing(standing, names))
+    a_device, b_device = (
+        np.concatenate([NO_NUMBERS, *(getattr(run, end) for run in runs)]) for end in ("a_device", "b_device")
+    )
+    links = np.bincount(np.concatenate([a_device[a_device != OUTSIDE], b_device]), minlength=first)
+    switches = {count.role for count in wires.switches}
+    n_network = sum(int(group.quantity[0]) for group in classes if group.role in switches)
+    fills = place(classes, rule)
+    places = stand(fills, classes, links, n_network, existing.racks, racks_per_row)
+    placed = _placed(devices, classes, names, places, counted, catalog)
+    racks = _racks(platform, placed, fills, places, existing, counted, catalog)
+    lengths_m = link_lengths_m(places, platform.rack, a_device, b_device)
+    ends = accumulate(run.a_device.size for run in runs)
+    cables = [
+        _cable_run(run, lengths_m[end - run.a_device.size : end], catalog) for run, end in zip(runs, ends, strict=True)
+    ]
+    return Plan(
+        devices=placed,
+        racks=racks,
+        cables=tuple(cables),
+        components=_with_cables(counted.components, cables),
+        questions=tuple(dict.fromkeys(c.question for cable in cables for c in cable.choices if c.question)),
+        warnings=tuple(_warnings(placed, cables, catalog)),
+        rack_rule=rule,
+        asked=Asked(platform, n_servers, storage_nodes, limits, existing, fabric),
+        catalog=catalog,
+    )
+
+
+def _device_parts(counted: Quantities, catalog: Catalog) -> list[Component]:
+    """Devices of one row, what is there and what is bought as one, in the order in which they were counted."""
+    whole: dict[tuple[str, str], Component] = {}
+    for part in counted.components:
+        if isinstance(catalog.item(part.item), Device):
+            same = whole.get((part.role, part.item))
+            quantity = part.quantity if same is None else part.quantity + same.quantity
+            whole[part.role, part.item] = replace(part, quantity=quantity)
+    return list(whole.values())
+
+
+def _placed(
+    devices: Sequence[Component],
+    classes: Sequence[RackClass],
+    names: Sequence[str],
+    standing: Standing,
+    counted: Quantities,
+    catalog: Catalog,
+) -> tuple[PlacedDevice, ...]:
+    categories = {part.role: part.category for part in devices}
+    there = {(p.role, p.item): int(p.quantity[0]) for p in counted.components if p.status == "existing"}
+    counts: dict[str, int] = {}
+    placed: list[PlacedDevice] = []
+    racks, units, heights = standing.rack.tolist(), standing.unit.tolist(), standing.height_u.tolist()
+    for group in classes:
+        item = catalog.device(group.item)
+        power, category = device_power(item), categories[group.role]
+        weight = item.weight_kg.value if item.weight_kg is not None else None
+        existing = there.get((group.role, group.item), 0)
+        first = counts.get(group.role, 0)
+        last = counts[group.role] = first + int(group.quantity[0])
+        for index in range(first, last):
+            number = len(placed)
+            status: Status = "reserved" if group.is_reserved else "existing" if index < existing else "computed"
+            placed.append(
+                PlacedDevice(
+                    number,
+                    names[number],
+                    group.role,
+                    category,
+                    group.item,
+                    status,
+                    racks[number],
+                    units[number],
+                    heights[number],
+                    weight,
+                    power,
+                )
+            )
+    return tuple(placed)
+
+
+def _names(classes: Sequence[RackClass], wires: Wiring) -> list[str]:
+    """Names of all devices by their numbers."""
+    own = _switch_names(wires)
+    counts: dict[str, int] = {}
+    found = []
+    for group in classes:
+        first = counts.get(group.role, 0)
+        last = counts[group.role] = first + int(group.quantity[0])
+        switches = own.get(group.role)
+        found += switches if switches is not None else [_name(group.role, index) for index in range(first, last)]
+    return found
+
+
+def _standing(plan: Plan, names: Sequence[str]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Links of a standing plan by the device numbers of this one; what has no device here is left out."""
+    number = {name: index for index, name in enumerate(names)}
+    here = [number.get(device.name, -1) for device in plan.devices]
+    found = {}
+    for cable in plan.cables:
+        run = cable.run
+        ends = (run.a_device.tolist(), run.a_port.tolist(), run.b_device.tolist(), run.b_port.tolist())
+        for a, a_port, b, b_port in zip(*ends, strict=True):
+            found[a if a == OUTSIDE else here[a], a_port] = (here[b], b_port)
+    return found
+
+
+def _name(role: str, index: int) -> str:
+    return f"{NAME_PREFIXES[role]}-{index + 1:03d}" if role == SERVERS else f"{NAME_PREFIXES[role]}-{index + 1:02d}"
+
+
+def _switch_names(wires: Wiring) -> dict[str, list[str]]:
+    """Names of the switches of networks that are several planes: "leaf-r2-01", "back-end-a-01"."""
+    found: dict[str, list[str]] = {}
+    for part in wires.joined:
+        if len(part.planes) < 2:
+            continue
+        for plane in part.planes:
+            short = plane.label.replace("rail ", "r")
+            counts = (plane.tree.leaves, plane.tree.spines, plane.tree.cores)
+            for role, switches in zip(part.roles, counts, strict=True):
+                names = [f"{NAME_PREFIXES[role]}-{short}-{n + 1:02d}" for n in range(int(switches[0]))]
+                found.setdefault(role, []).extend(names)
+    return found
+
+
+def _racks(
+    platform: Platform,
+    placed: Sequence[PlacedDevice],
+    fills: Sequence[RackFill],
+    standing: Standing,
+    existing: Existing,
+    counted: Quantities,
+    catalog: Catalog,
+) -> tuple[PlacedRack, ...]:
+    items = {item: catalog.device(item) for item in {device.item for device in placed}}
+    members: list[list[PlacedDevice]] = [[] for _ in fills]
+    for device in placed:
+        members[device.rack].append(device)
+    n_new = sum(fill.existing is None for fill in fills)
+    n_pdus = sum(int(part.quantity[0]) for part in counted.components if part.item == platform.pdu.id)
+    per_side = n_pdus // (FEEDS * n_new) if n_new else 0
+    height = int(platform.rack.height_u.value)
+    own = platform.rack.weight_kg.value if platform.rack.weight_kg is not None else None
+    taken_names = {room.name for room in existing.racks}
+    new_names = (name for n in count(1) if (name := f"R{n:02d}") not in taken_names)
+    racks: list[PlacedRack] = []
+    for number, (fill, inside) in enumerate(zip(fills, members, strict=True)):
+        inside.sort(key=attrgetter("unit"))
+        there = [one for one in inside if one.status != "reserved"]
+        taken = {unit for one in there for unit in range(one.unit, one.unit + one.height_u)}
+        room = None if fill.existing is None else existing.racks[fill.existing]
+        usable = range(1, height + 1) if room is None else range(room.first_free_u, room.first_free_u + room.free_u)
+        here = [(one.number, items[one.item]) for one in there]
+        racks.append(
+            PlacedRack(
+                name=room.name if room is not None else next(new_names),
+                item=platform.rack.id,
+                is_existing=room is not None,
+                row=int(standing.row[number]),
+                column=int(standing.column[number]),
+                height_u=height,
+                devices=tuple(inside),
+                empty_units=tuple(unit for unit in usable if unit not in taken),
+                feeds=feeds(here, per_side, platform.pdu) if room is None and per_side else (),
+                own_weight_kg=own if room is None else 0.0,
+            )
+        )
+    return tuple(racks)
+
+
+def _cable_run(run: Run, length_m: Floats, catalog: Catalog) -> CableRun:
+    choices, number = choose_cables(_cables(catalog), run.kind, length_m)
+    return CableRun(run, length_m, tuple(choices), number)
+
+
+@kept_by_catalog
+def _cables(catalog: Catalog) -> tuple[Cable, ...]:
+    return tuple(catalog.cables.values())
+
+
+def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) -> tuple[Component, ...]:
+    """Components with the measured cables in the place of the planned ones."""
+    found: dict[tuple[str, str, str], int] = {}
+    for cable in cables:
+        counts = np.bincount(cable.choice, minlength=len(cable.choices))
+        for choice, links in zip(cable.choices, counts.tolist(), strict=True):
+            for item, pieces in choice.items:
+                key = (cable.run.role, item, choice.note)
+                found[key] = found.get(key, 0) + links * pieces
+    measured = [
+        Component(role, CABLE_CATEGORY, item, np.array([total]), note) for (role, item, note), total in found.items()
+    ]
+    kept = [part for part in components if part.category != CABLE_CATEGORY]
+    place = next((i for i, part in enumerate(kept) if part.category == "rack and power"), len(kept))
+    return (*kept[:place], *measured, *kept[place:])
+
+
+def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalog: Catalog) -> Iterator[str]:
+    for item in dict.fromkeys(device.item for device in placed):
+        device = catalog.device(item)
+        if device.power_inlets is not None and device.power_inlets.value == 1:
+            yield (
+                f"{device.name} has a single power inlet and hangs on feed A: a transfer switch keeps it "
+                "up when A is lost"
+            )
+    for cable in cables:
+        for number, choice in enumerate(cable.choices):
+            stock = stock_length_m(choice, catalog.cables)
+            longest = float(cable.length_m[cable.choice == number].max(initial=0.0))
+            if stock is not None and longest > stock + 1e-9:
+                yield (
+                    f"{cable.run.role}: the way is {grouped(longest, 1)} m, the longest cable of its kind "
+                    f"{plain(stock)} m"
+                )

@@ -1,0 +1,215 @@
+"""Subnets and addresses of a design: one address for every port that ends a link of its building plan."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from sizer.base.errors import InfeasibleError
+from sizer.base.quantities import grouped
+from sizer.catalog.links import is_infiniband
+from sizer.physical.networks.members import HEAD, SERVERS, STORAGE_SERVER
+from sizer.physical.networks.ports import device_ports
+from sizer.physical.plan import NAME_PREFIXES, Connection, Plan
+
+# The largest of the three blocks that RFC 1918 sets aside for private networks.
+PRIVATE_SPACE = IPv4Network("10.0.0.0/8")
+# Subnets are sized for this many times the ports of today: the growth table of the plan ends at twice the design.
+GROWTH_FACTOR = 2
+# No subnet is smaller: the last octet then tells a port within its subnet.
+LONGEST_PREFIX = 24
+# VLANs are numbered in steps, so that a later one finds room between two.
+VLAN_STEP = 10
+# Addresses of a subnet that no port can have: those of the network and of the broadcast.
+_NETWORK_AND_BROADCAST = 2
+
+
+@dataclass(frozen=True)
+class Subnet:
+    """One subnet."""
+
+    name: str
+    purpose: str
+    vlan: int  # 0: untagged; InfiniBand has none, and the back end has switches of its own
+    network: IPv4Network
+    n_used: int  # addresses of ports
+    n_after_growth: int  # addresses of ports that it is sized for
+    gateway: IPv4Address | None  # kept for the customer's router; None: nothing leaves the subnet
+
+
+@dataclass(frozen=True)
+class Address:
+    """One port with its address."""
+
+    device: str
+    port: str
+    subnet: str
+    address: IPv4Address
+
+
+@dataclass(frozen=True)
+class AddressPlan:
+    """All subnets with the addresses in them."""
+
+    subnets: tuple[Subnet, ...]
+    addresses: tuple[Address, ...]
+
+
+@dataclass
+class _Draft:
+    """A subnet before it has its place."""
+
+    name: str
+    purpose: str
+    is_tagged: bool
+    is_routed: bool
+    ends: list[tuple[str, str]]  # device and port
+
+    def after_growth(self, servers_to_come: int) -> int:
+        """Addresses to keep room for: twice today's, or more where more servers are planned."""
+        device = next((device for device, _ in self.ends if device.startswith(f"{NAME_PREFIXES[SERVERS]}-")), "")
+        each = sum(end[0] == device for end in self.ends)
+        return max(GROWTH_FACTOR * len(self.ends), len(self.ends) + servers_to_come * each)
+
+
+def address_plan(plan: Plan) -> AddressPlan:
+    """Subnets and addresses of a building plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its links say which ports there are.
+
+    Returns
+    -------
+    AddressPlan
+        In the order of the plan's networks and links. Empty for a server without networks of its own: the customer's
+        LAN has its addresses already.
+
+    Raises
+    ------
+    InfeasibleError
+        If the subnets do not fit :data:`PRIVATE_SPACE`.
+
+    Notes
+    -----
+    Private addresses after RFC 1918 (Y. Rekhter et al., "Address Allocation for Private Internets," IETF, 1996,
+    section 3). One address for each port of a server, head node or storage unit, also over InfiniBand (IPoIB), and one
+    for the management of each switch; ports that join two switches have none. Each network of the plan is a subnet,
+    each rail that is kept apart as well. The management network carries two: baseboard controllers, switches and
+    storage out of band, operating systems in band. A prefix holds twice the ports of today and the router.
+    """
+    drafts = [draft for draft in _drafts(plan) if draft.ends]
+    to_come = sum(device.status == "reserved" for device in plan.devices)
+    room = [draft.after_growth(to_come) for draft in drafts]
+    networks = allocated([n + draft.is_routed for n, draft in zip(room, drafts, strict=True)], PRIVATE_SPACE)
+    subnets: list[Subnet] = []
+    addresses: list[Address] = []
+    for number, (draft, network, held) in enumerate(zip(drafts, networks, room, strict=True), start=1):
+        gateway = network.network_address + 1 if draft.is_routed else None
+        first = network.network_address + 1 + draft.is_routed
+        vlan = VLAN_STEP * number if draft.is_tagged else 0
+        subnets.append(Subnet(draft.name, draft.purpose, vlan, network, len(draft.ends), held, gateway))
+        addresses += [Address(*end, draft.name, first + place) for place, end in enumerate(draft.ends)]
+    return AddressPlan(tuple(subnets), tuple(addresses))
+
+
+def allocated(needs: Sequence[int], space: IPv4Network) -> tuple[IPv4Network, ...]:
+    """Networks one after the other in ``space``, each with room for so many addresses.
+
+    Parameters
+    ----------
+    needs : sequence of int
+        Addresses of each network, that of its router included. [-]
+    space : IPv4Network
+        Where they lie.
+
+    Raises
+    ------
+    InfeasibleError
+        If they do not fit.
+
+    Examples
+    --------
+    >>> [str(network) for network in allocated([300, 20], IPv4Network("10.0.0.0/8"))]
+    ['10.0.0.0/23', '10.0.2.0/24']
+    """
+    found: list[IPv4Network] = []
+    cursor = int(space.network_address)
+    for need in needs:
+        prefix = min(LONGEST_PREFIX, 32 - (need + _NETWORK_AND_BROADCAST - 1).bit_length())
+        size = 2 ** (32 - max(prefix, 0))
+        start = -(-cursor // size) * size
+        if prefix < space.prefixlen or start + size - 1 > int(space.broadcast_address):
+            raise InfeasibleError(
+                f"address plan: subnets for {grouped(sum(needs))} addresses do not fit {space}, "
+                f"which holds {grouped(space.num_addresses)}"
+            )
+        found.append(IPv4Network((start, prefix)))
+        cursor = start + size
+    return tuple(found)
+
+
+def _drafts(plan: Plan) -> Iterator[_Draft]:
+    """Subnets with the ports in them, network by network of the plan."""
+    by_network: dict[str, list[Connection]] = {}
+    for link in plan.connections:
+        by_network.setdefault(link.network, []).append(link)
+    roles = {device.name: device.role for device in plan.devices}
+    for label, links in by_network.items():
+        if label == "management":
+            yield from _management(plan, links, roles)
+        else:
+            yield _data(plan, label, links, roles)
+
+
+def _data(plan: Plan, label: str, links: Sequence[Connection], roles: dict[str, str]) -> _Draft:
+    """Subnet of a network that carries gradients or files. What stands outside the plan has addresses already."""
+    ends = [(link.a.device, link.a.port) for link in links if not _is_switch(roles.get(link.a.device, "switch"))]
+    network, _, plane = label.partition(", ")
+    kind = plan.asked.platform.fabric if network == "compute fabric" else links[0].kind
+    if network == "storage back end":
+        name = f"Storage back end, {plane}" if plane else "Storage back end"
+        return _Draft(name, "Traffic among the storage nodes", is_tagged=False, is_routed=False, ends=ends)
+    if network == "storage front end":
+        name, purpose = "Storage front end", "Files, between storage and servers"
+        return _Draft(name, purpose, is_tagged=True, is_routed=True, ends=ends)
+    rail = plane.removeprefix("rail ")
+    name = f"Compute fabric, rail {rail}" if plane else "Compute fabric"
+    # All but servers joins the first rail; the others carry gradients only, and nothing leaves them.
+    is_first = rail in ("", "1")
+    carries_files = is_first and plan.asked.platform.attachment in ("fabric", "gateway", "spine", "lan")
+    return _Draft(name, _fabric_purpose(is_infiniband(kind), carries_files), not is_infiniband(kind), is_first, ends)
+
+
+def _fabric_purpose(is_ib: bool, carries_files: bool) -> str:
+    if carries_files:
+        return "Gradients and files, over IPoIB" if is_ib else "Gradients and files"
+    return "Gradients, over IPoIB" if is_ib else "Gradients"
+
+
+def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, str]) -> Iterator[_Draft]:
+    """In band: host ports of servers. Out of band: their baseboard controllers, storage units and switches."""
+    in_band = _Draft("Management, in band", "Operating systems: deployment, logins, scheduler", True, True, [])
+    out_of_band = _Draft("Management, out of band", "Baseboard controllers, switches and storage units", True, True, [])
+    uses: dict[str, dict[str, str]] = {}
+    for link in links:
+        role = roles[link.a.device]
+        if link.role != "management cable":
+            continue  # joins two management switches
+        if link.a.item not in uses:
+            uses[link.a.item] = {port.name: port.use for port in device_ports(plan.catalog.device(link.a.item))}
+        is_host = role in (SERVERS, HEAD, STORAGE_SERVER) and uses[link.a.item][link.a.port] != "bmc"
+        (in_band if is_host else out_of_band).ends.append((link.a.device, link.a.port))
+    # Management switches are managed through the network that they make.
+    out_of_band.ends += [
+        (device.name, "in band")
+        for device in plan.devices
+        if device.role.startswith("management ") and device.status != "reserved"
+    ]
+    yield in_band
+    yield out_of_band
+
+
+def _is_switch(role: str) -> bool:
+    """Whether a device joins others: its ports in a network have no addresses."""
+    return role.endswith("switch") or role == "gateway"

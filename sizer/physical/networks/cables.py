@@ -1,0 +1,139 @@
+"""Which catalogue item joins two ports over a planning length."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.identity_cache import kept_by_catalog
+from sizer.base.locale import Locale, current_locale
+from sizer.base.quantities import plain
+from sizer.catalog.links import kind_name
+from sizer.catalog.schema import Cable, LinkKind
+
+# Lengths that the search counts with. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one
+# rack with slack. Between racks of one row 10 m: up, along the tray over half a dozen racks of 0.6 m, and down. Both
+# are assumptions of this program; the plan of a design measures every cable.
+IN_RACK_M = 3.0
+BETWEEN_RACKS_M = 10.0
+
+# Kinds whose cable may stand in where the catalogue has none. A QSFP28 cable for EDR plugs into the QSFP+ cage of an
+# FDR port and carries the slower rate; no source lists a cable for that link, so it is printed as a question.
+_STAND_INS: dict[LinkKind, LinkKind] = {"fdr": "edr", "25gbe": "100gbe", "10gbe": "40gbe"}
+
+
+# Lengths nearer than this are one length. [m]
+_EQUAL_M = 1e-9
+
+
+@dataclass(frozen=True)
+class CableChoice:
+    """Items of one link: ``(catalogue id, pieces per link)``, and what a reader must know."""
+
+    items: tuple[tuple[str, int], ...]
+    note: str = ""
+    question: str = ""  # to ask the vendor
+
+
+def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> CableChoice:
+    """Shortest catalogue cable of a kind that reaches a length: copper while one reaches, else optics.
+
+    Parameters
+    ----------
+    cables : iterable of Cable
+        The catalogue's cables.
+    kind : LinkKind
+        What the link runs.
+    length_m : float
+        Planning length. [m]
+
+    Returns
+    -------
+    CableChoice
+        One cable, or a pair of transceivers with fibre where no cable reaches. Empty ``items`` and a question where
+        the catalogue has nothing for the kind.
+    """
+    known = [cable for cable in cables if cable.orderable]
+    choice = _choose(known, kind, length_m)
+    if choice is not None:
+        return choice
+    question = f"part number of a {kind_name(kind)} cable of {plain(length_m)} m"
+    stand_in = _STAND_INS.get(kind)
+    if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
+        return CableChoice(
+            choice.items,
+            f"no {kind_name(kind)} cable in the catalogue, counted as {kind_name(stand_in)}",
+            question,
+        )
+    return CableChoice((), "", question)
+
+
+def choose_cables(
+    cables: tuple[Cable, ...], kind: LinkKind, lengths_m: NDArray[np.float64]
+) -> tuple[list[CableChoice], NDArray[np.int64]]:
+    """Choices for many links of a kind, and the number of each link's choice; see :func:`choose_cable`.
+
+    Parameters
+    ----------
+    cables : tuple of Cable
+        The catalogue's cables.
+    kind : LinkKind
+        What the links run.
+    lengths_m : ndarray, shape (links,)
+        Length of each link. [m]
+    """
+    steps, choices = _steps(cables, kind, current_locale())
+    # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.
+    step = np.searchsorted(steps, lengths_m - _EQUAL_M)
+    is_used = np.bincount(step) > 0
+    longest = float(lengths_m.max(initial=0.0))
+    used = np.flatnonzero(is_used).tolist()
+    found = [choices[i] if i < steps.size else choose_cable(cables, kind, longest) for i in used]
+    return found, (np.cumsum(is_used) - 1)[step]
+
+
+@kept_by_catalog
+def _steps(
+    cables: tuple[Cable, ...], kind: LinkKind, _locale: Locale
+) -> tuple[NDArray[np.float64], tuple[CableChoice, ...]]:
+    """Lengths of the catalogue that a kind may come in, and the choice for each."""
+    stand_in = _STAND_INS.get(kind)
+    of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]
+    steps = np.unique([c.length_m.value for c in of_kind if c.length_m is not None])
+    return steps, tuple(choose_cable(of_kind, kind, length_m) for length_m in steps.tolist())
+
+
+def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice | None:
+    of_kind = [cable for cable in cables if kind in cable.kinds]
+    whole = [c for c in of_kind if c.media in ("dac", "copper", "aoc")]
+    reaching = [c for c in whole if c.length_m is not None and _reaches(c, length_m)]
+    if reaching:
+        best = min(reaching, key=lambda c: (c.media == "aoc", c.length_m.value if c.length_m else 0.0, c.id))
+        return CableChoice(((best.id, 1),))
+    # Patch cable that is cut to any length: no length in the catalogue.
+    cut = [c for c in whole if c.length_m is None]
+    if cut:
+        return CableChoice(((min(cut, key=lambda c: c.id).id, 1),), f"planned {plain(length_m)} m")
+    optics = [c for c in of_kind if c.media == "transceiver"]
+    if optics:
+        pair = ((min(optics, key=lambda c: c.id).id, 2),)
+        fibres = [
+            c for c in of_kind if c.media == "fibre" and (c.length_m is None or c.length_m.value >= length_m - _EQUAL_M)
+        ]
+        if fibres:
+            fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
+            return CableChoice((*pair, (fibre.id, 1)), "a transceiver at each end and a fibre")
+        note = f"a transceiver at each end; {plain(length_m)} m of fibre by others"
+        return CableChoice(pair, note)
+    if whole:
+        best = max(whole, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.id))
+        reach = best.length_m.value if best.length_m else 0.0
+        note = f"longest in the catalogue, {plain(reach)} m: place the racks side by side"
+        return CableChoice(((best.id, 1),), note)
+    return None
+
+
+def _reaches(cable: Cable, length_m: float) -> bool:
+    """Whether a cable is long enough; one without a length is cut to it."""
+    return cable.length_m is None or cable.length_m.value >= length_m - _EQUAL_M

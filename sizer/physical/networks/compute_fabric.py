@@ -1,0 +1,218 @@
+"""The compute fabric: gradients, and the files of storage that joins it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.links import GBIT_PER_S, is_infiniband
+from sizer.catalog.schema import LinkKind, Switch
+from sizer.physical.capacity import counts_nodes
+from sizer.physical.networks.fat_tree import Fabric, fat_tree, leaf_split, uplinked_down, uplinked_leaves
+from sizer.physical.networks.members import (
+    GATEWAY,
+    HEAD,
+    NO_NUMBERS,
+    SERVERS,
+    Ends,
+    Joined,
+    Plane,
+    Shape,
+    count_links,
+    network_counts,
+    uplink_kind,
+)
+from sizer.physical.networks.ports import fabric_numbers, largest_group, switch_numbers
+from sizer.physical.networks.storage_networks import (
+    front_end_kind,
+    front_end_ports,
+    gateway_uplink_count,
+    storage_end,
+)
+from sizer.physical.platform import Platform
+from sizer.physical.platforms import leaf_ports
+from sizer.physical.protection import nodes_survived
+from sizer.workload.request import Fabric as FabricAsked
+
+Ints = NDArray[np.int64]
+
+# Ports of an Ethernet fabric that lead to the customer's LAN where the storage is there: two, so that one may fail.
+# An assumption of this program; the far ends are by others.
+LAN_UPLINKS = 2
+
+_ON_FABRIC = ("fabric", "gateway", "spine")
+
+
+def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joined:
+    """The compute fabric with its rails, and everything that joins it."""
+    kind, switch = platform.fabric, platform.fabric_switch
+    assert switch is not None
+    on = rows.has_fabric
+    numbers = fabric_numbers(platform.server, kind)
+    rails = numbers.size if asked.rails_apart else 1
+    others = _others_on_fabric(platform, rows)
+    on_spine = platform.attachment == "spine"
+    storage = [_fabric_storage(platform, rows)] if platform.attachment in ("fabric", "spine") else []
+    planes = []
+    for rail in range(rails):
+        mine = numbers if rails == 1 else numbers[rail : rail + 1]
+        there, to_come = rows.n_servers * mine.size * on, rows.to_come * mine.size
+        # Everything else joins the first rail: head node, storage and gateways have ports for one.
+        first = rail == 0
+        # A rail that carries gradients alone may be lost whole: the servers have the others.
+        spares_one = platform.has_spare_switches and (rails == 1 or (first and platform.attachment in _ON_FABRIC))
+        servers = Ends("compute cable", kind, there, SERVERS, mine, kept=to_come, is_dealt=spares_one)
+        ends = (servers, *(others if first else ()), *(storage if first and not on_spine else ()))
+        ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
+        spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
+        label = f"rail {rail + 1}" if rails > 1 else ""
+        planes.append(
+            Plane(
+                label, _tree(platform, switch, ends, spine_ends, rows, asked, spares_one=spares_one), ends, spine_ends
+            )
+        )
+    uplinked = platform.spine_switch
+    spine = uplinked or platform.director or switch
+    fast = uplink_kind(switch, kind) if uplinked is not None else _own_kind(switch, kind)
+    uplink_numbers = switch_numbers(switch, fast, ("fabric",)) if uplinked is not None else numbers[:0]
+    leaf_numbers = switch_numbers(switch, kind)
+    down = leaf_split(leaf_numbers.size, asked.oversubscription, _uplink_ratio(platform, switch))[0]
+    if uplinked is not None:
+        rate = GBIT_PER_S[fast] / GBIT_PER_S[kind]
+        down = uplinked_down(leaf_numbers.size, uplink_numbers.size, rate, asked.oversubscription)
+    carries_files = platform.attachment in _ON_FABRIC
+    purpose = "gradient exchange and storage traffic" if carries_files else "gradient exchange"
+    notes = []
+    if rails > 1:
+        notes.append(f"{rails} rails kept apart, one for each port of a server; all else joins rail 1")
+    if asked.spare_servers:
+        notes.append(f"ports for {asked.spare_servers} more servers are kept free")
+    return Joined(
+        network=network_counts(
+            "compute fabric",
+            purpose,
+            kind,
+            switch,
+            planes,
+            "; ".join(notes),
+            spine,
+            rails=rails,
+            subnet_manager=_subnet_manager(platform, switch, rails),
+        ),
+        planes=tuple(planes),
+        leaf=switch,
+        leaf_numbers=leaf_numbers,
+        spine=spine,
+        spine_numbers=switch_numbers(spine, fast),
+        uplink_kind=fast,
+        roles=("compute leaf switch", "compute spine switch", "compute core switch"),
+        uplink_role="inter-switch cable",
+        uplink_numbers=uplink_numbers,
+        leaf_down=down,
+    )
+
+
+def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
+    """Head node, gateways and the way to the customer's LAN."""
+    kind, on = platform.fabric, rows.has_fabric
+    found = []
+    if platform.head_node is not None:
+        numbers = fabric_numbers(platform.head_node, kind)[:1]
+        found.append(Ends("head node cable", kind, rows.heads * numbers.size * on, HEAD, numbers))
+    if platform.attachment == "gateway" and platform.gateway is not None:
+        # From the highest port of a gateway; its front end takes the lowest.
+        numbers = switch_numbers(platform.gateway, platform.gateway.uplink_kind.value)[::-1]
+        count, uplink = gateway_uplink_count(platform, rows), platform.gateway.uplink_kind.value
+        apart = platform.has_spare_switches
+        found.append(
+            Ends("gateway uplink cable", uplink, count, GATEWAY, numbers, stays_in_rack=True, is_by_device=apart)
+        )
+    if platform.attachment == "lan" and not is_infiniband(kind):
+        found.append(Ends("LAN uplink cable", kind, np.where(on, LAN_UPLINKS, 0), "", NO_NUMBERS))
+    return found
+
+
+def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
+    """Storage that joins the fabric; the head node's own port serves its files."""
+    storage, kind = platform.storage, front_end_kind(platform)
+    if not counts_nodes(storage):
+        return Ends("storage cable", kind, np.zeros_like(rows.nodes), "", NO_NUMBERS)
+    return Ends("storage cable", kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
+
+
+def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> str:
+    if not is_infiniband(platform.fabric):
+        return ""
+    if _runs_manager(switch):
+        if rails > 1:
+            return f"runs in the first leaf, {switch.name} of each rail"
+        return f"runs in the first leaf, {switch.name}"
+    director = platform.director
+    if director is not None and _runs_manager(director):
+        if rails > 1:
+            return f"runs in a director, {director.name} of each rail"
+        return f"runs in a director, {director.name}"
+    has_port = platform.head_node is not None and fabric_numbers(platform.head_node, platform.fabric).size > 0
+    return "runs on the head node: the switches have none" if has_port and rails == 1 else ""
+
+
+def _runs_manager(switch: Switch) -> bool:
+    return switch.subnet_manager is not None and switch.subnet_manager.value
+
+
+def _tree(
+    platform: Platform,
+    switch: Switch,
+    ends: tuple[Ends, ...],
+    spine_ends: tuple[Ends, ...],
+    rows: Shape,
+    asked: FabricAsked,
+    *,
+    spares_one: bool,
+) -> Fabric:
+    kind, ratio = platform.fabric, asked.oversubscription
+    none = np.zeros(rows.nodes.shape, dtype=np.int64)
+    at_leaf, at_spine = count_links(ends, none), count_links(spine_ends, none)
+    kept = sum(one.kept for one in ends)
+    if platform.spine_switch is None:
+        director = None if platform.director is None else leaf_ports(platform.director, kind)
+        tree = fat_tree(
+            at_leaf + kept,
+            leaf_ports(switch, kind),
+            ratio,
+            director_ports=director,
+            uplink_ratio=_uplink_ratio(platform, switch),
+            fewest=_fewest_leaves(platform, rows) if spares_one else 1,
+        )
+    else:
+        fast = uplink_kind(switch, kind)
+        tree = uplinked_leaves(
+            at_leaf + kept,
+            leaf_ports(switch, kind),
+            switch_numbers(switch, fast, ("fabric",)).size,
+            GBIT_PER_S[fast] / GBIT_PER_S[kind],
+            leaf_ports(platform.spine_switch, fast),
+            at_spine,
+            ratio,
+            spares_one=spares_one,
+        )
+    return tree.keeping_free(kept)
+
+
+def _fewest_leaves(platform: Platform, rows: Shape) -> Ints:
+    """Leaves of a fabric that may lose one: no more storage nodes of one port on each than the data survive."""
+    survived = nodes_survived(platform.storage) or 0
+    has_one_way = platform.attachment == "fabric" and front_end_ports(platform) == 1
+    if not has_one_way or not survived or platform.back_end_switch is not None:
+        return np.full(rows.nodes.shape, 2)
+    return np.maximum(-(-rows.nodes // survived), 2)
+
+
+def _own_kind(switch: Switch, kind: LinkKind) -> LinkKind:
+    """Kind that the ports of a switch are made for; links between switches run it, whatever the end points run."""
+    group = largest_group(switch, kind)
+    return kind if group is None else group.kind
+
+
+def _uplink_ratio(platform: Platform, switch: Switch) -> float:
+    """Speed of a link between switches over that of the fastest end point of the compute fabric."""
+    ends = [platform.fabric, *([front_end_kind(platform)] if platform.attachment in ("fabric", "spine") else [])]
+    return max(GBIT_PER_S[_own_kind(switch, platform.fabric)] / max(GBIT_PER_S[kind] for kind in ends), 1.0)

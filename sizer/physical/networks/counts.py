@@ -1,0 +1,111 @@
+"""All networks of a platform, counted for all rows at once: switches, ports and links.
+
+Every link has one end on a switch or gateway and one on a device or another switch.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.links import is_infiniband, kind_name
+from sizer.physical.networks.compute_fabric import compute_fabric
+from sizer.physical.networks.management import management
+from sizer.physical.networks.members import Joined, Link, Shape, SwitchCount, Wiring, shape
+from sizer.physical.networks.storage_networks import (
+    back_end,
+    front_end_bytes_per_s,
+    gateway_bytes_per_s,
+    gateway_front_end,
+    own_front_end,
+)
+from sizer.physical.platform import Platform
+from sizer.workload.request import Fabric as FabricAsked
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+AS_USUAL = FabricAsked()
+
+
+def wiring(platform: Platform, rows: Shape, asked: FabricAsked = AS_USUAL) -> Wiring:
+    """Switches, ports and links of all networks.
+
+    Parameters
+    ----------
+    platform : Platform
+        Kinds of device.
+    rows : Shape
+        Counts of servers, storage and head nodes.
+    asked : Fabric
+        How the compute fabric is built.
+    """
+    parts = [compute_fabric(platform, rows, asked)] if platform.fabric_switch is not None else []
+    if platform.attachment == "gateway":
+        parts.append(gateway_front_end(platform, rows))
+    if platform.attachment == "own network":
+        parts.append(own_front_end(platform, rows))
+    if platform.back_end_switch is not None:
+        parts.append(back_end(platform, platform.back_end_switch, rows))
+    counts = [count for part in parts for count in _switches(part)]
+    parts.append(management(platform, rows, counts))
+    return Wiring(
+        joined=tuple(parts),
+        switches=(*counts, *_switches(parts[-1])),
+        links=tuple(link for part in parts for link in _links(part)),
+        violations=_violations(platform, rows, parts),
+        front_end_bytes_per_s=front_end_bytes_per_s(platform, rows),
+        gateway_bytes_per_s=gateway_bytes_per_s(platform, rows),
+    )
+
+
+def fabric_share(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked: FabricAsked) -> Floats:
+    """Share of their line rate that all ports of the compute fabric have at once: 1, less where it is oversubscribed.
+
+    The worst case: everything that a leaf's ports send goes to other leaves.
+    """
+    if platform.fabric_switch is None:
+        return np.ones(n_servers.shape)
+    rows = shape(platform, n_servers, storage_nodes, asked.spare_servers)
+    return np.asarray(1 / compute_fabric(platform, rows, asked).network.oversubscription)
+
+
+def _switches(part: Joined) -> list[SwitchCount]:
+    tree = part.tree
+    leaf, spine, core = part.roles
+    counts = (
+        SwitchCount(leaf, part.leaf.id, tree.leaves),
+        SwitchCount(spine, part.spine.id, tree.spines),
+        SwitchCount(core, part.core.id, tree.cores),
+    )
+    return [count for count in counts if np.count_nonzero(count.quantity)]
+
+
+def _links(part: Joined) -> Iterator[Link]:
+    """Links by role, over all planes."""
+    found: dict[str, Link] = {}
+    for plane in part.planes:
+        for ends in (*plane.ends, *plane.spine_ends):
+            other = found.get(ends.role)
+            count = ends.quantity if other is None else ends.quantity + other.quantity
+            found[ends.role] = Link(ends.role, ends.kind, count, ends.stays_in_rack)
+    yield from found.values()
+    tree = part.tree
+    yield Link(
+        part.uplink_role, part.uplink_kind, tree.leaf_spine_cables + tree.spine_core_cables, part.uplinks_stay_in_rack
+    )
+
+
+def _violations(platform: Platform, rows: Shape, parts: list[Joined]) -> dict[str, Bools]:
+    found = {}
+    for part in parts:
+        fits = part.tree.fits
+        if not fits.all():
+            limit = f"the {part.network.name} is larger than a tree of {part.leaf.name} can be"
+            found[limit] = ~fits
+    if is_infiniband(platform.fabric) and parts and parts[0].network.subnet_manager == "":
+        limit = f"no switch of the {kind_name(platform.fabric)} fabric and no head node can run a subnet manager"
+        found[limit] = rows.has_fabric
+    return found

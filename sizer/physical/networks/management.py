@@ -1,0 +1,121 @@
+"""The 1 GbE network over which everything is deployed, monitored and maintained."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.links import GBIT_PER_S
+from sizer.catalog.schema import LinkKind, Server, Storage, Switch
+from sizer.physical.networks.fat_tree import Fabric, fat_tree, one_switch
+from sizer.physical.networks.members import (
+    HEAD,
+    SERVERS,
+    STORAGE_SERVER,
+    Ends,
+    Joined,
+    Plane,
+    Shape,
+    SwitchCount,
+    count_links,
+    network_counts,
+    uplink_kind,
+)
+from sizer.physical.networks.ports import management_numbers, switch_numbers
+from sizer.physical.networks.storage_networks import storage_role
+from sizer.physical.platform import Platform
+from sizer.physical.platforms import leaf_ports
+
+Ints = NDArray[np.int64]
+
+
+# 10 GbE ports by which a management switch joins the others; monitoring of 48 ports at 1 GbE needs no more.
+MANAGEMENT_UPLINKS = 1
+
+
+def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Joined:
+    """1 GbE: one host port and the BMC of each server, the ports of storage units, one port of switches and gateways.
+
+    The Dell guide counts one port of head and compute nodes; that the rest shares the switch is assumed (RULES 3.6).
+    Several switches are joined through their own 10 GbE ports; they are managed in band.
+    """
+    switch, spine = platform.management_switch, platform.management_spine
+    on = rows.has_management
+    devices: list[tuple[str, Switch | Server | Storage, Ints]] = [(SERVERS, platform.server, rows.n_servers)]
+    if platform.head_node is not None:
+        devices.append((HEAD, platform.head_node, rows.heads))
+    if platform.storage_server is not None:
+        devices.append((STORAGE_SERVER, platform.storage_server, rows.units))
+    else:
+        devices.append((storage_role(platform.storage), platform.storage, rows.units))
+    named = {s.id: s for s in _named_switches(platform)}
+    devices += [(count.role, named[count.item], count.quantity) for count in counts]
+    reserved = rows.to_come * management_numbers(platform.server).size
+    ends = []
+    for role, device, quantity in devices:
+        numbers = management_numbers(device)
+        there = quantity * numbers.size * on
+        if np.count_nonzero(there):
+            extra = reserved if role == SERVERS else 0
+            ends.append(Ends("management cable", "1gbe", there, role, numbers, kept=extra, is_dealt=False))
+    numbers = switch_numbers(switch, "1gbe")
+    links = count_links(ends, np.zeros(rows.nodes.shape, dtype=np.int64))
+    fast = uplink_kind(switch, "1gbe")
+    uplink_numbers = switch_numbers(switch, fast, ("fabric",))[:MANAGEMENT_UPLINKS]
+    tree = _tree(links, reserved, numbers.size, uplink_numbers.size, fast, spine)
+    note = "BMC ports share this network by assumption; its way into the customer's LAN is by others"
+    planes = [Plane("", tree, tuple(ends))]
+    purpose = "deployment, monitoring and maintenance"
+    network = network_counts("management", purpose, "1gbe", switch, planes, note, spine)
+    return Joined(
+        network=network,
+        planes=tuple(planes),
+        leaf=switch,
+        leaf_numbers=numbers,
+        spine=spine or switch,
+        spine_numbers=switch_numbers(spine or switch, fast),
+        uplink_kind=fast,
+        roles=("management switch", "management aggregation switch", "management core switch"),
+        uplink_role="management inter-switch cable",
+        uplink_numbers=uplink_numbers,
+        leaf_down=numbers.size,
+        joins_above=True,
+    )
+
+
+def _tree(
+    links: Ints, reserved: Ints | int, ports: int, n_uplinks: int, fast: LinkKind, spine: Switch | None
+) -> Fabric:
+    """Management switches, joined by their uplinks where one is not enough."""
+    needed = np.asarray(-(-(links + reserved) // ports))
+    if np.count_nonzero(needed > 1) == 0:
+        return one_switch(links + reserved, ports).keeping_free(reserved)
+    uplinks = np.where(needed > 1, needed * n_uplinks, 0)
+    above = leaf_ports(spine, fast) if spine is not None else 2
+    joint = fat_tree(uplinks, above)
+    inner = joint.leaf_spine_cables
+    return Fabric(
+        levels=np.minimum(needed, 1) + joint.levels,
+        leaves=needed,
+        spines=joint.leaves,
+        cores=joint.spines,
+        leaf_spine_cables=uplinks,
+        spine_core_cables=inner,
+        ports_used=links + 2 * (uplinks + inner),
+        ports_free=needed * ports + (joint.leaves + joint.spines) * above - links - uplinks - 2 * inner,
+        oversubscription=np.where(needed > 1, ports * GBIT_PER_S["1gbe"] / GBIT_PER_S[fast], 1.0),
+        fits=(joint.cores == 0) & ((uplinks == 0) | (spine is not None)),
+    )
+
+
+def _named_switches(platform: Platform) -> Iterator[Switch]:
+    for switch in (
+        platform.fabric_switch,
+        platform.spine_switch,
+        platform.director,
+        platform.storage_switch,
+        platform.back_end_switch,
+        platform.gateway,
+    ):
+        if switch is not None:
+            yield switch

@@ -1,0 +1,244 @@
+"""What a network is made of: which ports of which devices join it, and how its switches are joined.
+
+:class:`Ends` and :class:`Plane` hold for all rows of a platform at once. Counting multiplies them; ``connect`` gives
+every link of one row its two ports.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.schema import LinkKind, Switch
+from sizer.physical.capacity import counts_nodes, nodes_per_unit
+from sizer.physical.components import Network
+from sizer.physical.networks.fat_tree import Fabric, Gateways, leaf_split
+from sizer.physical.platform import Platform
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# Names of device classes that other classes refer to.
+SERVERS, HEAD, STORAGE_SERVER, GATEWAY = "GPU server", "head node", "storage server", "gateway"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which parts a row has."""
+
+    n_servers: Ints
+    room: Ints  # servers with those that can be added later
+    nodes: Ints  # storage nodes, in whole units
+    units: Ints  # chassis or storage servers
+    heads: Ints
+    has_fabric: Bools
+    has_management: Bools
+
+    @property
+    def to_come(self) -> Ints | int:
+        """Servers that can be added later."""
+        return 0 if self.room is self.n_servers else self.room - self.n_servers
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Ports of one class of devices on a network: the far ends of its links."""
+
+    role: str  # of the cables
+    kind: LinkKind
+    quantity: Ints  # links, shape (rows,)
+    device: str  # role of the device class; "" outside, by others
+    numbers: Ints  # of the ports that each device brings; fewer links than ports are dealt out over the devices
+    kept: Ints | int = 0  # further ports of the network kept free for devices to come
+    is_dealt: bool = True  # one after the other over the leaves; False: leaf by leaf
+    stays_in_rack: bool = False  # between devices that the rack rule puts together
+    # All links of a device one after the other, so that dealing spreads them over the switches. Otherwise devices take
+    # turns where they have more ports than links.
+    is_by_device: bool = False
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One set of switches joined with each other, apart from every other one."""
+
+    label: str  # "", "rail 2", "a"
+    tree: Fabric
+    ends: tuple[Ends, ...]  # on the leaves; on the spine where there is no leaf
+    spine_ends: tuple[Ends, ...] = ()  # on the spines, beside the leaves
+
+
+@dataclass(frozen=True)
+class Joined:
+    """One network of a platform: its planes, the switches they are made of, and its counts."""
+
+    network: Network
+    planes: tuple[Plane, ...]
+    leaf: Switch
+    leaf_numbers: Ints  # ports of a leaf for end points (and for uplinks, where ``uplink_numbers`` is empty)
+    spine: Switch
+    spine_numbers: Ints
+    uplink_kind: LinkKind
+    roles: tuple[str, str, str]  # of leaves, spines and cores
+    uplink_role: str  # of the inter-switch cables
+    uplink_numbers: Ints  # ports of a leaf that are made for uplinks only
+    leaf_down: int  # end points of one leaf in a tree
+    uplinks_stay_in_rack: bool = False
+    joins_above: bool = False  # the spines join the leaves by a tree of their own, each leaf at one of them
+
+    @cached_property
+    def tree(self) -> Fabric:
+        """Switches and cables of all planes."""
+        return total(self.planes)
+
+    @property
+    def core(self) -> Switch:
+        """Switch of the third level: the leaf's kind, and the aggregation's where leaves have uplinks of their own."""
+        return self.spine if self.uplink_numbers.size else self.leaf
+
+
+@dataclass(frozen=True)
+class SwitchCount:
+    """Switches of one role."""
+
+    role: str
+    item: str
+    quantity: Ints
+
+
+@dataclass(frozen=True)
+class Link:
+    """Cables of one role, counted."""
+
+    role: str
+    kind: LinkKind
+    quantity: Ints
+    stays_in_rack: bool
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """All networks of a platform."""
+
+    joined: tuple[Joined, ...]
+    switches: tuple[SwitchCount, ...]
+    links: tuple[Link, ...]
+    violations: dict[str, Bools]
+    front_end_bytes_per_s: Floats
+    gateway_bytes_per_s: Floats
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """Counts of every network."""
+        return tuple(part.network for part in self.joined)
+
+
+NO_NUMBERS: Ints = np.zeros(0, dtype=np.int64)
+
+
+def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_servers: int = 0) -> Shape:
+    """Which parts every row of a platform has.
+
+    One server whose data are local or on the customer's LAN needs no fabric, head node or management switch: all its
+    ports join the customer's network, by others. A head node serves more than one server, or the files. Room for
+    more servers calls for the fabric at once.
+    """
+    storage = platform.storage
+    per_unit = nodes_per_unit(storage)
+    counted = storage_nodes if counts_nodes(storage) else np.zeros_like(storage_nodes)
+    units = -(-counted // per_unit)
+    is_shared = platform.attachment not in ("lan", "local")
+    serves_files = storage.kind == "nfs-server" and storage.server is not None
+    room = np.where(n_servers > 0, n_servers + spare_servers, 0) if spare_servers else n_servers
+    return Shape(
+        n_servers=n_servers,
+        room=room,
+        nodes=units * per_unit,
+        units=units,
+        heads=((room > 1) | (serves_files & (n_servers > 0))).astype(np.int64),
+        has_fabric=(room > 1) | ((n_servers > 0) & (platform.attachment in ("fabric", "gateway", "spine"))),
+        has_management=(room > 1) | ((n_servers > 0) & is_shared),
+    )
+
+
+def network_counts(
+    name: str,
+    purpose: str,
+    kind: LinkKind,
+    switch: Switch,
+    planes: Sequence[Plane],
+    note: str = "",
+    spine: Switch | None = None,
+    *,
+    held: Gateways | None = None,
+    rails: int = 1,
+    subnet_manager: str = "",
+) -> Network:
+    """Counts of a network, over its planes; gateways stand in the place of leaves."""
+    tree = total(planes)
+    zero = np.zeros(tree.leaves.shape, dtype=np.int64)
+    return Network(
+        name=name,
+        purpose=purpose,
+        kind=kind,
+        switch=switch.id,
+        spine=(spine or switch).id,
+        end_points=count_links([ends for plane in planes for ends in (*plane.ends, *plane.spine_ends)], zero),
+        leaves=tree.leaves if held is None else zero,
+        spines=tree.spines,
+        cores=tree.cores,
+        leaf_spine_cables=tree.leaf_spine_cables,
+        spine_core_cables=tree.spine_core_cables,
+        ports_used=tree.ports_used,
+        ports_free=tree.ports_free,
+        oversubscription=tree.oversubscription,
+        gateways=zero if held is None else held.gateways,
+        gateway_uplinks=zero if held is None else held.uplinks,
+        note=note,
+        rails=rails,
+        subnet_manager=subnet_manager,
+    )
+
+
+def one_kind(
+    network: Network,
+    planes: Sequence[Plane],
+    switch: Switch,
+    numbers: Ints,
+    roles: tuple[str, str, str],
+    *,
+    leaf_down: int | None = None,
+    uplinks_stay_in_rack: bool = False,
+) -> Joined:
+    """A network of one kind of switch; by default half of a leaf's ports lead down."""
+    return Joined(
+        network=network,
+        planes=tuple(planes),
+        leaf=switch,
+        leaf_numbers=numbers,
+        spine=switch,
+        spine_numbers=numbers,
+        uplink_kind=network.kind,
+        roles=roles,
+        uplink_role=f"{roles[0].removesuffix(' leaf switch').removesuffix(' switch')} inter-switch cable",
+        uplink_numbers=NO_NUMBERS,
+        leaf_down=leaf_split(numbers.size)[0] if leaf_down is None else leaf_down,
+        uplinks_stay_in_rack=uplinks_stay_in_rack,
+    )
+
+
+def count_links(ends: Sequence[Ends], none: Ints) -> Ints:
+    """Links of some ends, for all rows; ``none`` where there are no ends."""
+    return reduce(np.add, (one.quantity for one in ends)) if ends else none
+
+
+def total(planes: Sequence[Plane]) -> Fabric:
+    """Switches and cables of all planes of a network."""
+    return reduce(Fabric.beside, (plane.tree for plane in planes))
+
+
+def uplink_kind(switch: Switch, kind: LinkKind) -> LinkKind:
+    """Kind of a switch's own uplink ports; the kind of its other ports where it has none."""
+    return next((p.kind for p in switch.ports if p.use == "fabric" and p.kind != kind), kind)

@@ -1,0 +1,143 @@
+"""Every port of a device by its number and its name, and which of them a network uses.
+
+A device's ports are numbered through all groups of its catalogue file, from 0. Plans and cable lists name them; ports
+of a chassis carry the number of the node that they belong to.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.identity_cache import kept
+from sizer.catalog.links import is_infiniband
+from sizer.catalog.schema import Device, LinkKind, Port, PortUse, Server, Storage, Switch
+from sizer.physical.capacity import nodes_per_unit
+
+Ints: TypeAlias = NDArray[np.int64]
+
+# What a port of a server or a storage node is called by its use; a switch numbers its ports as they are printed.
+_NAMES: dict[PortUse, str] = {"management": "mgmt", "bmc": "bmc", "back-end": "int", "fabric": "uplink"}
+# The two internal networks of a scale-out NAS (h16346).
+_SIDES = ("a", "b")
+
+
+@dataclass(frozen=True)
+class DevicePort:
+    """One port of a device."""
+
+    name: str
+    kinds: tuple[LinkKind, ...]  # what it can run, its own kind first
+    use: PortUse
+
+
+@kept
+def device_ports(device: Device) -> tuple[DevicePort, ...]:
+    """All ports of a device in the order of their numbers.
+
+    Names: "1" to "36" on a switch, "edr-1", "mgmt", "bmc" on a server, "node-2/ext-1", "node-2/int-a" on a chassis.
+    """
+    groups: tuple[Port, ...] = getattr(device, "ports", ())
+    found: list[DevicePort] = []
+    used: set[str] = set()
+    for group in groups:
+        for number in range(group.count):
+            name = _name(device, groups, group, number)
+            # Two groups of one kind and use: the second goes on counting where the first one ended.
+            while name in used:
+                number += 1
+                name = _name(device, groups, group, number)
+            used.add(name)
+            found.append(DevicePort(name, (group.kind, *group.also), group.use))
+    return tuple(found)
+
+
+@kept
+def fabric_numbers(device: Device, kind: LinkKind) -> Ints:
+    """Numbers of the ports that can join a fabric of ``kind``; management and BMC ports stay out of it."""
+    return _numbers(device, lambda p: p.use not in ("management", "bmc") and kind in (p.kind, *p.also))
+
+
+@kept
+def storage_network_numbers(server: Server, kind: LinkKind, fabric: LinkKind) -> Ints:
+    """Numbers of a server's ports that join a storage network of its own: they run ``kind`` but not ``fabric``."""
+    return _numbers(
+        server,
+        lambda p: p.use in ("any", "storage") and kind in (p.kind, *p.also) and fabric not in (p.kind, *p.also),
+    )
+
+
+@kept
+def management_numbers(device: Device) -> Ints:
+    """Numbers of the ports that join the 1 GbE network.
+
+    A server brings one host port, where it has one, and its BMC; a storage unit all its management ports; a switch one.
+    """
+    ports: tuple[Port, ...] = getattr(device, "ports", ())
+    found = _numbers(device, lambda p: p.use == "management" and "1gbe" in (p.kind, *p.also))
+    if isinstance(device, Storage):
+        return _numbers(device, lambda p: p.use == "management")
+    if isinstance(device, Switch):
+        return found[:1]
+    bmc = _numbers(device, lambda p: p.use == "bmc") if ports else found[:0]
+    return np.concatenate([found[:1], bmc])
+
+
+@kept
+def switch_numbers(switch: Switch, kind: LinkKind, uses: tuple[PortUse, ...] = ("any",)) -> Ints:
+    """Numbers of the largest group of a switch's ports that take a kind; empty where there is none."""
+    best = largest_group(switch, kind, uses)
+    return _numbers(switch, lambda p: p is best)
+
+
+@kept
+def largest_group(switch: Switch, kind: LinkKind, uses: tuple[PortUse, ...] = ("any",)) -> Port | None:
+    """The largest group of a switch's ports that take a kind; None where there is none."""
+    fitting = (p for p in switch.ports if p.use in uses and (p.kind == kind or kind in p.also))
+    return max(fitting, key=lambda group: group.count, default=None)
+
+
+@kept
+def unit_numbers(storage: Storage, use: PortUse, per_node: int) -> Ints:
+    """Numbers of the first ``per_node`` ports of a use of every node of one storage unit, node by node."""
+    numbers = _numbers(storage, lambda p: p.use == use)
+    nodes = nodes_per_unit(storage)
+    each = numbers.size // nodes
+    return np.concatenate([numbers[node * each : node * each + min(per_node, each)] for node in range(nodes)])
+
+
+def _numbers(device: Device, chosen: Callable[[Port], bool]) -> Ints:
+    first, found = 0, []
+    for group in getattr(device, "ports", ()):
+        if chosen(group):
+            found.append(np.arange(first, first + group.count, dtype=np.int64))
+        first += group.count
+    numbers = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+    numbers.flags.writeable = False  # kept for all who ask
+    return numbers
+
+
+def _name(device: Device, groups: tuple[Port, ...], group: Port, number: int) -> str:
+    if isinstance(device, Switch):
+        if group.use == "any" and group is max((g for g in groups if g.use == "any"), key=lambda g: g.count):
+            return str(number + 1)
+        if group.use == "back-end":
+            return str(number + 1)
+    if isinstance(device, Storage) and nodes_per_unit(device) > 1 and group.count % nodes_per_unit(device) == 0:
+        each = group.count // nodes_per_unit(device)
+        return f"node-{number // each + 1}/{_in_group(group, number % each, each)}"
+    return _in_group(group, number, group.count)
+
+
+def _in_group(group: Port, number: int, count: int) -> str:
+    if group.use == "back-end" and count == len(_SIDES):
+        return f"int-{_SIDES[number]}"
+    if group.use in ("management", "bmc", "back-end"):
+        stem = _NAMES[group.use]
+    elif group.use == "storage" and not is_infiniband(group.kind) and count <= 2:
+        stem = "ext"
+    else:
+        stem = group.kind
+    return f"{stem}-{number + 1}" if count > 1 else stem

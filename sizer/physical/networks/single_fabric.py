@@ -1,0 +1,155 @@
+"""One fabric on its own: so many end points, one kind of switch."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.faults import nearest
+from sizer.catalog.links import GBIT_PER_S
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import LinkKind, Switch
+from sizer.physical.networks.fat_tree import Fabric, fat_tree, uplinked_leaves
+from sizer.physical.networks.ports import switch_numbers
+from sizer.physical.platforms import MAX_LEAF_PORTS, choose_switch, leaf_ports
+
+Ints = NDArray[np.int64]
+
+# Bounds that no fabric reaches; a larger number is a slip.
+MAX_END_POINTS = 10_000_000
+MAX_PORTS = 4_096
+
+
+@dataclass(frozen=True)
+class OneFabric:
+    """Switches and cables of a fabric; sums over its rails."""
+
+    levels: int
+    leaves: int
+    spines: int
+    cores: int
+    end_point_cables: int
+    leaf_spine_cables: int
+    spine_core_cables: int
+    oversubscription: float  # down : up of a leaf; 1 for a single switch
+    spare_ports: int
+
+    def as_text(self) -> str:
+        """The counts in a few lines."""
+        names = (("leaf", "leaves"), ("spine", "spines"), ("core", "cores"))
+        counts = (self.leaves, self.spines, self.cores)
+        switches = [f"{n} {one if n == 1 else more}" for n, (one, more) in zip(counts, names, strict=True)]
+        cables = [
+            f"{self.end_point_cables} to end points",
+            f"{self.leaf_spine_cables} between leaves and spines",
+            f"{self.spine_core_cables} between spines and cores",
+        ]
+        level = "one switch" if self.leaves + self.spines == 1 else f"{self.levels} level{'s' * (self.levels > 1)}"
+        return "\n".join(
+            (
+                f"{level}: {', '.join(switches[: max(self.levels, 1)])}",
+                f"cables: {', '.join(cables[: max(self.levels, 1)])}",
+                f"down : up of a leaf {self.oversubscription:.3g} : 1; {self.spare_ports} ports spare",
+            )
+        )
+
+
+def one_fabric(
+    end_points: int,
+    *,
+    ports: int | None = None,
+    switch: str | None = None,
+    oversubscription: float = 1.0,
+    rails: int = 1,
+    catalog: Catalog | None = None,
+) -> OneFabric:
+    """Design one fabric.
+
+    Parameters
+    ----------
+    end_points : int
+        Ports to join, over all rails. [-]
+    ports : int, optional
+        Ports of every switch. Exactly one of ``ports`` and ``switch`` is given. [-]
+    switch : str, optional
+        Catalogue id. Beyond one director the directors are the spines of switches of the same kind; leaves with
+        faster uplinks of their own get spines of that kind.
+    oversubscription : float, default 1
+        Largest ratio of ports down to ports up of a leaf that is accepted. [-]
+    rails : int, default 1
+        Equal fabrics that are kept apart; the end points are dealt out over them. [-]
+    catalog : Catalog, optional
+        Needed for ``switch``.
+
+    Raises
+    ------
+    RequestError
+        If a value is out of range or the switch is unknown.
+    InfeasibleError
+        If the end points exceed three levels of the switch.
+    """
+    _check("END_POINTS", end_points, 1, MAX_END_POINTS)
+    _check("--rails", rails, 1, end_points)
+    _check("--oversubscription", oversubscription, 1, MAX_PORTS)
+    each = np.array([end_points // rails, -(-end_points // rails)])
+    if switch is not None and catalog is not None and ports is None:
+        tree = _of_switch(each, _switch(switch, catalog), oversubscription, catalog)
+        what = switch
+    elif ports is not None and switch is None:
+        _check("--ports", ports, 2, MAX_PORTS)
+        tree, what = fat_tree(each, ports, oversubscription), f"{ports}-port switches"
+    else:
+        raise RequestError("fabric: give either --switch or --ports")
+    if not tree.fits.all():
+        raise InfeasibleError(f"fabric: {each[1]} end points in one network exceed the largest tree of {what}")
+    # So many rails have one end point more.
+    larger = end_points % rails
+    counts = {
+        name: int(values[0]) * (rails - larger) + int(values[1]) * larger
+        for name, values in vars(tree).items()
+        if name not in ("levels", "oversubscription", "fits")
+    }
+    return OneFabric(
+        levels=int(tree.levels.max()),
+        leaves=counts["leaves"],
+        spines=counts["spines"],
+        cores=counts["cores"],
+        end_point_cables=end_points,
+        leaf_spine_cables=counts["leaf_spine_cables"],
+        spine_core_cables=counts["spine_core_cables"],
+        oversubscription=float(tree.oversubscription.max()),
+        spare_ports=counts["ports_free"],
+    )
+
+
+def _check(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise RequestError(f"fabric: {name} = {value:g} is outside {low:g} to {high:g}")
+
+
+def _switch(name: str, catalog: Catalog) -> Switch:
+    known = {**catalog.switches, **catalog.gateways}
+    if name not in known:
+        raise RequestError(f"fabric: --switch names {name!r}, which is no switch{nearest(name, list(known))}")
+    return known[name]
+
+
+def _kind(switch: Switch) -> LinkKind:
+    group = max((p for p in switch.ports if p.use in ("any", "back-end")), key=lambda p: p.count)
+    return group.kind
+
+
+def _of_switch(each: Ints, switch: Switch, oversubscription: float, catalog: Catalog) -> Fabric:
+    kind = _kind(switch)
+    count = switch_numbers(switch, kind, ("any", "back-end")).size
+    uplinks = [p for p in switch.ports if p.use == "fabric" and p.kind != kind]
+    if uplinks:
+        spine = choose_switch(catalog.switches.values(), uplinks[0].kind)
+        ratio = GBIT_PER_S[uplinks[0].kind] / GBIT_PER_S[kind]
+        spine_ports = leaf_ports(spine, uplinks[0].kind) if spine is not None else 0
+        return uplinked_leaves(each, count, uplinks[0].count, ratio, spine_ports, 0, oversubscription)
+    leaf = choose_switch(catalog.switches.values(), kind) if count > MAX_LEAF_PORTS else None
+    if leaf is None or (each <= count).all():
+        return fat_tree(each, count, oversubscription)
+    return fat_tree(each, leaf_ports(leaf, kind), oversubscription, director_ports=count)

@@ -1,0 +1,168 @@
+"""Networks of the storage: its front end behind a gateway or apart from the fabric, and its back end."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.links import link_bytes_per_s
+from sizer.catalog.schema import LinkKind, Storage, Switch
+from sizer.physical.capacity import counts_nodes, nodes_per_unit
+from sizer.physical.networks.fat_tree import Fabric, fat_tree, gateway_uplinks, gateways
+from sizer.physical.networks.members import (
+    GATEWAY,
+    SERVERS,
+    STORAGE_SERVER,
+    Ends,
+    Joined,
+    Plane,
+    Shape,
+    network_counts,
+    one_kind,
+)
+from sizer.physical.networks.ports import fabric_numbers, storage_network_numbers, switch_numbers, unit_numbers
+from sizer.physical.platform import Platform
+from sizer.physical.platforms import leaf_ports
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+# The back end of a scale-out NAS is two networks, int-a and int-b (h16346).
+BACK_END_SIDES = ("a", "b")
+
+
+def gateway_front_end(platform: Platform, rows: Shape) -> Joined:
+    """Front end behind gateways: storage on one side, uplinks into the compute fabric on the other."""
+    assert platform.gateway is not None
+    gateway, kind = platform.gateway, front_end_kind(platform)
+    ports = rows.nodes * front_end_ports(platform)
+    # From the lowest port; the uplinks take the highest.
+    numbers = switch_numbers(gateway, kind)[::-1]
+    fewest = 2 if platform.has_spare_gateway else 1
+    held = gateways(ports, gateway_uplink_count(platform, rows), numbers.size, fewest)
+    used = held.front_end_ports + held.uplinks
+    zero = np.zeros(ports.shape, dtype=np.int64)
+    tree = Fabric(
+        levels=np.minimum(held.gateways, 1),
+        leaves=held.gateways,
+        spines=zero,
+        cores=zero,
+        leaf_spine_cables=zero,
+        spine_core_cables=zero,
+        ports_used=used,
+        ports_free=held.gateways * numbers.size - used,
+        oversubscription=np.ones(ports.shape),
+        fits=np.ones(ports.shape, dtype=bool),
+    )
+    ends = Ends("storage cable", kind, ports, *storage_end(platform, kind), stays_in_rack=True)
+    planes = [Plane("", tree, (ends,))]
+    purpose = "files, from the storage through the gateway to the compute fabric"
+    note = f"{front_end_ports(platform)} port(s) of each storage node in use behind the gateway"
+    network = network_counts("storage front end", purpose, kind, gateway, planes, note, held=held)
+    return one_kind(network, planes, gateway, numbers, (GATEWAY, "", ""), leaf_down=numbers.size)
+
+
+def own_front_end(platform: Platform, rows: Shape) -> Joined:
+    """Front end on switches of its own, by ports of the servers that are not on the compute fabric."""
+    assert platform.storage_switch is not None
+    kind, switch = front_end_kind(platform), platform.storage_switch
+    numbers = storage_network_numbers(platform.server, kind, platform.fabric)
+    servers = Ends(
+        "server storage cable",
+        kind,
+        rows.n_servers * numbers.size,
+        SERVERS,
+        numbers,
+        kept=rows.to_come * numbers.size,
+        is_dealt=platform.has_spare_switches,
+    )
+    storage = Ends("storage cable", kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
+    tree = fat_tree(
+        servers.quantity + servers.kept + storage.quantity,
+        leaf_ports(switch, kind),
+        fewest=2 if platform.has_spare_switches else 1,
+    )
+    tree = tree.keeping_free(servers.kept)
+    planes = [Plane("", tree, (servers, storage))]
+    purpose = "files, apart from the compute fabric"
+    network = network_counts("storage front end", purpose, kind, switch, planes)
+    roles = ("storage leaf switch", "storage spine switch", "storage core switch")
+    return one_kind(network, planes, switch, switch_numbers(switch, kind), roles)
+
+
+def back_end(platform: Platform, switch: Switch, rows: Shape) -> Joined:
+    """Two equal networks among the storage nodes, each on its own switches."""
+    storage = platform.storage
+    kind: LinkKind = next((p.kind for p in storage.ports if p.use == "back-end"), "40gbe")
+    numbers = switch_numbers(switch, kind, ("any", "back-end"))
+    flat = storage.back_end_flat_nodes
+    tree = fat_tree(rows.nodes, max(numbers.size, 2), flat_ports=flat.value if flat is not None else None)
+    both = unit_numbers(storage, "back-end", len(BACK_END_SIDES))
+    role = storage_role(storage)
+    planes = [
+        Plane(
+            side,
+            tree,
+            (Ends("back-end cable", kind, rows.nodes, role, both[place::2], is_dealt=False, stays_in_rack=True),),
+        )
+        for place, side in enumerate(BACK_END_SIDES)
+    ]
+    purpose = "traffic among the storage nodes"
+    note = "two separate networks, int-a and int-b, on dedicated switches; nothing else may be attached"
+    network = network_counts("storage back end", purpose, kind, switch, planes, note)
+    roles = ("back-end switch", "back-end spine switch", "back-end core switch")
+    return one_kind(network, planes, switch, numbers, roles, uplinks_stay_in_rack=True)
+
+
+def storage_end(platform: Platform, kind: LinkKind) -> tuple[str, Ints]:
+    """Class of the devices that hold the storage, and the front-end ports that each brings."""
+    if platform.storage_server is not None:
+        return STORAGE_SERVER, fabric_numbers(platform.storage_server, kind)[: front_end_ports(platform)]
+    return storage_role(platform.storage), unit_numbers(platform.storage, "storage", front_end_ports(platform))
+
+
+def storage_role(storage: Storage) -> str:
+    """Role of the units that a storage system is bought in."""
+    return "storage chassis" if nodes_per_unit(storage) > 1 else "storage node"
+
+
+def front_end_kind(platform: Platform) -> LinkKind:
+    """Link that the storage nodes attach with; storage servers run what the fabric runs."""
+    storage: Storage = platform.storage
+    if platform.storage_server is not None or storage.front_end_kind is None:
+        return platform.fabric
+    return storage.front_end_kind.value
+
+
+def front_end_ports(platform: Platform) -> int:
+    """Front-end ports of one storage node that are in use."""
+    storage = platform.storage
+    behind_gateway = platform.attachment == "gateway" and storage.gateway_ports_per_node is not None
+    fact = storage.gateway_ports_per_node if behind_gateway else storage.front_end_ports_per_node
+    ports = fact.value if fact is not None else 1
+    return 2 * ports if platform.has_spare_gateway else ports
+
+
+def gateway_uplink_count(platform: Platform, rows: Shape) -> Ints:
+    """Uplinks that carry the front-end ports in use, at the rates of the gateway."""
+    assert platform.gateway is not None
+    gateway = platform.gateway
+    ports = rows.nodes * front_end_ports(platform)
+    rates = gateway.front_end_bytes_per_s.value, gateway.uplink_bytes_per_s.value
+    # Half of the gateways carry all that the nodes read by the ports which then are left to them.
+    return 2 * gateway_uplinks(ports // 2, *rates) if platform.has_spare_gateway else gateway_uplinks(ports, *rates)
+
+
+def front_end_bytes_per_s(platform: Platform, rows: Shape) -> Floats:
+    """Line rate of the whole front end; inf where there is none. [B/s]"""
+    if counts_nodes(platform.storage):
+        return np.asarray(rows.nodes * (front_end_ports(platform) * link_bytes_per_s(front_end_kind(platform))), float)
+    if platform.storage.server is not None:
+        return np.full(rows.nodes.shape, link_bytes_per_s(platform.fabric))
+    return np.full(rows.nodes.shape, np.inf)
+
+
+def gateway_bytes_per_s(platform: Platform, rows: Shape) -> Floats:
+    """Rate of all uplinks of the gateways; inf without one. [B/s]"""
+    if platform.gateway is None:
+        return np.full(rows.nodes.shape, np.inf)
+    return np.asarray(gateway_uplink_count(platform, rows) * platform.gateway.uplink_bytes_per_s.value, float)

@@ -1,0 +1,83 @@
+"""What stands in racks, and what racks take besides: racks, PDUs, blanking panels, cords."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.identity_cache import kept_by_catalog
+from sizer.base.quantities import plain
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Accessory, Device
+from sizer.physical.components import Component
+from sizer.physical.networks.members import SERVERS
+from sizer.physical.platform import Platform
+from sizer.physical.racks.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
+from sizer.physical.racks.power import outlet_kind
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def rack_classes(devices: Iterable[Component], catalog: Catalog, spare_servers: Ints | int = 0) -> list[RackClass]:
+    """Classes of identical devices in placing order; servers to come stand last and take room only."""
+    order = {category: i for i, category in enumerate(RACK_ORDER)}
+    found = [
+        RackClass(part.role, part.item, part.quantity, device_needs(catalog.device(part.item)))
+        for part in sorted(devices, key=lambda part: order[part.category])
+    ]
+    spare = np.asarray(spare_servers)
+    if np.count_nonzero(spare):
+        last = found[-1]
+        assert last.role == SERVERS
+        found.append(RackClass(last.role, last.item, np.broadcast_to(spare, last.quantity.shape), last.needs, True))
+    return found
+
+
+def rack_parts(
+    platform: Platform, catalog: Catalog, placed: RackCount, limits: RackLimits, components: Sequence[Component]
+) -> list[Component]:
+    """Racks, PDUs, blanking panels and power cords. A panel closes each rack unit that stays empty in a new rack."""
+    pdus = placed.racks * FEEDS * placed.pdus_per_feed
+    # Whole units: heights in the catalogue step by halves, devices take whole ones.
+    empty = placed.racks * limits.holds[0] - placed.units_used
+    found = [
+        Component("rack", "rack and power", platform.rack.id, placed.racks),
+        Component("rack", "rack and power", platform.rack.id, placed.existing, "existing", "existing"),
+        Component("rack PDU", "rack and power", platform.pdu.id, pdus, "feeds A and B; each carries the rack"),
+    ]
+    counts: dict[str, Ints] = {"blanking-panel": empty.astype(np.int64)}
+    for part in components:
+        if part.status != "computed" or part.category not in RACK_ORDER:
+            continue
+        device = catalog.item(part.item)
+        if isinstance(device, Device) and device.power_inlets is not None:
+            kind = f"cord-{outlet_kind(device)}"
+            counts[kind] = counts.get(kind, np.zeros_like(empty, dtype=np.int64)) + (
+                part.quantity * device.power_inlets.value
+            )
+    parts = _accessories(catalog)
+    roles = {"blanking-panel": "blanking panel", "cord-c13": "power cord", "cord-c19": "power cord"}
+    for use, quantity in counts.items():
+        if use in parts:
+            found.append(Component(roles[use], "rack and power", parts[use].id, quantity))
+    return found
+
+
+@kept_by_catalog
+def _accessories(catalog: Catalog) -> dict[str, Accessory]:
+    """Small parts that can be ordered, by their use."""
+    return {item.use: item for item in catalog.accessories.values() if item.orderable}
+
+
+def depth_violations(platform: Platform, catalog: Catalog, devices: Sequence[Component]) -> dict[str, Bools]:
+    """Devices that are deeper than the rack; an unknown depth is a question, not a fault."""
+    usable = platform.rack.usable_depth_m
+    found = {}
+    for part in devices:
+        item = catalog.item(part.item)
+        depth = item.depth_m if isinstance(item, Device) else None
+        if usable is not None and depth is not None and depth.value > usable.value and part.quantity.any():
+            limit = f"{item.name} is {plain(depth.value)} m deep; {platform.rack.name} takes {plain(usable.value)} m"
+            found[limit] = part.quantity > 0
+    return found

@@ -1,0 +1,311 @@
+"""Which device goes into which rack: one rule, counted for all rows at once here and drawn by the rack elevations.
+
+The rule is next fit by class. Devices come in the order of :data:`RACK_ORDER`; devices of one class fill the open
+rack as far as rack units, weight, watts of a feed and outlets allow, then as many new racks as they need. Nothing goes
+back into an earlier rack. One more device of any class therefore never lowers the number of racks (next fit is
+monotone: F. D. Murgolo, "Anomalous behavior in bin packing algorithms," Discrete Appl. Math. 21(3):229-243, 1988; the
+argument holds for several resources at once).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.identity_cache import kept
+from sizer.catalog.schema import Device, Pdu, Rack
+from sizer.physical.racks.power import device_power, outlet_kind
+from sizer.workload.request import ExistingRack
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# Categories in the order in which they are placed: what joins the rest first, servers last.
+RACK_ORDER = ("network", "head node", "storage", "compute")
+# Feeds A and B; each carries the whole rack.
+FEEDS = 2
+# Sums of watts and kilograms in floating point: a rack that is exactly full is full, not over.
+_SLACK = 1e-6
+_UNLIMITED = 2**31
+# Rows counted at once: their arrays stay in a processor's cache.
+_BLOCK_ROWS = 2048
+
+
+@dataclass(frozen=True)
+class RackClass:
+    """Identical devices that are placed together."""
+
+    role: str
+    item: str
+    quantity: Ints  # (rows,)
+    needs: Floats  # of one device: rack units, kg, W, C13 and C19 outlets of one feed
+    is_reserved: bool = False  # room kept free: it takes everything but is not there yet
+
+
+@dataclass(frozen=True)
+class RackLimits:
+    """What racks hold, in the order of ``RackClass.needs``."""
+
+    holds: Floats  # one new rack
+    pdu_w: float
+    outlets_c13: int
+    outlets_c19: int
+    inlet_w: float = 0.0  # most that one inlet draws while its device hangs on one feed
+    # Racks that are there, by what is left in each: they are filled first, in this order.
+    existing: tuple[Floats, ...] = ()
+
+    def pdus(self, rack_w: Floats | float) -> Floats:
+        """PDUs of one feed that carry a rack's watts.
+
+        Inlets go one after the other to the PDU that carries least. Then none carries more than the mean and the
+        share of one inlet x: ``u pdu_w - (u - 1) x >= rack_w`` is enough units u.
+        """
+        one, rest = self.pdu_w, max(self.pdu_w - self.inlet_w, 1e-9)
+        watts = np.asarray(rack_w, dtype=float)
+        return np.where(watts <= one + _SLACK, 1.0, np.ceil((watts - self.inlet_w) / rest - 1e-9))
+
+
+@dataclass(frozen=True)
+class RackCount:
+    """Racks of all rows."""
+
+    racks: Ints  # new ones
+    existing: Ints  # of those that are there, so many take something
+    pdus_per_feed: Ints  # in every new rack, for the heaviest one
+    heaviest_w: Floats  # most that one new rack draws
+    units_used: Floats  # rack units in new racks, without those kept free
+    holds_all: Bools  # False where one device alone exceeds a rack
+
+
+@dataclass(frozen=True)
+class RackFill:
+    """Devices of one rack: ``(role, item, count)`` in placing order."""
+
+    existing: int | None  # index of the rack that is there; None for a new one
+    devices: tuple[tuple[str, str, int], ...]
+
+
+@kept
+def device_needs(device: Device) -> Floats:
+    """What one device takes: [U, kg, W, C13, C19]; unknown weight and watts count as 0, which callers list.
+
+    Inlets split over both feeds; an odd one counts on each. A device takes whole rack units.
+    """
+    inlets = device.power_inlets.value if device.power_inlets is not None else 0
+    per_feed = -(-inlets // FEEDS)
+    height = math.ceil(device.height_u.value) if device.height_u is not None else 0
+    weight = device.weight_kg.value if device.weight_kg is not None else 0.0
+    c13, c19 = (per_feed, 0) if outlet_kind(device) == "c13" else (0, per_feed)
+    needs = np.array([height, weight, device_power(device).max_w, c13, c19], dtype=float)
+    needs.flags.writeable = False  # kept for all who ask
+    return needs
+
+
+def rack_limits(
+    rack: Rack,
+    pdu: Pdu,
+    rack_power_w: float | None = None,
+    classes: Sequence[RackClass] = (),
+    existing: Sequence[ExistingRack] = (),
+) -> RackLimits:
+    """What one rack holds.
+
+    Parameters
+    ----------
+    rack : Rack
+        Height and load.
+    pdu : Pdu
+        One unit on each feed, or as many as the room's limit calls for.
+    rack_power_w : float, optional
+        What the room feeds and cools in one rack; absent: what one PDU carries, since A alone must carry all. [W]
+    classes : sequence of RackClass
+        What will be placed; only its largest inlet counts.
+    existing : sequence of ExistingRack
+        Racks of the same kind that are there.
+    """
+    capacity, c13, c19 = pdu.capacity_w.value, pdu.outlets_c13.value, pdu.outlets_c19.value
+    power = capacity if rack_power_w is None else rack_power_w
+    needs = np.array([one.needs for one in classes if one.needs[3] or one.needs[4]])
+    inlet_w = float((needs[:, 2] / needs[:, 3:].sum(axis=1)).max()) if needs.size else 0.0
+    one = RackLimits(np.zeros(5), capacity, c13, c19, inlet_w)
+    units = int(one.pdus(power))
+    # A unit that lies in the rack takes height on both feeds; vertical ones take none.
+    lost_u = FEEDS * units * (pdu.height_u.value if pdu.height_u is not None else 0.0)
+    holds = np.array([rack.height_u.value - lost_u, rack.load_kg.value, power, units * c13, units * c19], float)
+    left = tuple(_left(room, rack, pdu) for room in existing)
+    return RackLimits(holds, capacity, c13, c19, inlet_w, left)
+
+
+def _left(room: ExistingRack, rack: Rack, pdu: Pdu) -> Floats:
+    """What an existing rack holds; what the request leaves open follows the share of free units."""
+    share = min(room.free_u / rack.height_u.value, 1.0)
+    load = rack.load_kg.value * share if room.load_kg is None else room.load_kg
+    c13 = int(pdu.outlets_c13.value * share) if room.outlets_c13 is None else room.outlets_c13
+    c19 = int(pdu.outlets_c19.value * share) if room.outlets_c19 is None else room.outlets_c19
+    return np.array([room.free_u, load, room.power_w, c13, c19], dtype=float)
+
+
+def fit_per_rack(needs: Floats, holds: Floats) -> int:
+    """Devices of one kind that an empty rack holds: the least that units, weight, watts and outlets allow."""
+    return int(_fits(needs, holds)) if (needs > 0).any() else _UNLIMITED
+
+
+def _fits(needs: Floats, left: Floats) -> Floats:
+    """Devices that fit into what is left of a rack, or of one rack a row: shape (5,) or (5, rows)."""
+    taken = np.flatnonzero(needs > 0)
+    each = needs[taken].reshape(-1, *[1] * (left.ndim - 1))
+    return np.asarray(np.floor((left[taken] + _SLACK) / each).min(axis=0))
+
+
+def count_racks(classes: Sequence[RackClass], limits: RackLimits, n_rows: int) -> RackCount:
+    """Racks for all rows by the rule of this module.
+
+    Parameters
+    ----------
+    classes : sequence of RackClass
+        In placing order.
+    limits : RackLimits
+        What one rack holds.
+    n_rows : int
+        Rows of the quantities.
+    """
+    present = [group for group in classes if np.count_nonzero(group.quantity) and np.count_nonzero(group.needs)]
+    total = _Totals(n_rows)
+    if present:
+        for start in range(0, n_rows, _BLOCK_ROWS):
+            _count_block(present, limits, slice(start, start + _BLOCK_ROWS), total)
+    heaviest_w, c13, c19 = total.heaviest
+    needed = np.maximum(
+        limits.pdus(heaviest_w),
+        np.maximum(np.ceil(c13 / max(limits.outlets_c13, 1)), np.ceil(c19 / max(limits.outlets_c19, 1))),
+    )
+    pdus = np.where(total.racks > 0, np.maximum(needed, 1), 0).astype(np.int64)
+    return RackCount(total.racks.astype(np.int64), total.existing, pdus, heaviest_w, total.units_used, total.holds_all)
+
+
+class _Totals:
+    """Results of all rows while they are counted block by block."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.racks, self.units_used = np.zeros((2, n_rows))
+        self.existing = np.zeros(n_rows, dtype=np.int64)
+        self.heaviest = np.zeros((3, n_rows))  # most that one new rack takes of W, C13 and C19
+        self.holds_all = np.ones(n_rows, dtype=bool)
+
+
+def _count_block(classes: Sequence[RackClass], limits: RackLimits, rows: slice, total: _Totals) -> None:
+    """Count racks of some rows into views of the results."""
+    racks, heaviest, units = total.racks[rows], total.heaviest[:, rows], total.units_used[rows]
+    holds = limits.holds[:, None]
+    old = _Existing(limits.existing, racks.size) if limits.existing else None
+    left = np.zeros((len(holds), racks.size))  # of the open new rack; nothing before the first one
+    lowest = np.repeat(holds[2:], racks.size, axis=1)  # least that an open or closed one has left of W, C13 and C19
+    needs = np.array([group.needs for group in classes])[:, :, None]
+    divisors = np.where(needs > 0, needs, np.nan)  # what a device does not need limits nothing: fmin passes NaN over
+    fits_empty = np.fmin.reduce(np.floor((holds + _SLACK) / divisors), axis=1)[:, 0].tolist()
+    to_place = np.array([group.quantity[rows] for group in classes], dtype=float)
+    if old is not None:
+        for number, group in enumerate(classes):
+            to_place[number] = old.take(group, to_place[number])
+    present = np.array([[0.0 if group.is_reserved else group.needs[0]] for group in classes])
+    units += (to_place * present).sum(axis=0)
+    for need, divisor, per_rack, rest in zip(needs, divisors, fits_empty, to_place, strict=True):
+        if per_rack == 0:
+            # Counted as one rack each, so that the row still has a number beside its violation.
+            total.holds_all[rows] &= rest == 0
+            per_rack = 1.0
+        is_open = racks > 0
+        if np.count_nonzero(is_open):
+            room = np.fmin.reduce(np.floor((left + _SLACK) / divisor), axis=0)
+            here = np.maximum(np.minimum(room, rest), 0.0)
+            left -= here * need
+            rest -= here
+            np.minimum(lowest, left[2:], out=lowest, where=is_open)
+        opened = rest > 0
+        if not np.count_nonzero(opened):
+            continue
+        new = np.ceil(rest / per_rack)
+        np.maximum(heaviest, np.where(new > 1, per_rack, 0.0) * need[2:], out=heaviest)
+        last = rest - (new - 1) * per_rack
+        left = np.where(opened, holds - last * need, left)
+        racks += new
+    np.minimum(lowest, left[2:], out=lowest, where=racks > 0)
+    np.maximum(heaviest, holds[2:] - lowest, out=heaviest)
+    if old is not None:
+        total.existing[rows] = old.used
+
+
+class _Existing:
+    """The racks that are there, filled one after the other; a row that has left one does not come back to it."""
+
+    def __init__(self, left: Sequence[Floats], n_rows: int) -> None:
+        self._racks = left
+        self._open = np.zeros(n_rows, dtype=np.int64)
+        self._left = np.tile(left[0][:, None], n_rows) if left else np.zeros((5, n_rows))
+        self.used = np.zeros(n_rows, dtype=np.int64)
+        self._has_any = np.zeros(n_rows, dtype=bool)
+
+    def take(self, group: RackClass, quantity: Floats) -> Floats:
+        """Place what fits of a class; returns what goes on to new racks."""
+        needs = group.needs[:, None]
+        rest = quantity
+        for number in range(len(self._racks)):
+            here = self._open == number
+            put = np.where(here, np.maximum(np.minimum(_fits(group.needs, self._left), rest), 0.0), 0.0)
+            self._left -= put * needs
+            self.used += (put > 0) & ~self._has_any
+            self._has_any |= put > 0
+            rest = rest - put
+            full = here & (rest > 0)
+            self._open = np.where(full, number + 1, self._open)
+            self._has_any &= ~full
+            if number + 1 < len(self._racks):
+                self._left = np.where(full, self._racks[number + 1][:, None], self._left)
+        return rest
+
+
+def place(classes: Sequence[RackClass], limits: RackLimits) -> list[RackFill]:
+    """Racks of one row by the same rule, class by class.
+
+    Parameters
+    ----------
+    classes : sequence of RackClass
+        Quantities of one row, in placing order.
+    limits : RackLimits
+        What one rack holds.
+
+    Returns
+    -------
+    list of RackFill
+        Rack by rack, in placing order, without empty ones. A device that exceeds an empty rack gets one of its own.
+    """
+    n_existing = len(limits.existing)
+    racks: list[list[tuple[str, str, int]]] = []
+    left = np.zeros_like(limits.holds)  # nothing is open yet
+    for group in classes:
+        rest = int(group.quantity[0]) if np.count_nonzero(group.needs > 0) else 0
+        in_new = 0
+        while rest:
+            count = max(min(fit_per_rack(group.needs, left), rest), 0)
+            if count:
+                racks[-1].append((group.role, group.item, count))
+                left = left - count * group.needs
+                rest -= count
+            while rest and len(racks) >= n_existing:
+                # What is larger than an empty rack stands alone.
+                in_new = in_new or max(fit_per_rack(group.needs, limits.holds), 1)
+                count = min(in_new, rest)
+                racks.append([(group.role, group.item, count)])
+                left = limits.holds - count * group.needs
+                rest -= count
+            if rest:
+                left = limits.existing[len(racks)]
+                racks.append([])
+    return [
+        RackFill(number if number < n_existing else None, tuple(devices))
+        for number, devices in enumerate(racks)
+        if devices
+    ]

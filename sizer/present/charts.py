@@ -1,0 +1,361 @@
+"""Charts of a result. The guide prints them and the app shows the same objects with ``theme=None``.
+
+A chart's title is its finding. Stages keep their colours; the limiting one is filled, the others are outlined.
+"""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from sizer.base.quantities import by_count, duration, si, significant
+from sizer.drawings.datapath import is_limit
+from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
+from sizer.present.charting import (
+    Chart,
+    Rows,
+    axis,
+    chart_of,
+    chart_svg,
+    finish,
+    label_room,
+    level_mark,
+    names_axis,
+    placed_labels,
+    time_unit,
+    upright_mark,
+)
+from sizer.present.theme import LIGHT, Palette
+from sizer.present.words import capital, percent, plural, sample_unit
+from sizer.present.words import stage as stage_word
+from sizer.sizing.result import STAGES, ParetoPoint, SizingResult, WorkloadAnswer
+
+__all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart", "stage_chart", "time_chart"]
+
+# A bar longer than this many times the demand is cut; the exact value stands beside it.
+_LONGEST = 2.6
+# Pixels of a full-width chart that the labels left of a bar chart leave for the plot.
+_BAR_PLOT = 480.0
+_WIDE_PLOT = 560.0
+# A scaling chart shows sizes up to this many times the design.
+_SCALING_BEYOND = 4
+
+
+def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart:
+    """What each stage could pass, against the target; a cut bar is marked with an arrow."""
+    unit = sample_unit(answer.dnn)
+    target = answer.workload.target.samples_per_s
+    longest = _LONGEST * max(float(answer.throughput.value), target or 0.0)
+    rows: Rows = []
+    for stage in answer.stages:
+        value, low, high = stage.capacity
+        if not is_limit(stage, answer):
+            continue
+        cut = value > longest
+        note = "limits" if stage.is_limiting else f"{percent(stage.load_fraction)} busy"
+        rows.append(
+            {
+                "stage": STAGES[stage.key],
+                "shown": min(value, longest),
+                "low": min(low, longest),
+                "high": min(high, longest),
+                "end": min(max(high, value), longest),
+                "text": f"{'→ ' if cut else ''}{significant(value)} · {note}",
+                "colour": palette.stages[stage.key],
+                "fill": 1.0 if stage.is_limiting else QUIET_OPACITY,
+                "has_interval": not cut and high - low > 1e-3 * value,
+            }
+        )
+    top = max((row["end"] for row in rows), default=1.0) * label_room([row["text"] for row in rows], _BAR_PLOT)
+    scale = alt.Scale(domain=[0, top], nice=False)
+    y = alt.Y("stage:N", sort=[str(row["stage"]) for row in rows], title=None, axis=names_axis(palette))
+    base = chart_of(rows).encode(y=y)
+    colour, outline = alt.Color("colour:N", scale=None), alt.Stroke("colour:N", scale=None)
+    layers: list[Any] = [
+        base.mark_bar(height=alt.RelativeBandSize(0.6), strokeWidth=1).encode(
+            x=alt.X(
+                "shown:Q",
+                scale=scale,
+                axis=axis(grid=False),
+                title=f"throughput that each stage could pass, {unit}",
+            ),
+            color=colour,
+            stroke=outline,
+            fillOpacity=alt.FillOpacity("fill:Q", scale=None),
+            tooltip=[alt.Tooltip("stage:N", title="stage"), alt.Tooltip("text:N", title=unit)],
+        ),
+        base.transform_filter("datum.has_interval")
+        .mark_rule(strokeWidth=1.2, color=palette.ink)
+        .encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
+        base.mark_text(align="left", dx=6).encode(x=alt.X("end:Q", scale=scale), text="text:N"),
+    ]
+    if target is not None:
+        layers += upright_mark(target, f"target {significant(target)}", scale, palette)
+    return finish(layers, stage_finding(answer), palette, width, 28 * len(rows))
+
+
+def stage_finding(answer: WorkloadAnswer) -> str:
+    """Title of the stage chart."""
+    rate = float(answer.throughput.value)
+    stage, text = STAGES[answer.bottleneck], si(rate, sample_unit(answer.dnn))
+    following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
+    if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
+        return f"{stage} limits at {text}"
+    distance, after = significant(float(following.capacity.value) / rate, 2), stage_word(following.key, inside=True)
+    return f"{stage} limits at {text}; {after} would follow at {distance} times that"
+
+
+def scaling_chart(
+    answer: WorkloadAnswer, n_gpus: int, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 220
+) -> Chart:
+    """Throughput against GPUs with its 90 % band, published measurements and the chosen size."""
+    unit, grid = sample_unit(answer.dnn), answer.scaling
+    gpus = np.atleast_1d(grid.n_gpus)
+    keep = gpus <= max(_SCALING_BEYOND * n_gpus, gpus.min())
+    gpus = gpus[keep]
+    middle, low, high = (
+        np.atleast_1d(part)[keep] for part in (grid.throughput.value, grid.throughput.low, grid.throughput.high)
+    )
+    rows: Rows = [
+        {"gpus": float(g), "value": float(v), "low": float(lo), "high": float(hi)}
+        for g, v, lo, hi in zip(gpus, middle, low, high, strict=True)
+    ]
+    top, most = float(high.max()) * 1.04, float(gpus.max())
+    x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
+    scale = alt.Scale(domain=[0, top], nice=True)
+    is_training = answer.workload.task == "training"
+    title = f"training throughput, {unit}" if is_training else f"throughput, {unit}"
+    y, quiet_y = alt.Y("value:Q", title=title, scale=scale, axis=axis()), alt.Y("value:Q", scale=scale)
+    base = chart_of(rows)
+    layers: list[Any] = [
+        base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(
+            x=x, y=alt.Y("low:Q", scale=scale, title=title, axis=axis()), y2="high:Q"
+        ),
+        base.mark_line(color=palette.accent, strokeWidth=2).encode(x=x, y=y),
+    ]
+    layers += _stage_line(answer, gpus, middle, keep, top, palette, x, quiet_y)
+    published = [
+        {"gpus": one.n_gpus, "value": one.published, "what": one.what, "source": one.source}
+        for one in answer.evidence
+        if one.is_same_stack and one.n_gpus <= most and one.published <= top
+    ]
+    if published:
+        tips = [
+            alt.Tooltip("what:N", title="measured"),
+            alt.Tooltip("value:Q", title=unit),
+            alt.Tooltip("source:N"),
+        ]
+        points = chart_of(published).mark_point(filled=False, size=62, strokeWidth=1.5, color=palette.ink, opacity=1)
+        layers.append(points.encode(x=x, y=quiet_y, tooltip=tips))
+    target = answer.workload.target.samples_per_s
+    if target is not None and target < top:
+        layers += level_mark(target, f"target {significant(target)}", scale, palette, at_end=True)
+    layers += _chosen_point(n_gpus, float(answer.throughput.value), most, palette, x, quiet_y)
+    shown = ["line and band: prediction with its 90 % interval"]
+    if published:
+        shown.append("circles: published measurements of this software")
+    return finish(layers, scaling_finding(answer, n_gpus), palette, width, height, capital("; ".join(shown)))
+
+
+def _chosen_point(n_gpus: int, rate: float, most: float, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
+    point = chart_of([{"gpus": n_gpus, "value": rate, "text": f"this design: {significant(rate)}"}])
+    # Right of the rising line and below it there is room, except at the end; lines stop at the words.
+    place: dict[str, Any] = (
+        {"align": "left", "dx": 10, "dy": 16} if n_gpus < 0.6 * most else {"align": "right", "dx": -10, "dy": -14}
+    )
+    halo = point.mark_text(**place, fontWeight=600, stroke=palette.background, strokeWidth=9)
+    text = point.mark_text(**place, fontWeight=600, color=palette.accent)
+    dot = point.mark_point(filled=True, size=85, color=palette.accent, opacity=1)
+    return [*(words.encode(x=x, y=y, text="text:N") for words in (halo, text)), dot.encode(x=x, y=y)]
+
+
+def _stage_line(
+    answer: WorkloadAnswer, gpus: Any, middle: Any, keep: Any, top: float, palette: Palette, x: alt.X, y: alt.Y
+) -> list[Any]:
+    """Thin lines of the next bottleneck, and of stages that take over inside the chart."""
+    layers: list[Any] = []
+    for key, values in answer.scaling.stage_capacity.items():
+        line = np.broadcast_to(np.atleast_1d(values), keep.shape)[keep]
+        inside = np.isfinite(line) & (line <= top)
+        takes_over = (line[-1] <= 1.01 * middle[-1]) and (line[0] > 1.05 * middle[0])
+        if key not in STAGES or inside.sum() < 2 or not (takes_over or key == answer.next_bottleneck):
+            continue
+        rows: Rows = [{"gpus": float(g), "value": float(v)} for g, v in zip(gpus[inside], line[inside], strict=True)]
+        at_right = rows[-1]["gpus"] > 0.8 * float(gpus.max())
+        end = chart_of([{**rows[-1], "text": f"{stage_word(key, inside=True)} could pass"}])
+        side: dict[str, Any] = {"align": "right", "dy": -9} if at_right else {"align": "left", "dx": 6}
+        colour = palette.stages[key]
+        layers += [
+            chart_of(rows).mark_line(color=colour, strokeWidth=1.2).encode(x=x, y=y),
+            end.mark_text(color=colour, **side).encode(x=x, y=y, text="text:N"),
+        ]
+    return layers
+
+
+def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
+    """Title of the scaling chart."""
+    if n_gpus == 1:
+        return f"One GPU passes {si(float(answer.throughput.value), sample_unit(answer.dnn))}"
+    return by_count(
+        n_gpus,
+        f"{n_gpus} GPU keeps {percent(answer.scaling_efficiency)} of what it would pass alone",
+        f"{n_gpus} GPUs keep {percent(answer.scaling_efficiency)} of what each would pass alone",
+    )
+
+
+def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """Where the time of a training goes, one part after the other. None where no length is asked."""
+    if answer.time is None:
+        return None
+    time = answer.time
+    first, evaluations = float(time.first_epoch_s.value), float(time.evaluations_s.value)
+    total = float(time.total_s.value)
+    later = max(total - time.start_up_s - first - evaluations, 0.0)
+    parts = [
+        ("Start-up", time.start_up_s, palette.other),
+        ("First epoch, cold", first, palette.stages["storage"]),
+        ("Later epochs", later, palette.stages[answer.bottleneck]),
+        ("Evaluations", evaluations, palette.other),
+    ]
+    factor, unit = time_unit(total)
+    rows: Rows = []
+    start = 0.0
+    for label, length, colour in parts:
+        text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
+        rows.append(
+            {"part": label, "from": start / factor, "to": (start + length) / factor, "colour": colour, "text": text}
+        )
+        start += length
+    y = alt.Y("part:N", sort=[str(row["part"]) for row in rows], title=None, axis=names_axis(palette))
+    base = chart_of(rows).encode(y=y)
+    scale = alt.Scale(domain=[0, start / factor * label_room([row["text"] for row in rows], _BAR_PLOT)], nice=False)
+    colour_of = alt.Color("colour:N", scale=None)
+    band = alt.RelativeBandSize(0.55)
+    layers = [
+        base.mark_bar(height=band).encode(
+            x=alt.X(
+                "from:Q",
+                scale=scale,
+                axis=axis(tickCount=8),
+                title=f"time since the training began, {unit}",
+            ),
+            x2="to:Q",
+            color=colour_of,
+            tooltip=[alt.Tooltip("part:N"), alt.Tooltip("text:N", title="length")],
+        ),
+        base.mark_tick(thickness=1.5).encode(x=alt.X("from:Q", scale=scale), color=colour_of),
+        base.mark_text(align="left", dx=6).encode(x=alt.X("to:Q", scale=scale), text="text:N"),
+    ]
+    return finish(layers, time_finding(answer, later / total), palette, width, 25 * len(rows))
+
+
+def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
+    """Title of the time chart."""
+    assert answer.time is not None
+    total = duration(float(answer.time.total_s.value))
+    if later_share >= 0.9:
+        return f"Warm epochs take {percent(later_share)} of the {total}; start-up and cold reads hardly count"
+    return f"Start-up, the cold first epoch and evaluations take {percent(1 - later_share)} of the {total}"
+
+
+def pareto_chart(
+    result: SizingResult, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 220
+) -> Chart | None:
+    """Designs that no other beats: cost, or GPUs where prices are missing, against time. None below two designs."""
+    points = _near(result)
+    if len(points) < 2:
+        return None
+    priced = all(point.cost is not None for point in points)
+    slowest = max(point.time_s for point in points)
+    units = ((3600.0, "hours"), (60.0, "minutes"))
+    factor, unit = next((one for one in units if slowest >= 2 * one[0]), (1.0, "seconds"))
+    rows: Rows = [
+        {
+            "x": _effort(point, priced) / (1e6 if priced else 1.0),
+            "y": point.time_s / factor,
+            "name": point.name,
+            "server": point.server,
+            "text": short_name(point, result),
+            "chosen": point.is_documented,
+        }
+        for point in sorted(points, key=lambda point: (not point.is_documented, point.time_s))
+    ]
+    x_title = (
+        f"list price, million {result.request.currency}" if priced else "GPUs, which stand in for the missing prices"
+    )
+    is_training = result.design.workloads[0].time is not None
+    y_title = f"time to train, {unit}" if is_training else f"time for a million samples, {unit}"
+    x_domain, y_domain = _padded([row["x"] for row in rows]), _padded([row["y"] for row in rows])
+    x_scale, y_scale = (alt.Scale(domain=domain, nice=False, zero=False) for domain in (x_domain, y_domain))
+    x, y = (
+        alt.X("x:Q", title=x_title, scale=x_scale, axis=axis()),
+        alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis()),
+    )
+    base, tips = chart_of(rows), [alt.Tooltip("name:N", title="design")]
+    others, chosen = base.transform_filter("!datum.chosen"), base.transform_filter("datum.chosen")
+    shape = alt.Shape("server:N", legend=None)
+    # Points that others beat in both axes are on the front for their power or rack space; they stay without label.
+    best = [row for row in rows if row["chosen"] or not any(_beats(other, row) for other in rows)]
+    labels = chart_of(placed_labels(best, rows, x_domain, y_domain, (_WIDE_PLOT, float(height))))
+    at_x, at_y = alt.X("lx:Q", scale=x_scale), alt.Y("ly:Q", scale=y_scale)
+    hollow = others.mark_point(filled=False, size=60, strokeWidth=1.4, color=palette.other, opacity=1)
+    full = chosen.mark_point(filled=True, size=110, color=palette.accent, opacity=1)
+    quiet = labels.transform_filter("!datum.chosen").mark_text(align="left", color=palette.muted)
+    strong = labels.transform_filter("datum.chosen").mark_text(align="left", fontWeight=600, color=palette.accent)
+    layers = [
+        hollow.encode(x=x, y=y, shape=shape, tooltip=tips),
+        full.encode(x=x, y=y, shape=shape, tooltip=tips),
+        quiet.encode(x=at_x, y=at_y, text="text:N"),
+        strong.encode(x=at_x, y=at_y, text="text:N"),
+    ]
+    return finish(layers, pareto_finding(result, priced), palette, width, height)
+
+
+def _near(result: SizingResult) -> tuple[ParetoPoint, ...]:
+    """Points up to a few times the size of the design; the front goes on as long as hardware is added."""
+    chosen = next((point for point in result.pareto if point.is_documented), None)
+    if chosen is None:
+        return result.pareto
+    return tuple(point for point in result.pareto if point.n_gpus <= _SCALING_BEYOND * chosen.n_gpus)
+
+
+def _beats(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one["x"] <= other["x"] and one["y"] <= other["y"] and (one["x"], one["y"]) != (other["x"], other["y"])
+
+
+def _effort(point: ParetoPoint, priced: bool) -> float:
+    return float(point.cost) if priced and point.cost is not None else float(point.n_gpus)
+
+
+def short_name(point: ParetoPoint, result: SizingResult) -> str:
+    """Servers of a point without its storage: '9 × DGX-1'."""
+    servers = (design.platform.server for design in (result.design, *result.platforms))
+    name = next((server.name for server in servers if server.id == point.server), None)
+    return point.name if name is None else f"{point.n_servers} × {name}"
+
+
+def _padded(values: list[float]) -> list[float]:
+    low, high = min(values), max(values)
+    span = (high - low) or abs(high) or 1.0
+    return [max(low - 0.12 * span, 0.0), high + 0.12 * span]
+
+
+def pareto_finding(result: SizingResult, priced: bool) -> str:
+    """Title of the Pareto chart."""
+    points = _near(result)
+    chosen = next((point for point in points if point.is_documented), None)
+    if chosen is None:
+        return f"{plural(len(points), 'design')} that no other one beats"
+    name = short_name(chosen, result)
+    if all(_effort(point, priced) >= _effort(chosen, priced) for point in points):
+        if priced:
+            return f"No other design on the front is cheaper than {name}"
+        return f"No other design on the front needs fewer GPUs than {name}"
+    faster = sum(point.time_s < chosen.time_s for point in points)
+    if not faster:
+        return f"No other design on the front is faster than {name}"
+    return by_count(
+        faster,
+        f"{faster} of {len(points)} designs on the front is faster than {name}",
+        f"{faster} of {len(points)} designs on the front are faster than {name}",
+    )

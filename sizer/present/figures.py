@@ -1,0 +1,29 @@
+"""Drawings and charts as figures of a page: an id, a caption and the picture itself."""
+
+from dataclasses import dataclass
+
+from sizer.drawings.palette import COLUMN_PX
+from sizer.drawings.shapes import Drawing
+from sizer.drawings.svg import write_svg
+from sizer.present.charting import Chart, chart_svg
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing or chart with its caption. The picture carries its own spoken text."""
+
+    id: str
+    caption: str
+    svg: str
+    is_wide: bool = False  # takes a landscape page
+
+
+def drawn(id_: str, drawing: Drawing, caption: str = "") -> Figure:
+    """Figure of a drawing; its title opens the caption."""
+    text = f"{drawing.title}. {caption}".strip()
+    return Figure(id_, text, write_svg(drawing), is_wide=drawing.width > COLUMN_PX)
+
+
+def charted(id_: str, chart: Chart | None, caption: str) -> Figure | None:
+    """Figure of a chart; None where there is nothing to draw."""
+    return None if chart is None else Figure(id_, caption, chart_svg(chart))

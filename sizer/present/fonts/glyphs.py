@@ -1,0 +1,139 @@
+"""Characters that no font draws, and text that runs from right to left: nothing of a name vanishes or turns a line.
+
+A page is first made readable (:func:`readable`): what has no shape and could turn or break a line goes, and text that
+runs from right to left is set apart. A browser has fonts of its own, so only the PDF replaces what this machine cannot
+draw (:func:`drawable`).
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+from sizer.base.quantities import by_count
+from sizer.present import words
+from sizer.present.fonts.files import FONTS
+from sizer.present.fonts.pango import weasyprint_state
+from sizer.present.fonts.system import letters_without_font
+
+# Stands for a character that cannot be drawn; all our fonts have it.
+MARK = "□"
+
+# Control characters, halves of a character, code points that are none, and marks that turn the direction of what
+# follows: a name with U+202E would print the rest of its line backwards.
+_HARMFUL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufff9-\ufffb\ufffe\uffff]"
+)
+_LINE_ENDS = re.compile("[\u2028\u2029]")
+# Unicode, DerivedCoreProperties, Default_Ignorable_Code_Point: they have no shape of their own.
+_SHAPELESS = re.compile(
+    "[\t\n\r\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# Letters of the scripts that run from right to left: Hebrew to Arabic Extended, their presentation forms, and those of
+# the supplementary plane (Unicode, DerivedBidiClass: R and AL).
+_RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff"
+# A run of them, with blanks, digits and signs between, but not around; then brackets that may close some inside.
+_RUN = re.compile(f"([{_RIGHT_TO_LEFT}](?:[^<>&A-Za-z\u00c0-\u058f\n]*[{_RIGHT_TO_LEFT}])?)([)\\]}}]*)")
+# What of a page is no text to be read in a line: tags, style, title; drawings place every label by themselves.
+_NO_TEXT = re.compile(r"(<style\b.*?</style>|<title\b.*?</title>|<svg\b.*?</svg>|<[^>]*>)", re.DOTALL)
+_TAGS = re.compile(r"(<style\b.*?</style>|<title\b.*?</title>|<[^>]*>)", re.DOTALL)
+# Letters that our fonts are known to have; pages without any other need no look into the fonts.
+_LATIN = re.compile("[\\n -~\xa0-\xac\xae-\u0148\u014a-\u017f–—‘’“”…\u202f]*")
+_CODES_SHOWN = 6
+
+
+def readable(page: str) -> str:
+    """HTML without characters that could turn or break a line; text that runs from right to left is set apart.
+
+    Parameters
+    ----------
+    page : str
+        A whole page, its tags included.
+    """
+    page = _LINE_ENDS.sub(" ", _HARMFUL.sub("", page))
+    if _RUN.search(page) is None:
+        return page
+    return _in_text(page, _NO_TEXT, lambda text: _RUN.sub(_set_apart, text))
+
+
+def _set_apart(run: re.Match[str]) -> str:
+    text, closing = run.groups()
+    n_open = sum(text.count(sign) for sign in "([{") - sum(text.count(sign) for sign in ")]}")
+    inside = closing[: max(n_open, 0)]
+    return f"<bdi>{text}{inside}</bdi>{closing[len(inside) :]}"
+
+
+def drawable(page: str) -> str:
+    """HTML with a visible mark for every character that no font of this machine draws; attributes stay."""
+    missing = missing_glyphs((page,))
+    if not missing:
+        return page
+    marks = dict.fromkeys(map(ord, missing), MARK)
+    return _in_text(page, _TAGS, lambda text: text.translate(marks))
+
+
+def _in_text(page: str, apart: re.Pattern[str], change: Callable[[str], str]) -> str:
+    """The page with its text changed and what matches ``apart`` as it was."""
+    parts = apart.split(page)  # text, apart, text, ...
+    return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))
+
+
+def missing_glyphs(texts: Iterable[str]) -> tuple[str, ...]:
+    """Characters that neither the shipped fonts nor any other font of this machine draws, by code point.
+
+    Empty where PDFs cannot be made at all.
+    """
+    foreign = {char for text in texts if not _LATIN.fullmatch(text) for char in set(text)}
+    foreign = {char for char in foreign if not _LATIN.fullmatch(char) and not _SHAPELESS.match(char)}
+    if not foreign or weasyprint_state() is not None:
+        return ()
+    foreign = {char for char in foreign if ord(char) not in shipped_letters()}
+    return letters_without_font(frozenset(foreign)) if foreign else ()
+
+
+@cache
+def shipped_letters() -> frozenset[int]:
+    """Code points that every shipped font has."""
+    from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
+
+    sets = []
+    for font in FONTS:
+        with TTFont(font.path, lazy=True) as opened:
+            sets.append(frozenset(opened.getBestCmap()))
+    return frozenset.intersection(*sets)
+
+
+def glyph_remark(texts: Mapping[str, str]) -> str:
+    """One sentence about the characters that print as a mark, "" when all are drawn.
+
+    Parameters
+    ----------
+    texts : mapping
+        Where a text stands, such as "the customer's name", to the text. What is named at one place is not named again.
+    """
+    places: list[str] = []
+    missing: dict[str, None] = {}
+    for place, text in texts.items():
+        found = [char for char in missing_glyphs((text,)) if char not in missing]
+        if found:
+            places.append(place)
+            missing |= dict.fromkeys(found)
+    if not missing:
+        return ""
+    codes = [f"U+{ord(char):04X}" for char in missing]
+    shown = ", ".join(codes[:_CODES_SHOWN]) + (", …" if len(codes) > _CODES_SHOWN else "")
+    return by_count(
+        len(codes),
+        f"{len(codes)} character in {words.listed(places)} prints as {MARK} because no font of "
+        f"this machine draws it ({shown}); install {_font_for(missing)}.",
+        f"{len(codes)} characters in {words.listed(places)} print as {MARK} because no font of "
+        f"this machine draws them ({shown}); install {_font_for(missing)}.",
+    )
+
+
+def _font_for(letters: Iterable[str]) -> str:
+    names = [unicodedata.name(letter, "") for letter in letters]
+    if any(name.startswith(("CJK", "HIRAGANA", "KATAKANA", "HANGUL")) for name in names):
+        return "a Noto CJK font"
+    return "a Noto font that has them"

@@ -1,0 +1,163 @@
+"""What every page shares: templates with their filters, numbers of tables and figures, style and fonts inside."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.exceptions import TemplateError
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
+
+from sizer.base.errors import ReportError
+from sizer.base.quantities import NARROW_SPACE
+from sizer.base.resources import data_dir
+from sizer.present.citations import Citations
+from sizer.present.fonts.files import web_faces
+from sizer.present.fonts.glyphs import readable
+from sizer.present.theme import css_variables
+
+# Place in the page where the rules of the fonts go; they differ between web page and PDF.
+FONTS_GO_HERE = "/*fonts*/"
+# A unit stands behind a number and a narrow no-break space; it is printed lighter.
+_UNIT = re.compile(rf"(?<=[\d)]){NARROW_SPACE}([A-Za-zµ%][A-Za-zµ%/]*)")
+
+
+def rendered(
+    template: str,
+    names: Mapping[str, Any],
+    citations: Citations,
+    styles: tuple[str, ...],
+    variables: str | None = None,
+) -> str:
+    """A page with a mark where the fonts go. What a user wrote can neither leave its place nor turn its line.
+
+    Parameters
+    ----------
+    template : str
+        File under ``reports/``.
+    names : mapping
+        What the template sees besides captions, references, sources and style.
+    citations : Citations
+        Numbers of its documents; grows as the page is made.
+    styles : tuple of str
+        Style sheets under ``reports/``, in their order.
+    variables : str, optional
+        CSS with the colours and sizes that the sheets use, instead of the program's own.
+
+    Raises
+    ------
+    ReportError
+        If a template names something that does not exist.
+    """
+    captions = Captions()
+    shared = {
+        "citations": citations,
+        "sources": citations.table,
+        "caption": captions.caption,
+        "ref": captions.ref,
+        "refs": captions.refs,
+        "captioned": captions.captioned,
+        # Our own style sheets; nothing of a user is in them.
+        "style": Markup(
+            (css_variables() if variables is None else variables) + "".join(_style_sheet(file) for file in styles)
+        ),
+    }
+    try:
+        page = _environment().get_template(template)
+        for _ in range(2):
+            captions.restart()
+            text = page.render(**shared, **names)
+    except TemplateError as error:
+        raise ReportError(f"{getattr(error, 'name', None) or 'reports/' + template}: {error.message}") from error
+    return readable(text)
+
+
+def with_fonts_inside(page: str) -> str:
+    """The page with the packed fonts in it, so that it needs no other file."""
+    return page.replace(FONTS_GO_HERE, web_faces(page), 1)
+
+
+def _style_sheet(file: str) -> str:
+    return (data_dir("reports") / file).read_text(encoding="utf-8")
+
+
+class Captions:
+    """Numbers of tables and figures in the order of the document; a first pass finds them for forward references."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._known: dict[tuple[str, str], int] = {}
+        self._texts: dict[tuple[str, str], str] = {}
+
+    def restart(self) -> None:
+        """Keep what a pass found, and count anew."""
+        self._known, self._numbers = self._numbers, {}
+
+    def caption(self, kind: str, id_: str, text: str = "") -> str:
+        """'Table 3', counted up. ``text`` is what the list of tables or figures says about it."""
+        count = 1 + sum(one == kind for one, _ in self._numbers)
+        number = self._numbers.setdefault((kind, id_), count)
+        self._texts[kind, id_] = text
+        return _label(kind, number)
+
+    def ref(self, kind: str, id_: str) -> Markup:
+        """Link to a table or figure by its number."""
+        number = self._known.get((kind, id_), 0)
+        return Markup('<a class="ref" href="#{}">{}</a>').format(id_, _label(kind, number))
+
+    def refs(self, kind: str, figures: Sequence[Any]) -> Markup:
+        """Links to the first and the last of several figures that follow one another."""
+        first = self.ref(kind, figures[0].id)
+        if len(figures) == 1:
+            return first
+        return Markup("{} {} {}").format(first, "to", self.ref(kind, figures[-1].id))
+
+    def captioned(self, kind: str) -> list[tuple[str, str, str]]:
+        """Id, label and caption of every table or figure that the first pass found, in their order."""
+        return [
+            (id_, _label(one, number), self._texts[one, id_])
+            for (one, id_), number in self._known.items()
+            if one == kind
+        ]
+
+
+def _label(kind: str, number: int) -> str:
+    return f"{kind}{NARROW_SPACE}{number}"
+
+
+@cache
+def _environment() -> Environment:
+    """Templates are compiled once; what belongs to one page comes with its names."""
+    environment = Environment(
+        loader=FileSystemLoader(data_dir("reports")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        {
+            "text": _text,
+            "cite": _cite,
+            # Drawings are made by our own writers, which escape every name.
+            "drawing": Markup,
+        }
+    )
+    return environment
+
+
+@pass_context
+def _cite(context: Context, key: str, where: str = "") -> Markup:
+    citations: Citations = context["citations"]
+    number = citations.number(key)
+    place = f", {where}" if where else ""
+    if number is None:
+        return _text(f"{citations.name(key)}{place}")
+    return Markup('<a class="cite" href="#source-{0}">[{0}]</a>{1}').format(number, place)
+
+
+def _text(value: object) -> Markup:
+    """Text with its units in a lighter grey."""
+    return Markup(_UNIT.sub(rf'<span class="unit">{NARROW_SPACE}\1</span>', str(escape(value))))

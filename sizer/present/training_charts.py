@@ -1,0 +1,302 @@
+"""Charts of the shape of a training: one epoch cold and warm, and the whole of it by size."""
+
+from typing import Any, NamedTuple
+
+import altair as alt
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import CalibrationError
+from sizer.base.estimate import Z90, Estimate
+from sizer.base.quantities import duration, grouped, significant
+from sizer.calibrate.calibration import stored_calibration
+from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
+from sizer.drawings.shapes import text_width
+from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, names_axis, time_unit
+from sizer.present.theme import CHART_LABEL_PX, LIGHT, Palette
+from sizer.present.words import estimate, percent, rounded
+from sizer.present.words import stage as stage_word
+from sizer.sizing.result import WorkloadAnswer
+
+Floats = NDArray[np.float64]
+
+# Pixels of a full-width chart that the names left of its bars leave for the plot.
+_PLOT = 470.0
+# The same of a chart whose upright axis has numbers only.
+_WIDE_PLOT = 560.0
+_ROW_PX = 34
+# Times that differ by less are the same.
+_SAME = 0.01
+# Two marks of one size stand apart from this difference on.
+_APART = 0.1
+# From this ratio on it is said in times, below it in percent.
+_TIMES_FROM = 1.5
+# What a sample at least reads in the model of the stages (``perf.pipeline``), so that a full cache divides by no zero.
+_NO_READS_BYTES = 1e-9
+# Sizes below this share of the design would stretch the axis until nothing else could be read.
+_SMALLEST_SHARE = 0.25
+
+
+def epoch_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """The cold first epoch and a later one, with their 90 % intervals and what limits each.
+
+    Parameters
+    ----------
+    answer : WorkloadAnswer
+    palette : Palette
+        Colours.
+    width : int or str
+        Pixels, or ``container``.
+
+    Returns
+    -------
+    Chart or None
+        None where the workload has no length.
+    """
+    if answer.time is None:
+        return None
+    time = answer.time
+    parts = [
+        ("First epoch, cold", time.first_epoch_s, cold_limit(answer), QUIET_OPACITY),
+        ("Each later epoch", time.epoch_s, answer.bottleneck, 1.0),
+    ]
+    factor, unit = time_unit(max(float(length.value) for _, length, _, _ in parts))
+    rows: Rows = []
+    for name, length, limit, fill in parts:
+        text = f"{estimate(length, 's')} · {stage_word(limit, inside=True)} limits"
+        value, low, high = (float(part) / factor for part in length)
+        rows.append(
+            {
+                "name": name,
+                "value": value,
+                "low": low,
+                "high": high,
+                "end": max(value, high),
+                "text": text,
+                "colour": palette.stages[limit],
+                "fill": fill,
+            }
+        )
+    longest = max(row["end"] for row in rows)
+    scale = alt.Scale(domain=[0, longest * label_room([row["text"] for row in rows], _PLOT)], nice=False)
+    y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette))
+    base = chart_of(rows).encode(y=y)
+    x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title=f"length of an epoch, {unit}")
+    layers: list[Any] = [
+        base.mark_bar(height=alt.RelativeBandSize(0.55), strokeWidth=1).encode(
+            x=x,
+            color=alt.Color("colour:N", scale=None),
+            stroke=alt.Stroke("colour:N", scale=None),
+            fillOpacity=alt.FillOpacity("fill:Q", scale=None),
+            tooltip=[alt.Tooltip("name:N", title="epoch"), alt.Tooltip("text:N", title="length")],
+        ),
+        base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
+        base.mark_text(align="left", dx=6).encode(x=alt.X("end:Q", scale=scale), text="text:N"),
+    ]
+    return finish(layers, epoch_finding(answer), palette, width, _ROW_PX * len(rows))
+
+
+def cold_limit(answer: WorkloadAnswer) -> str:
+    """Stage that limits the first epoch: the usual one, or the storage or the way to it where that is slower cold.
+
+    Caches help storage and network only; what storage passes cold is its warm rate less the hits.
+    """
+    assert answer.time is not None
+    first, later = float(answer.time.first_epoch_s.value), float(answer.time.epoch_s.value)
+    if first <= (1 + _SAME) * later:
+        return answer.bottleneck
+    cold_rate = float(answer.cold_storage_bytes_per_s.value) / answer.sample_bytes
+    warm_bytes = max(answer.sample_bytes * (1 - answer.cache_hit_fraction), _NO_READS_BYTES)
+    storage = next(stage for stage in answer.stages if stage.key == "storage")
+    # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
+    storage_rate = float(storage.capacity.low) * warm_bytes / answer.sample_bytes
+    return "storage" if storage_rate <= (1 + 10 * _SAME) * cold_rate else "network"
+
+
+def epoch_finding(answer: WorkloadAnswer) -> str:
+    """Title of the chart of epochs."""
+    assert answer.time is not None
+    first, later = answer.time.first_epoch_s, answer.time.epoch_s
+    ratio = float(first.value) / float(later.value)
+    if ratio <= 1 + _SAME:
+        return f"The cold first epoch is as fast as the later ones, {rounded(later, 's')}"
+    where = stage_word(cold_limit(answer), inside=True)
+    if ratio < _TIMES_FROM:
+        return f"The cold first epoch takes {percent(ratio - 1)} longer than a later one; its limit is {where}"
+    return f"The cold first epoch takes {significant(ratio, 2)} times as long as a later one; its limit is {where}"
+
+
+def accuracy_chart(
+    answer: WorkloadAnswer,
+    n_gpus: int | None = None,
+    palette: Palette = LIGHT,
+    width: int | str = COLUMN_PX,
+    height: int = 220,
+) -> Chart | None:
+    """Time to train against the number of GPUs, with its 90 % band.
+
+    Parameters
+    ----------
+    answer : WorkloadAnswer
+        Its scaling tells the rate at every size. Epochs grow with the global batch where a recipe tells them.
+    n_gpus : int, optional
+        GPUs of the design; default: the size of ``answer.scaling`` that has its rate. [-]
+    palette : Palette
+        Colours.
+    width : int or str
+        Pixels, or ``container``.
+    height : int
+        Pixels of the plot.
+
+    Returns
+    -------
+    Chart or None
+        None where the workload has no length, or only one size was run.
+
+    Notes
+    -----
+    The line is start-up, warm epochs and evaluations: how fast the first, cold epoch is at other sizes is not part of
+    an answer. The mark of the design counts its first epoch cold. A second mark shows it with every epoch as slow as
+    the first one, where that differs.
+    """
+    if answer.time is None or answer.scaling.n_gpus.size < 2:
+        return None
+    at = n_gpus if n_gpus is not None else design_gpus(answer)
+    curve = _curve(answer, at)
+    keep = curve.gpus >= _SMALLEST_SHARE * at
+    total, cold = answer.time.total_s, _all_cold_s(answer)
+    longest = max(float(curve.high[keep].max()), cold or 0.0)
+    factor, unit = time_unit(longest)
+    rows: Rows = [
+        {"gpus": float(gpus), "value": float(value), "low": float(low), "high": float(high)}
+        for gpus, value, low, high in zip(
+            curve.gpus[keep],
+            curve.value[keep] / factor,
+            curve.low[keep] / factor,
+            curve.high[keep] / factor,
+            strict=True,
+        )
+    ]
+    most = float(curve.gpus.max())
+    x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
+    scale = alt.Scale(domain=[0, longest / factor * 1.06], nice=True)
+    title = f"time to train, {unit}"
+    y, quiet_y = alt.Y("value:Q", title=title, scale=scale, axis=axis()), alt.Y("value:Q", scale=scale)
+    base = chart_of(rows)
+    layers: list[Any] = [
+        base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(
+            x=x, y=alt.Y("low:Q", scale=scale, title=title, axis=axis()), y2="high:Q"
+        ),
+        base.mark_line(color=palette.accent, strokeWidth=2).encode(x=x, y=y),
+    ]
+    target = answer.workload.target.time_to_train_s
+    if target is not None and target <= 1.06 * longest:
+        layers += level_mark(target / factor, f"target {duration(target)}", scale, palette)
+    marks = [(float(total.value), f"this design: {rounded(total, 's')}", True)]
+    if cold is not None:
+        marks.append((cold, f"{duration(cold)} if every epoch were cold", False))
+    for value, text, is_design in marks:
+        layers += _mark(at, value / factor, text, is_design, most, palette, x, quiet_y)
+    return finish(layers, accuracy_finding(answer, at), palette, width, height, _how(answer))
+
+
+class _Curve(NamedTuple):
+    """Time to train by size. [s]"""
+
+    gpus: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def design_gpus(answer: WorkloadAnswer) -> int:
+    """GPUs of the design: the size of the scaling with its rate, next to the middle of the sizes where several have."""
+    gpus, rates = np.atleast_1d(answer.scaling.n_gpus), np.atleast_1d(answer.scaling.throughput.value)
+    off = np.round(np.abs(rates / float(answer.throughput.value) - 1), 6)
+    away = np.abs(gpus - gpus.max() / 2)
+    return int(gpus[np.lexsort((away, off))[0]])
+
+
+def _curve(answer: WorkloadAnswer, at: int) -> _Curve:
+    """Start-up, warm epochs and evaluations at every size; the spread of epochs and rate, as in the answer itself."""
+    assert answer.time is not None
+    time = answer.time
+    gpus = np.atleast_1d(answer.scaling.n_gpus).astype(float)
+    rate = answer.scaling.throughput
+    samples = float(time.epoch_s.value) * float(answer.throughput.value)
+    epochs = _epochs(answer, gpus, at)
+    share = float(time.evaluations_s.value) / (float(time.epochs.value) * float(time.epoch_s.value))
+    value = time.start_up_s + epochs.value * samples / np.atleast_1d(rate.value) * (1 + share)
+    spread = np.exp(Z90 * np.hypot(epochs.log_sd, np.atleast_1d(rate.log_sd)))
+    return _Curve(gpus, value, value / spread, value * spread)
+
+
+def _epochs(answer: WorkloadAnswer, gpus: Floats, at: int) -> Estimate:
+    """Epochs at every size: those of the answer, moved along the curve of its recipe."""
+    assert answer.time is not None
+    count = answer.time.epochs
+    same = Estimate.log_normal(np.full(gpus.shape, float(count.value)), float(count.log_sd))
+    if answer.recipe is None or answer.workload.epochs is not None:
+        return same
+    try:
+        curve = stored_calibration().epochs_curve(answer.recipe)
+    except CalibrationError:
+        return same
+    there = curve.at(gpus * answer.batch_per_gpu, answer.recipe.name)
+    here = curve.at(at * answer.batch_per_gpu, answer.recipe.name)
+    return Estimate.log_normal(float(count.value) * there.value / here.value, there.log_sd)
+
+
+def _all_cold_s(answer: WorkloadAnswer) -> float | None:
+    """Length with every epoch as slow as the first; None where that is hardly different."""
+    assert answer.time is not None
+    time = answer.time
+    slower = max(float(time.epochs.value) - 1, 0.0) * (float(time.first_epoch_s.value) - float(time.epoch_s.value))
+    total = float(time.total_s.value)
+    return total + slower if slower > _APART * total else None
+
+
+def _mark(
+    gpus: int, value: float, text: str, is_design: bool, most: float, palette: Palette, x: alt.X, y: alt.Y
+) -> list[Any]:
+    """Dot of the design with its text below the falling line, or a hollow one with its text above."""
+    point = chart_of([{"gpus": gpus, "value": value, "text": text}])
+    colour = palette.accent if is_design else palette.stages["storage"]
+    below = is_design and text_width(text, CHART_LABEL_PX, semibold=True) + 20 < _WIDE_PLOT * gpus / most
+    on_right = not below and gpus < 0.65 * most
+    side: dict[str, Any] = {
+        "align": "left" if on_right else "right",
+        "dx": 8 if on_right else -8,
+        "dy": 14 if below else -11,
+        "fontWeight": 600 if is_design else 400,
+    }
+    # The line of the target stops at the words.
+    halo = point.mark_text(color=palette.background, stroke=palette.background, strokeWidth=3, **side)
+    words = point.mark_text(color=colour, **side)
+    dot = point.mark_point(filled=is_design, size=85 if is_design else 60, color=colour, opacity=1, strokeWidth=1.5)
+    return [dot.encode(x=x, y=y), *(mark.encode(x=x, y=y, text="text:N") for mark in (halo, words))]
+
+
+def _how(answer: WorkloadAnswer) -> str:
+    """How to read the chart."""
+    if answer.recipe is None or answer.workload.epochs is not None:
+        return "Line and band: warm epochs, with the 90 % interval; dot: with a cold first epoch"
+    return (
+        "Line and band: warm epochs, as many as the recipe needs at each batch, with the 90 % "
+        "interval; dot: with a cold first epoch"
+    )
+
+
+def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
+    """Title of the chart of time to train: what twice the GPUs would save."""
+    assert answer.time is not None
+    total = rounded(answer.time.total_s, "s")
+    curve = _curve(answer, at)
+    here, double = (float(np.interp(size, curve.gpus, curve.value)) for size in (at, 2 * at))
+    gpus = grouped(at)
+    if curve.gpus.max() < 2 * at:
+        return f"{gpus} GPUs train in {total}"
+    saved = 1 - double / here
+    if saved <= _SAME:
+        return f"{gpus} GPUs train in {total}; twice as many are no faster"
+    return f"{gpus} GPUs train in {total}; twice as many would save {percent(saved)} of it"

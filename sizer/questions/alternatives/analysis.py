@@ -1,0 +1,372 @@
+"""Designs beside the one that a result describes, each with the request that leads to it."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import numpy as np
+
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.quantities import grouped
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.catalog.labels import sentence
+from sizer.catalog.links import kind_name
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Item
+from sizer.physical.platform import Platform
+from sizer.physical.platforms import platforms as all_platforms
+from sizer.questions.alternatives.targets import leading_to, less_sure, looser
+from sizer.sizing.design.comparison_text import chance, changes, names, open_between, outcome, speed_up
+from sizer.sizing.design.fixed_design import models
+from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
+from sizer.sizing.search import evaluate
+from sizer.sizing.search.workload_run import run_on
+from sizer.sizing.size import size
+from sizer.workload.quote import QuoteOverride
+from sizer.workload.request import FabricKind, Platforms, SizingRequest
+from sizer.workload.resolve import resolve
+
+VendorKind = Literal["other server", "other storage"]
+Kind = Literal["cheaper", "faster", "smaller", "simplest", "other server", "other storage", "platform"]
+
+# A design is called faster from this gain of the median on: less is hardly seen beside the 90 % intervals.
+_NOTICEABLE = 0.1
+# Sizes tried for a faster design before the platform counts as exhausted.
+_TRIES = 4
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A design beside the described one.
+
+    ``request`` leads to it: sized again it gives the same design. ``change`` says what differs from the request of the
+    result, ``outcome`` what the design gains and gives up; only that of a cheaper one names an amount of money.
+    """
+
+    kind: Kind
+    request: SizingRequest
+    design: DesignAnswer
+    change: str
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A kind of neighbour that does not exist, and the sentence why."""
+
+    kind: Kind
+    why: str
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Neighbours found, and those that there are not."""
+
+    found: tuple[Neighbour, ...]
+    absent: tuple[Absent, ...]
+
+    @classmethod
+    def of(cls, parts: Iterable[Neighbour | Absent]) -> "Neighbours":
+        """Neighbours sorted into both."""
+        listed = list(parts)
+        return cls(
+            tuple(one for one in listed if isinstance(one, Neighbour)),
+            tuple(one for one in listed if isinstance(one, Absent)),
+        )
+
+
+def near(result: SizingResult, catalog: Catalog, calibration: Calibration | None = None) -> Neighbours:
+    """Cheaper, smaller and faster than the described design, and the other platforms of the result.
+
+    Parameters
+    ----------
+    result : SizingResult
+        With the whole request: a customer's copy has lost its discounts.
+    catalog : Catalog
+        The one that the result was made with.
+    calibration : Calibration, optional
+        Default: the stored one.
+
+    Notes
+    -----
+    Smaller and faster stay on the platform of the design and are sized anew, each in the time of a narrow request.
+    """
+    fitted = calibration if calibration is not None else stored_calibration()
+    cheap = _cheaper(result, catalog, fitted)
+    taken = {cheap.design.platform.key} if isinstance(cheap, Neighbour) else set()
+    size_changes = [_smaller(result, catalog, fitted), _faster(result, catalog, fitted)]
+    return Neighbours.of([cheap, *size_changes, *_platforms(result, taken, catalog, fitted)])
+
+
+def other_vendors(result: SizingResult, catalog: Catalog, calibration: Calibration | None = None) -> Neighbours:
+    """Best design of another server vendor, and of another storage vendor, that meets the same request.
+
+    Parameters
+    ----------
+    result : SizingResult
+    catalog : Catalog
+    calibration : Calibration, optional
+        Default: the stored one.
+
+    Notes
+    -----
+    Only the list of servers, or only the list of storage, is widened. Several vendors are in the order of the search,
+    which is no ranking unless the request names a key or prices decide.
+    """
+    fitted = calibration if calibration is not None else stored_calibration()
+    kinds: tuple[VendorKind, ...] = ("other server", "other storage")
+    return Neighbours.of([_other_vendor(result, catalog, fitted, kind) for kind in kinds])
+
+
+@dataclass(frozen=True)
+class Description:
+    """The request that leads to a point of the front, or as near to it as a request can."""
+
+    request: SizingRequest
+    design: DesignAnswer
+    is_exact: bool  # the design is that of the point
+    change: str
+
+
+def description(
+    point: ParetoPoint, result: SizingResult, catalog: Catalog, calibration: Calibration | None = None
+) -> Description:
+    """Request that makes a point of the front the described design.
+
+    Parameters
+    ----------
+    point : ParetoPoint
+        Of ``result.pareto``.
+    result : SizingResult
+    catalog : Catalog
+    calibration : Calibration, optional
+        Default: the stored one.
+
+    Raises
+    ------
+    InfeasibleError
+        If no target leads to it.
+
+    Notes
+    -----
+    A point with more servers than the target asks for stands for a tighter target: the loosest one that asks for as
+    many. Where that target also asks for more storage, the design has more nodes than the point, and is not exact.
+    """
+    fitted = calibration if calibration is not None else stored_calibration()
+    platform = _platform_of(point, result, catalog, fitted)
+    narrow = narrowed_to(result.request, platform)
+    request = leading_to(point.n_servers, narrow, platform, catalog, fitted)
+    if request is None:
+        raise InfeasibleError(f"no target asks for {point.name}: another stage limits before")
+    settled = _settled(request, catalog, fitted)
+    if isinstance(settled, str):
+        raise InfeasibleError(settled)
+    request, design = settled
+    is_exact = (
+        design.platform == platform
+        and design.n_servers == point.n_servers
+        and design.storage_nodes == point.storage_nodes
+    )
+    return Description(request, design, is_exact, changes(result.request, request, result.design, catalog))
+
+
+def narrowed_to(request: SizingRequest, platform: Platform) -> SizingRequest:
+    """The request with one platform left: its server with its GPUs, its storage and fabric."""
+    gpus = request.platforms.gpus_per_server
+    if gpus is None and platform.server.n_gpus_choices:
+        gpus = platform.gpus_per_server
+    # Ids of a platform are valid: nothing has to be checked again.
+    chosen = Platforms(
+        servers=(platform.server.id,),
+        gpus=(platform.gpu.id,),
+        storage=(platform.storage.id,),
+        fabrics=(cast("FabricKind", platform.fabric),),
+        gpus_per_server=gpus,
+    )
+    return request.model_copy(update={"platforms": chosen})
+
+
+def _with_platforms(request: SizingRequest, **lists: list[str]) -> SizingRequest:
+    data = request.model_dump(exclude_none=True)
+    return SizingRequest.from_dict({**data, "platforms": {**data["platforms"], **lists}})
+
+
+def _platforms(
+    result: SizingResult, taken: set[tuple[str, str]], catalog: Catalog, fitted: Calibration
+) -> list[Neighbour]:
+    """The other platforms of the result that are not ``taken`` for another kind."""
+    others = [other for other in result.platforms if other is not result.design and other.platform.key not in taken]
+    found = [_on_platform("platform", other, result, catalog, fitted) for other in others]
+    return [one for one in found if one is not None]
+
+
+def _on_platform(
+    kind: Kind, other: DesignAnswer, result: SizingResult, catalog: Catalog, fitted: Calibration
+) -> Neighbour | None:
+    """A platform of the result as a neighbour; None where the request cannot lead to it.
+
+    The request keeps server and storage only; fabric, GPU and drives are the best of these again.
+    """
+    request = _with_platforms(
+        result.request,
+        servers=[other.platform.server.id],
+        forbidden_servers=[],
+        storage=[other.platform.storage.id],
+        forbidden_storage=[],
+    )
+    if request.quote.override:
+        settled = _settled(request, catalog, fitted)
+        if isinstance(settled, str):
+            return None
+        request, other = settled
+    change = changes(result.request, request, result.design, catalog)
+    return Neighbour(kind, request, other, change, outcome(other, result.design))
+
+
+def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | Absent:
+    """Design that meets the same request for less; only known prices can say so."""
+    bill = result.design.bill
+    others = [other for other in result.platforms if other is not result.design]
+    if not others:
+        if bill.is_complete:
+            return Absent("cheaper", "It costs least of all designs of the one platform that the request allows.")
+        missing = names(bill.unpriced, catalog)
+        return Absent("cheaper", f"Which design costs least is not known, because these prices are missing: {missing}.")
+    open_items = {id(other): open_between(bill, other.bill) for other in others}
+    less = [other for other in others if not open_items[id(other)] and other.bill.total < bill.total]
+    if less:
+        best = min(less, key=lambda other: other.bill.total)
+        found = _on_platform("cheaper", best, result, catalog, fitted)
+        if found is not None:
+            less_by = f"{bill.currency} {grouped(bill.total - found.design.bill.total)}"
+            return replace(found, outcome=f"It costs {less_by} less at the prices known. {found.outcome}")
+    unknown = tuple(dict.fromkeys(item for items in open_items.values() for item in items))
+    if unknown:
+        return Absent(
+            "cheaper",
+            f"Which platform costs less is not known, because these prices are missing: {names(unknown, catalog)}.",
+        )
+    return Absent("cheaper", "No other platform that meets the request costs less at the prices known.")
+
+
+def _smaller(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | Absent:
+    """The next smaller size of the platform: at a lower confidence, or else for a looser target."""
+    design, platform = result.design, result.design.platform
+    fewer = design.n_servers - 1
+    if not fewer:
+        return Absent("smaller", "One server is the smallest there is.")
+    narrow = narrowed_to(result.request, platform)
+    request = less_sure(fewer, narrow, platform, catalog, fitted) or looser(fewer, narrow, platform, catalog, fitted)
+    settled = None if request is None else _settled(request, catalog, fitted)
+    if not isinstance(settled, tuple) or settled[1].n_servers >= design.n_servers:
+        return Absent("smaller", "No lower confidence and no looser target that makes sense leads to fewer servers.")
+    request, found = settled
+    miss = f"It meets the target asked for with {chance(_probability(result, found, catalog, fitted))}."
+    said = f"{outcome(found, design)} {miss}"
+    return Neighbour("smaller", request, found, changes(result.request, request, design, catalog), said)
+
+
+def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | Absent:
+    """The next size up of the same platform that is noticeably faster."""
+    design, platform = result.design, result.design.platform
+    narrow = narrowed_to(result.request, platform)
+    for count in _larger_sizes(design):
+        request = leading_to(count, narrow, platform, catalog, fitted)
+        if request is None:
+            return Absent("faster", f"No larger size of {platform.server.name} with {platform.storage.name} is useful.")
+        settled = _settled(request, catalog, fitted)
+        if isinstance(settled, str):
+            return Absent("faster", sentence(settled))
+        request, found = settled
+        if speed_up(found, design) >= 1 + _NOTICEABLE:
+            change = changes(result.request, request, design, catalog)
+            return Neighbour("faster", request, found, change, outcome(found, design))
+    return Absent("faster", "The platform has no larger size that is noticeably faster.")
+
+
+def _larger_sizes(design: DesignAnswer) -> list[int]:
+    """Numbers of servers to try: from the first at which the design's own storage feeds a noticeable gain."""
+    scaling = design.workloads[0].scaling
+    rate = float(design.workloads[0].throughput.value)
+    gains = (scaling.throughput.value >= (1 + _NOTICEABLE) * rate) & (scaling.n_servers > design.n_servers)
+    first = int(scaling.n_servers[np.argmax(gains)]) if gains.any() else design.n_servers + 1
+    step = max(1, round(_NOTICEABLE * design.n_servers / 2))
+    return [first + step * number for number in range(_TRIES)]
+
+
+def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> tuple[SizingRequest, DesignAnswer] | str:
+    """A request with its design, or the sentence why there is none.
+
+    Numbers of pieces that the quote changes belong to the design that they were changed in, and stay there; prices and
+    discounts of parts that this design has, too, go with it.
+    """
+    overrides = request.quote.override
+    try:
+        design = size(_with_overrides(request, ()), catalog, fitted).design
+        if not overrides:
+            return request, design
+        items = {line.item for line in design.bill.lines if line.status != "existing"}
+        kept = [
+            one.model_copy(update={"quantity": None})
+            for one in overrides
+            if one.item in items
+            and (one.unit_price, one.discount_percent, one.optional, one.by_others) != (None, None, None, False)
+        ]
+        request = _with_overrides(request, kept)
+        return request, size(request, catalog, fitted).design if kept else design
+    except (InfeasibleError, RequestError) as error:
+        return str(error)
+
+
+def _with_overrides(request: SizingRequest, overrides: Sequence[QuoteOverride]) -> SizingRequest:
+    return request.model_copy(update={"quote": request.quote.model_copy(update={"override": tuple(overrides)})})
+
+
+def _platform_of(point: ParetoPoint, result: SizingResult, catalog: Catalog, fitted: Calibration) -> Platform:
+    """Platform of a point: the one over its fabric whose GPUs reach its rate."""
+    request = _with_platforms(
+        result.request, servers=[point.server], forbidden_servers=[], storage=[point.storage], forbidden_storage=[]
+    )
+    works = resolve(request, catalog, fitted.measured)
+    options = [one for one in all_platforms(catalog, request) if point.name.endswith(kind_name(one.fabric))]
+
+    def miss(platform: Platform) -> float:
+        run = run_on(request, works[0], platform, [point.n_servers], point.storage_nodes, math.inf, catalog, fitted)
+        rate = min(float(stage.median.flat[0]) for stage in run.warm.limiting())
+        return abs(rate / point.throughput_samples_per_s - 1)
+
+    return min(options, key=miss)
+
+
+def _probability(result: SizingResult, design: DesignAnswer, catalog: Catalog, fitted: Calibration) -> float:
+    """Probability that a design meets all targets of a result's request; 0 where it lacks GPUs to keep busy."""
+    if any((work.target.gpus_busy or 0) > design.n_gpus for work in result.request.workload):
+        return 0.0
+    likely = 1.0
+    for model in models(replace(result, design=design), catalog, fitted):
+        assert model is not None  # the catalogue is that of the result
+        likely *= float(evaluate.probability(model.run.warm, model.run.cold, model.run.need)[0])
+    return likely
+
+
+def _other_vendor(result: SizingResult, catalog: Catalog, fitted: Calibration, kind: VendorKind) -> Neighbour | Absent:
+    """Best design with a server, or with storage, of another vendor; the other lists stay as the request has them."""
+    is_server = kind == "other server"
+    items: Iterable[Item] = catalog.servers.values() if is_server else catalog.storage.values()
+    used = (result.design.platform.server if is_server else result.design.platform.storage).vendor
+    asked = result.request.platforms
+    forbidden = asked.forbidden_servers if is_server else asked.forbidden_storage
+    ids = [item.id for item in items if item.vendor != used and item.orderable and item.id not in forbidden]
+    what = "server" if is_server else "storage"
+    if not ids:
+        return Absent(kind, f"The catalogue holds no {what} of another vendor than {used} that the request allows.")
+    widened = _with_platforms(result.request, **{"servers" if is_server else "storage": ids})
+    settled = _settled(widened, catalog, fitted)
+    if isinstance(settled, str):
+        return Absent(kind, f"No {what} of another vendor meets the request: {settled}")
+    request, design = settled
+    narrow = _with_platforms(request, servers=[design.platform.server.id], storage=[design.platform.storage.id])
+    return Neighbour(
+        kind, narrow, design, changes(result.request, narrow, result.design, catalog), outcome(design, result.design)
+    )

@@ -1,0 +1,393 @@
+"""Two to four answers side by side, with what differs from one of them marked in words and signs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import NamedTuple
+
+from sizer.base.estimate import Estimate
+from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
+from sizer.bom.bill import Bill
+from sizer.catalog.labels import joined
+from sizer.drawings.racks import at_least
+from sizer.explain.figure import GPUS, POWER, PRICE, RACK_UNITS, rate_key
+from sizer.physical.components import CATEGORIES
+from sizer.present import result_text, words
+from sizer.present.tables import Align, Cell, Column, Row, Table, columns, row
+from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
+
+MOST = 4
+SAME = "same"
+WITHIN = "within the interval"
+OTHER = "other"
+OTHER_WORKLOAD = "other workload"
+_MINUS = "\u2212"
+_NONE = "–"
+_FIRST_WIDTH = 20
+_NOTE = (
+    'In brackets the difference to the baseline. Where the 90 % intervals overlap it reads "within the interval": the '
+    'model cannot tell the two apart. Of watts and kilograms known as "at least" the known parts are compared; of '
+    "prices they are not."
+)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One answer of a comparison under the name that its column has."""
+
+    name: str
+    result: SizingResult
+
+
+@dataclass(frozen=True)
+class _Value:
+    """What a column shows, and the number by which it differs from the baseline."""
+
+    text: str
+    number: float | None = None
+    interval: Estimate | None = None
+    is_share: bool = False  # differs by percentage points
+    is_text: bool = False  # a name, which is the same or another
+    of: str = ""  # two values of different things have no difference
+
+    @classmethod
+    def count(cls, number: float, text: str | None = None) -> "_Value":
+        return cls(grouped(number) if text is None else text, float(number))
+
+    @classmethod
+    def estimated(cls, interval: Estimate, unit: str, of: str) -> "_Value":
+        return cls(words.estimate(interval, unit), float(interval.value), interval, of=of)
+
+
+def figures_table(designs: Sequence[Compared], baseline: int) -> Table:
+    """Figures of every design, and under each what differs from the baseline.
+
+    Parameters
+    ----------
+    designs : sequence of Compared
+        Two to four.
+    baseline : int
+        Place of the design that the others are told against.
+    """
+    check(designs, baseline)
+    rows = [_figure_row(label, designs, baseline, show, is_count) for label, show, is_count in _figures(designs)]
+    return Table("comparison", "Figures of the designs side by side", heads(designs, baseline), tuple(rows), _NOTE)
+
+
+def bill_table(designs: Sequence[Compared], baseline: int) -> Table | None:
+    """Items whose number differs between the designs, by category; None where the bills hold the same."""
+    check(designs, baseline)
+    counted = [_counts(one.result.design.bill) for one in designs]
+    rows: list[Row] = []
+    for category in CATEGORIES:
+        items = dict.fromkeys(key for counts in counted for key in counts if key[0] == category)
+        differing = [key for key in items if len({counts.get(key, 0) for counts in counted}) > 1]
+        if differing:
+            rows.append(row(words.sentence(category).rstrip("."), *[""] * len(designs), kind="group"))
+        for key in differing:
+            values = [_Value.count(counts.get(key, 0)) for counts in counted]
+            rows.append(row(key[1], *_marked(values, baseline, is_count=True)))
+    if not rows:
+        return None
+    return Table(
+        "comparison-bill",
+        "Parts of which the designs have different numbers",
+        heads(designs, baseline, "Item"),
+        tuple(rows),
+    )
+
+
+def difference(value: float, base: float) -> str:
+    """Difference of two numbers in percent with its sign: '+12 %', '−3.5 %', 'same'."""
+    if value == base:
+        return SAME
+    if not base:
+        return ""
+    share = 100 * (value / base - 1)
+    text = significant(abs(share), 2)
+    return SAME if float(text) < 0.05 else f"{'+' if share > 0 else _MINUS}{text}{NARROW_SPACE}%"
+
+
+def count_difference(value: float, base: float) -> str:
+    """Difference of two counts with its sign: '+8', '−1', 'same'."""
+    if value == base:
+        return SAME
+    return f"{'+' if value > base else _MINUS}{grouped(abs(value - base), 1 if (value - base) % 1 else 0)}"
+
+
+class Figure(NamedTuple):
+    """One figure of a card; ``key`` is that of :mod:`sizer.explain.figure`, empty where nothing stands behind it."""
+
+    key: str
+    label: str
+    value: str
+    difference: str
+
+
+def short_figures(design: DesignAnswer, base: DesignAnswer | None, *, has_price: bool = True) -> tuple[Figure, ...]:
+    """The few figures that a card shows, with their differences to a ``base``.
+
+    ``has_price`` False leaves the price out: a customer is told only that of what is offered.
+    """
+    found = []
+    for key, label, show, is_count in _card_figures(design, has_price):
+        value = show(design)
+        mark = "" if base is None else _mark(value, show(base), is_count)
+        found.append(Figure(key, label, value.text, mark))
+    return tuple(found)
+
+
+_Show = Callable[[DesignAnswer], _Value]
+
+
+def _card_figures(design: DesignAnswer, has_price: bool) -> list[tuple[str, str, _Show, bool]]:
+    several = len(design.workloads) > 1
+    rates = [
+        (rate_key(place), _labelled(_rate_label(one), [one.workload.name], place, several), _rate_of(place), False)
+        for place, one in enumerate(design.workloads)
+    ]
+    figures: list[tuple[str, str, _Show, bool]] = [
+        (GPUS, "GPUs", lambda one: _Value.count(one.n_gpus), True),
+        ("", "Storage nodes", lambda one: _Value.count(one.storage_nodes), True),
+        *rates,
+        ("", "Probability", _chance, False),
+        (RACK_UNITS, "Rack units", lambda one: _count(one, "rack_units"), True),
+        (POWER, _POWER_LABEL, _power("power_max_w"), False),
+    ]
+    return [*figures, (PRICE, result_text.price_label(design.bill), _price, False)] if has_price else figures
+
+
+_POWER_LABEL = "Power, maximum"
+
+
+def _figures(designs: Sequence[Compared]) -> list[tuple[str, Callable[[Compared], _Value], bool]]:
+    """Label, value and whether it is a count, of every row."""
+    most = max((one.result.design for one in designs), key=lambda design: len(design.workloads))
+    several = len(most.workloads) > 1
+    rates: list[tuple[str, Callable[[Compared], _Value], bool]] = []
+    limits: list[tuple[str, Callable[[Compared], _Value], bool]] = []
+    for number in range(len(most.workloads)):
+        answers = [one.result.design.workloads[number] for one in designs if number < len(one.result.design.workloads)]
+        names = [answer.workload.name for answer in answers]
+        kinds = list(dict.fromkeys(map(_rate_label, answers)))
+        is_named = len({answer.dnn.id for answer in answers}) > 1
+        rates.append(
+            (_labelled(" or ".join(kinds).capitalize(), names, number, several), _of(_rate_of(number, is_named)), False)
+        )
+        limits.append((_labelled("Limiting stage", names, number, several), _of(_limit_of(number)), False))
+    table: list[tuple[str, Callable[[Compared], _Value], bool]] = [
+        ("Server", _of(lambda one: _Value(one.platform.server.name, is_text=True)), False),
+        ("Storage", _of(lambda one: _Value(one.platform.storage.name, is_text=True)), False),
+        ("GPUs", _of(lambda one: _Value.count(one.n_gpus)), True),
+        ("Servers", _of(lambda one: _Value.count(one.n_servers)), True),
+        ("Storage nodes", _of(lambda one: _Value.count(one.storage_nodes)), True),
+        *rates,
+        ("Probability of the targets", _of(_chance), False),
+        *limits,
+        ("Usable capacity", _of(_usable), False),
+        (_POWER_LABEL, _of(_power("power_max_w")), False),
+        ("Power, typical", _of(_power("power_typical_w")), False),
+        ("Rack units", _of(lambda one: _count(one, "rack_units")), True),
+        ("Racks", _of(lambda one: _count(one, "racks")), True),
+        ("Switches and gateways", _of(lambda one: _Value.count(result_text.switches(one))), True),
+        ("Cables", _of(lambda one: _Value.count(one.plan.n_links)), True),
+        ("Weight", _of(_weight), False),
+        *_price_rows([one.result.design.bill for one in designs]),
+    ]
+    if any(one.result.design.bill.is_complete for one in designs):
+        table += [(label, _of(show), False) for label, show in _cost_rows(most, several)]
+    return table
+
+
+def _of(show: _Show) -> Callable[[Compared], _Value]:
+    return lambda one: show(one.result.design)
+
+
+def _price_rows(bills: Sequence[Bill]) -> list[tuple[str, Callable[[Compared], _Value], bool]]:
+    """List price, and what is paid where that is less; a customer reads only what is paid."""
+    if any(bill.is_customer_copy for bill in bills):
+        return [("Price", _of(_price), False)]
+    net = [("Net price", _of(_price), False)] if any(bill.has_discount for bill in bills) else []
+    return [("List price", _of(_list_price), False), *net]
+
+
+def _cost_rows(most: DesignAnswer, several: bool) -> list[tuple[str, _Show]]:
+    """Price by what it buys."""
+
+    def per_rate(number: int) -> _Show:
+        return lambda one: _cost_per(
+            one, float(one.workloads[number].throughput.value) if number < len(one.workloads) else 0.0
+        )
+
+    rates = [
+        (f"Price per {words.sample_unit(answer.dnn)}{f', workload {number + 1}' if several else ''}", per_rate(number))
+        for number, answer in enumerate(most.workloads)
+    ]
+    return [("Price per GPU", lambda one: _cost_per(one, float(one.n_gpus))), *rates]
+
+
+def _figure_row(
+    label: str, designs: Sequence[Compared], baseline: int, show: Callable[[Compared], _Value], is_count: bool
+) -> Row:
+    return row(label, *_marked([show(one) for one in designs], baseline, is_count=is_count))
+
+
+def _marked(values: Sequence[_Value], baseline: int, *, is_count: bool) -> list[Cell]:
+    """Cells with the difference to the baseline behind the value."""
+    base = values[baseline]
+    cells = []
+    for place, value in enumerate(values):
+        mark = "" if place == baseline else _mark(value, base, is_count)
+        cells.append(Cell(f"{value.text} ({mark})" if mark else value.text, is_muted=value.text == _NONE))
+    return cells
+
+
+def _mark(value: _Value, base: _Value, is_count: bool) -> str:
+    """The difference in words or with its sign; empty where none can be told."""
+    if value.number is None or base.number is None:
+        if value.is_text and base.is_text:
+            return SAME if value.text == base.text else OTHER
+        return ""
+    if value.of != base.of:
+        return "other targets" if value.is_share else OTHER_WORKLOAD
+    if value.number != base.number and _overlap(value.interval, base.interval):
+        return WITHIN
+    if value.is_share:
+        return points(value.number, base.number)
+    told = count_difference if is_count else difference
+    return told(value.number, base.number)
+
+
+def _overlap(one: Estimate | None, other: Estimate | None) -> bool:
+    return one is not None and other is not None and bool(one.low <= other.high and other.low <= one.high)
+
+
+def points(value: float, base: float) -> str:
+    """Difference of two shares in percentage points: '+2 points', 'same'."""
+    points = round(100 * value) - round(100 * base)
+    return (
+        f"{'+' if points > 0 else _MINUS}{abs(points)} {'point' if abs(points) == 1 else 'points'}" if points else SAME
+    )
+
+
+def _rate_of(number: int, is_named: bool = False) -> _Show:
+    """Rate or time to train of one workload, behind the name of its network where these differ."""
+
+    def show(design: DesignAnswer) -> _Value:
+        if number >= len(design.workloads):
+            return _Value(_NONE)
+        answer = design.workloads[number]
+        of = f"{answer.dnn.id} {answer.sample_bytes} {_rate_label(answer)}"
+        if _is_timed(answer) and answer.time is not None:
+            found = _Value.estimated(answer.time.total_s, "s", of)
+        else:
+            found = _Value.estimated(answer.throughput, words.sample_unit(answer.dnn), of)
+        return replace(found, text=f"{answer.dnn.name}: {found.text}") if is_named else found
+
+    return show
+
+
+def _limit_of(number: int) -> _Show:
+    def show(design: DesignAnswer) -> _Value:
+        if number >= len(design.workloads):
+            return _Value(_NONE)
+        return _Value(STAGES[design.workloads[number].bottleneck], is_text=True)
+
+    return show
+
+
+def _is_timed(answer: WorkloadAnswer) -> bool:
+    return answer.workload.target.time_to_train_s is not None
+
+
+def _rate_label(answer: WorkloadAnswer) -> str:
+    return "Time to train" if _is_timed(answer) else "Rate" if answer.workload.task == "training" else "Validation rate"
+
+
+def _labelled(what: str, names: Sequence[str], number: int, several: bool) -> str:
+    """Label of a row about one of several workloads: its name where all designs call it the same."""
+    if not several:
+        return what
+    return f"{what}, {names[0] if len(set(names)) == 1 else f'workload {number + 1}'}"
+
+
+def _chance(design: DesignAnswer) -> _Value:
+    asked = "; ".join(answer.target for answer in design.workloads)
+    return _Value(words.percent(design.probability), design.probability, is_share=True, of=asked)
+
+
+def _count(design: DesignAnswer, field: str) -> _Value:
+    number = float(getattr(design.quantities, field)[0])
+    return _Value.count(number, f"{number:g}")
+
+
+def _power(field: str) -> _Show:
+    def show(design: DesignAnswer) -> _Value:
+        watts = float(getattr(design.quantities, field)[0])
+        is_bound = bool(design.quantities.unknown_power)
+        return _Value(at_least(is_bound, si(watts, "W")), watts)
+
+    return show
+
+
+def _weight(design: DesignAnswer) -> _Value:
+    kilograms, is_bound = float(design.quantities.weight_kg[0]), bool(design.quantities.unknown_weight)
+    return _Value(at_least(is_bound, f"{grouped(kilograms)}{NARROW_SPACE}kg"), kilograms)
+
+
+def _usable(design: DesignAnswer) -> _Value:
+    size = float(design.quantities.usable_bytes[0])
+    return _Value(si(size, "B"), size) if size > 0 else _Value(words.NOT_PUBLISHED)
+
+
+def _price(design: DesignAnswer) -> _Value:
+    bill = design.bill
+    # A lower bound on a price says nothing about the difference of two designs.
+    return _Value(result_text.price(bill), float(bill.total) if bill.is_complete else None)
+
+
+def _list_price(design: DesignAnswer) -> _Value:
+    bill, total = design.bill, design.bill.list_total
+    if total.is_unknown:
+        return _Value(words.TO_BE_QUOTED)
+    text = at_least(bool(total.n_open), words.money(total.amount, bill.currency))
+    return _Value(text, None if total.n_open else float(total.amount))
+
+
+def _cost_per(design: DesignAnswer, amount: float) -> _Value:
+    """Price over what it buys; only a complete bill tells it."""
+    bill = design.bill
+    if not bill.is_complete or not bill.lines or amount <= 0:
+        return _Value(words.TO_BE_QUOTED)
+    each = (bill.total / Decimal(repr(amount))).quantize(Decimal("0.01"))
+    return _Value(words.money(each, bill.currency), float(each))
+
+
+def _counts(bill: Bill) -> dict[tuple[str, str], int]:
+    """Pieces of every item by category and name: a name stands for an item on pages."""
+    found: dict[tuple[str, str], int] = {}
+    for line in bill.lines:
+        key = (line.category, joined(line.manufacturer, line.description))
+        found[key] = found.get(key, 0) + line.quantity
+    return found
+
+
+def heads(designs: Sequence[Compared], baseline: int, first: str = "Figure") -> tuple[Column, ...]:
+    """Columns of a comparison: what is compared, then a column a design."""
+    share = (100 - _FIRST_WIDTH) // len(designs)
+    names = (f"{one.name}, baseline" if place == baseline else one.name for place, one in enumerate(designs))
+    heads: list[tuple[str, Align, int]] = [(name, "left", share) for name in names]
+    return columns((first, "left", _FIRST_WIDTH), *heads)
+
+
+def check(designs: Sequence[Compared], baseline: int) -> None:
+    """Refuse fewer than two designs, more than four, and a baseline that is none of them.
+
+    Raises
+    ------
+    ValueError
+    """
+    if not 2 <= len(designs) <= MOST:
+        raise ValueError(f"2 to {MOST} designs are compared, got {len(designs)}")
+    if not 0 <= baseline < len(designs):
+        raise ValueError(f"the baseline must be one of the {len(designs)} designs, got place {baseline}")

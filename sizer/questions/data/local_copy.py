@@ -1,0 +1,174 @@
+"""Copying the data to the servers' own drives before training, against reading shared storage in every epoch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.schema import Storage
+from sizer.perf.data_transfer import break_even_epoch, fill_time_s
+from sizer.physical.capacity import counts_nodes
+from sizer.physical.quantities import quantities
+from sizer.sizing.design.fixed_design import Model, rates_of
+from sizer.sizing.search import evaluate
+from sizer.sizing.search.platform_columns import rate_is_unknown
+from sizer.sizing.search.storage_units import StorageUnits
+from sizer.sizing.search.workload_run import sequential_bytes_per_s
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LocalCopy:
+    """One workload, read from copies on the servers' drives and from shared storage. Times are medians."""
+
+    workload: str
+    drives: Storage
+    usable_bytes: float  # of the drives of one server; NaN: not published
+    copy_bytes: float  # that one server copies: the whole set, or its shard where shards are fixed
+    copy_s: float  # all servers at once, before the first epoch
+    first_shared_s: float
+    shared_s: float  # each later epoch
+    first_local_s: float
+    local_s: float
+    break_even_epoch: float  # first number of epochs at which the copy is ahead; inf: never
+    epochs: float | None  # of the training, where the request states them
+    drives_are_bound: bool  # no source gives the rate of the drives: local epochs may be slower than this
+    storage_is_bound: bool  # no source gives the rate of the storage: the copy may take longer
+    storage_nodes: int
+    nodes_for_data: int  # that hold everything, were all epochs read locally
+    copy_with_fewer_s: float  # copy from so many nodes
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the copy fits the drives of a server; None where their size is not published."""
+        return None if np.isnan(self.usable_bytes) else self.copy_bytes <= self.usable_bytes
+
+    @property
+    def saved_nodes(self) -> int:
+        """Storage nodes that are there for the reads alone."""
+        return max(self.storage_nodes - self.nodes_for_data, 0)
+
+    @property
+    def pays(self) -> bool | None:
+        """Whether the copy fits and is ahead by the end of the training; None where that is not known."""
+        if self.fits is False or np.isinf(self.break_even_epoch):
+            return False
+        return None if self.fits is None or self.epochs is None else self.break_even_epoch <= self.epochs
+
+    def shared_total_s(self, n_epochs: Floats) -> Floats:
+        """Time of so many epochs from shared storage. [s]"""
+        return np.asarray(self.first_shared_s + (n_epochs - 1) * self.shared_s)
+
+    def local_total_s(self, n_epochs: Floats) -> Floats:
+        """Time of the copy and so many epochs from local drives. [s]"""
+        return np.asarray(self.copy_s + self.first_local_s + (n_epochs - 1) * self.local_s)
+
+
+def local_copies(known: Sequence[Model | None]) -> tuple[LocalCopy, ...]:
+    """What a copy to local drives brings, for each workload of a design.
+
+    Parameters
+    ----------
+    known : sequence of Model or None
+        Workloads on the design; None stands for one whose parts the catalogue does not hold.
+
+    Returns
+    -------
+    tuple of LocalCopy
+        Empty where the drives are local already, or the servers list none.
+
+    Notes
+    -----
+    In random order every server reads samples of the whole set, so each needs all of it; fixed shards need a share. All
+    servers copy at once from cold shared storage. The memory of the servers caches local reads as it caches shared
+    ones. What the drives write is in no source: the copy may take longer.
+    """
+    return tuple(copy for model in known if model is not None and (copy := _local_copy(model)) is not None)
+
+
+def _local_copy(model: Model) -> LocalCopy | None:
+    local = on_local_drives(model)
+    if local is None:
+        return None
+    drives = local.platform.storage
+    share = model.n_servers if model.work.request.access == "sharded" else 1
+    copied = model.work.dataset_bytes / share
+    first_shared, shared, first_local, local_s = _epochs_s(model, local)
+    copy_s = _copy_s(model, copied)
+    fewer = _nodes_for_data(model)
+    return LocalCopy(
+        workload=model.work.request.name,
+        drives=drives,
+        usable_bytes=drives.usable_bytes.value if drives.usable_bytes is not None else np.nan,
+        copy_bytes=copied,
+        copy_s=copy_s,
+        first_shared_s=first_shared,
+        shared_s=shared,
+        first_local_s=first_local,
+        local_s=local_s,
+        break_even_epoch=float(break_even_epoch(copy_s, first_local, local_s, first_shared, shared)),
+        epochs=_epochs(model),
+        drives_are_bound=rate_is_unknown(drives),
+        storage_is_bound=rate_is_unknown(model.platform.storage),
+        storage_nodes=model.storage_nodes,
+        nodes_for_data=fewer,
+        copy_with_fewer_s=copy_s if fewer == model.storage_nodes else _copy_s(_with_nodes(model, fewer), copied),
+    )
+
+
+def on_local_drives(model: Model) -> Model | None:
+    """The same servers reading drives of their own; None where these are the storage, or the servers list none."""
+    name = model.platform.server.local_storage
+    if model.platform.storage.kind == "local" or name is None:
+        return None
+    drives = model.catalog.storage[name]
+    platform = replace(
+        model.platform,
+        storage=drives,
+        capacity_option=0,
+        storage_server=None,
+        storage_switch=None,
+        back_end_switch=None,
+        gateway=None,
+        attachment="local",
+    )
+    return replace(model, platform=platform, storage_nodes=0, gateway_bytes_per_s=np.inf)
+
+
+def _epochs_s(model: Model, local: Model) -> tuple[float, ...]:
+    """First and later epoch from shared storage, then from local drives. [s]"""
+    rates = rates_of([model.run.cold, model.run.warm, local.run.cold, local.run.warm])
+    return tuple((model.work.n_samples / rates).tolist())
+
+
+def _copy_s(model: Model, copied_bytes: float) -> float:
+    return float(fill_time_s(copied_bytes * model.n_servers, float(sequential_bytes_per_s(model.run).value)))
+
+
+def _epochs(model: Model) -> float | None:
+    if model.work.is_inference:
+        return None
+    length = evaluate.epochs(model.work, model.run.cols, model.run.servers, model.calibration)
+    return None if length is None else float(length.value[0])
+
+
+def _nodes_for_data(model: Model) -> int:
+    if not counts_nodes(model.platform.storage):
+        return model.storage_nodes
+    units = StorageUnits.of(model.works, [model.platform], model.request.data)
+    return min(int(units.least[0]), model.storage_nodes)
+
+
+def _with_nodes(model: Model, nodes: int) -> Model:
+    """The design with other storage nodes, and the gateway uplinks that they need."""
+    found = quantities(
+        model.platform,
+        [model.n_servers],
+        [nodes],
+        catalog=model.catalog,
+        existing=model.request.existing,
+        fabric=model.request.fabric,
+    )
+    return replace(model, storage_nodes=nodes, gateway_bytes_per_s=float(found.gateway_bytes_per_s[0]))

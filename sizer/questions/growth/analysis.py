@@ -1,0 +1,203 @@
+"""Growth: for each platform the purchases of every year, at once or in steps, and when the first year's parts end."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import InfeasibleError
+from sizer.bom.lines import row_cost
+from sizer.bom.prices import price_book
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.catalog.model import Catalog
+from sizer.physical.platform import Platform
+from sizer.questions.growth.limits_over_time import TeamNeed, used_up
+from sizer.questions.growth.owned_parts import Counted, count_sizes
+from sizer.questions.growth.purchase_planner import PurchasePlanner
+from sizer.questions.growth.result import GrowthPlan, PlatformGrowth
+from sizer.questions.growth.size import Size
+from sizer.questions.growth.yearly import growth_of, yearly_requests
+from sizer.sizing.design import verdict as advice
+from sizer.sizing.search.feasibility import judge
+from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.ranking import Ranking, best_of
+from sizer.sizing.search.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, search
+from sizer.sizing.search.space import lay_out as space_of
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import resolve
+
+Bools = NDArray[np.bool_]
+
+
+def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> GrowthPlan:
+    """Purchases that meet the target of every year, standing equipment kept.
+
+    Parameters
+    ----------
+    request : SizingRequest
+        With a [growth].
+    catalog : Catalog
+    calibration : Calibration, optional
+        Default: the stored one.
+
+    Returns
+    -------
+    GrowthPlan
+
+    Raises
+    ------
+    RequestError
+        If the request has no growth, names what the catalogue does not have, or grows beyond what a request may ask.
+    InfeasibleError
+        If nothing meets even the first year.
+
+    Notes
+    -----
+    A platform is looked at where it meets the last year; the design of its kind that the search finds best for that
+    year fixes GPU, fabric and drives. The need of a year is the best design of this platform with no fewer servers and
+    storage nodes than the year before. At the start of each year the cluster is the need of that year or of any later
+    one, and the cheapest sequence of these is found exactly (``cheapest_sequence``) among those that move no link:
+    either the network and the racks of the last year stand from the start, or they grow where that moves nothing.
+    A step costs the priced parts that it adds, at the prices of its year, and the energy of the year; what a larger
+    network no longer uses is taken out and its money is lost. Support and licences are paid once, for the term that
+    their price names. Where an item without a price could change the choice, the sequence with the fewest servers and
+    storage nodes over the years is taken instead, and the item is named.
+    """
+    growth = growth_of(request)
+    fitted = calibration if calibration is not None else stored_calibration()
+    requests = yearly_requests(request, catalog)
+    works = tuple(resolve(one, catalog, fitted.measured) for one in requests)
+    stops = ""
+    for n_years in range(len(requests), 0, -1):
+        try:
+            last = search(requests[n_years - 1], catalog, fitted)
+            rows = Ranking(last).all()[:MAX_PLATFORMS_SHOWN]
+            why = "" if rows else advice.why_infeasible(last)
+        except InfeasibleError as error:
+            rows, why = [], str(error)
+        if rows:
+            chosen = [last.judged.platforms[int(last.judged.space.platform[row])] for row in rows]
+            found = _platforms(chosen, requests[:n_years], request, catalog, fitted)
+            if found:
+                deciding = last.deciding_prices(np.array(rows)) if len(rows) > 1 else ()
+                return GrowthPlan(growth, requests, works, n_years, stops, tuple(found), deciding)
+            why = "no platform that meets it also meets every year before"
+        if n_years == 1:
+            raise InfeasibleError(why)
+        stops = f"Year {n_years} is not met: {why}"
+    raise AssertionError("the loop returns or raises")
+
+
+def _platforms(
+    chosen: Sequence[Platform],
+    requests: Sequence[SizingRequest],
+    request: SizingRequest,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> list[PlatformGrowth]:
+    """Growth of those of some platforms that carry all years."""
+    years = []
+    for one in requests:
+        year = _judged(chosen, one, catalog, calibration)
+        if year is None:
+            return []
+        years.append(year)
+    found = (_one_platform(years, index, request, calibration) for index in range(len(chosen)))
+    return [one for one in found if one is not None]
+
+
+def _judged(
+    chosen: Sequence[Platform], request: SizingRequest, catalog: Catalog, calibration: Calibration
+) -> Counting | None:
+    works = resolve(request, catalog, calibration.measured)
+    space = space_of(len(chosen), 1, request.limits.servers or MAX_SERVERS)
+    with suppress(InfeasibleError):
+        judged = judge(request, works, chosen, space, catalog, calibration)
+        return Counting(request, judged, catalog, price_book(catalog))
+    return None
+
+
+def _one_platform(
+    years: Sequence[Counting], index: int, request: SizingRequest, calibration: Calibration
+) -> PlatformGrowth | None:
+    needs = _needs(years, index)
+    if needs is None:
+        return None
+    platform, catalog = years[0].judged.platforms[index], years[0].catalog
+    sizes = list(dict.fromkeys(needs))
+    counted = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
+    if not _keeps_limits(counted, years[-1]):
+        return None
+    planner = PurchasePlanner(
+        request, catalog, years[0].prices, platform, needs, sizes, counted, _meets(years, index, sizes)
+    )
+    best, basis, deciding = planner.best()
+    return PlatformGrowth(
+        platform=platform,
+        needs=needs,
+        best=best,
+        others=planner.others(),
+        basis=basis,
+        deciding_prices=deciding,
+        has_unknown_power=bool(counted.found.unknown_power),
+        limits=used_up(
+            platform,
+            needs,
+            [year.request for year in years],
+            _teams(years, index, needs[0]),
+            request,
+            catalog,
+            calibration,
+        ),
+    )
+
+
+def _needs(years: Sequence[Counting], index: int) -> tuple[Size, ...] | None:
+    """Need of every year, never less than of the year before; None where a year has none."""
+    needs: list[Size] = []
+    servers = nodes = 0
+    for counting in years:
+        rows = counting.feasible_of(index)
+        rows = rows[counting.judged.space.n_servers[rows] >= servers]
+        if not rows.size:
+            return None
+        row = best_of(counting, rows)
+        servers = int(counting.judged.space.n_servers[row])
+        nodes = max(int(counting.judged.storage_nodes[row]), nodes)
+        needs.append(Size(servers, nodes))
+    return tuple(needs)
+
+
+def _teams(years: Sequence[Counting], index: int, first: Size) -> list[TeamNeed]:
+    """What the team of every year asks of a kind of server; empty without a team."""
+    found = []
+    for counting in years:
+        judged, team = counting.judged, counting.judged.team
+        if team is None:
+            return []
+        kind = judged.kind_of_class[judged.class_of[index]]
+        enough = judged.space.sizes[team.waits[kind]]
+        reads = team.bytes_per_s[kind, first.n_servers - int(judged.space.sizes[0])]
+        found.append(TeamNeed(float(enough.min()) if enough.size else np.inf, float(reads)))
+    return found
+
+
+def _meets(years: Sequence[Counting], index: int, sizes: Sequence[Size]) -> Bools:
+    """(years, sizes) whether a size is enough in a year."""
+    found = np.zeros((len(years), len(sizes)), dtype=bool)
+    for number, counting in enumerate(years):
+        judged = counting.judged
+        one = judged.class_of[index]
+        runs = np.logical_and.reduce([kept[one] for kept in judged.class_passes.values()])
+        for place, size in enumerate(sizes):
+            at = size.n_servers - int(judged.space.sizes[0])
+            found[number, place] = runs[at] and size.storage_nodes >= judged.class_nodes[one, at]
+    return found
+
+
+def _keeps_limits(counted: Counted, last: Counting) -> bool:
+    """Whether all sizes, whose storage may be larger than that of the year's own need, keep the request's limits."""
+    cost, _ = row_cost(counted.found.components, last.catalog, last.prices, last.request.currency)
+    known = np.zeros(counted.found.racks.size) if cost is None else cost
+    return all(bool(kept.all()) for kept in last.limits_of(counted.found, known).values())

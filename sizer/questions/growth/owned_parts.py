@@ -1,0 +1,142 @@
+"""What each size of one platform is made of, item by item, so that a step from one size to another can be priced."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.model import Catalog
+from sizer.physical.components import Component, Quantities
+from sizer.physical.networks.counts import wiring
+from sizer.physical.networks.members import shape
+from sizer.physical.plan import CABLE_CATEGORY
+from sizer.physical.platform import Platform
+from sizer.physical.quantities import quantities
+from sizer.physical.racks.power import device_power
+from sizer.workload.request import SizingRequest
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Links between switches, and from the fabric to gateways and to the customer's LAN.
+_BETWEEN_SWITCHES = ("inter-switch cable", "uplink cable")
+_ROOM = ("rack", "rack PDU")
+# Panels leave a rack when devices come: all sizes are counted with those of the last one.
+_PANEL = "blanking panel"
+
+
+@dataclass(frozen=True)
+class OwnedParts:
+    """Pieces that are bought for each size. Arrays over the sizes."""
+
+    items: tuple[str, ...]  # catalogue ids, in the order of a bill
+    pieces: Ints  # (items, sizes)
+    power_typical_w: Floats
+    power_max_w: Floats
+    racks: Ints
+    rack_units: Floats
+
+    def bought(self, before: int | None, after: int) -> Ints:
+        """(items,) pieces to buy on the way from one size to another; None: from nothing."""
+        return self.pieces[:, after] if before is None else np.maximum(self._more(before, after), 0)
+
+    def taken_out(self, before: int | None, after: int) -> Ints:
+        """(items,) pieces that the larger size no longer uses."""
+        return np.zeros(len(self.items), np.int64) if before is None else np.maximum(-self._more(before, after), 0)
+
+    def _more(self, before: int, after: int) -> Ints:
+        return np.asarray(self.pieces[:, after] - self.pieces[:, before])
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Some sizes of a platform, counted."""
+
+    found: Quantities
+    as_it_grows: OwnedParts  # the network and the racks of each size
+    prepared: OwnedParts  # network and racks of the last size from the start
+
+
+def count_sizes(
+    platform: Platform, sizes: Sequence[tuple[int, int]], request: SizingRequest, catalog: Catalog
+) -> Counted:
+    """Parts of some sizes (servers, storage nodes), of which the last one is the largest.
+
+    Notes
+    -----
+    Cables of every size are counted at the length that the last size calls for: a cable that is long enough for the
+    room to come is not replaced by another. Where the network is prepared, every device is plugged from the start as in
+    the last size's port map, so that no link moves.
+    """
+    servers, nodes = (np.array(column, dtype=np.int64) for column in zip(*sizes, strict=True))
+    found = quantities(
+        platform,
+        servers,
+        nodes,
+        catalog=catalog,
+        limits=request.limits,
+        existing=request.existing,
+        fabric=request.fabric,
+    )
+    wires = wiring(platform, shape(platform, servers, nodes, request.fabric.spare_servers), request.fabric)
+    links: dict[str, Ints] = {}
+    for link in wires.links:
+        links[link.role] = links.get(link.role, np.zeros(len(sizes), np.int64)) + link.quantity
+    switches = frozenset(count.role for count in wires.switches)
+    parts = [_at_last_length(part, links) for part in found.components if part.status == "computed"]
+    return Counted(
+        found,
+        as_it_grows=_owned(parts, found, found.power_typical_w, found.power_max_w),
+        prepared=_prepared(parts, found, switches, catalog),
+    )
+
+
+def _at_last_length(part: Component, links: dict[str, Ints]) -> Component:
+    """A cable in the number that a size needs of the kinds that the last size uses."""
+    if part.role == _PANEL:
+        return _like_last(part)
+    count = links.get(part.role)
+    if part.category != CABLE_CATEGORY or count is None or not count[-1]:
+        return part
+    return part.of(-(-part.quantity[-1] * count // count[-1]))
+
+
+def _like_last(part: Component) -> Component:
+    return part.of(np.full_like(part.quantity, part.quantity[-1]))
+
+
+def _prepared(parts: Sequence[Component], found: Quantities, switches: frozenset[str], catalog: Catalog) -> OwnedParts:
+    typical_w, max_w = found.power_typical_w.copy(), found.power_max_w.copy()
+    ready = []
+    for part in parts:
+        stays = part.role in switches or part.role in _ROOM or part.role.endswith(_BETWEEN_SWITCHES)
+        last = _like_last(part)
+        if part.role in switches:
+            draw = device_power(catalog.device(part.item))
+            typical_w += (last.quantity - part.quantity) * draw.typical_w
+            max_w += (last.quantity - part.quantity) * draw.max_w
+        ready.append(last if stays else part)
+    owned = _owned(ready, found, typical_w, max_w)
+    return OwnedParts(
+        owned.items,
+        owned.pieces,
+        typical_w,
+        max_w,
+        np.full_like(found.racks, found.racks[-1]),
+        found.rack_units,
+    )
+
+
+def _owned(parts: Sequence[Component], found: Quantities, typical_w: Floats, max_w: Floats) -> OwnedParts:
+    pieces: dict[str, Ints] = {}
+    for part in parts:
+        pieces[part.item] = pieces.get(part.item, np.zeros_like(part.quantity)) + part.quantity
+    return OwnedParts(
+        items=tuple(pieces),
+        pieces=np.array(list(pieces.values())),
+        power_typical_w=typical_w,
+        power_max_w=max_w,
+        racks=found.racks,
+        rack_units=found.rack_units,
+    )

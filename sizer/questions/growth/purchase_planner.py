@@ -1,0 +1,195 @@
+"""Prices the ways in which one platform can be bought over the years, and finds the best of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.bom.bill import Sum
+from sizer.bom.lines import is_free
+from sizer.bom.prices import PriceBook
+from sizer.catalog.model import Catalog
+from sizer.physical.expansion import grown
+from sizer.physical.layout import lay_out
+from sizer.physical.plan import Plan
+from sizer.physical.platform import Platform
+from sizer.physical.quantities import slice_row
+from sizer.physical.racks.power import energy_kwh_per_year
+from sizer.questions.growth.owned_parts import Counted, OwnedParts
+from sizer.questions.growth.purchase_order import Cost, cheapest_sequence
+from sizer.questions.growth.result import Basis, Purchase, Purchases, Way
+from sizer.questions.growth.size import Size
+from sizer.questions.growth.yearly import growth_of
+from sizer.workload.request import SizingRequest
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PurchasePlanner:
+    """Prices the sequences of one platform."""
+
+    request: SizingRequest
+    catalog: Catalog
+    prices: PriceBook
+    platform: Platform
+    needs: tuple[Size, ...]
+    sizes: Sequence[Size]
+    counted: Counted
+    meets: Bools
+    moves: dict[tuple[int, int], int] = field(default_factory=dict)  # of each step looked at
+
+    def best(self) -> tuple[Purchases, Basis, tuple[str, ...]]:
+        """Best sequence that moves no link, what it was chosen by, and the prices that could change it."""
+        growth = growth_of(self.request)
+        deciding = self._deciding()
+        basis: Basis = growth.save
+        if growth.save == "cost" and deciding:
+            basis = "equipment"
+        found = []
+        # A network that grows without a move is preferred among equals: nothing is bought before it is used.
+        for is_prepared in (False, True):
+            path = cheapest_sequence(self.meets, partial(self._cost, is_prepared, basis))
+            if path is not None:
+                cost = self._total(path, is_prepared, basis)
+                found.append((cost, is_prepared, path))
+        cost, is_prepared, path = min(found)  # the prepared way is always open
+        return self._sequence("best", path, is_prepared), basis, deciding if growth.save == "cost" else ()
+
+    def others(self) -> tuple[Purchases, ...]:
+        """All at once, and each year what it needs with the network prepared or growing."""
+        each = tuple(self.sizes.index(need) for need in self.needs)
+        at_once = (len(self.sizes) - 1,) * len(self.needs)
+        return (
+            self._sequence("at-once", at_once, is_prepared=True),
+            self._sequence("prepared", each, is_prepared=True),
+            self._sequence("as-it-grows", each, is_prepared=False),
+        )
+
+    def _parts(self, is_prepared: bool) -> OwnedParts:
+        return self.counted.prepared if is_prepared else self.counted.as_it_grows
+
+    def _deciding(self) -> tuple[str, ...]:
+        """Items without a price of which some sequences buy more, or buy them at another year's price."""
+        steady = growth_of(self.request).price == 1
+        found: dict[str, None] = {}
+        for parts in (self.counted.as_it_grows, self.counted.prepared):
+            change = np.diff(parts.pieces, axis=1)
+            for item, steps in zip(parts.items, change, strict=True):
+                differs = (steps < 0).any() or (not steady and (steps > 0).any())
+                if differs and self._cents(item) is None:
+                    found[item] = None
+        return tuple(found)
+
+    def _cents(self, item: str) -> int | None:
+        """Net price of one piece; None where it is unknown."""
+        if is_free(self.catalog.item(item)):
+            return 0
+        net = self.prices.net(item, self.request.currency)
+        return None if net is None else round(net * 100)
+
+    def _money(self, year: int, items: Sequence[str], pieces: Sequence[int]) -> tuple[int, tuple[str, ...]]:
+        """Cents of what is bought in a year, and those of its items that have no price."""
+        factor = growth_of(self.request).price ** year
+        bought = [(item, count, self._cents(item)) for item, count in zip(items, pieces, strict=True) if count]
+        cents = sum(round(each * factor) * count for _, count, each in bought if each is not None)
+        return cents, tuple(item for item, _, each in bought if each is None)
+
+    def _energy_wh(self, size: int, is_prepared: bool) -> int:
+        watts = float(self._parts(is_prepared).power_typical_w[size])
+        return round(1e3 * energy_kwh_per_year(watts, self.request.site.pue_ratio or 1.0))
+
+    def _energy_cents(self, energy_wh: int) -> int:
+        rental = self.request.rental
+        if rental is None or rental.electricity_per_kwh is None:
+            return 0
+        return round(rental.electricity_per_kwh * energy_wh / 10)
+
+    def _cost(self, is_prepared: bool, basis: Basis, year: int, before: int | None, after: int) -> Cost | None:
+        if before is not None and (after < before or (not is_prepared and self._moved(before, after))):
+            return None  # equipment stays, and so do its links
+        parts = self._parts(is_prepared)
+        cents, _ = self._money(year, parts.items, parts.bought(before, after).tolist())
+        energy_wh = self._energy_wh(after, is_prepared)
+        cents += self._energy_cents(energy_wh)
+        size = self.sizes[after]
+        equipment = size.n_servers + size.storage_nodes
+        if basis == "cost":
+            return cents, energy_wh, equipment
+        return (energy_wh, cents, equipment) if basis == "watts" else (equipment, energy_wh, cents)
+
+    def _total(self, path: Sequence[int], is_prepared: bool, basis: Basis) -> Cost:
+        steps = [self._cost(is_prepared, basis, *step) for step in _steps(path)]
+        known = [step for step in steps if step is not None]
+        return tuple(sum(column) for column in zip(*known, strict=True))
+
+    def _moved(self, before: int, after: int) -> int:
+        """Links of a standing size that end elsewhere in a larger one."""
+        if before == after or self._has_same_network(before, after):
+            return 0
+        if (before, after) not in self.moves:
+            size = self.sizes[after]
+            step, _ = grown(self._plan(before), size.n_servers, size.storage_nodes)
+            self.moves[before, after] = len(step.moved)
+        return self.moves[before, after]
+
+    def _has_same_network(self, before: int, after: int) -> bool:
+        """Whether no network gets another switch, so that every link stays at its port."""
+        switches = [
+            part
+            for network in self.counted.found.networks
+            for part in (network.leaves, network.spines, network.cores, network.gateways)
+        ]
+        return all(part[before] == part[after] for part in switches)
+
+    def _plan(self, place: int) -> Plan:
+        size, request = self.sizes[place], self.request
+        return lay_out(
+            self.platform,
+            slice_row(self.counted.found, place),
+            size.n_servers,
+            size.storage_nodes,
+            catalog=self.catalog,
+            limits=request.limits,
+            existing=request.existing,
+            fabric=request.fabric,
+        )
+
+    def _sequence(self, way: Way, path: Sequence[int], is_prepared: bool) -> Purchases:
+        parts, steps = self._parts(is_prepared), _steps(path)
+        return Purchases(way, is_prepared, tuple(self._purchase(parts, step, is_prepared) for step in steps))
+
+    def _purchase(self, parts: OwnedParts, step: tuple[int, int | None, int], is_prepared: bool) -> Purchase:
+        year, before, after = step
+        bought, out = parts.bought(before, after), parts.taken_out(before, after)
+        cents, unpriced = self._money(year, parts.items, bought.tolist())
+        energy_wh = self._energy_wh(after, is_prepared)
+        has_rate = self.request.rental is not None and self.request.rental.electricity_per_kwh is not None
+        return Purchase(
+            year=year + 1,
+            need=self.needs[year],
+            owned=self.sizes[after],
+            bought=_listed(parts.items, bought),
+            taken_out=_listed(parts.items, out),
+            cost=Sum(Decimal(cents) / 100, len(unpriced)),
+            unpriced=unpriced,
+            energy_cost=Decimal(self._energy_cents(energy_wh)) / 100 if has_rate else None,
+            energy_kwh=energy_wh / 1e3,
+            power_max_w=float(parts.power_max_w[after]),
+            racks=int(parts.racks[after]),
+            rack_units=float(parts.rack_units[after]),
+            moved_links=0 if is_prepared or before is None else self._moved(before, after),
+        )
+
+
+def _steps(path: Sequence[int]) -> list[tuple[int, int | None, int]]:
+    """Year from 0, size before (None: nothing) and after, of every year."""
+    before: list[int | None] = [None, *path[:-1]]
+    return list(zip(range(len(path)), before, path, strict=True))
+
+
+def _listed(items: Sequence[str], pieces: NDArray[np.int64]) -> tuple[tuple[str, int], ...]:
+    return tuple((item, count) for item, count in zip(items, pieces.tolist(), strict=True) if count)

@@ -1,0 +1,351 @@
+"""Scale-up against scale-out: the same GPUs in fewer, larger servers, in more, smaller ones, or of another form."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise, product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import RequestError
+from sizer.base.estimate import Estimate
+from sizer.bom.bill import Bill
+from sizer.bom.customer import unpriced_bill
+from sizer.bom.prices import price_book
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.draws import Draws, streams
+from sizer.catalog.model import Catalog
+from sizer.questions.scale.arrangement_run import StepSplit, asked_of, world
+from sizer.questions.scale.arrangements import Arrangement, LeftOut, arrangements, gpus_used, is_same_host
+from sizer.sizing.design.evaluate_design import design_answer
+from sizer.sizing.design.fixed_design import models
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.search.feasibility import judge
+from sizer.sizing.search.space import lay_out
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest, Target
+from sizer.workload.resolve import ResolvedWorkload, resolve
+
+Floats = NDArray[np.float64]
+Key = Literal["listed", "rate", "rack-units", "watts", "ports"]
+
+# More GPUs than any published cluster of these parts has (1,536) several times over; a larger number is a slip.
+MAX_GPUS = 10_000
+# Storage that is sized anew keeps the GPUs busy with this probability, whatever the request asks of its target.
+_STORAGE_CONFIDENCE = 0.9
+# Worlds in which two arrangements are compared: the ends of their ratio's interval are then known to half a percent.
+_DRAWS = 2_000
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class WayRun:
+    """One workload on one arrangement."""
+
+    answer: WorkloadAnswer
+    split: StepSplit | None  # None for inference, which exchanges no gradients
+    worlds: Floats = field(repr=False, compare=False)  # rate in every draw of the calibration [samples/s]
+
+    def over(self, other: "WayRun", scale: float = 1.0) -> Estimate:
+        """Rate over that of another run, times ``scale``: of the medians, with the 90 % interval over the worlds."""
+        value = float(self.answer.throughput.value) / float(other.answer.throughput.value)
+        low, high = (float(end) for end in np.quantile(self.worlds / other.worlds, (0.05, 0.95)))
+        return Estimate(
+            np.asarray(scale * value), np.asarray(scale * min(low, value)), np.asarray(scale * max(high, value))
+        )
+
+
+@dataclass(frozen=True)
+class Way:
+    """One arrangement as a whole design."""
+
+    arrangement: Arrangement
+    design: DesignAnswer
+    bill: Bill
+    runs: tuple[WayRun, ...]  # of every workload
+
+    @property
+    def n_gpus(self) -> int:
+        """GPUs in use."""
+        return self.arrangement.n_gpus
+
+    @property
+    def rack_units(self) -> float:
+        """Rack units of the whole design, network and storage included. [U]"""
+        return float(self.design.quantities.rack_units[0])
+
+    @property
+    def power_low_w(self) -> float:
+        """Lower end of the draw of all that has a published one. [W]"""
+        return float(self.design.quantities.power_low_w[0])
+
+    @property
+    def power_max_w(self) -> float:
+        """Upper end of the same. [W]"""
+        return float(self.design.quantities.power_max_w[0])
+
+    @property
+    def has_unknown_power(self) -> bool:
+        """Whether a device has no published upper end: both ends then read "at least"."""
+        return bool(self.design.quantities.unknown_power)
+
+    @property
+    def n_switches(self) -> int:
+        """Switches and gateways of all networks."""
+        return self.design.quantities.n_switches
+
+    @property
+    def n_ports(self) -> int:
+        """Ports used on the switches and end points of the compute fabric and the other networks."""
+        return sum(int(net.ports_used[0]) for net in self.design.quantities.networks)
+
+    @property
+    def n_cables(self) -> int:
+        """Cables of all networks."""
+        return self.design.plan.n_links
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two arrangements to be told apart, the second against the first."""
+
+    first: Way
+    second: Way
+
+    @cached_property
+    def relative(self) -> tuple[Estimate, ...]:
+        """Of every workload: rate of the second over that of the first, in the same worlds. [-]"""
+        return tuple(two.over(one) for one, two in zip(self.first.runs, self.second.runs, strict=True))
+
+
+@dataclass(frozen=True)
+class SameGpus:
+    """One number of GPUs in all its arrangements."""
+
+    n_gpus: int
+    ways: tuple[Way, ...]
+    left_out: tuple[LeftOut, ...]
+    storage_nodes: int  # the same in all arrangements on this storage; 0 for local drives and NFS servers
+    storage_is_sized: bool  # False: that of the design, which holds nobody back
+    forms: tuple[Pair, ...]  # the same host with SXM2 modules and, second, with PCIe cards
+
+    @property
+    def first(self) -> Way:
+        """The arrangement that the others are compared with."""
+        return self.ways[0]
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The first arrangement against each of the others."""
+        return tuple(Pair(self.first, way) for way in self.ways[1:])
+
+    def ordered(self, key: Key) -> tuple[Way, ...]:
+        """Arrangements by a key that somebody chose; ties, and no key, leave the order as it is listed."""
+        by = {
+            "listed": lambda _: 0.0,
+            "rate": lambda way: -float(way.runs[0].answer.throughput.value),
+            "rack-units": lambda way: way.rack_units,
+            "watts": lambda way: way.power_max_w,
+            "ports": lambda way: way.n_ports,
+        }
+        return tuple(sorted(self.ways, key=by[key]))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What each GPU of the first arrangement keeps of its rate when there are more servers of the kind."""
+
+    few: Way
+    many: Way
+    share: tuple[Estimate, ...]  # of every workload: rate of a GPU among the many over that among the few [-]
+
+
+@dataclass(frozen=True)
+class UpOrOut:
+    """The comparison, one entry a number of GPUs."""
+
+    comparisons: tuple[SameGpus, ...]
+
+    @cached_property
+    def kept(self) -> tuple[Kept, ...]:
+        """From each number of GPUs to the next larger one, where the same servers are used to the same degree."""
+        firsts = sorted((one.first for one in self.comparisons), key=lambda way: way.n_gpus)
+        return tuple(
+            Kept(
+                few,
+                many,
+                tuple(two.over(one, few.n_gpus / many.n_gpus) for one, two in zip(few.runs, many.runs, strict=True)),
+            )
+            for few, many in pairwise(firsts)
+            if few.arrangement.gpus_used == many.arrangement.gpus_used
+        )
+
+    @cached_property
+    def has_training(self) -> bool:
+        """Whether any workload exchanges gradients."""
+        return any(run.split is not None for one in self.comparisons for way in one.ways for run in way.runs)
+
+
+def up_or_out(
+    asked: SizingRequest | SizingResult,
+    catalog: Catalog,
+    calibration: Calibration | None = None,
+    n_gpus: int | Sequence[int] | None = None,
+) -> UpOrOut:
+    """The same number of GPUs arranged in servers of several kinds and numbers.
+
+    Parameters
+    ----------
+    asked : SizingRequest or SizingResult
+        A request is sized first; servers, storage and fabric of its design come first in the comparison.
+    catalog : Catalog
+    calibration : Calibration, optional
+        Default: the stored one.
+    n_gpus : int or sequence of int, optional
+        GPUs of the arrangements, 2 to 10,000; default: those that the design uses. [-]
+
+    Returns
+    -------
+    UpOrOut
+        Without comparisons where the catalogue no longer holds the parts of a design.
+
+    Raises
+    ------
+    RequestError
+        If a number of GPUs is out of range, or the request names something that the catalogue does not have.
+    InfeasibleError
+        If a request has no design.
+
+    Notes
+    -----
+    Every number comes from the models that size clusters
+    (:func:`~sizer.sizing.design.evaluate_design.design_answer`). Storage is the same in all arrangements: that of the design where it holds no full server back, else as many nodes as those that
+    read most need. Idle GPUs of servers that are not full stand in rack units, watts and price. Ratios of rates come
+    from 2,000 draws of the calibration in which both arrangements share every parameter, so that they are far better
+    known than the rates; the seed is fixed.
+    """
+    fitted = calibration if calibration is not None else stored_calibration()
+    result = asked if isinstance(asked, SizingResult) else size(asked, catalog, fitted)
+    counts = [_gpus(result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
+    for count in counts:
+        if isinstance(count, bool) or not 1 <= count <= MAX_GPUS:
+            raise RequestError(f"n_gpus = {count} is outside 1..{MAX_GPUS}")
+    if any(model is None for model in models(result, catalog, fitted)):
+        return UpOrOut(())
+    draws = Draws(fitted, _DRAWS, streams(_SEED))
+    return UpOrOut(tuple(_compared(result, count, catalog, draws) for count in dict.fromkeys(counts)))
+
+
+def allowed_kinds(result: SizingResult, catalog: Catalog) -> int:
+    """Kinds of full servers that a request allows for as many GPUs as the design uses, quickly counted."""
+    found, _ = arrangements(result.request, result.design, _gpus(result), catalog)
+    return sum(one.kind != "spread" and one.is_allowed for one in found)
+
+
+def _compared(result: SizingResult, n_gpus: int, catalog: Catalog, draws: Draws) -> SameGpus:
+    found, left_out = arrangements(result.request, result.design, n_gpus, catalog)
+    works = resolve(result.request, catalog, draws.calibration.measured)
+    nodes = result.design.storage_nodes
+    is_sized = result.design.storage_nodes > 0 and n_gpus != _gpus(result)
+    if is_sized:
+        nodes = _nodes_needed(result.request, found, catalog, draws.calibration)
+    designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in found]
+    held_back = any(one.kind != "spread" and _is_held_back(of) for one, of in zip(found, designs, strict=True))
+    if result.design.storage_nodes and not is_sized and held_back:
+        is_sized, nodes = True, max(nodes, _nodes_needed(result.request, found, catalog, draws.calibration))
+        designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in found]
+    worlds = [
+        [world(result.request, work, one, design, catalog, draws) for one, design in zip(found, designs, strict=True)]
+        for work in works
+    ]
+    ways = tuple(
+        Way(
+            arrangement=one,
+            design=design,
+            bill=_bill(result, design),
+            runs=tuple(
+                WayRun(answer, of_work[place].split(answer), of_work[place].rates)
+                for answer, of_work in zip(design.workloads, worlds, strict=True)
+            ),
+        )
+        for place, (one, design) in enumerate(zip(found, designs, strict=True))
+    )
+    forms = tuple(
+        Pair(ways[one], ways[other])
+        for one, other in product(range(len(ways)), repeat=2)
+        if _is_form_pair(found[one], found[other])
+    )
+    return SameGpus(n_gpus, ways, left_out, nodes, is_sized, forms)
+
+
+def _is_form_pair(one: Arrangement, other: Arrangement) -> bool:
+    forms = tuple(of.platform.gpu.form_factor.value for of in (one, other))
+    is_like = one.is_full and other.is_full and one.n_servers == other.n_servers
+    return is_like and forms == ("sxm2", "pcie") and is_same_host(one.platform.server, other.platform.server)
+
+
+def _gpus(result: SizingResult) -> int:
+    return result.design.n_servers * gpus_used(result.request, result.design.platform)
+
+
+def _nodes_needed(
+    request: SizingRequest, found: Sequence[Arrangement], catalog: Catalog, calibration: Calibration
+) -> int:
+    """Storage nodes with which every arrangement keeps its GPUs busy, or the most that the system has.
+
+    Half-used servers do not count: validation runs faster on more hosts, and the storage of all rows would follow.
+    """
+    most = 0
+    for one in found:
+        if one.kind == "spread" or one.platform.storage.id != found[0].platform.storage.id:
+            continue
+        target = Target(gpus_busy=one.n_gpus)
+        wanted = asked_of(request, one).model_copy(
+            update={
+                "confidence": max(request.confidence, _STORAGE_CONFIDENCE),
+                "workload": tuple(work.model_copy(update={"target": target}) for work in request.workload),
+            }
+        )
+        works = resolve(wanted, catalog, calibration.measured)
+        space = lay_out(1, one.n_servers, one.n_servers)
+        judged = judge(wanted, works, [one.platform], space, catalog, calibration)
+        most = max(most, int(judged.storage_nodes[0]))
+    return most
+
+
+def _design(
+    result: SizingResult,
+    one: Arrangement,
+    nodes: int,
+    works: Sequence[ResolvedWorkload],
+    catalog: Catalog,
+    calibration: Calibration,
+) -> DesignAnswer:
+    design = result.design
+    is_same = (one.kind, one.n_servers, nodes) == ("design", design.n_servers, design.storage_nodes)
+    if is_same and one.gpus_used == gpus_used(result.request, one.platform):
+        return design
+    return design_answer(
+        asked_of(result.request, one),
+        works,
+        one.platform,
+        one.n_servers,
+        nodes if one.platform.storage.id == design.platform.storage.id else 0,
+        catalog,
+        calibration,
+        price_book(catalog),
+        "",
+        is_documented=False,
+    )
+
+
+def _is_held_back(design: DesignAnswer) -> bool:
+    return any(answer.bottleneck in ("storage", "network") for answer in design.workloads)
+
+
+def _bill(result: SizingResult, design: DesignAnswer) -> Bill:
+    """The bill; what a customer's copy does not offer has no price in it."""
+    is_told = design is result.design or not result.design.bill.is_customer_copy
+    return design.bill if is_told else unpriced_bill(design.bill)

@@ -1,0 +1,111 @@
+"""One workload on one arrangement of GPUs: where a step's time goes, and its rate in every draw of the calibration."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.calibrate.draws import Draws
+from sizer.catalog.model import Catalog
+from sizer.perf.preprocess import decode_samples_per_s
+from sizer.perf.step import TrainingRun
+from sizer.questions.scale.arrangements import Arrangement
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.search import evaluate
+from sizer.sizing.search.platform_columns import compute_groups
+from sizer.sizing.search.posterior import core_seconds, log_scatter
+from sizer.sizing.search.workload_run import run_on
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StepSplit:
+    """Where the time of a training step goes, at the medians. [s]
+
+    ``inside_s`` and ``between_s`` are the whole exchange, hidden or not; the other four add up to the step.
+    """
+
+    compute_s: float
+    inside_s: float
+    between_s: float
+    exposed_s: float  # exchange that computation does not hide
+    waiting_s: float  # of the GPUs for the slowest one
+    data_s: float  # for host decode, network or storage
+
+    @property
+    def exchange_s(self) -> float:
+        """The whole gradient exchange."""
+        return self.inside_s + self.between_s
+
+    @property
+    def step_s(self) -> float:
+        """The whole step."""
+        return self.compute_s + self.exposed_s + self.waiting_s + self.data_s
+
+
+def asked_of(request: SizingRequest, one: Arrangement) -> SizingRequest:
+    """The request on so many GPUs of each server."""
+    only = request.platforms.model_copy(update={"gpus_per_server": None if one.is_full else one.gpus_used})
+    return request.model_copy(update={"platforms": only})
+
+
+@dataclass(frozen=True)
+class World:
+    """One workload on one arrangement in every draw."""
+
+    steps: TrainingRun | None
+    terms: Floats
+    rates: Floats  # (draws,) [samples/s]
+
+    def split(self, answer: WorkloadAnswer) -> StepSplit | None:
+        """Parts of a step; what storage, network and host decode take from the median rate is waiting for data."""
+        if self.steps is None:
+            return None
+        times = self.steps.times(self.terms)
+        compute_s, exposed_s, waiting_s = (
+            float(part.flat[0]) for part in (times.compute_s, times.exposed_s, times.waiting_s)
+        )
+        step_s = float(self.steps.samples.flat[0]) / float(answer.throughput.value)
+        return StepSplit(
+            compute_s=compute_s,
+            inside_s=float(times.inside_s.flat[0]),
+            between_s=float(times.between_s.flat[0]),
+            exposed_s=exposed_s,
+            waiting_s=waiting_s,
+            data_s=max(step_s - compute_s - exposed_s - waiting_s, 0.0),
+        )
+
+
+def world(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    one: Arrangement,
+    design: DesignAnswer,
+    catalog: Catalog,
+    draws: Draws,
+) -> World:
+    """A workload on an arrangement under the draws; ``design`` has the storage and the gateway."""
+    gateway = float(design.quantities.gateway_bytes_per_s[0])
+    platforms = [one.platform]
+    run = run_on(
+        asked_of(request, one),
+        work,
+        one.platform,
+        [one.n_servers],
+        design.storage_nodes,
+        gateway,
+        catalog,
+        draws.calibration,
+    )
+    (group,), _ = compute_groups(platforms)
+    (terms,) = evaluate.group_terms(work, platforms, run.servers, draws.calibration, catalog)
+    steps = evaluate.step_run(work, platforms, run.cols, run.servers, catalog)
+    gpu = steps.samples_per_s(draws.step_values(terms)) * np.exp(log_scatter(work, terms, group, draws))
+    decode = decode_samples_per_s(run.servers * run.cols.cores, core_seconds(work, draws))
+    # Storage and network are the same system in all arrangements: their spread would not tell these apart.
+    path = min(float(run.warm.storage.median.flat[0]), float(run.warm.network.median.flat[0]))
+    rates = np.minimum(np.minimum(gpu, decode), path)
+    return World(steps if isinstance(steps, TrainingRun) else None, terms.values, rates)

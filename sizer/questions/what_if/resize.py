@@ -1,0 +1,122 @@
+"""A request with some inputs changed, sized anew on the platform of a design: the counts, without plan and bill."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.physical.components import Quantities
+from sizer.questions.what_if.input_grid import with_gpu_speed
+from sizer.questions.what_if.varied_input import GPU_SPEED, request_changes
+from sizer.sizing.design import verdict as advice
+from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.search.ranking import Ranking
+from sizer.sizing.search.recommend import search
+from sizer.workload.request import SizingRequest
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SizedAnew:
+    """What a changed request needs. ``reason`` says why nothing on this platform meets it; then all counts are 0."""
+
+    n_servers: int = 0
+    n_gpus: int = 0
+    storage_nodes: int = 0
+    fabric_switches: int = 0  # of the compute fabric
+    switches: int = 0  # of all networks
+    racks: int = 0
+    rack_units: float = 0.0
+    power_w: float = 0.0  # at most, without parts whose draw is not published
+    has_unknown_power: bool = False  # such parts are there, so that it is no upper end
+    reason: str = ""
+    model: Model | None = None  # the workload on the new design; None where there is none
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether some number of servers meets the changed request."""
+        return self.model is not None
+
+
+def sized_anew(model: Model, values: Mapping[str, float], *, says_why: bool = True) -> SizedAnew:
+    """Size the request of a design with some inputs changed, on the design's servers and storage.
+
+    Parameters
+    ----------
+    model : Model
+        The workload that is changed, on the design that the request has now. The other workloads stay as they are.
+    values : mapping of str to float
+        Key of an input -> its value.
+    says_why : bool
+        Whether to look for the reason where nothing meets the request, which takes time.
+
+    Returns
+    -------
+    SizedAnew
+
+    Notes
+    -----
+    The search is that of ``size`` over fabrics, GPUs and drives of one kind of server and storage, with all limits of
+    the request: where the request allows no other kind, the counts are those that ``size`` gives.
+    """
+    catalog = with_gpu_speed(model.catalog, model.platform.gpu, values.get(GPU_SPEED, 1.0))
+    try:
+        request = changed_request(model, values)
+        counting = search(request, catalog, model.calibration, only=model.platform.key)
+    except (RequestError, InfeasibleError) as error:
+        return SizedAnew(reason=str(error))
+    order = Ranking(counting).first(1)
+    if not order:
+        return SizedAnew(reason=advice.why_infeasible(counting) if says_why else "No design meets it.")
+    row, judged = order[0], counting.judged
+    index, local = divmod(row, len(judged.space.sizes))
+    found = counting.of(index).found
+    servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
+    platform = judged.platforms[index]
+    return SizedAnew(
+        n_servers=servers,
+        n_gpus=servers * platform.gpus_per_server,
+        storage_nodes=nodes,
+        fabric_switches=_switches(found, local, "compute fabric"),
+        switches=_switches(found, local),
+        racks=int(found.racks[local] + found.existing_racks[local]),
+        rack_units=float(found.rack_units[local]),
+        power_w=float(found.power_max_w[local]),
+        has_unknown_power=any(
+            part.item in found.unknown_power and part.quantity[local] > 0 for part in found.components
+        ),
+        model=replace(
+            model,
+            request=request,
+            works=judged.works,
+            platform=platform,
+            n_servers=servers,
+            storage_nodes=nodes,
+            gateway_bytes_per_s=float(found.gateway_bytes_per_s[local]),
+            catalog=catalog,
+        ),
+    )
+
+
+def changed_request(model: Model, values: Mapping[str, float]) -> SizingRequest:
+    """The request with some inputs changed; those that no request states are left out.
+
+    Raises
+    ------
+    RequestError
+        If it does not allow such a value.
+    """
+    asked, whole = request_changes(model, values)
+    data = model.request.model_dump(exclude_none=True)
+    works = list(data["workload"])
+    works[model.index] = {**works[model.index], **asked}
+    return SizingRequest.from_dict({**data, **whole, "workload": works}, "what if")
+
+
+def _switches(found: Quantities, row: int, name: str = "") -> int:
+    """Switches of the networks of one name, of all rails; without a name those of all networks."""
+    networks = [network for network in found.networks if name in ("", network.name.partition(",")[0])]
+    return sum(int(network.leaves[row] + network.spines[row] + network.cores[row]) for network in networks)

@@ -1,0 +1,314 @@
+"""What would change the answer: the design held fixed while one thing after the other lies at either end."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from sizer.base.quantities import by_count, grouped, si, significant
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.catalog.labels import sample_unit
+from sizer.catalog.model import Catalog
+from sizer.perf.pipeline import Stages
+from sizer.physical.capacity import usable_bytes
+from sizer.sizing.design.fixed_design import Model, models, pinned, rates_of
+from sizer.sizing.result import SizingResult
+from sizer.sizing.search import evaluate
+from sizer.sizing.search.recommend import MAX_SERVERS
+from sizer.sizing.search.servers_needed import Pin, Sizes
+from sizer.workload.request import Workload
+from sizer.workload.resolve import DEFAULT_BATCH
+
+# An influence that moves the result by less than this share is left out: the models do not tell it from nothing.
+LEAST_REACH = 0.005
+# Ends of a two-sided 90 % interval.
+LOW, HIGH = 0.05, 0.95
+# Quantities of the request are halved and doubled: the smallest steps that GPUs and batches come in.
+FACTORS = (0.5, 2.0)
+# Servers are sought up to this many times those of the design, and on small designs up to so many.
+_SEARCH_FACTOR, _SEARCH_LEAST = 4, 8
+MAX_BATCH = 65_536
+
+
+@dataclass(frozen=True)
+class Influence:
+    """One thing that the result hangs on, at its two ends with all else as it is."""
+
+    key: str
+    label: str
+    stage: str  # key of STAGES whose colour it takes: the stage itself, or the one that limits at the slower end
+    low_text: str  # the lower end tried, in words with its unit
+    high_text: str
+    low: float  # the design's metric at the lower end
+    high: float
+    low_servers: int | None  # GPU servers that the request would then need on this platform; None: not sought, or none
+    high_servers: int | None
+    basis: str  # where the two ends come from
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """All influences on one workload, the largest reach first."""
+
+    workload: str
+    metric: Literal["samples/s", "s"]  # "s": time to train, where the target is one
+    base: float
+    target: float | None  # None: a number of GPUs is to be kept busy
+    influences: tuple[Influence, ...]
+
+
+class _End(NamedTuple):
+    """One end of an influence: stages and epochs there, and how the servers needed are found."""
+
+    text: str
+    model: Model  # for the request as it is, or changed
+    warm: Stages
+    cold: Stages
+    n_epochs: float | None = None  # None: as many as the model says
+    pin: Pin | None = None
+
+    @classmethod
+    def of(cls, text: str, model: Model) -> "_End":
+        """End at which a request as given is run."""
+        return cls(text, model, model.run.warm, model.run.cold)
+
+
+class _Trial(NamedTuple):
+    key: str
+    label: str
+    low: _End
+    high: _End
+    basis: str
+    stage: str | None = None  # None: the one that limits at the slower end
+    is_searched: bool = True
+
+
+def sensitivities(
+    result: SizingResult, catalog: Catalog, calibration: Calibration | None = None
+) -> tuple[Sensitivity, ...]:
+    """Influences on every workload of a result.
+
+    Parameters
+    ----------
+    result : SizingResult
+    catalog : Catalog
+    calibration : Calibration, optional
+        Default: the stored one.
+
+    Returns
+    -------
+    tuple of Sensitivity
+        One a workload; without those whose parts the catalogue does not hold. Metrics in samples/s or s.
+
+    Notes
+    -----
+    The design stays as it is: servers, storage nodes and gateways. Of a stage, one capacity is known to lie at an end
+    of its 90 % interval, the others keep their spread, and ``stage_capacity.throughput`` joins them as it does for the
+    answer itself; a stage without spread (a line rate) has no influence then. What the request states is changed in
+    the request, which is read and run anew. A recipe's epochs follow the global batch. A change that the request does
+    not allow is left out, and so is one that moves the result by less than :data:`LEAST_REACH`.
+    """
+    fitted = calibration if calibration is not None else stored_calibration()
+    return tuple(_of_workload(model) for model in models(result, catalog, fitted) if model is not None)
+
+
+def _of_workload(model: Model) -> Sensitivity:
+    target = model.work.request.target
+    trials = [*_stages(model), *_epochs(model), *_requests(model)]
+    as_it_is, *metrics = _metrics([_End.of("", model), *(end for trial in trials for end in (trial.low, trial.high))])
+    known: dict[int, Sizes] = {}
+    found = []
+    for trial, low, high in zip(trials, metrics[::2], metrics[1::2], strict=True):
+        if trial.low.pin is not None:
+            # A stage known to be slow ends the doubt that it is slower still; that alone is no gain.
+            worse, better = (max, min) if model.is_timed else (min, max)
+            low, high = worse(low, as_it_is), better(high, as_it_is)
+        reach = max(abs(metric / as_it_is - 1) for metric in (low, high))
+        if reach >= LEAST_REACH:
+            found.append((reach, _influence(trial, low, high, known)))
+    return Sensitivity(
+        workload=model.work.request.name,
+        metric="s" if model.is_timed else "samples/s",
+        base=as_it_is,
+        target=target.time_to_train_s if model.is_timed else target.samples_per_s,
+        influences=tuple(influence for _, influence in sorted(found, key=lambda one: -one[0])),
+    )
+
+
+def _metrics(ends: Sequence[_End]) -> list[float]:
+    """Metric at every end; one pass over all of them, as one costs hardly less."""
+    warm, cold = (rates_of(stages).tolist() for stages in ([end.warm for end in ends], [end.cold for end in ends]))
+    return [
+        end.model.metric(rate, cold_rate, end.n_epochs) for end, rate, cold_rate in zip(ends, warm, cold, strict=True)
+    ]
+
+
+def _influence(trial: _Trial, low: float, high: float, known: dict[int, Sizes]) -> Influence:
+    ends = (trial.low, trial.high)
+    servers = [_servers(end, known) if trial.is_searched else None for end in ends]
+    is_low_slower = (low < high) != trial.low.model.is_timed
+    return Influence(
+        key=trial.key,
+        label=trial.label,
+        stage=_limiting(ends[0] if is_low_slower else ends[1]) if trial.stage is None else trial.stage,
+        low_text=trial.low.text,
+        high_text=trial.high.text,
+        low=low,
+        high=high,
+        low_servers=servers[0],
+        high_servers=servers[1],
+        basis=trial.basis,
+    )
+
+
+def _limiting(end: _End) -> str:
+    """Stage that limits at an end: what the change would make the bottleneck."""
+    capacity = end.warm.by_key()
+    del capacity["exchange"]  # what is not hidden of it counts with the GPUs
+    return min(capacity, key=lambda key: float(capacity[key].median.flat[0]))
+
+
+def _servers(end: _End, known: dict[int, Sizes]) -> int | None:
+    """Servers that the request needs at an end; ``known`` holds the sizes of the requests that were run already."""
+    model = end.model
+    if id(model) not in known:
+        most = min(model.request.limits.servers or MAX_SERVERS, max(_SEARCH_FACTOR * model.n_servers, _SEARCH_LEAST))
+        known[id(model)] = Sizes.of(model.request, model.works, model.platform, most, model.catalog, model.calibration)
+    return known[id(model)].fewest(end.pin)
+
+
+def _stages(model: Model) -> Iterator[_Trial]:
+    """Each stage at the ends of its interval; the exchange is part of the GPUs' step."""
+    labels = {
+        "storage": "Read rate of the storage",
+        "network": "Network to the storage",
+        "decode": "Decoding on the hosts",
+        "gpu": "Rate of the GPUs",
+    }
+    fitted = "90\u202f% interval of the calibration"
+    basis = {"gpu": fitted, "decode": fitted}
+    run = model.run
+    for key, label in labels.items():
+        rates = [float(run.cold.by_key()[key].quantile(probability).flat[0]) for probability in (LOW, HIGH)]
+        if rates[0] == rates[1]:
+            continue
+        low, high = (
+            _End(
+                _capacity_text(model, key, rate),
+                model,
+                pinned(run.warm, key, probability),
+                pinned(run.cold, key, probability),
+                pin=Pin(model.index, key, probability),
+            )
+            for rate, probability in zip(rates, (LOW, HIGH), strict=True)
+        )
+        published = "90\u202f% of the span between its published rates"
+        yield _Trial(key, label, low, high, basis.get(key, published), key)
+
+
+def _capacity_text(model: Model, key: str, rate: float) -> str:
+    """Capacity of a stage: in bytes on the way of the files, in samples where they are worked on."""
+    if key in ("storage", "network"):
+        return si(rate * model.work.sample_bytes, "B/s")
+    return si(rate, sample_unit(model.work.dnn))
+
+
+def _epochs(model: Model) -> Iterator[_Trial]:
+    """Epochs at the ends of their interval, where they make the time to train."""
+    run = model.run
+    length = evaluate.epochs(model.work, run.cols, run.servers, model.calibration)
+    if not model.is_timed or length is None:
+        return
+    low, high = (
+        _End.of(_epochs_text(count), model)._replace(n_epochs=count)
+        for count in (float(length.low[0]), float(length.high[0]))
+    )
+    # Servers are not sought: on other sizes the batch, and with it the curve's interval, is another.
+    basis = "90\u202f% interval of the curve through the recipe's published runs"
+    yield _Trial("epochs", "Epochs to the target", low, high, basis, "", is_searched=False)
+
+
+def _requests(model: Model) -> Iterator[_Trial]:
+    """What the request states, changed at both ends."""
+    for key, label, changes in _request_changes(model):
+        made = [(text, model.asked(**change) if change else model) for text, change in changes]
+        ends = [_End.of(text, other) for text, other in made if other is not None]
+        if len(ends) == len(changes):
+            yield _Trial(key, label, ends[0], ends[1], _basis(key))
+
+
+def _epochs_text(count: float) -> str:
+    return f"{significant(count)} epochs"
+
+
+def _request_changes(model: Model) -> Iterator[tuple[str, str, list[tuple[str, dict[str, object]]]]]:
+    """Key, label and both ends of what the request states: text, and changed keys (none: as asked)."""
+    work, batch = model.work, model.work.batch_per_gpu
+    size, data = work.sample_bytes, work.dataset_bytes
+    # As many samples as before: a data set of larger samples is larger.
+    yield (
+        "sample-size",
+        "Size of a sample",
+        [(_size_text(model, size * f), {"sample_bytes": size * f, "dataset_bytes": data * f}) for f in FACTORS],
+    )
+    yield (
+        "dataset-size",
+        "Size of the data set",
+        [(_data_text(model, data * f), {"sample_bytes": size, "dataset_bytes": data * f}) for f in FACTORS],
+    )
+    batches = (max(1, int(batch * FACTORS[0])), min(MAX_BATCH, int(batch * FACTORS[1])))
+    yield (
+        "batch",
+        "Batch per GPU",
+        [(_batch_text(count), {"batch_per_gpu": count}) for count in batches],
+    )
+    kinds = {"page-cache": "page cache of the servers", "pinned": "data pinned in the servers' memory"}
+    if work.request.cache != "none":
+        ends: list[tuple[str, dict[str, object]]] = [
+            ("every read from the storage", {"cache": "none"}),
+            (kinds[work.request.cache], {}),
+        ]
+        yield "cache", "Cache in the servers", ends
+    if {"mixed", "fp32"} <= set(work.stack.precisions):
+        yield "precision", "Precision", _precisions(work.request, work.stack.id, batch)
+
+
+def _precisions(asked: Workload, stack: str, batch: int) -> list[tuple[str, dict[str, object]]]:
+    """Single and mixed precision; the other one than asked with the batch that fits the same memory."""
+    ratio = DEFAULT_BATCH["mixed"] // DEFAULT_BATCH["fp32"]
+    other = max(1, batch // ratio) if asked.precision == "mixed" else min(MAX_BATCH, batch * ratio)
+    ends: list[tuple[str, dict[str, object]]] = []
+    for precision, name in (("fp32", "single precision"), ("mixed", "mixed precision")):
+        is_asked = precision == asked.precision
+        text = f"{name}, {_batch_text(batch if is_asked else other)}"
+        changes: dict[str, object] = {"precision": precision, "batch_per_gpu": other, "stack": stack}
+        ends.append((text, {} if is_asked else changes))
+    return ends
+
+
+def _size_text(model: Model, size: float) -> str:
+    if model.work.dnn.sample == "image":
+        return f"{si(size, 'B')} an image"
+    return f"{si(size, 'B')} a sample"
+
+
+def _data_text(model: Model, size: float) -> str:
+    holds = float(usable_bytes(model.platform.storage, model.platform.capacity_option, model.storage_nodes))
+    if np.isfinite(holds) and size > holds:
+        return f"{si(size, 'B')}, more than the storage holds"
+    return si(size, "B")
+
+
+def _batch_text(count: int) -> str:
+    return by_count(count, f"{grouped(count)} sample a GPU", f"{grouped(count)} samples a GPU")
+
+
+def _basis(key: str) -> str:
+    if key == "batch":
+        return "half and twice the request; whether it fits the GPUs' memory is not checked"
+    if key == "cache":
+        return "without a cache, and as requested"
+    if key == "precision":
+        return "as requested, and the other one that the stack has; mixed precision doubles the batch that fits"
+    return "half and twice the request"

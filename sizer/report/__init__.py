@@ -1,1 +1,0 @@
-"""The guide: charts, prepared words and numbers, pages."""

@@ -1,0 +1,220 @@
+"""What every size of a platform has left after a loss, from its counts of switches and ports.
+
+The losses of one laid-out design are told by ``failure_cases``; here the same follows for all sizes at once from the
+rule that deals the ports out. Where these do not come out even, the worst device stands for all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.links import fabric_ports
+from sizer.catalog.schema import Device
+from sizer.physical.capacity import counts_nodes
+from sizer.physical.networks.compute_fabric import compute_fabric
+from sizer.physical.networks.fat_tree import Fabric
+from sizer.physical.networks.members import shape
+from sizer.physical.networks.storage_networks import front_end_kind, front_end_ports, own_front_end
+from sizer.physical.platform import Platform
+from sizer.physical.platforms import own_network_ports
+from sizer.physical.protection import nodes_survived
+from sizer.workload.request import Fabric as FabricAsked
+from sizer.workload.request import Loss
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_ON_FABRIC = ("fabric", "gateway", "spine")
+
+
+@dataclass(frozen=True)
+class SizesLeft:
+    """What is left of every size of one platform after one loss. Arrays over the sizes; shares of line rates."""
+
+    is_left: Bools  # something to run on, and a way to the data
+    n_servers: Ints
+    exchange: Floats
+    file: Floats
+    ports: Floats  # of the storage nodes that are left
+    gateway_ways: Ints  # switches that share the uplinks of the gateways, one of which is lost; 0: none is
+    nodes_lost: Ints
+    node_ways: Ints  # switches that share storage nodes of one port each, one of which is lost; 0: none is
+
+    @classmethod
+    def whole(cls, sizes: Ints) -> "SizesLeft":
+        """Nothing lost yet."""
+        one, zero = np.ones(sizes.shape), np.zeros_like(sizes)
+        return cls(np.ones(sizes.shape, dtype=bool), sizes, one, one, one, zero, zero, zero)
+
+
+def left_after(loss: Loss, platform: Platform, sizes: Ints, nodes: int, fabric: FabricAsked) -> Iterator[SizesLeft]:
+    """What is left after each way of losing one part of a kind; nothing where the platform has no such part."""
+    whole = SizesLeft.whole(sizes)
+    if loss == "server":
+        yield replace(whole, is_left=sizes > 1, n_servers=np.maximum(sizes - 1, 1))
+    elif loss == "storage-node" and platform.storage.kind != "local":
+        survives = counts_nodes(platform.storage) and (nodes_survived(platform.storage) or 0) >= 1
+        yield replace(whole, is_left=np.full(sizes.shape, survives), nodes_lost=np.ones_like(sizes))
+    elif loss == "gateway" and platform.gateway is not None:
+        # Each node has as many ports on another gateway.
+        kept = np.full(sizes.shape, platform.has_spare_gateway)
+        yield replace(whole, is_left=kept, ports=np.full(sizes.shape, 0.5))
+    elif loss == "feed" and _one_inlet(platform):
+        yield replace(whole, is_left=np.zeros(sizes.shape, dtype=bool))
+    elif loss == "switch":
+        yield from _without_switch(platform, sizes, nodes, fabric, whole)
+
+
+def _without_switch(
+    platform: Platform, sizes: Ints, nodes: int, fabric: FabricAsked, whole: SizesLeft
+) -> Iterator[SizesLeft]:
+    rows = shape(platform, sizes, np.full(sizes.shape, nodes), fabric.spare_servers)
+    if platform.fabric_switch is not None:
+        planes = compute_fabric(platform, rows, fabric).planes
+        each = fabric_ports(platform.server.ports, platform.fabric)
+        carries_files = platform.attachment in _ON_FABRIC
+        for number, plane in enumerate(planes):
+            has_files = carries_files and number == 0
+            if len(planes) == 1:
+                leaf = _leaf_lost(platform, plane.tree, sizes, each, whole, has_files=has_files)
+            else:
+                others = np.full(sizes.shape, 1 - 1 / len(planes))
+                # Servers on the lost leaf of the rail that leads to the storage read nothing more.
+                leaf = _leaf_lost(platform, plane.tree, sizes, 1, whole, has_files=has_files) if has_files else whole
+                leaf = replace(leaf, exchange=others)
+            yield _where_any(plane.tree, leaf, whole)
+            yield from _above(platform, plane.tree, whole, len(planes), has_files=has_files)
+    if platform.attachment == "own network":
+        tree = own_front_end(platform, rows).planes[0].tree
+        ports = own_network_ports(platform.server, front_end_kind(platform), platform.fabric)
+        leaf = _leaf_lost(platform, tree, sizes, ports, whole, has_files=True)
+        yield _where_any(tree, replace(leaf, exchange=whole.exchange), whole)
+        for above in _above(platform, tree, whole, 1, has_files=True):
+            yield replace(above, exchange=whole.exchange)
+
+
+def _where_any(tree: Fabric, left: SizesLeft, whole: SizesLeft) -> SizesLeft:
+    """What is left where the network has a switch at all."""
+    some = tree.leaves + tree.spines > 0
+    parts = {name: np.where(some, part, getattr(whole, name)) for name, part in vars(left).items()}
+    return SizesLeft(**parts)
+
+
+def _leaf_lost(
+    platform: Platform, tree: Fabric, sizes: Ints, ports: int, whole: SizesLeft, *, has_files: bool
+) -> SizesLeft:
+    """Without one leaf, of devices whose ports are dealt out over the leaves."""
+    leaves = np.maximum(tree.leaves, 1)
+    kept = (ports - np.ceil(ports / leaves)) / ports
+    # Of servers with one port those on the lost leaf are gone; the others keep all they had.
+    n_servers = np.where(kept > 0, sizes, sizes - np.ceil(sizes / leaves).astype(np.int64))
+    share = np.where(kept > 0, kept, 1.0)
+    left = replace(
+        whole,
+        is_left=(tree.leaves > 1) & (n_servers > 0),
+        n_servers=np.maximum(n_servers, 1),
+        exchange=share,
+        file=share if has_files else whole.file,
+    )
+    if not has_files or platform.attachment == "spine":
+        return left
+    if platform.attachment == "gateway":
+        return replace(left, gateway_ways=leaves)
+    if not counts_nodes(platform.storage):
+        return replace(left, is_left=np.zeros(sizes.shape, dtype=bool))  # the one port of the head node
+    if front_end_ports(platform) == 1 and platform.back_end_switch is None:
+        # The fabric has so many leaves that the data survive the nodes of one (``compute_fabric``).
+        survived = nodes_survived(platform.storage) or 0
+        return replace(left, is_left=left.is_left & (survived > 0), nodes_lost=np.full(sizes.shape, survived))
+    return _fewer_node_ports(left, front_end_ports(platform), leaves)
+
+
+def _fewer_node_ports(left: SizesLeft, ports: int, switches: Ints) -> SizesLeft:
+    kept = (ports - np.ceil(ports / switches)) / ports
+    is_cut = kept <= 0
+    return replace(left, ports=np.where(is_cut, 1.0, kept), node_ways=np.where(is_cut, switches, 0))
+
+
+def _above(platform: Platform, tree: Fabric, whole: SizesLeft, rails: int, *, has_files: bool) -> Iterator[SizesLeft]:
+    """Without one spine, and without one core where there are three levels."""
+    if not np.count_nonzero(tree.spines):
+        return
+    up = tree.leaf_spine_cables // np.maximum(tree.leaves, 1)
+    is_deep = tree.cores > 0
+    groups = np.where(is_deep, tree.cores // np.maximum(up, 1), 1)
+    for there, ways in ((tree.spines > 0, np.where(is_deep, up, tree.spines)), (is_deep, groups)):
+        if not np.count_nonzero(there):
+            continue
+        share = np.where(there, 1 - 1 / np.maximum(ways, 1), 1.0)
+        one = np.ones(share.shape)
+        left = replace(
+            whole,
+            # A network of spines alone is a director; one that holds leaves apart from each other leaves none in reach.
+            is_left=~there | ((ways > 1) & (tree.leaves > 0)) | (rails > 1 and not has_files),
+            exchange=np.maximum(1 - (1 - share) / rails, 1 - 1 / rails if rails > 1 else 0.0),
+            file=share if has_files else one,
+        )
+        left = replace(left, exchange=np.where(left.exchange > 0, left.exchange, 1.0))
+        left = replace(left, file=np.where(left.file > 0, left.file, 1.0))
+        if has_files and platform.attachment == "spine" and counts_nodes(platform.storage):
+            left = _fewer_node_ports(left, front_end_ports(platform), np.maximum(tree.spines, 1))
+        yield left
+
+
+def _one_inlet(platform: Platform) -> Device | None:
+    """A device of the way from the data to the GPUs that goes dark with its feed, where there is one."""
+    head = platform.head_node if platform.storage.kind == "nfs-server" and platform.storage.server is not None else None
+    storage = platform.storage_server or platform.storage
+    devices: tuple[Device | None, ...] = (
+        platform.server,
+        head,
+        storage,
+        platform.fabric_switch,
+        platform.spine_switch,
+        platform.director,
+        platform.storage_switch,
+        platform.back_end_switch,
+        platform.gateway,
+    )
+    return next(
+        (
+            device
+            for device in devices
+            if device is not None and device.power_inlets is not None and device.power_inlets.value == 1
+        ),
+        None,
+    )
+
+
+def why_not(loss: Loss, platform: Platform) -> tuple[str, str]:
+    """What keeps a platform from bearing a loss, and what would help; two empty texts where only its size does."""
+    storage, server = platform.storage, platform.server
+    two_ports = "storage whose nodes have two ports, or local drives, would go on"
+    if loss == "storage-node" and storage.kind != "local":
+        protected = "allow storage of several nodes whose protection is published, or local drives"
+        if not counts_nodes(storage):
+            return f"{storage.name} is one server, and nothing else holds the data", protected
+        survives = nodes_survived(storage)
+        if survives is None:
+            return f"no source says that {storage.name} survives the loss of a node", protected
+        if survives == 0:
+            return f"{storage.name} does not survive the loss of a node", protected
+    if loss == "gateway" and platform.gateway is not None and not platform.has_spare_gateway:
+        why = f"a node of {storage.name} has no second port for another gateway"
+        return why, "a fabric that the storage joins without a gateway needs none"
+    if loss == "switch" and platform.attachment in _ON_FABRIC and not counts_nodes(storage):
+        return "the head node that serves the files has one port on the fabric", two_ports
+    has_one_way = platform.attachment == "fabric" and front_end_ports(platform) == 1
+    if loss == "switch" and has_one_way and not nodes_survived(storage) and platform.back_end_switch is None:
+        why = f"a node of {storage.name} has one port, and a switch takes all nodes on it along"
+        return why, two_ports
+    if loss == "switch" and fabric_ports(server.ports, platform.fabric) == 1:
+        why = f"{server.name} has one port on the fabric, and a switch takes all servers on it along"
+        return why, "servers with two ports on the fabric would stay on the other switch"
+    device = _one_inlet(platform) if loss == "feed" else None
+    if device is not None:
+        return f"{device.name} has one power inlet", "a transfer switch gives it both feeds"
+    return "", ""

@@ -1,0 +1,203 @@
+"""What the storage must hold: every data set once, what is kept beside them, and room to spare.
+
+One rule for the search, the tests of acceptance and the documents.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sizer.catalog.schema import Dataset, Dnn
+from sizer.perf.data_transfer import needed_bytes
+from sizer.workload.data import DataCare
+
+Floats = NDArray[np.float64]
+
+# A checkpoint holds the weights and, for a resumed run to go on as before, the momentum: two numbers of single
+# precision a parameter. Assumed: no published design of the catalogue states the size of a checkpoint.
+CHECKPOINT_BYTES_PER_PARAMETER = 8.0
+
+
+class Reader(Protocol):
+    """What reads a data set: a resolved workload, or its answer on a design."""
+
+    @property
+    def dnn(self) -> Dnn:
+        """Its neural network."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """Its data set."""
+
+    @property
+    def dataset_bytes(self) -> float:
+        """Size of the whole set. [B]"""
+
+    @property
+    def sample_bytes(self) -> float:
+        """Size of a sample as stored. [B]"""
+
+    @property
+    def is_inference(self) -> bool:
+        """Whether it only reads: nothing is trained, so nothing is kept."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One set of data on the storage, with the workloads that read it."""
+
+    name: str
+    readers: tuple[int, ...]  # places among the workloads
+    size_bytes: float
+    sample_bytes: float
+
+    @property
+    def n_samples(self) -> float:
+        """Samples of the whole set."""
+        return self.size_bytes / self.sample_bytes
+
+
+@dataclass(frozen=True)
+class DataHeld:
+    """What must fit on the storage. Of a design with drives in the servers: on the drives of each."""
+
+    sets: tuple[DataSet, ...]
+    raw_bytes: float  # the sets before they were transformed, where that is asked
+    checkpoint_bytes: float  # of every training together, one of each
+    checkpoints_bytes: float  # all that are kept
+    snapshot_share: float
+    reserve_share: float
+
+    @property
+    def sets_bytes(self) -> float:
+        """All sets as they are read. [B]"""
+        return sum(one.size_bytes for one in self.sets)
+
+    @property
+    def data_bytes(self) -> float:
+        """All sets, raw ones included: what snapshots and reserve are a share of. [B]"""
+        return self.sets_bytes + self.raw_bytes
+
+    @property
+    def snapshots_bytes(self) -> float:
+        """Space of the snapshots. [B]"""
+        return self.data_bytes * self.snapshot_share
+
+    @property
+    def reserve_bytes(self) -> float:
+        """Space that stays free for data to come. [B]"""
+        return self.data_bytes * self.reserve_share
+
+    @property
+    def total_bytes(self) -> float:
+        """Everything together. [B]"""
+        return float(needed_bytes(self.data_bytes, self.checkpoints_bytes, self.snapshot_share, self.reserve_share))
+
+
+def data_sets(readers: Sequence[Reader]) -> tuple[DataSet, ...]:
+    """The distinct sets of some workloads, in the order in which they are first read.
+
+    Two workloads read the same set when they name the same one with samples of the same size; of sizes that they state
+    apart the largest counts, since the smaller is a part of it.
+    """
+    return tuple(
+        DataSet(
+            readers[places[0]].dataset.name,
+            places,
+            max(readers[place].dataset_bytes for place in places),
+            readers[places[0]].sample_bytes,
+        )
+        for places in _places(readers)
+    )
+
+
+def data_held(readers: Sequence[Reader], care: DataCare) -> DataHeld:
+    """What must fit on the storage for some workloads.
+
+    Parameters
+    ----------
+    readers : sequence of Reader
+        Resolved workloads, or answers of a design.
+    care : DataCare
+        Table ``[data]`` of the request.
+    """
+    sets = data_sets(readers)
+    one_each = checkpoint_bytes(readers, care)
+    return DataHeld(
+        sets=sets,
+        raw_bytes=sum(one.n_samples * float(raw_sample_bytes(one.sample_bytes, care)) for one in sets),
+        checkpoint_bytes=one_each,
+        checkpoints_bytes=one_each * care.checkpoints_kept,
+        snapshot_share=care.snapshot_share,
+        reserve_share=care.reserve_share,
+    )
+
+
+def needed_with_bytes(
+    readers: Sequence[Reader], care: DataCare, index: int, dataset_bytes: ArrayLike, sample_bytes: ArrayLike
+) -> Floats:
+    """What must fit when one workload's set and its samples have other sizes; shape of the sizes. [B]
+
+    Parameters
+    ----------
+    readers : sequence of Reader
+    care : DataCare
+    index : int
+        The workload among ``readers``.
+    dataset_bytes, sample_bytes : array_like, shape (...)
+        Sizes of its set and of a sample. Who reads the same set as it does now goes on doing so. [B]
+    """
+    size, sample = (np.asarray(one, dtype=float) for one in (dataset_bytes, sample_bytes))
+    data = np.zeros(np.broadcast_shapes(size.shape, sample.shape))
+    for places in _places(readers):
+        others = [readers[place].dataset_bytes for place in places if place != index]
+        is_varied = index in places
+        held = np.maximum(size, max(others, default=0.0)) if is_varied else np.asarray(max(others))
+        of_sample = sample if is_varied else np.asarray(readers[places[0]].sample_bytes)
+        raw = held / of_sample * raw_sample_bytes(of_sample, care)
+        data = data + held + raw
+    kept = checkpoint_bytes(readers, care) * care.checkpoints_kept
+    return needed_bytes(data, kept, care.snapshot_share, care.reserve_share)
+
+
+def checkpoint_bytes(readers: Sequence[Reader], care: DataCare) -> float:
+    """One checkpoint of every training; 0 where none are asked for. [B]"""
+    if care.checkpoint_every_s is None:
+        return 0.0
+    each = care.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
+    return sum(each * reader.dnn.parameters.value for reader in readers if not reader.is_inference)
+
+
+def is_transformed(care: DataCare) -> bool:
+    """Whether the set comes raw and is transformed ahead of training."""
+    return care.transform_core_s is not None or care.raw_sample_bytes is not None
+
+
+def raw_sample_bytes(sample_bytes: ArrayLike, care: DataCare) -> Floats:
+    """Raw form of a sample, kept beside the one that is read; 0 where nothing is transformed ahead. [B]
+
+    A raw size that the request leaves out is taken to be that of the prepared sample.
+    """
+    sample = np.asarray(sample_bytes, dtype=float)
+    if not is_transformed(care):
+        return np.zeros_like(sample)
+    return sample if care.raw_sample_bytes is None else np.full_like(sample, care.raw_sample_bytes)
+
+
+def _places(readers: Sequence[Reader]) -> list[tuple[int, ...]]:
+    """Places of the workloads that read the same set, set by set."""
+    found: list[list[int]] = []
+    for place, reader in enumerate(readers):
+        same = next((places for places in found if _read_the_same(readers[places[0]], reader)), None)
+        if same is None:
+            found.append([place])
+        else:
+            same.append(place)
+    return [tuple(places) for places in found]
+
+
+def _read_the_same(one: Reader, other: Reader) -> bool:
+    return one.dataset == other.dataset and one.sample_bytes == other.sample_bytes

@@ -1,0 +1,175 @@
+"""The team in the search: which sizes meet its waits, and what storage and network must carry for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.perf.scheduling import level_kept
+from sizer.physical.platform import Platform
+from sizer.sizing.constraints.team_jobs import JobFacts, job_facts
+from sizer.sizing.constraints.team_simulation import (
+    Case,
+    Kind,
+    Reads,
+    Simulated,
+    Standing,
+    added,
+    fewest_servers,
+    simulated,
+    standing_demand,
+    without_queue,
+    worst_bytes_per_s,
+)
+from sizer.sizing.search.platform_columns import Columns
+from sizer.workload.resolve import ResolvedWorkload
+from sizer.workload.team import Team
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class TeamCase:
+    """A team on one kind of server: its case, and what its jobs read."""
+
+    case: Case
+    queue: tuple[int, ...]  # places of the jobs that come and go among those of the team
+    standing: tuple[int, ...]  # and of those that always run
+    waits_s: tuple[float, ...]  # targets of those that come and go
+    queue_reads: tuple[Reads, ...]
+    standing_reads: tuple[Reads, ...]
+
+    @classmethod
+    def of(cls, team: Team, facts: Sequence[JobFacts], row: int, gpus_per_server: int) -> "TeamCase":
+        """Case of one row of the facts."""
+        queue = tuple(place for place, one in enumerate(facts) if one.jobs_a_day)
+        standing = tuple(place for place, one in enumerate(facts) if not one.jobs_a_day)
+        kinds = tuple(
+            Kind(
+                facts[place].job.gpus,
+                facts[place].job.whole_servers,
+                facts[place].jobs_a_day,
+                float(facts[place].duration_s[row]),
+                facts[place].job.durations == "fixed",
+            )
+            for place in queue
+        )
+        always = tuple(
+            Standing(job.gpus, job.whole_servers, job.always_running or 0)
+            for job in (facts[place].job for place in standing)
+        )
+        case = Case(gpus_per_server, kinds, always, team.hours_a_day, team.days_a_week, team.order)
+        waits = (facts[place].job.wait_s for place in queue)
+        return cls(
+            case=case,
+            queue=queue,
+            standing=standing,
+            waits_s=tuple(team.wait_s if wait is None else wait for wait in waits),
+            queue_reads=tuple(_reads(facts[place], row) for place in queue),
+            standing_reads=tuple(_reads(facts[place], row) for place in standing),
+        )
+
+    def demand(self, run: Simulated) -> tuple[Floats, Floats]:
+        """Levels of what all jobs read together, and the share of the time of each."""
+        there = standing_demand([job.n_jobs for job in self.case.standing], self.standing_reads)
+        return added(run.demand(self.queue_reads), there)
+
+    def average_bytes_per_s(self, run: Simulated) -> float:
+        """Mean of that demand. [B/s]"""
+        levels, shares = run.demand(self.queue_reads)
+        always = zip(self.case.standing, self.standing_reads, strict=True)
+        return float(levels @ shares) + sum(job.n_jobs * read.mean_bytes_per_s for job, read in always)
+
+    def worst(self, sizes: Ints) -> Floats:
+        """Most that jobs could read at once on every number of servers. [B/s]"""
+        return worst_bytes_per_s(self.case, sizes, self.queue_reads, self.standing_reads)
+
+    def carried(self, run: Simulated, percentile: float) -> float:
+        """What is read at most for a share of the time, were there room without end for the rest. [B/s]"""
+        return np.inf if percentile >= 1 else level_kept(*self.demand(run), percentile)
+
+
+def _reads(facts: JobFacts, row: int) -> Reads:
+    return Reads(
+        float(facts.start_up_share[row]),
+        float(facts.cold_share[row]),
+        float(facts.cold_bytes_per_s[row]),
+        float(facts.warm_bytes_per_s[row]),
+    )
+
+
+@dataclass(frozen=True)
+class TeamLimits:
+    """What a team asks of every design. Arrays (kinds of servers, sizes)."""
+
+    waits: Bools  # kinds of jobs start in time, and those that always run are placed
+    bytes_per_s: Floats  # that storage, mounts and network carry for all jobs together
+    cases: tuple[TeamCase | None, ...]  # of every kind of server; None: not looked at
+
+
+def team_limits(
+    team: Team,
+    works: Sequence[ResolvedWorkload],
+    platforms: Sequence[Platform],
+    cols: Columns,
+    sizes: Ints,
+    looked_at: Bools,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> TeamLimits:
+    """Limits of a team on some kinds of servers.
+
+    Parameters
+    ----------
+    team : Team
+    works : sequence of ResolvedWorkload
+        Of the whole request.
+    platforms : sequence of Platform
+        All platforms, in the order of the compute groups of ``cols``.
+    cols : Columns
+        One entry a kind of server, as :func:`sizer.sizing.constraints.team_jobs.job_facts` takes them.
+    sizes : ndarray of int, shape (sizes,)
+        Numbers of servers. [-]
+    looked_at : ndarray of bool, shape (kinds,)
+        Kinds that are simulated; the others are ruled out already, so that no limit of the team is told for them.
+    catalog : Catalog
+    calibration : Calibration
+
+    Notes
+    -----
+    The waits are always those of the simulated calendar, for one kind of job, too. Erlang's formula at the rate of the
+    working hours would take a job of two days for one that must end before the evening, while the night and the
+    weekend drain the line; and were one kind sized by the formula and two by simulation, a second kind of job could
+    need fewer servers. Both agree where the formula is exact: all hours of the week, exponential durations.
+
+    The demand is simulated at the fewest servers that meet the waits. With more servers jobs start earlier until none
+    waits any more; from there on the demand does not grow. Between the two the larger one is taken, but never more
+    than the jobs that find room at once could read. So it never falls with more servers.
+    """
+    facts = job_facts(team, works, platforms, cols, catalog, calibration)
+    waits = np.ones((len(looked_at), len(sizes)), dtype=bool)
+    demand = np.zeros((len(looked_at), len(sizes)))
+    cases: list[TeamCase | None] = [None] * len(looked_at)
+    known: dict[TeamCase, tuple[Bools, Floats]] = {}  # kinds of servers that differ in no number of the team
+    for row in np.flatnonzero(looked_at).tolist():
+        one = cases[row] = TeamCase.of(team, facts, row, int(cols.gpus_per_server[row]))
+        if one not in known:
+            known[one] = _limits_of(one, team, sizes)
+        waits[row], demand[row] = known[one]
+    return TeamLimits(waits, demand, tuple(cases))
+
+
+def _limits_of(one: TeamCase, team: Team, sizes: Ints) -> tuple[Bools, Floats]:
+    most = int(sizes.max())
+    fewest = fewest_servers(one.case, one.waits_s, team.wait_probability, most)
+    unhindered = one.carried(without_queue(one.case), team.demand_percentile)
+    if fewest is None:
+        return np.zeros(sizes.shape, dtype=bool), np.minimum(unhindered, one.worst(sizes))
+    least = one.carried(simulated(one.case, fewest), team.demand_percentile)
+    demand = np.where(sizes > fewest, max(least, unhindered), least)
+    return sizes >= fewest, np.minimum(demand, one.worst(sizes))

@@ -1,0 +1,167 @@
+"""The arithmetic of the arguments for and against a cluster, each a function of plain numbers or of a run.
+
+What is argued is that of D. Pascuzzi, "GPU Deep Learning Cluster Considerations", Hitachi Vantara 2019
+("hitachi-dl-2019"); the numbers are those of the models.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.catalog.links import link_bytes_per_s
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import LinkKind, Storage
+from sizer.perf.pipeline import decode_stage
+from sizer.perf.step import StepRate, StepTerms
+from sizer.physical.capacity import counts_nodes, node_limits
+from sizer.physical.platform import Platform
+from sizer.sizing.design.fixed_design import Model, rates_of
+from sizer.sizing.search import evaluate
+from sizer.sizing.search.platform_columns import Columns, columns, rate_is_unknown
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Links that a customer's network has anyway, the slower first.
+USUAL_LINKS: tuple[LinkKind, ...] = ("10gbe", "25gbe")
+# Sizes up to which the gradient exchange over two networks is compared: beyond it no published run lies.
+MAX_SERVERS = 64
+
+
+def first_read_s(data_bytes: float, kind: LinkKind) -> float:
+    """Time of reading a data set once over one link. [s]
+
+    Examples
+    --------
+    >>> round(first_read_s(148e9, "10gbe")), round(first_read_s(148e9, "25gbe"))   # ImageNet as TFRecords
+    (118, 47)
+    """
+    return data_bytes / link_bytes_per_s(kind)
+
+
+def smallest_link(bytes_per_s: float) -> LinkKind | None:
+    """The slowest usual link that carries a rate; None where none does."""
+    return next((kind for kind in USUAL_LINKS if bytes_per_s <= link_bytes_per_s(kind)), None)
+
+
+@dataclass(frozen=True)
+class Consumption:
+    """What one server takes in while nothing but its GPUs and processors holds it up."""
+
+    samples_per_s: float
+    first_bytes_per_s: float  # in the first epoch
+    later_bytes_per_s: float  # what its memory does not hold
+
+
+def consumption(model: Model) -> Consumption:
+    """Consumption of one server of a design, at the median."""
+    run = model.run
+    rate = float(min(run.comp.gpu.median[0], run.comp.decode.median[0])) / model.n_servers
+    first = rate * model.work.sample_bytes
+    return Consumption(rate, first, first * (1 - float(run.comp.hit_fraction[0])))
+
+
+def storage_read_bytes_per_s(model: Model) -> float:
+    """What a design reads from its storage after the first epoch, at the median. [B/s]"""
+    run = model.run
+    return float(rates_of([run.warm])[0]) * model.work.sample_bytes * (1 - float(run.comp.hit_fraction[0]))
+
+
+def smallest_system_bytes_per_s(storage: Storage) -> float:
+    """Read rate, at least, of the smallest system of a storage that can be bought; inf where no source gives one."""
+    rate = storage.node_read_low_bytes_per_s or storage.node_read_high_bytes_per_s
+    return np.inf if rate is None else node_limits(storage)[0] * rate.value
+
+
+def shared_storage(storage: Storage, catalog: Catalog) -> Storage | None:
+    """A storage itself where it is bought by the node and its rate is known, else the slowest such system to order."""
+    if counts_nodes(storage) and not rate_is_unknown(storage):
+        return storage
+    known = [
+        one for one in catalog.storage.values() if one.orderable and counts_nodes(one) and not rate_is_unknown(one)
+    ]
+    return min(known, key=lambda one: (smallest_system_bytes_per_s(one), one.id), default=None)
+
+
+def exchange_loss(model: Model, slow: LinkKind, fast: LinkKind) -> Floats:
+    """Share of the rate that a training loses over one network against another, on 1 to 64 servers.
+
+    Parameters
+    ----------
+    model : Model
+        Its servers run the training; a server that has no port of a kind is taken to have one, else all its ports work.
+    slow, fast : LinkKind
+
+    Returns
+    -------
+    ndarray, shape (MAX_SERVERS,)
+        1 - rate over ``slow`` / rate over ``fast``, both of the GPUs with the exchange that is not hidden; 0 on one
+        server. [-]
+    """
+    servers = np.arange(1, MAX_SERVERS + 1)
+    one, other = (_gpu_rate(model, replace(model.platform, fabric=kind), servers) for kind in (slow, fast))
+    return np.where(servers > 1, np.maximum(1 - one / other, 0.0), 0.0)
+
+
+def exchange_s(model: Model, kind: LinkKind, n_servers: int) -> float:
+    """Time of the gradient exchange of one step over a network, hidden behind arithmetic or not. [s]"""
+    rate = _step_rate(model, replace(model.platform, fabric=kind), np.array([n_servers]))
+    return step_samples(model, n_servers) / float(np.asarray(rate.exchange)[0])
+
+
+def step_samples(model: Model, n_servers: int) -> float:
+    """Samples of one step of a training on so many servers."""
+    return float(model.run.cols.gpus_per_server[0]) * n_servers * model.work.batch_per_gpu
+
+
+def _gpu_rate(model: Model, platform: Platform, servers: Ints) -> Floats:
+    """Median rate of the GPUs with the exchange that is not hidden, on some numbers of servers. [samples/s]"""
+    return np.asarray(_step_rate(model, platform, servers).total.value)
+
+
+def _step_rate(model: Model, platform: Platform, servers: Ints) -> StepRate:
+    work, catalog = model.work, model.catalog
+    terms = StepTerms.stack(evaluate.group_terms(work, [platform], servers, model.calibration, catalog))
+    cols = _columns(model, platform, servers)
+    return evaluate.step_run(work, [platform], cols, servers, catalog).rate(terms[cols.compute])
+
+
+def _columns(model: Model, platform: Platform, servers: Ints) -> Columns:
+    found = columns([platform], model.catalog, model.request.platforms.gpus_per_server)
+    return found.take(np.zeros(servers.size, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Doubling:
+    """What twice the servers of a design bring; storage and network grow with them."""
+
+    rate_ratio: float
+    speed_ratio: float  # time to train before over after
+    epochs: tuple[float, float]
+    global_batch: tuple[int, int]
+
+
+def doubling(model: Model) -> Doubling | None:
+    """Twice the GPUs at the same batch for each; None where no recipe tells epochs from the global batch."""
+    return times_the_gpus(model, model.n_servers, 2 * model.n_servers)
+
+
+def times_the_gpus(model: Model, few: int, many: int) -> Doubling | None:
+    """More servers against fewer at the same batch per GPU; None where no recipe tells epochs from the batch."""
+    work = model.work
+    if work.recipe is None or work.is_inference:
+        return None
+    servers = np.array([few, many])
+    cols = _columns(model, model.platform, servers)
+    decode = decode_stage(servers, cols.cores, *evaluate.core_seconds(work, model.calibration)[:2])
+    rate = np.minimum(_gpu_rate(model, model.platform, servers), decode.median)
+    batch = (servers * cols.gpus_per_server * work.batch_per_gpu).astype(int)
+    epochs = model.calibration.epochs(work.recipe, batch).value
+    time_s = model.calibration.start_up_s + epochs * work.n_samples * (1 + evaluate.evaluation_share(work)) / rate
+    return Doubling(
+        rate_ratio=float(rate[1] / rate[0]),
+        speed_ratio=float(time_s[0] / time_s[1]),
+        epochs=(float(epochs[0]), float(epochs[1])),
+        global_batch=(int(batch[0]), int(batch[1])),
+    )

@@ -1,0 +1,341 @@
+"""One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.estimate import Estimate, Spread
+from sizer.base.quantities import duration, grouped, plain, si
+from sizer.bom.lines import bill, row_cost
+from sizer.bom.prices import PriceBook
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.labels import sample_unit, sentence
+from sizer.catalog.model import Catalog
+from sizer.perf import pipeline
+from sizer.perf.stage_capacity import Capacity, throughput
+from sizer.physical.components import Component
+from sizer.physical.layout import lay_out
+from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
+from sizer.physical.plan import CABLE_CATEGORY
+from sizer.physical.platform import Platform
+from sizer.physical.quantities import quantities, slice_row
+from sizer.sizing.design.nearest_measurements import nearest_measurements
+from sizer.sizing.design.stage_reasons import explain
+from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
+from sizer.sizing.search import evaluate
+from sizer.sizing.search.platform_columns import rate_is_unknown
+from sizer.sizing.search.workload_run import Run, run_on
+from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
+_SCALING_BEYOND = 2
+_SCALING_MOST = 64
+# No model makes an outcome certain: tails beyond this are not known.
+MOST_CERTAIN = 0.999
+
+
+def design_answer(
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    platform: Platform,
+    n_servers: int,
+    storage_nodes: int,
+    catalog: Catalog,
+    calibration: Calibration,
+    prices: PriceBook,
+    binding_limit: str,
+    is_documented: bool = True,
+) -> DesignAnswer:
+    """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time."""
+    found = quantities(
+        platform,
+        np.array([n_servers]),
+        np.array([storage_nodes]),
+        catalog=catalog,
+        limits=request.limits,
+        existing=request.existing,
+        fabric=request.fabric,
+    )
+    counted = slice_row(found, 0)
+    plan = lay_out(
+        platform,
+        counted,
+        n_servers,
+        storage_nodes,
+        catalog=catalog,
+        limits=request.limits,
+        existing=request.existing,
+        fabric=request.fabric,
+        racks_per_row=request.site.racks_per_row,
+    )
+    lengths = _cable_note(counted.components, plan.components, catalog, prices, request.currency)
+    parts = replace(counted, components=plan.components, notes=(*counted.notes, *plan.warnings, lengths))
+    gateway = float(parts.gateway_bytes_per_s[0])
+    answers = []
+    chance = 1.0
+    for work in works:
+        answer = _workload_answer(
+            request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration, is_documented
+        )
+        chance *= answer.probability
+        answers.append(answer)
+    return DesignAnswer(
+        platform=platform,
+        n_servers=n_servers,
+        n_gpus=n_servers * platform.gpus_per_server,
+        storage_nodes=storage_nodes,
+        workloads=tuple(answers),
+        quantities=parts,
+        plan=plan,
+        bill=bill(
+            parts.components,
+            catalog,
+            prices,
+            request.currency,
+            request.date,
+            request.quote,
+            is_documented=is_documented,
+        ),
+        probability=min(chance, MOST_CERTAIN),
+        binding_limit=binding_limit,
+        warnings=(*_design_warnings(platform, request), *(sentence(note) for note in parts.notes if note)),
+    )
+
+
+def _cable_note(
+    counted: Sequence[Component],
+    planned: Sequence[Component],
+    catalog: Catalog,
+    prices: PriceBook,
+    currency: str,
+) -> str:
+    """By how much the bill differs from what the search compared: cables, by their length."""
+    cost = []
+    open_items: set[str] = set()
+    for components in (counted, planned):
+        cables = [part for part in components if part.category == CABLE_CATEGORY]
+        if not cables:
+            return ""
+        amount, unpriced = row_cost(cables, catalog, prices, currency)
+        cost.append(0.0 if amount is None else float(amount[0]))
+        open_items |= set(unpriced)
+    counted_as = (
+        f"the search counts cables at {plain(IN_RACK_M)} m in a rack and {plain(BETWEEN_RACKS_M)} m between racks; "
+    )
+    difference = cost[1] - cost[0]
+    amount_text = f"{grouped(abs(difference), 2)} {currency}"
+    if not any(cost):
+        how = "measured, the bill holds other lengths, all of them to be quoted"
+    elif not round(difference, 2):
+        how = "measured, those with a price cost the same" if open_items else "measured, they cost the same"
+    elif difference > 0 and open_items:
+        how = f"measured, those with a price cost {amount_text} more"
+    elif difference > 0:
+        how = f"measured, they cost {amount_text} more"
+    elif open_items:
+        how = f"measured, those with a price cost {amount_text} less"
+    else:
+        how = f"measured, they cost {amount_text} less"
+    return counted_as + how
+
+
+def _workload_answer(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    platform: Platform,
+    n_servers: int,
+    storage_nodes: int,
+    gateway: float,
+    catalog: Catalog,
+    calibration: Calibration,
+    is_documented: bool,
+) -> WorkloadAnswer:
+    run = run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration)
+    along = run
+    if is_documented:
+        sizes = _sizes(n_servers).tolist()
+        along = run_on(request, work, platform, sizes, storage_nodes, gateway, catalog, calibration)
+    rates = _throughput(run.warm, run.cold, along.warm)
+    rate, cold_rate = rates[0], rates[1]
+    hits = float(run.comp.hit_fraction[0])
+    bottleneck, following = _bottlenecks(run)
+    n_gpus = n_servers * float(run.cols.gpus_per_server[0])
+    # What one GPU does on its own does not depend on the others: the compute rate is proportional to the GPUs.
+    one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
+    length = evaluate.epochs(work, run.cols, run.servers, calibration)
+    time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
+    chance = float(evaluate.probability(run.warm, run.cold, run.need)[0])
+    reach = calibration.extrapolations(
+        work.stack,
+        work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn,
+        work.request.precision,
+        "inference" if work.is_inference else "training",
+        int(n_gpus),
+        work.batch_per_gpu,
+    )
+    core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
+    return WorkloadAnswer(
+        workload=work.request,
+        dnn=work.dnn,
+        dataset=work.dataset,
+        stack=work.stack,
+        recipe=work.recipe,
+        batch_per_gpu=work.batch_per_gpu,
+        dataset_bytes=work.dataset_bytes,
+        sample_bytes=work.sample_bytes,
+        throughput=rate,
+        storage_bytes_per_s=_times(rate, work.sample_bytes * (1 - hits)),
+        cold_storage_bytes_per_s=_times(cold_rate, work.sample_bytes),
+        cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
+        gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0])),
+        cache_hit_fraction=hits,
+        scaling_efficiency=min(1.0, float(rate.value) / (n_gpus * one_gpu)),
+        stages=_stage_list(work, platform, run, storage_nodes, rate, bottleneck),
+        bottleneck=bottleneck,
+        next_bottleneck=following,
+        target=target_text(work),
+        probability=min(chance, MOST_CERTAIN),
+        meets_target=chance >= evaluate.least_chance(request.confidence),
+        time=time,
+        scaling=Scaling(
+            n_servers=along.servers.astype(float),
+            n_gpus=along.servers * along.cols.gpus_per_server,
+            throughput=Estimate(rates.value[2:], rates.low[2:], rates.high[2:]),
+            stage_capacity={
+                key: np.broadcast_to(value.median, along.servers.shape) for key, value in along.warm.by_key().items()
+            },
+        ),
+        gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
+        extrapolations=reach,
+        evidence=nearest_measurements(work, int(n_gpus), catalog, calibration) if is_documented else (),
+        warnings=tuple(dict.fromkeys((*work.warnings, *run.comp.notes, *reach))),
+    )
+
+
+def _times(rate: Estimate, factor: float) -> Estimate:
+    return Estimate(rate.value * factor, rate.low * factor, rate.high * factor)
+
+
+def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float) -> Estimate:
+    """Load of the host cores: rate x cost of a sample; both spread. Never above 1: then decode is the bottleneck."""
+    spread = float(np.hypot(rate.log_sd, decode_log_sd))
+    load = Estimate.log_normal(rate.value * core_s_per_sample_per_core, spread)
+    return Estimate(np.minimum(load.value, 1.0), np.minimum(load.low, 1.0), np.minimum(load.high, 1.0))
+
+
+def _bottlenecks(run: Run) -> tuple[str, str]:
+    """The stage that limits, and the one that would limit next were it lifted."""
+    capacity = run.warm.by_key()
+    del capacity["exchange"]  # the exchange alone is never the smallest: what is not hidden counts with the GPUs
+    order = sorted(capacity, key=lambda key: float(capacity[key].median.flat[0]))
+    # GPUs that spend longer on the exchange than on arithmetic are held by the exchange.
+    is_exchange = float(run.comp.exchange[0]) < float(run.comp.gpu_alone[0])
+    names = ["exchange" if key == "gpu" and is_exchange else key for key in order]
+    return names[0], names[1]
+
+
+def _time(
+    work: ResolvedWorkload, length: Estimate, rate: Estimate, cold: Estimate, calibration: Calibration
+) -> TrainingTime:
+    """Start-up + first (cold) epoch + remaining epochs + evaluations."""
+    epoch = _seconds(work.n_samples, rate)
+    first = _seconds(work.n_samples, cold)
+    share = evaluate.evaluation_share(work)
+    spread = float(np.hypot(length.log_sd, rate.log_sd))
+    count = float(length.value)
+    remaining_s = max(count - 1, 0.0) * float(epoch.value)
+    evaluations_s = count * share * float(epoch.value)
+    total = calibration.start_up_s + min(count, 1.0) * float(first.value) + remaining_s + evaluations_s
+    return TrainingTime(
+        epochs=length,
+        start_up_s=calibration.start_up_s,
+        first_epoch_s=first,
+        epoch_s=epoch,
+        evaluations_s=Estimate.log_normal(evaluations_s, spread) if evaluations_s else Estimate.exact(0.0),
+        total_s=Estimate.log_normal(total, spread),
+    )
+
+
+def _seconds(samples: float, rate: Estimate) -> Estimate:
+    return Estimate(samples / rate.value, samples / rate.high, samples / rate.low)
+
+
+def _stage_list(
+    work: ResolvedWorkload, platform: Platform, run: Run, storage_nodes: int, rate: Estimate, bottleneck: str
+) -> tuple[Stage, ...]:
+    how = explain(work, platform, run, storage_nodes)
+    stages = []
+    for key, capacity in run.warm.by_key().items():
+        median = float(capacity.median.flat[0])
+        text, sources = how[key]
+        stages.append(
+            Stage(
+                key=key,
+                capacity=capacity.estimate()[0],
+                load_fraction=min(1.0, float(rate.value) / median) if np.isfinite(median) else 0.0,
+                is_limiting=key == bottleneck,
+                how=text,
+                sources=sources,
+            )
+        )
+    return tuple(stages)
+
+
+def _sizes(n_servers: int) -> Ints:
+    """Servers of the clusters that the scaling chart shows."""
+    most = max(_SCALING_BEYOND * n_servers, 4)
+    return np.unique(np.round(np.linspace(1, most, min(most, _SCALING_MOST))).astype(np.int64))
+
+
+def _throughput(*evaluated: pipeline.Stages) -> Estimate:
+    """Rates of several evaluations one after the other, sought all at once."""
+    rows = [np.broadcast_shapes(*(stage.median.shape for stage in one.limiting())) for one in evaluated]
+
+    def joined(name: str, stages: Sequence[Capacity]) -> Floats:
+        return np.concatenate(
+            [np.broadcast_to(getattr(one, name), shape) for one, shape in zip(stages, rows, strict=True)]
+        )
+
+    return throughput(
+        [
+            Capacity(*(joined(name, stages) for name in ("median", "log_sd", "log_half_width")))
+            for stages in zip(*(one.limiting() for one in evaluated), strict=True)
+        ]
+    )
+
+
+def target_text(work: ResolvedWorkload) -> str:
+    """The target in words."""
+    target = work.request.target
+    unit = sample_unit(work.dnn)
+    if target.samples_per_s is not None:
+        return f"at least {si(target.samples_per_s, unit)}"
+    if target.gpus_busy is not None:
+        return f"{target.gpus_busy} GPUs kept busy"
+    assert target.time_to_train_s is not None
+    time = duration(target.time_to_train_s)
+    if work.request.epochs is None:
+        return f"the target accuracy within {time}"
+    return f"{plain(work.request.epochs)} epochs within {time}"
+
+
+def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, ...]:
+    warnings = []
+    storage = platform.storage
+    if rate_is_unknown(storage):
+        warnings.append(
+            f"No source gives a read rate of {storage.name}: the line rate of its ports is used as an "
+            "upper bound. Measure it, or ask the vendor, before relying on the storage figures."
+        )
+    used = request.platforms.gpus_per_server
+    if used is not None and used < platform.gpus_per_server:
+        warnings.append(f"The job uses {used} of the {platform.gpus_per_server} GPUs of each server.")
+    if request.limits.budget is not None:
+        warnings.append("The budget is compared with the priced lines only; lines to be quoted come on top.")
+    return tuple(warnings)

@@ -1,0 +1,163 @@
+"""One workload on the design of a result, and on that design with something changed, without a search."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import RequestError
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.perf.pipeline import Stages
+from sizer.perf.stage_capacity import Capacity, throughput
+from sizer.physical.platform import Platform
+from sizer.sizing.result import SizingResult, WorkloadAnswer
+from sizer.sizing.search import evaluate
+from sizer.sizing.search.workload_run import Run, run_on
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload, resolve
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Model:
+    """One workload on one design, ready to be run."""
+
+    request: SizingRequest
+    works: tuple[ResolvedWorkload, ...]  # of the whole request
+    index: int  # of this workload among them
+    platform: Platform
+    n_servers: int
+    storage_nodes: int
+    gateway_bytes_per_s: float
+    catalog: Catalog
+    calibration: Calibration
+
+    @property
+    def work(self) -> ResolvedWorkload:
+        """The workload."""
+        return self.works[self.index]
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the target is a time to train."""
+        return self.work.request.target.time_to_train_s is not None
+
+    @cached_property
+    def run(self) -> Run:
+        """The workload on the whole design."""
+        return self.run_on(self.n_servers)
+
+    def run_on(self, n_servers: int) -> Run:
+        """The workload on so many servers, storage and gateway held fixed."""
+        return run_on(
+            self.request,
+            self.work,
+            self.platform,
+            [n_servers],
+            self.storage_nodes,
+            self.gateway_bytes_per_s,
+            self.catalog,
+            self.calibration,
+        )
+
+    def asked(self, **changes: object) -> "Model | None":
+        """The same design for a request whose workload differs in some keys; None where it does not allow them."""
+        data = self.request.model_dump(exclude_none=True)
+        works = list(data["workload"])
+        works[self.index] = {**works[self.index], **changes}
+        try:
+            request = SizingRequest.from_dict({**data, "workload": works}, "what if")
+            return replace(self, request=request, works=resolve(request, self.catalog, self.calibration.measured))
+        except RequestError:
+            return None
+
+    def metric(self, rate: float, cold_rate: float, n_epochs: float | None = None) -> float:
+        """Time to train where the target is one, else the rate itself. [s] or [samples/s]
+
+        Parameters
+        ----------
+        rate, cold_rate : float
+            After the first epoch and in it. [samples/s]
+        n_epochs : float, optional
+            Default: the median for the design. [-]
+        """
+        if not self.is_timed:
+            return rate
+        if n_epochs is None:
+            length = evaluate.epochs(self.work, self.run.cols, self.run.servers, self.calibration)
+            assert length is not None  # a request with a time to train states them
+            n_epochs = float(length.value[0])
+        # The sum of the parts of ``TrainingTime``: start-up, first (cold) epoch, the others, evaluations.
+        later = max(n_epochs - 1, 0.0) + n_epochs * evaluate.evaluation_share(self.work)
+        samples = self.work.n_samples
+        return self.calibration.start_up_s + min(n_epochs, 1.0) * samples / cold_rate + later * samples / rate
+
+
+def models(result: SizingResult, catalog: Catalog, calibration: Calibration) -> tuple[Model | None, ...]:
+    """Model of every workload of a result.
+
+    Parameters
+    ----------
+    result : SizingResult
+    catalog : Catalog
+        None stands for a workload whose parts it does not hold, as when a design is opened that another catalogue made.
+    calibration : Calibration
+    """
+    design, request = result.design, result.request
+    known = [_is_known(answer, design.platform, catalog) for answer in design.workloads]
+    if not all(known):
+        return (None,) * len(known)
+    try:
+        works = resolve(request, catalog, calibration.measured)
+    except RequestError:
+        return (None,) * len(known)
+    gateway = float(design.quantities.gateway_bytes_per_s[0])
+    return tuple(
+        Model(
+            request,
+            works,
+            index,
+            design.platform,
+            design.n_servers,
+            design.storage_nodes,
+            gateway,
+            catalog,
+            calibration,
+        )
+        for index in range(len(works))
+    )
+
+
+def _is_known(answer: WorkloadAnswer, platform: Platform, catalog: Catalog) -> bool:
+    """Whether the catalogue holds what the rate of an answer hangs on."""
+    used = [platform.server.id, platform.gpu.id, platform.storage.id, answer.stack.id]
+    if platform.server.cpu is not None:
+        used.append(platform.server.cpu.value)
+    try:
+        return [catalog.item(item_id).id for item_id in used] == used
+    except KeyError:
+        return False
+
+
+def rates_of(rows: Sequence[Stages]) -> Floats:
+    """Median rate of each of some stages of one row, all in one pass; shape (rows,). [samples/s]"""
+    parts = zip(*(one.limiting() for one in rows), strict=True)
+    return throughput([_together(capacities) for capacities in parts]).value
+
+
+def _together(capacities: Sequence[Capacity]) -> Capacity:
+    fields = zip(*((one.median, one.log_sd, one.log_half_width) for one in capacities), strict=True)
+    return Capacity(*(np.concatenate([np.ravel(part) for part in parts]) for parts in fields))
+
+
+def pinned(stages: Stages, key: str, probability: float) -> Stages:
+    """Stages of which one is known to have the capacity that it stays below with ``probability``.
+
+    The others keep their spread, so that a stage that has none changes nothing.
+    """
+    known: Mapping[str, Capacity] = {key: Capacity.exact(stages.by_key()[key].quantile(probability))}
+    return replace(stages, **known)

@@ -1,0 +1,415 @@
+"""All stages of one workload on many designs in one pass.
+
+Arrays may have any shape: one axis of rows, or platforms x numbers of servers, where what belongs to the platform alone
+has shape (platforms, 1).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.errors import InfeasibleError
+from sizer.base.estimate import Estimate
+from sizer.base.identity_cache import kept
+from sizer.base.locale import current_locale
+from sizer.base.normal import normal_quantile
+from sizer.base.quantities import duration
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import peak_flop_per_s
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Dnn, Stack
+from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
+from sizer.perf.stage_capacity import Capacity
+from sizer.physical.platform import Platform
+from sizer.sizing.search.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# Confidence is stated and compared in whole percent: the models do not tell 49.6 % from 50 %.
+_CONFIDENCE_RESOLUTION = 0.005
+
+
+@dataclass(frozen=True)
+class Compute:
+    """What the servers do, without regard to storage. Arrays over rows; rates of the whole design in samples/s."""
+
+    gpu: Capacity  # step with the part of the exchange that is not hidden
+    gpu_alone: Floats  # without exchange and stragglers
+    exchange: Floats  # the exchange alone
+    decode: Capacity
+    core_s_per_sample: float
+    exchanged_bytes: Floats  # that enter a server's NICs per sample
+    hit_fraction: Floats  # of a server's cache, from the second epoch on
+    within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
+    between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
+    notes: tuple[str, ...]
+
+    def take(self, rows: Ints) -> "Compute":
+        """Compute side of some rows of the first axis."""
+        return replace(
+            self,
+            gpu=self.gpu.take(rows),
+            gpu_alone=self.gpu_alone[rows],
+            exchange=self.exchange[rows],
+            decode=self.decode.take(rows),
+            exchanged_bytes=self.exchanged_bytes[rows],
+            hit_fraction=self.hit_fraction[rows],
+            within_log_sd=self.within_log_sd[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a target asks of every row. Rates in samples/s, arrays over rows."""
+
+    gpu_samples_per_s: Floats  # steady rate that the GPUs must pass
+    gpu_log_sd: Floats  # further spread of that need: epochs that are not known exactly
+    samples_per_s: Floats  # the same for the other stages, at the upper end of that spread
+    cold_samples_per_s: Floats  # rate that storage and network must pass in the first epoch; 0: none asked
+    counts_gpu: bool  # False: the GPUs set the need themselves (a number of GPUs kept busy)
+
+    def take(self, rows: Ints) -> "Need":
+        """Need of some rows of the first axis."""
+        return Need(
+            gpu_samples_per_s=self.gpu_samples_per_s[rows],
+            gpu_log_sd=self.gpu_log_sd[rows],
+            samples_per_s=self.samples_per_s[rows],
+            cold_samples_per_s=self.cold_samples_per_s[rows],
+            counts_gpu=self.counts_gpu,
+        )
+
+
+def compute(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> Compute:
+    """Compute side of one workload.
+
+    Parameters
+    ----------
+    work : ResolvedWorkload
+        The workload.
+    platforms : sequence of Platform
+        All platforms, in the order of ``cols.compute``'s groups.
+    cols : Columns
+        One entry a row.
+    n_servers : ndarray of int, shape (rows,) or one that broadcasts with the columns
+        Servers of each row. [-]
+    calibration : Calibration
+        Coefficients of the performance model.
+    catalog : Catalog
+        Parts of the platforms.
+    """
+    shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
+    terms = step.StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
+    rate = step_run(work, platforms, cols, n_servers, catalog).rate(terms[cols.compute])
+    moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, cols, n_servers)
+    core_s, decode_sd, decode_note = core_seconds(work, calibration)
+    decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
+    return Compute(
+        gpu=Capacity.log_normal(rate.total.value, rate.total.log_sd),
+        gpu_alone=rate.compute.value,
+        # In validation nothing is exchanged; what the links to the GPUs carry is part of the GPU stage already.
+        exchange=np.full(shape, np.inf) if work.is_inference else np.asarray(rate.exchange),
+        decode=decode,
+        core_s_per_sample=core_s,
+        exchanged_bytes=np.broadcast_to(moved, shape),
+        hit_fraction=hit_fraction(work, cols, n_servers, calibration),
+        within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
+        between_log_sd=float(np.max(terms.between_log_sd)),
+        notes=tuple(note for note in (*terms.notes, decode_note) if note),
+    )
+
+
+def group_terms(
+    work: ResolvedWorkload, platforms: Sequence[Platform], n_servers: Ints, calibration: Calibration, catalog: Catalog
+) -> list[step.StepTerms]:
+    """Terms of every compute group of some platforms, in the order of ``compute_groups``."""
+    task = "inference" if work.is_inference else "training"
+    precision, many_servers = work.request.precision, bool((n_servers > 1).any())
+    rest = (calibration, work.stack, precision, task, catalog)
+    return [
+        _terms(work.request.dnn, *rest, group, many_servers, current_locale().name)
+        if isinstance(work.request.dnn, CustomDnn)
+        else _known_terms(work.dnn, *rest, group, many_servers, current_locale().name)
+        for group in compute_groups(platforms)[0]
+    ]
+
+
+def step_run(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> step.TrainingRun | step.InferenceRun:
+    """Counts and sizes of the steps of every row; arguments as of :func:`compute`."""
+    groups, _ = compute_groups(platforms)
+    precision = work.request.precision
+    peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
+    if work.is_inference:
+        return step.InferenceRun.of(
+            batch_per_gpu=work.batch_per_gpu,
+            n_gpus_per_server=cols.gpus_per_server,
+            n_servers=n_servers,
+            forward_flop=work.dnn.forward_flop.value,
+            peak_flop_per_s=peak,
+            input_bytes=work.dnn.input_bytes.value,
+        )
+    return step.TrainingRun.of(
+        batch_per_gpu=work.batch_per_gpu,
+        n_gpus_per_server=cols.gpus_per_server,
+        n_servers=n_servers,
+        forward_flop=work.dnn.forward_flop.value,
+        gradient_bytes=exchange.gradient_bytes(work.dnn.parameters.value, precision),
+        peak_flop_per_s=peak,
+        nic_bytes_per_s=cols.exchange_bytes_per_s,
+    )
+
+
+def exchanged_bytes(work: ResolvedWorkload, cols: Columns, n_servers: Ints) -> Floats:
+    """Bytes that a sample of a training costs a server's NICs in the exchange."""
+    gradient = float(exchange.gradient_bytes(work.dnn.parameters.value, work.request.precision))
+    return pipeline.exchanged_bytes_per_sample(gradient, n_servers, cols.gpus_per_server, work.batch_per_gpu)
+
+
+def _terms(
+    dnn: Dnn | CustomDnn,
+    calibration: Calibration,
+    stack: Stack,
+    precision: str,
+    task: str,
+    catalog: Catalog,
+    group: ComputeGroup,
+    has_many_servers: bool,
+    _locale: str,  # of the notes
+) -> step.StepTerms:
+    """Terms of one compute group."""
+    return calibration.step_terms(
+        stack=stack,
+        dnn=dnn,
+        precision=precision,
+        gpu=catalog.gpus[group.gpu],
+        intra_link=group.intra_link,
+        inter_link=group.fabric if has_many_servers else None,
+        task=task,
+        server=group.server,
+    )
+
+
+# Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
+_known_terms = kept(_terms)
+
+
+def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float, str]:
+    """Core time that a sample costs the host, the spread of its logarithm, and a note. [s], [-]"""
+    if work.is_decoded:
+        return 0.0, 0.0, ""
+    fixed_s, s_per_byte, log_sd, note = calibration.decode_terms(work.stack.loader, work.stack.framework, work.stack.id)
+    return float(preprocess.core_seconds_per_sample(work.sample_bytes, fixed_s, s_per_byte)), log_sd, note
+
+
+def hit_fraction(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Floats:
+    """Share of the reads that a server's memory serves after the first epoch."""
+    position, _ = calibration.cache_position(work.request.access, work.request.cache)
+    # Few servers differ in memory, and the law is a long sum: each pair of memory and servers is computed once.
+    memory, of_memory = np.unique(cols.cache_bytes, return_inverse=True)
+    servers, of_servers = np.unique(n_servers, return_inverse=True)
+    share = caches.cached_fraction(memory, work.dataset_bytes)
+    table = np.asarray(caches.hit_fraction(share[:, None], position, servers, work.request.access))
+    return table[of_memory.reshape(cols.cache_bytes.shape), of_servers.reshape(n_servers.shape)]
+
+
+def storage_side(cols: Columns, n_servers: Ints, n_nodes: Ints, gateway_bytes_per_s: Floats) -> pipeline.StorageSide:
+    """Data path of every row at given storage nodes."""
+    nodes = np.where(cols.is_local > 0, n_servers, np.maximum(n_nodes, 1))
+    return pipeline.StorageSide(
+        read=storage.read_capacity(
+            nodes, cols.node_low_bytes_per_s, cols.node_high_bytes_per_s, cols.node_line_bytes_per_s
+        ),
+        mounts=storage.mount_capacity(
+            n_servers,
+            cols.mounts + cols.mounts_per_node * nodes,
+            cols.mount_low_bytes_per_s,
+            cols.mount_high_bytes_per_s,
+        ),
+        front_end_bytes_per_s=np.asarray(nodes * cols.node_line_bytes_per_s),
+        gateway_bytes_per_s=gateway_bytes_per_s,
+        server_nic_bytes_per_s=n_servers * cols.storage_nic_bytes_per_s,
+    )
+
+
+def stages(work: ResolvedWorkload, comp: Compute, side: pipeline.StorageSide, is_warm: bool = True) -> pipeline.Stages:
+    """Capacities of all stages, in a warm epoch or in the first one."""
+    hits = comp.hit_fraction if is_warm else np.zeros_like(comp.hit_fraction)
+    return pipeline.Stages(
+        storage=pipeline.storage_stage(side, work.sample_bytes, hits),
+        network=pipeline.network_stage(side, work.sample_bytes, hits, comp.exchanged_bytes),
+        decode=comp.decode,
+        gpu=comp.gpu,
+        exchange=Capacity.exact(comp.exchange),
+    )
+
+
+def epochs(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Estimate | None:
+    """Epochs of the training: fixed by the request, or by the recipe at the row's global batch."""
+    if work.request.epochs is not None:
+        shape = np.broadcast_shapes(cols.gpus_per_server.shape, n_servers.shape)
+        return Estimate.exact(np.full(shape, work.request.epochs))
+    if work.recipe is not None:
+        batch = n_servers * cols.gpus_per_server * work.batch_per_gpu
+        return calibration.epochs(work.recipe, batch)
+    return None
+
+
+def evaluation_share(work: ResolvedWorkload) -> float:
+    """Time of the evaluations over the time of the training epochs.
+
+    An evaluation is a forward pass over the held-back samples; a training step is worth three forward passes.
+    """
+    if work.recipe is None or work.dataset.n_validation_samples is None:
+        return 0.0
+    per_epoch = work.dataset.n_validation_samples.value / work.recipe.evaluate_every_epochs.value
+    return per_epoch / (3 * work.n_samples)
+
+
+def least_chance(confidence: float) -> float:
+    """Smallest probability that counts as ``confidence``."""
+    return confidence - _CONFIDENCE_RESOLUTION
+
+
+def share_of(request: SizingRequest) -> float:
+    """Confidence that each workload must reach alone, so that all together reach the one asked."""
+    return float(request.confidence ** (1 / len(request.workload)))
+
+
+def need(
+    work: ResolvedWorkload,
+    comp: Compute,
+    cols: Columns,
+    n_servers: Ints,
+    confidence: float,
+    calibration: Calibration,
+) -> Need:
+    """What the target of a workload asks of every row.
+
+    Raises
+    ------
+    InfeasibleError
+        If starting a run takes longer than the whole training may.
+    """
+    zero = np.zeros(comp.gpu.median.shape)
+    target = work.request.target
+    if target.samples_per_s is not None:
+        asked = np.full(zero.shape, target.samples_per_s)
+        return Need(asked, zero, asked, zero, counts_gpu=True)
+    if target.gpus_busy is not None:
+        # "Busy" must hold where the GPUs turn out fast: the other stages meet the upper end of the GPU rate.
+        upper = comp.gpu.quantile(confidence)
+        return Need(upper, zero, upper, zero, counts_gpu=False)
+    assert target.time_to_train_s is not None
+    length = epochs(work, cols, n_servers, calibration)
+    assert length is not None  # checked by the request
+    left_s = target.time_to_train_s - calibration.start_up_s
+    if left_s <= 0:
+        raise InfeasibleError(
+            f"{work.request.name}: no design trains in {duration(target.time_to_train_s)}; "
+            f"starting a run alone takes {duration(calibration.start_up_s)}"
+        )
+    share = evaluation_share(work)
+    first = np.minimum(length.value, 1.0) * work.n_samples
+    later = (np.maximum(length.value - 1, 0.0) + length.value * share) * work.n_samples
+    # A rate that meets the time when every epoch runs at it. Where the cache serves the later epochs, servers that can
+    # do more buy time for the first one, which is cold: half of their margin (in the logarithm) is spent on it, the
+    # other half stays theirs. Without hits the first epoch is like the others, and storage pays for all of them.
+    least = (first + later) / left_s
+    servers = np.minimum(comp.gpu.quantile(1 - confidence), comp.decode.quantile(1 - confidence))
+    steady = least * np.maximum(servers / least, 1.0) ** (comp.hit_fraction / 2)
+    cold = first / (left_s - later / steady)
+    upper = steady * np.exp(length.log_sd * normal_quantile(confidence))
+    return Need(steady, length.log_sd, upper, cold, counts_gpu=True)
+
+
+def is_cached(comp: Compute) -> Bools:
+    """Rows whose data set is read once and then stays in the servers' memory."""
+    return np.asarray(comp.hit_fraction >= 1.0)
+
+
+def read_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floats:
+    """Reads that the target asks of the storage, in warm epochs or the first one, whichever is more. [B/s]"""
+    warm = wanted.samples_per_s * work.sample_bytes * (1 - comp.hit_fraction)
+    return np.maximum(warm, wanted.cold_samples_per_s * work.sample_bytes)
+
+
+def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float) -> Floats:
+    """Smallest node count whose reads meet the target at the joint confidence; inf where none does."""
+    return nodes_beside(compute_probability(comp.gpu, comp.decode, wanted), work, comp, cols, wanted, confidence)
+
+
+def nodes_beside(
+    already: Floats, work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float
+) -> Floats:
+    """:func:`storage_nodes` where the probability that GPUs and host decode meet the target is known.
+
+    They have used up part of the confidence: P(storage) must reach confidence / P(both).
+    """
+    asked = least_chance(confidence)
+    # A row that the other stages rule out fails for their sake; its storage is planned as if they met the target.
+    level = np.where(already >= asked, asked / np.where(already >= asked, already, 1.0), asked)
+    return _nodes_reading(read_bytes_per_s(work, comp, wanted), cols, level)
+
+
+def nodes_for(bytes_per_s: Floats, cols: Columns, confidence: float) -> Floats:
+    """Smallest node count that reads so much at a confidence of the storage alone; inf where none does."""
+    return _nodes_reading(bytes_per_s, cols, least_chance(confidence))
+
+
+def _nodes_reading(bytes_per_s: Floats, cols: Columns, probability: Floats | float) -> Floats:
+    return storage.nodes_needed(
+        bytes_per_s,
+        probability,
+        cols.node_low_bytes_per_s,
+        cols.node_high_bytes_per_s,
+        cols.node_line_bytes_per_s,
+    )
+
+
+def gpu_probability(gpu: Capacity, wanted: Need) -> Floats:
+    """Probability that the GPUs meet the target; 1 where they set it themselves."""
+    if not wanted.counts_gpu:
+        return np.ones_like(gpu.median)
+    return gpu.widened(wanted.gpu_log_sd).probability_at_least(wanted.gpu_samples_per_s)
+
+
+def compute_probability(gpu: Capacity, decode: Capacity, wanted: Need) -> Floats:
+    """Probability that GPUs and host decode meet the target."""
+    return gpu_probability(gpu, wanted) * decode.probability_at_least(wanted.samples_per_s)
+
+
+def path_probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
+    """Probability that storage and network meet the target, in the first epoch, too.
+
+    Warm and cold rates of storage are one rate of its nodes and differ by the cache, so the smaller chance is the joint
+    one.
+    """
+
+    def both(after: Capacity, first: Capacity) -> Floats:
+        return np.minimum(
+            after.probability_at_least(wanted.samples_per_s), first.probability_at_least(wanted.cold_samples_per_s)
+        )
+
+    return both(warm.storage, cold.storage) * both(warm.network, cold.network)
+
+
+def probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
+    """Probability that every stage meets the target.
+
+    For a time to train it is a lower bound: a slow stage can be made up for by another that is fast.
+    """
+    return compute_probability(warm.gpu, warm.decode, wanted) * path_probability(warm, cold, wanted)

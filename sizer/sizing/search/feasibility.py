@@ -1,0 +1,387 @@
+"""Judges every design of the space: the storage nodes it needs, how it runs, which limits its stages break.
+
+What designs are made of is counted later, and only where it matters (``counting``).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.physical import capacity
+from sizer.physical.platform import Platform
+from sizer.sizing.constraints.redundancy import LOSS_LIMITS, after_losses
+from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
+from sizer.sizing.search import evaluate
+from sizer.sizing.search.evaluate import Compute, Need
+from sizer.sizing.search.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
+from sizer.sizing.search.space import Space
+from sizer.sizing.search.storage_units import StorageUnits
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+
+# Limits that a single stage sets; a row that keeps them all can still miss the joint confidence. The names of these and
+# of what cannot be built are English until they are shown; those of the request's limits are made in words at once.
+COUNT_LIMIT = "number of GPUs"
+_COMPUTE_LIMITS = (
+    COUNT_LIMIT,
+    "rate of the GPUs",
+    "host processors that decode",
+    "network ports of the servers",
+)
+WAIT_LIMIT = "waiting time of the team"
+_CAPACITY_LIMIT = "storage capacity for the data set"
+_STORAGE_LIMIT = "storage read rate"
+_MOUNT_LIMIT = "file-system mounts of the servers"
+_UPLINK_LIMIT = "uplinks of the oversubscribed fabric"
+STAGE_LIMITS = (*_COMPUTE_LIMITS, _STORAGE_LIMIT, _MOUNT_LIMIT)
+_CHANCE_LIMIT = "confidence that all stages meet the target together"
+JOINT_LIMITS = (*STAGE_LIMITS, _CHANCE_LIMIT)
+
+# Not a limit of the request: the smaller twin of a design stands for it.
+TWIN_LIMIT = "larger drives or GPU memory than the workload needs"
+
+# Columns that the compute side depends on.
+_OF_SERVERS = ("gpus_per_server", "cores", "cache_bytes", "exchange_bytes_per_s", "storage_nic_bytes_per_s", "compute")
+# Designs evaluated at once: the arrays of a block stay in a processor's cache.
+_BLOCK_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The whole space with the verdicts of its stages.
+
+    Most platforms run alike: those that differ in drives, or in parts that no model reads. Arrays of a class of them
+    have shape (classes, sizes); arrays over rows are gathered from these on demand.
+    """
+
+    space: Space
+    platforms: tuple[Platform, ...]
+    works: tuple[ResolvedWorkload, ...]
+    gpus_per_server: Floats  # (platforms,)
+    exchange_bytes_per_s: Floats  # (platforms,) line rate of a server's ports on the fabric
+    class_of: Ints  # (platforms,)
+    class_nodes: Ints  # storage nodes, in whole units
+    class_probability: Floats  # that all targets are met
+    class_passes: dict[str, Bools]  # limit of the stages -> designs that keep it
+    class_throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
+    class_time_s: Floats  # to train the first workload, or a million samples where the length is not known
+    class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
+    twins: frozenset[int]  # platforms that an earlier one stands for
+    columns: Columns  # (platforms, 1), or (platforms, sizes) where the fabric leaves less than the line rates
+    class_first: Ints  # first platform of each class
+    kind_of_class: Ints  # classes of one kind of server on one kind of fabric compute alike
+    kind_first: Ints  # first platform of each kind
+    team: TeamLimits | None  # of each kind
+
+    def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
+        """An array of the classes, gathered to one entry a row."""
+        return of_classes[self.class_of].reshape(-1)
+
+    @cached_property
+    def storage_nodes(self) -> Ints:
+        """(rows,) storage nodes."""
+        return self.over_rows(self.class_nodes)
+
+    @cached_property
+    def probability(self) -> Floats:
+        """(rows,) probability that all targets are met."""
+        return self.over_rows(self.class_probability)
+
+    @cached_property
+    def throughput(self) -> Floats:
+        """(rows,) median rate of the first workload. [samples/s]"""
+        return self.over_rows(self.class_throughput)
+
+    @cached_property
+    def time_s(self) -> Floats:
+        """(rows,) time to train the first workload, or of a million samples where the length is not known. [s]"""
+        return self.over_rows(self.class_time_s)
+
+    @property
+    def buildable(self) -> tuple[Bools, ...]:
+        """Per class: what must hold before it is worth while to count parts."""
+        return tuple(self.class_passes[name] for name in (*_COMPUTE_LIMITS, _CAPACITY_LIMIT, _STORAGE_LIMIT))
+
+    @cached_property
+    def runs(self) -> Bools:
+        """(platforms, sizes) designs that keep every limit of the stages and are no twin of another."""
+        found: Bools = np.logical_and.reduce(list(self.class_passes.values()))[self.class_of]
+        found[list(self.twins)] = False
+        return found
+
+    @cached_property
+    def passes(self) -> dict[str, Bools]:
+        """Limit -> (rows,) designs that keep it, in the order in which they are looked at."""
+        is_first = np.ones(self.space.n_platforms, dtype=bool)
+        is_first[list(self.twins)] = False
+        found: dict[str, Bools] = {name: self.over_rows(self.class_passes[name]) for name in _COMPUTE_LIMITS}
+        found[TWIN_LIMIT] = np.repeat(is_first, len(self.space.sizes))
+        return found | {name: self.over_rows(kept) for name, kept in self.class_passes.items() if name not in found}
+
+
+def judge(
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    platforms: Sequence[Platform],
+    space: Space,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> Judged:
+    """Judge the stages of all rows in one vectorised pass.
+
+    Notes
+    -----
+    Every number is worked out once for all designs that share what it depends on: GPU steps, exchange, decode, caches
+    and what the target asks once a kind of server on a kind of fabric; storage, mounts and network once a class of
+    platforms with equal rates.
+    """
+    alike = _Alike.of(request, works, platforms, space, catalog)
+    servers = _Servers.of(request, works, platforms, space, alike, catalog, calibration)
+    shape = (len(alike.first), len(space.sizes))
+    losses = after_losses(
+        request, works, platforms, space.sizes, alike.cols, alike.fewest_nodes, servers.team, catalog, calibration
+    )
+    after = [loss.asked(request, works, calibration) for loss in losses]
+    spare = np.max([loss.nodes() for loss in after], axis=0) if after else None
+    found = _Classes.empty(shape)
+    step = max(_BLOCK_ROWS // len(space.sizes), 1)
+    for start in range(0, len(alike.first), step):
+        _judge_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
+    passes: dict[str, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
+    passes[_CAPACITY_LIMIT] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape)
+    passes[_STORAGE_LIMIT] = found.enough
+    if request.fabric.oversubscription > 1:
+        # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
+        rows, sizes, fewest = space.platform, space.n_servers, alike.fewest_nodes[space.platform]
+        now, before = (
+            fabric_shares(platforms, rows, sizes, nodes, request.fabric) for nodes in (found.nodes.reshape(-1), fewest)
+        )
+        passes[_UPLINK_LIMIT] = np.asarray(now >= before).reshape(shape)
+    passes[_MOUNT_LIMIT] = found.mounts
+    # Named only where no single stage is: a stage that fails alone is the better reason.
+    alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
+    passes[_CHANCE_LIMIT] = (found.chance >= evaluate.least_chance(request.confidence)) | ~alone
+    for loss in after:
+        name = LOSS_LIMITS[loss.after.loss]
+        passes[name] = passes.get(name, np.ones(shape, dtype=bool)) & loss.keeps(found.nodes)
+    length = None if servers.epochs is None else servers.epochs[alike.kind_of]
+    return Judged(
+        space=space,
+        platforms=tuple(platforms),
+        works=tuple(works),
+        gpus_per_server=alike.facts.gpus_per_server,
+        exchange_bytes_per_s=alike.facts.exchange_bytes_per_s,
+        class_of=alike.class_of,
+        class_nodes=found.nodes,
+        class_probability=found.chance,
+        class_passes=passes,
+        class_throughput=found.rate,
+        class_time_s=_time_s(works[0], length, found.rate, calibration),
+        class_is_cached=np.logical_and.reduce([evaluate.is_cached(comp) for comp in servers.computes])[alike.kind_of],
+        twins=_twins(platforms, alike, found.nodes, servers.computes),
+        columns=alike.cols,
+        class_first=alike.first,
+        kind_of_class=alike.kind_of,
+        kind_first=alike.kinds,
+        team=servers.team,
+    )
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Which platforms share which part of the arithmetic."""
+
+    facts: Columns  # (platforms,)
+    cols: Columns  # (platforms, 1), or (platforms, sizes) where the fabric narrows them
+    units: StorageUnits
+    fewest_nodes: Ints  # (platforms,) smallest storage system
+    first: Ints  # (classes,) a platform of each class
+    class_of: Ints  # (platforms,)
+    kinds: Ints  # (kinds,) a platform of each kind of servers on a fabric
+    kind_of: Ints  # (classes,)
+
+    @classmethod
+    def of(
+        cls,
+        request: SizingRequest,
+        works: Sequence[ResolvedWorkload],
+        platforms: Sequence[Platform],
+        space: Space,
+        catalog: Catalog,
+    ) -> "_Alike":
+        facts = columns(platforms, catalog, request.platforms.gpus_per_server)
+        fewest = np.array([capacity.node_limits(platform.storage)[0] for platform in platforms])
+        units = StorageUnits.of(works, platforms, request.data)
+        if is_narrowed(request.fabric):
+            # What is left of the line rates differs from platform to platform and from size to size.
+            rows, sizes = space.platform, space.n_servers
+            cols = narrowed(facts.take(rows), platforms, rows, sizes, fewest[rows], request.fabric)
+            cols = cols.shaped((len(platforms), len(space.sizes)))
+            each = np.arange(len(platforms))
+            return cls(facts, cols, units, fewest, each, each, each, each)
+        if request.resilience.keeps_targets_without:
+            # What a loss leaves differs from platform to platform, too.
+            each = np.arange(len(platforms))
+            return cls(facts, facts.shaped((len(platforms), 1)), units, fewest, each, each, each, each)
+        storage = (units.counted, units.per_unit, units.least, units.most, units.holds_data)
+        first, class_of = _distinct(np.stack([*facts.as_rows(), *storage]))
+        kinds, kind_of = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
+        cols = facts.shaped((len(platforms), 1))
+        return cls(facts, cols, units, fewest, first, class_of, first[kinds], kind_of)
+
+
+@dataclass(frozen=True)
+class _Servers:
+    """The servers without storage. One entry of each sequence a workload; arrays (kinds, sizes)."""
+
+    computes: list[Compute]
+    needs: list[Need]
+    chances: list[Floats]  # that GPUs and host decode meet the target
+    limits: dict[str, Bools]  # of _COMPUTE_LIMITS
+    epochs: Floats | None  # of the first workload
+    team: TeamLimits | None
+
+    @classmethod
+    def of(
+        cls,
+        request: SizingRequest,
+        works: Sequence[ResolvedWorkload],
+        platforms: Sequence[Platform],
+        space: Space,
+        alike: _Alike,
+        catalog: Catalog,
+        calibration: Calibration,
+    ) -> "_Servers":
+        servers, cols = space.sizes[None, :], alike.cols.take(alike.kinds)
+        confidence = evaluate.share_of(request)
+        asked = evaluate.least_chance(confidence)
+        computes, needs, chances = [], [], []
+        shape = (len(alike.kinds), len(space.sizes))
+        count, gpu, decode, network = (np.ones(shape, dtype=bool) for _ in _COMPUTE_LIMITS)
+        for work in works:
+            comp = evaluate.compute(work, platforms, cols, servers, calibration, catalog)
+            need = evaluate.need(work, comp, cols, servers, confidence, calibration)
+            by_gpus = evaluate.gpu_probability(comp.gpu, need)
+            by_decode = comp.decode.probability_at_least(need.samples_per_s)
+            if work.request.target.gpus_busy is not None:
+                count &= servers * cols.gpus_per_server >= work.request.target.gpus_busy
+            gpu &= by_gpus >= asked
+            decode &= by_decode >= asked
+            warm = need.samples_per_s * (work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes)
+            cold = need.cold_samples_per_s * (work.sample_bytes + comp.exchanged_bytes)
+            network &= servers * cols.storage_nic_bytes_per_s >= np.maximum(warm, cold)
+            computes.append(comp)
+            needs.append(need)
+            chances.append(by_gpus * by_decode)
+        limits = dict(zip(_COMPUTE_LIMITS, (count, gpu, decode, network), strict=True))
+        length = evaluate.epochs(works[0], cols, servers, calibration)
+        team = None
+        if request.team is not None:
+            could = np.logical_and.reduce(list(limits.values())).any(axis=1)
+            facts = alike.facts.take(alike.kinds)
+            team = team_limits(request.team, works, platforms, facts, space.sizes, could, catalog, calibration)
+            limits[WAIT_LIMIT] = team.waits
+            network &= servers * cols.storage_nic_bytes_per_s >= team.bytes_per_s
+        return cls(computes, needs, chances, limits, None if length is None else length.value, team)
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """What the blocks find. Arrays (classes, sizes)."""
+
+    nodes: Ints
+    enough: Bools  # storage nodes give the rate
+    mounts: Bools
+    chance: Floats
+    rate: Floats
+
+    @classmethod
+    def empty(cls, shape: tuple[int, int]) -> "_Classes":
+        """Places for all blocks."""
+        enough, mounts = (np.zeros(shape, dtype=bool) for _ in range(2))
+        return cls(np.zeros(shape, dtype=np.int64), enough, mounts, np.ones(shape), np.zeros(shape))
+
+
+def _judge_block(
+    block: slice,
+    found: _Classes,
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    space: Space,
+    alike: _Alike,
+    servers: _Servers,
+    spare: Floats | None,
+) -> None:
+    """Storage, mounts and network of some classes, and what their designs reach; written to ``found``."""
+    index, kind, sizes = alike.first[block], alike.kind_of[block], space.sizes[None, :]
+    cols, confidence = alike.cols.take(index), evaluate.share_of(request)
+    computes = [comp.take(kind) for comp in servers.computes]
+    needs = [need.take(kind) for need in servers.needs]
+    chances = [chance[kind] for chance in servers.chances]
+    each = list(zip(works, computes, needs, chances, strict=True))
+    wanted = [evaluate.nodes_beside(chance, work, comp, cols, need, confidence) for work, comp, need, chance in each]
+    if servers.team is not None:
+        wanted.append(evaluate.nodes_for(servers.team.bytes_per_s[kind], cols, confidence))
+    units = alike.units.take(index)
+    nodes, found.enough[block] = units.whole(np.max(wanted, axis=0), sizes, cols.is_local)
+    if spare is not None:
+        nodes, _ = units.whole(np.maximum(np.max(wanted, axis=0), spare[block]), sizes, cols.is_local)
+    side = evaluate.storage_side(cols, sizes, nodes, np.full(nodes.shape, np.inf))
+    reads = [evaluate.read_bytes_per_s(work, comp, need) for work, comp, need, _ in each]
+    if servers.team is not None:
+        reads.append(servers.team.bytes_per_s[kind])
+    found.nodes[block] = nodes
+    found.mounts[block] = side.mounts.probability_at_least(np.max(reads, axis=0)) >= evaluate.least_chance(confidence)
+    for place, (work, comp, need, chance) in enumerate(each):
+        warm, cold = (evaluate.stages(work, comp, side, is_warm=is_warm) for is_warm in (True, False))
+        found.chance[block] *= chance * evaluate.path_probability(warm, cold, need)
+        if place == 0:
+            found.rate[block] = np.min([stage.median for stage in warm.limiting()], axis=0)
+
+
+def _distinct(facts: Floats) -> tuple[Ints, Ints]:
+    """First column of every distinct one of (facts, columns), and which of these each column is."""
+    _, first, index = np.unique(facts.T, axis=0, return_index=True, return_inverse=True)
+    return first.astype(np.int64), index.reshape(-1).astype(np.int64)
+
+
+def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, computes: Sequence[Compute]) -> frozenset[int]:
+    """Platforms that differ from an earlier one in drive size or GPU memory only, and perform exactly alike.
+
+    They would be the same designs at a higher price: larger drives that no row needs, memory that no model reads.
+    """
+    nodes_of = [row.tobytes() for row in nodes]
+    rates = [part for comp in computes for part in (comp.gpu.median, comp.gpu.log_sd)]
+    rates_of = [tuple(part[kind].tobytes() for part in rates) for kind in range(len(rates[0]))]
+    seen: dict[tuple[object, ...], int] = {}
+    twins = set()
+    for index, platform in enumerate(platforms):
+        row = alike.class_of[index]
+        same = (
+            platform.server.id,
+            platform.gpus_per_server,
+            platform.storage.id,
+            platform.fabric,
+            nodes_of[row],
+            rates_of[alike.kind_of[row]],
+        )
+        if seen.setdefault(same, index) != index:
+            twins.add(index)
+    return frozenset(twins)
+
+
+def _time_s(work: ResolvedWorkload, length: Floats | None, rate: Floats, calibration: Calibration) -> Floats:
+    if length is None:
+        return np.asarray(1e6 / rate)
+    return np.asarray(calibration.start_up_s + length * work.n_samples * (1 + evaluate.evaluation_share(work)) / rate)

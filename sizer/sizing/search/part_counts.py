@@ -1,0 +1,283 @@
+"""What the designs of the space are made of: counted platform by platform, and only when somebody asks."""
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.identity_cache import kept, kept_by_catalog
+from sizer.base.locale import current_locale
+from sizer.base.quantities import by_count, plain
+from sizer.bom.lines import row_cost
+from sizer.bom.prices import PriceBook
+from sizer.catalog.model import Catalog
+from sizer.physical.capacity import nodes_per_unit
+from sizer.physical.components import Quantities
+from sizer.physical.quantities import NOTHING_EXISTING, quantities
+from sizer.physical.racks.power import device_power
+from sizer.sizing.search.choice import nearest_row
+from sizer.sizing.search.evaluate import least_chance
+from sizer.sizing.search.feasibility import COUNT_LIMIT, TWIN_LIMIT, WAIT_LIMIT, Judged
+from sizer.workload.request import Fabric, Limits, SizingRequest
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_BUDGET = "budget"
+# Parts of so many sizes of a platform are kept for the next request: those of a first look, some 30 kB.
+_KEPT_SIZES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """An object by its identity: comparing two platforms means comparing every fact of theirs."""
+
+    one: Any
+
+
+_same = kept(_Same)
+_same_catalog = kept_by_catalog(_Same)
+
+
+@lru_cache(maxsize=1024)  # requests of a batch count the same sizes of a platform again and again
+def _quantities(
+    platform: _Same,
+    catalog: _Same,
+    sizes: bytes,
+    nodes: bytes,
+    rack_power_w: float | None,
+    fabric: Fabric,
+    _locale: str,  # of the notes
+) -> Quantities:
+    return quantities(
+        platform.one,
+        np.frombuffer(sizes, dtype=np.int64),
+        np.frombuffer(nodes, dtype=np.int64),
+        catalog=catalog.one,
+        limits=Limits(rack_power_w=rack_power_w),
+        fabric=fabric,
+    )
+
+
+@dataclass(frozen=True)
+class Counted:
+    """All sizes of one platform. Arrays over the sizes."""
+
+    found: Quantities
+    cost: Floats  # sum of the priced lines
+    unpriced: frozenset[str]  # items without a price
+    limits: dict[str, Bools]  # what can be built, the room, the budget -> designs that keep it
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Parts of the designs of a space. Arrays over its rows hold NaN until their platform is counted."""
+
+    request: SizingRequest
+    judged: Judged
+    catalog: Catalog
+    prices: PriceBook
+    counted: dict[int, Counted] = field(default_factory=dict)  # platform -> its rows
+    rack_units: Floats = field(init=False)
+    racks: Floats = field(init=False)
+    power_w: Floats = field(init=False)
+    raw_bytes: Floats = field(init=False)
+    cost: Floats = field(init=False)  # sum of the priced lines
+
+    def __post_init__(self) -> None:
+        for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost"):
+            object.__setattr__(self, name, np.full(self.judged.space.n_rows, np.nan))
+
+    def of(self, index: int) -> Counted:
+        """One platform, counted now if nobody asked before."""
+        if index not in self.counted:
+            rows = self.judged.space.of_platform(index)
+            one = self._count(index)
+            self.counted[index] = one
+            self.rack_units[rows], self.power_w[rows] = one.found.rack_units, one.found.power_max_w
+            self.racks[rows], self.raw_bytes[rows] = one.found.racks, np.nan_to_num(one.found.raw_bytes)
+            self.cost[rows] = one.cost
+        return self.counted[index]
+
+    @cached_property
+    def candidates(self) -> Bools:
+        """(platforms, sizes) designs whose stages run and whose servers and storage alone keep the limits of the room.
+
+        What else a design is made of only adds to these, so that no design outside keeps all limits.
+        """
+        return np.asarray(self.judged.runs & (self._certainly_broken == 0))
+
+    @cached_property
+    def _certainly_broken(self) -> Ints:
+        """(platforms, sizes) limits of the room that servers and storage alone break."""
+        limits = self.request.limits
+        pairs = (
+            (limits.rack_units, "units"),
+            (limits.power_w, "watts"),
+            (limits.racks, "racks"),
+        )
+        broken = np.zeros((self.judged.space.n_platforms, len(self.judged.space.sizes)), dtype=np.int64)
+        for limit, name in pairs:
+            if limit is not None:
+                broken += self._at_least[name] > limit
+        return broken
+
+    @cached_property
+    def _at_least(self) -> dict[str, Floats]:
+        """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
+        judged = self.judged
+        units, watts = np.zeros((2, judged.space.n_platforms, len(judged.space.sizes)))
+        for index, platform in enumerate(judged.platforms):
+            chassis = judged.class_nodes[judged.class_of[index]] // nodes_per_unit(platform.storage)
+            storage = platform.storage_server or platform.storage
+            for device, count in ((platform.server, judged.space.sizes), (storage, chassis)):
+                units[index] += count * (device.height_u.value if device.height_u is not None else 0.0)
+                watts[index] += count * device_power(device).max_w
+        # Racks that are there take some of it.
+        room = np.inf if self.request.existing.racks else judged.platforms[0].rack.height_u.value
+        return {"units": units, "watts": watts, "racks": np.ceil(units / room)}
+
+    def feasible_of(self, index: int) -> Ints:
+        """Rows of one platform that keep every limit."""
+        if not self.candidates[index].any():
+            return np.zeros(0, dtype=np.int64)
+        keeps = np.logical_and.reduce([self.candidates[index], *self.of(index).limits.values()])
+        return np.asarray(np.flatnonzero(keeps) + self.judged.space.of_platform(index).start)
+
+    def _count(self, index: int) -> Counted:
+        judged, request = self.judged, self.request
+        platform, sizes = judged.platforms[index], judged.space.sizes
+        nodes = judged.class_nodes[judged.class_of[index]]
+        if sizes.size > _KEPT_SIZES or request.existing != NOTHING_EXISTING:
+            found = quantities(
+                platform,
+                sizes,
+                nodes,
+                catalog=self.catalog,
+                limits=request.limits,
+                existing=request.existing,
+                fabric=request.fabric,
+            )
+        else:
+            same = (_same(platform), _same_catalog(self.catalog))
+            key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric, current_locale().name)
+            found = _quantities(*same, *key)
+        amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
+        cost = np.zeros(len(judged.space.sizes)) if amount is None else amount
+        return Counted(found, cost, frozenset(unpriced), self.limits_of(found, cost))
+
+    def limits_of(self, found: Quantities, cost: Floats) -> dict[str, Bools]:
+        """What can be built, the limits of the room and the budget -> counted designs that keep it."""
+        limits = self.request.limits
+        kept = {limit: ~breaks for limit, breaks in found.violations.items()}
+        if (n := limits.racks) is not None:
+            kept[by_count(n, f"the limit of {n} rack", f"the limit of {n} racks")] = found.racks <= n
+        if (n := limits.rack_units) is not None:
+            kept[by_count(n, f"the limit of {n} rack unit", f"the limit of {n} rack units")] = found.rack_units <= n
+        if limits.power_w is not None:
+            kept[f"the limit of {plain(limits.power_w / 1e3)} kW"] = found.power_max_w <= limits.power_w
+        if limits.budget is not None:
+            # An unpriced line is not zero: a budget cannot be shown to be kept, which the answer says. Known prices
+            # count.
+            kept[_BUDGET] = ~(cost > limits.budget)
+        return kept
+
+    def broken(self, row: int) -> list[str]:
+        """Limits that one design breaks, in the order in which they are looked at."""
+        judged = self.judged
+        index, size = divmod(row, len(judged.space.sizes))
+        limits = [(name, bool(kept[judged.class_of[index], size])) for name, kept in judged.class_passes.items()]
+        limits.append((TWIN_LIMIT, index not in judged.twins))
+        limits += [(name, bool(kept[size])) for name, kept in self.of(index).limits.items()]
+        return [name for name, is_kept in limits if not is_kept]
+
+    def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
+        """Items without a price whose quantity differs between ``rows``: only their prices could rank these by cost."""
+        judged = self.judged
+        low: dict[str, int] = {}
+        high: dict[str, int] = {}
+        members = [int(index) for index in np.unique(rows // len(judged.space.sizes))]
+        for index in members:
+            one = self.of(index)
+            local = rows[rows // len(judged.space.sizes) == index] % len(judged.space.sizes)
+            counts: dict[str, Ints] = {}
+            for part in one.found.components:
+                if part.item in one.unpriced and part.status == "computed":
+                    counts[part.item] = (
+                        counts.get(part.item, np.zeros(local.size, dtype=np.int64)) + part.quantity[local]
+                    )
+            for item in dict.fromkeys([*low, *counts]):
+                # A platform without the item has none of it, and so had all before an item's first appearance.
+                values = counts.get(item, np.zeros(1, dtype=np.int64))
+                before = 0 if index != members[0] and item not in low else int(values.min())
+                low[item] = min(low.get(item, before), int(values.min()))
+                high[item] = max(high.get(item, before), int(values.max()))
+        return tuple(item for item in low if high[item] > low[item])
+
+    @cached_property
+    def alive(self) -> tuple[int, ...]:
+        """Platforms with a design whose stages run, but for the joint confidence; all but twins where there is none."""
+        distinct = [index for index in range(self.judged.space.n_platforms) if index not in self.judged.twins]
+        could = np.logical_and.reduce(self.judged.buildable).any(axis=1)[self.judged.class_of]
+        return tuple(index for index in distinct if could[index]) or tuple(distinct)
+
+    @cached_property
+    def passes(self) -> dict[str, Bools]:
+        """Limit -> (rows,) designs that keep it, of stages and parts; counts every platform that is alive."""
+        found = dict(self.judged.passes)
+        for index in self.alive:
+            rows = self.judged.space.of_platform(index)
+            for limit, keeps in self.of(index).limits.items():
+                found.setdefault(limit, np.ones(self.judged.space.n_rows, dtype=bool))[rows] = keeps
+        return found
+
+    @cached_property
+    def feasible(self) -> Bools:
+        """(rows,) designs that keep every limit."""
+        return np.asarray(np.logical_and.reduce(list(self.passes.values())))
+
+    def nearest(self) -> tuple[int, tuple[str, ...]]:
+        """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.
+
+        Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that miss
+        the target, the likeliest and then the fastest; of those
+        on which a team waits too long, the largest. Platforms are counted in the order of what they could be.
+        """
+        judged = self.judged
+        breaks = np.sum([~kept for kept in judged.class_passes.values()], axis=0)
+        meets = judged.class_probability >= least_chance(self.request.confidence)
+        meets &= judged.class_passes[COUNT_LIMIT]  # so many GPUs may be asked for, whatever their rate
+        # The weights only order: chance before rate, and below every design that meets the target.
+        fastest = judged.class_probability - 1.0 + 1e-6 * judged.class_throughput / judged.class_throughput.max()
+        # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
+        in_time = judged.class_passes.get(WAIT_LIMIT, np.ones(meets.shape, dtype=bool))
+        servers = 1e-6 * judged.space.sizes - 2.0
+        bounds = []
+        for index in self.alive:
+            row = judged.class_of[index]
+            few = breaks[row] + self._certainly_broken[index]
+            smallness = _smallness(self._at_least["racks"][index], self._at_least["units"][index])
+            near = np.where(meets[row], smallness, fastest[row])
+            near = np.where(in_time[row], near, servers)
+            bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
+        best: tuple[int, float, int, tuple[str, ...]] | None = None
+        for count, closeness, index in sorted(bounds):
+            if best is not None and (count, closeness) > best[:2]:
+                break
+            row, found = judged.class_of[index], self.of(index).found
+            limits = {name: kept[row] for name, kept in judged.class_passes.items()} | self.of(index).limits
+            near = np.where(meets[row], _smallness(found.racks, found.rack_units), fastest[row])
+            near = np.where(in_time[row], near, servers)
+            size, broken = nearest_row(limits, near)
+            here = (len(broken), -float(near[size]), judged.space.of_platform(index).start + size, broken)
+            best = here if best is None else min(best, here)
+        assert best is not None  # the space has at least one platform
+        return best[2], best[3]
+
+
+def _smallness(racks: Floats | Ints, rack_units: Floats) -> Floats:
+    """Above that of every design that misses the target; racks count before rack units."""
+    return np.asarray(1.0 - 1e-4 * racks - 1e-9 * rack_units)

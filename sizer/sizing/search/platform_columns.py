@@ -1,0 +1,237 @@
+"""Facts of platforms as arrays: one entry a platform, gathered to one entry a design row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sizer.base import units
+from sizer.base.identity_cache import kept
+from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import LinkKind, Server, Storage
+from sizer.physical.networks.counts import fabric_share
+from sizer.physical.platform import Platform
+from sizer.physical.platforms import lan_ports, own_network_ports
+from sizer.workload.request import Fabric
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Memory that the operating system, the framework and pinned buffers keep from the page cache, beside a copy of the
+# GPU memory: the rule "RAM at least the sum of GPU memory" (dell-ready-ai-nvidia-2018) leaves the rest for caching.
+OS_RESERVE_BYTES = 16 * units.GIB
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the models need of a platform. Rates in B/s; inf where a limit does not exist; per server unless said."""
+
+    gpus_per_server: Floats
+    cores: Floats
+    cache_bytes: Floats  # memory of a server that can cache the data set
+    exchange_bytes_per_s: Floats  # NICs of a server on the fabric
+    storage_nic_bytes_per_s: Floats  # NICs of a server towards the storage
+    node_low_bytes_per_s: Floats
+    node_high_bytes_per_s: Floats
+    node_line_bytes_per_s: Floats  # line rate of a storage node's front end
+    mounts: Floats  # fixed mounts of a server
+    mounts_per_node: Floats  # further mounts for every storage node
+    mount_low_bytes_per_s: Floats
+    mount_high_bytes_per_s: Floats
+    is_local: Floats  # 1: drives in the servers, one "node" a server
+    compute: Ints  # index of the compute group: rows of one group share GPU, links and therefore step terms
+
+    def take(self, index: ArrayLike) -> "Columns":
+        """Columns gathered to design rows."""
+        rows = np.asarray(index, dtype=np.int64)
+        return Columns(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+    def shaped(self, shape: tuple[int, ...]) -> "Columns":
+        """The same columns in another shape."""
+        return Columns(**{field.name: getattr(self, field.name).reshape(shape) for field in fields(self)})
+
+    def as_rows(self, names: Sequence[str] = ()) -> list[Floats]:
+        """Some columns, by default all, as a list."""
+        return [getattr(self, name) for name in names or [field.name for field in fields(self)]]
+
+
+@dataclass(frozen=True)
+class ComputeGroup:
+    """Platforms that compute alike: same server and GPU, same link inside the server, same fabric between servers."""
+
+    server: str
+    gpu: str
+    intra_link: str
+    fabric: LinkKind
+
+
+def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], list[int]]:
+    """Distinct compute groups, and the index of each platform's group."""
+    groups: dict[ComputeGroup, int] = {}
+    index = [groups.setdefault(_group(platform), len(groups)) for platform in platforms]
+    return list(groups), index
+
+
+@kept
+def _group(platform: Platform) -> ComputeGroup:
+    link = platform.server.intra_link
+    inside = link.value if link is not None else "pcie3"
+    return ComputeGroup(platform.server.id, platform.gpu.id, inside, platform.fabric)
+
+
+def columns(platforms: Sequence[Platform], catalog: Catalog, gpus_used: int | None = None) -> Columns:
+    """Columns of all platforms, one entry a platform; ``gpus_used`` GPUs of each server run the job (default all)."""
+    _, groups = compute_groups(platforms)
+    rows = np.array([_facts(platform, catalog, gpus_used) for platform in platforms], dtype=float)
+    names = [field.name for field in fields(Columns)[:-1]]
+    return Columns(**dict(zip(names, rows.T, strict=True)), compute=np.array(groups, dtype=np.int64))
+
+
+def fabric_shares(platforms: Sequence[Platform], index: Ints, servers: Ints, nodes: Ints, fabric: Fabric) -> Floats:
+    """``fabric_share`` of design rows; ``index`` is the platform of each."""
+    shares = np.ones(index.shape)
+    for number, platform in enumerate(platforms):
+        rows = np.flatnonzero(index == number)
+        shares[rows] = fabric_share(platform, servers[rows], nodes[rows], fabric)
+    return shares
+
+
+def narrowed(
+    cols: Columns, platforms: Sequence[Platform], index: Ints, servers: Ints, nodes: Ints, fabric: Fabric
+) -> Columns:
+    """Columns of design rows with what an oversubscribed fabric, or rails kept apart, leave of the line rates.
+
+    Parameters
+    ----------
+    cols : Columns
+        Of the rows.
+    platforms : sequence of Platform
+        All platforms.
+    index, servers, nodes : ndarray of int, shape (rows,)
+        Platform, servers and storage nodes of each row. [-]
+    fabric : Fabric
+        What the request asks for.
+    """
+    if not is_narrowed(fabric):
+        return cols
+    shares = fabric_shares(platforms, index, servers, nodes, fabric)
+    to_storage = np.array([_share_to_storage(platform, fabric) for platform in platforms])[index]
+    return replace(
+        cols,
+        exchange_bytes_per_s=cols.exchange_bytes_per_s * shares,
+        storage_nic_bytes_per_s=cols.storage_nic_bytes_per_s * np.where(to_storage > 0, shares * to_storage, 1.0),
+    )
+
+
+def is_narrowed(fabric: Fabric) -> bool:
+    """Whether a fabric leaves less than the line rates."""
+    return fabric.oversubscription > 1 or fabric.rails_apart
+
+
+def _share_to_storage(platform: Platform, fabric: Fabric) -> float:
+    """Share of a server's ports that lead to storage on the compute fabric; 0 where it is not there.
+
+    Storage joins the first rail only, and of each server one port with it.
+    """
+    is_joined = platform.attachment in ("fabric", "gateway", "spine")
+    if not is_joined and (platform.attachment != "lan" or is_infiniband(platform.fabric)):
+        return 0.0
+    return 1 / max(fabric_ports(platform.server.ports, platform.fabric), 1) if fabric.rails_apart else 1.0
+
+
+@kept
+def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple[float, ...]:
+    """Columns of one platform in their order, without the last."""
+    server, storage = platform.server, platform.storage
+    return (
+        min(gpus_used or platform.gpus_per_server, platform.gpus_per_server),
+        host_cores(server, catalog),
+        cache_bytes(platform),
+        fabric_bytes_per_s(server, platform.fabric),
+        storage_nic_bytes_per_s(platform),
+        *node_rates(platform),
+        *mount_rates(storage, catalog),
+        float(storage.kind == "local"),
+    )
+
+
+def fabric_bytes_per_s(server: Server, fabric: LinkKind) -> float:
+    """Rate of all ports of a server that join the fabric, one direction. [B/s]"""
+    return max(fabric_ports(server.ports, fabric), 1) * link_bytes_per_s(fabric)
+
+
+def storage_nic_bytes_per_s(platform: Platform) -> float:
+    """Rate of a server's ports towards its storage, one direction; inf for local drives. [B/s]"""
+    server, storage = platform.server, platform.storage
+    if platform.attachment == "local":
+        return np.inf
+    if platform.attachment == "own network" and storage.front_end_kind is not None:
+        kind = storage.front_end_kind.value
+        return max(own_network_ports(server, kind, platform.fabric), 1) * link_bytes_per_s(kind)
+    if platform.attachment == "lan" and is_infiniband(platform.fabric):
+        return max(lan_ports(server), 1) * link_bytes_per_s("10gbe")
+    return fabric_bytes_per_s(server, platform.fabric)
+
+
+def host_cores(server: Server, catalog: Catalog) -> float:
+    """Physical cores of a server."""
+    if server.cpu is None or server.n_cpus is None:
+        return np.inf
+    return float(catalog.cpus[server.cpu.value].cores.value * server.n_cpus.value)
+
+
+def cache_bytes(platform: Platform) -> float:
+    """Memory of a server that can hold the data set: what GPUs' copies and the operating system leave. [B]"""
+    memory = platform.server.memory_bytes
+    if memory is None:
+        return 0.0
+    gpu_memory = platform.gpus_per_server * platform.gpu.memory_bytes.value
+    return max(memory.value - gpu_memory - OS_RESERVE_BYTES, 0.0)
+
+
+def node_rates(platform: Platform) -> tuple[float, float, float]:
+    """Lower, upper and line rate of one storage node. [B/s]
+
+    A system without a published rate is capped by its line rate; :func:`rate_is_unknown` flags it.
+    """
+    storage = platform.storage
+    if storage.kind == "local":
+        line = np.inf
+    else:
+        kind = storage.front_end_kind.value if storage.front_end_kind is not None else platform.fabric
+        ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
+        # Behind a gateway one port of each node is in use (the Dell guide counts one 40 GbE port a node).
+        used = (2 if platform.has_spare_gateway else 1) if platform.gateway is not None else ports
+        line = used * link_bytes_per_s(kind)
+    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
+    if low is None and high is None:
+        return line, line, line
+    bottom = low.value if low is not None else high.value  # type: ignore[union-attr]
+    return bottom, high.value if high is not None else bottom, line
+
+
+def rate_is_unknown(storage: Storage) -> bool:
+    """Whether no source gives a read rate, so that the plan takes the line rate as an upper bound."""
+    return storage.node_read_low_bytes_per_s is None and storage.node_read_high_bytes_per_s is None
+
+
+def mount_rates(storage: Storage, catalog: Catalog) -> tuple[float, float, float, float]:
+    """Fixed mounts, mounts per storage node, and lower and upper rate of one mount. [-], [-], [B/s], [B/s]"""
+    if storage.kind == "local":
+        return 1.0, 0.0, np.inf, np.inf
+    low, high = storage.mount_low_bytes_per_s, storage.mount_high_bytes_per_s
+    if low is None or high is None:
+        generic = catalog.storage["nfs-generic"]
+        low, high = generic.mount_low_bytes_per_s, generic.mount_high_bytes_per_s
+    # The catalogue's own item has both; `sizer catalog check` would say so.
+    assert low is not None
+    assert high is not None
+    if storage.mounts_per_server is not None:
+        return float(storage.mounts_per_server.value), 0.0, low.value, high.value
+    if storage.kind == "nfs-server":
+        return 1.0, 0.0, low.value, high.value
+    # One mount for every front-end address, as the DGX-1 test did with 16 for eight nodes.
+    ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
+    return 0.0, float(ports), low.value, high.value

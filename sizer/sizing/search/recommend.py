@@ -1,0 +1,142 @@
+"""The design that answers a request, without the analyses that documents add: what a batch asks for."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sizer.base.errors import InfeasibleError
+from sizer.base.quantities import by_count
+from sizer.bom.prices import price_book
+from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.catalog.model import Catalog
+from sizer.physical.platforms import platforms
+from sizer.sizing.design import verdict as advice
+from sizer.sizing.design.evaluate_design import design_answer
+from sizer.sizing.result import DesignAnswer
+from sizer.sizing.search.feasibility import judge
+from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.ranking import Ranking, UnsettledError
+from sizer.sizing.search.space import lay_out
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import resolve
+
+# Largest cluster looked at where the request states none: beyond it a two-level fabric of 36-port switches ends
+# (648 end points, four ports a DGX-1).
+MAX_SERVERS = 160
+# Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
+_FIRST_LOOK = 32
+# Platforms shown side by side; further ones are counted, not drawn.
+MAX_PLATFORMS_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class BestDesign:
+    """The design of a request; the numbers are those of :func:`sizer.sizing.size.size`."""
+
+    design: DesignAnswer
+    needs_cluster: bool
+
+
+def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> BestDesign:
+    """Find the design of a request, counting only what could be it.
+
+    Parameters
+    ----------
+    request : SizingRequest
+    catalog : Catalog
+    calibration : Calibration, optional
+        Default: the stored one.
+
+    Raises
+    ------
+    RequestError, InfeasibleError
+        As :func:`sizer.sizing.size.size`.
+    """
+    fitted = calibration if calibration is not None else stored_calibration()
+    most = request.limits.servers or MAX_SERVERS
+    if most > _FIRST_LOOK:
+        with suppress(UnsettledError):
+            return _best(search(request, catalog, fitted, most=_FIRST_LOOK), fitted, goes_on=True)
+    return _best(search(request, catalog, fitted), fitted, goes_on=False)
+
+
+def _best(counting: Counting, calibration: Calibration, *, goes_on: bool) -> BestDesign:
+    ranking = Ranking(counting, goes_on=goes_on)
+    found = ranking.first(1)
+    if not found:
+        raise InfeasibleError(advice.why_infeasible(counting))
+    row = found[0]
+    needs_cluster = _needs_cluster(counting, ranking, row)
+    return BestDesign(design_of(counting, row, calibration, is_documented=False), needs_cluster)
+
+
+def search(
+    request: SizingRequest,
+    catalog: Catalog,
+    calibration: Calibration,
+    only: tuple[str, str] | None = None,
+    most: int | None = None,
+) -> Counting:
+    """The design space of a request, its stages judged; parts are counted when somebody asks.
+
+    Parameters
+    ----------
+    request : SizingRequest
+    catalog : Catalog
+    calibration : Calibration
+    only : (server, storage), optional
+        Ids of the one platform that is looked at; default all that the request allows.
+    most : int, optional
+        Largest number of servers looked at; default the request's limit, or :data:`MAX_SERVERS`.
+
+    Raises
+    ------
+    RequestError
+        If the request names something that the catalogue does not have.
+    InfeasibleError
+        If no platform is allowed, or no run can start in the time asked.
+    """
+    works = resolve(request, catalog, calibration.measured)
+    options = [option for option in platforms(catalog, request) if only is None or option.key == only]
+    space = lay_out(len(options), 1, most or request.limits.servers or MAX_SERVERS)
+    judged = judge(request, works, options, space, catalog, calibration)
+    return Counting(request, judged, catalog, price_book(catalog))
+
+
+def design_of(counting: Counting, row: int, calibration: Calibration, *, is_documented: bool) -> DesignAnswer:
+    """Everything about the design of one row."""
+    judged = counting.judged
+    return design_answer(
+        counting.request,
+        judged.works,
+        judged.platforms[int(judged.space.platform[row])],
+        int(judged.space.n_servers[row]),
+        int(judged.storage_nodes[row]),
+        counting.catalog,
+        calibration,
+        counting.prices,
+        _binding(counting, row),
+        is_documented,
+    )
+
+
+def _binding(counting: Counting, row: int) -> str:
+    """What the next smaller size of the same platform breaks."""
+    if counting.judged.space.n_servers[row] == 1:
+        return "One server is the smallest there is."
+    smaller = row - 1  # rows of a platform stand in order of servers
+    count = int(counting.judged.space.n_servers[smaller])
+    broken = counting.broken(smaller)
+    if not broken:
+        return ""
+    limit = broken[0]
+    return by_count(count, f"With {count} server this fails: {limit}.", f"With {count} servers this fails: {limit}.")
+
+
+def _needs_cluster(counting: Counting, ranking: Ranking, row: int) -> bool:
+    """Whether none of the platforms that documents show beside a design does it with one server."""
+    judged = counting.judged
+    if judged.space.n_servers[row] == 1:
+        return False
+    if not judged.runs[:, 0].any():
+        return True
+    return all(judged.space.n_servers[other] > 1 for other in ranking.first(MAX_PLATFORMS_SHOWN))

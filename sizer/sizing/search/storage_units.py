@@ -1,0 +1,69 @@
+"""What storage is bought in: whole chassis or servers, enough of them for the data and for the rate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.physical import capacity
+from sizer.physical.platform import Platform
+from sizer.sizing.constraints.stored_data import data_held
+from sizer.workload.data import DataCare
+from sizer.workload.resolve import ResolvedWorkload
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class StorageUnits:
+    """Units of the storage of some platforms. Arrays over the platforms."""
+
+    counted: Bools  # bought by the node
+    per_unit: Ints  # nodes
+    least: Ints  # nodes that the system and the data call for, in whole units
+    most: Ints
+    holds_data: Bools  # whether the largest system holds everything that must fit
+
+    @classmethod
+    def of(cls, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], care: DataCare) -> "StorageUnits":
+        """Units for the data sets of some workloads together, and for what is kept beside them."""
+        data = data_held(works, care).total_bytes
+        seen: dict[tuple[str, int], tuple[bool, int, int, int, bool]] = {}
+        rows = []
+        for platform in platforms:
+            storage, option = platform.storage, platform.capacity_option
+            if (storage.id, option) not in seen:
+                for_data = capacity.smallest_nodes(storage, option, data)
+                unit, (low, high) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
+                least = -(-max(low, int(for_data.nodes)) // unit) * unit
+                seen[storage.id, option] = capacity.counts_nodes(storage), unit, least, high, bool(for_data.fits)
+            rows.append(seen[storage.id, option])
+        return cls(*(np.array(column) for column in zip(*rows, strict=True)))
+
+    def take(self, rows: Ints) -> "StorageUnits":
+        """Units of some platforms."""
+        return StorageUnits(
+            self.counted[rows], self.per_unit[rows], self.least[rows], self.most[rows], self.holds_data[rows]
+        )
+
+    def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
+        """Storage nodes in whole units, and whether they give the rate.
+
+        Parameters
+        ----------
+        wanted : ndarray, shape (platforms, sizes)
+            Nodes that the rate calls for; inf where none do. [-]
+        servers : ndarray of int
+            Servers of each size; broadcasts with ``wanted``. [-]
+        is_local : ndarray
+            1 where the drives are in the servers; broadcasts with ``wanted``.
+        """
+        counted, unit, most = self.counted[:, None], self.per_unit[:, None], self.most[:, None]
+        whole = np.ceil(np.maximum(wanted, self.least[:, None]) / unit) * unit
+        # Local drives: one "node" a server. An NFS server: one.
+        there = np.where(is_local > 0, servers, 1)
+        nodes = np.where(counted, np.minimum(whole, most), 0).astype(np.int64)
+        return nodes, np.where(counted, whole <= most, wanted <= there)

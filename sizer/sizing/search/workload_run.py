@@ -1,0 +1,69 @@
+"""One workload evaluated on some sizes of one platform."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sizer.base.estimate import Estimate
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.perf import pipeline
+from sizer.perf.stage_capacity import throughput
+from sizer.physical.platform import Platform
+from sizer.sizing.search import evaluate
+from sizer.sizing.search.evaluate import Compute, Need
+from sizer.sizing.search.platform_columns import Columns, columns, narrowed
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+
+@dataclass(frozen=True)
+class Run:
+    """Stages, need and columns of one workload. Arrays over the sizes."""
+
+    comp: Compute
+    need: Need
+    side: pipeline.StorageSide
+    warm: pipeline.Stages
+    cold: pipeline.Stages
+    cols: Columns
+    servers: NDArray[np.int64]
+
+
+def run_on(
+    request: SizingRequest,
+    work: ResolvedWorkload,
+    platform: Platform,
+    servers: Sequence[int],
+    storage_nodes: int,
+    gateway_bytes_per_s: float,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> Run:
+    """Evaluate a workload on clusters of ``servers`` servers each, with storage and gateway held fixed."""
+    count = np.asarray(servers, dtype=np.int64)
+    index = np.zeros(len(count), dtype=np.int64)
+    nodes = np.full(len(count), storage_nodes)
+    cols = columns([platform], catalog, request.platforms.gpus_per_server).take(index)
+    cols = narrowed(cols, [platform], index, count, nodes, request.fabric)
+    comp = evaluate.compute(work, [platform], cols, count, calibration, catalog)
+    side = evaluate.storage_side(cols, count, nodes, np.full(len(count), gateway_bytes_per_s))
+    need = evaluate.need(work, comp, cols, count, evaluate.share_of(request), calibration)
+    return Run(
+        comp=comp,
+        need=need,
+        side=side,
+        warm=evaluate.stages(work, comp, side),
+        cold=evaluate.stages(work, comp, side, is_warm=False),
+        cols=cols,
+        servers=count,
+    )
+
+
+def sequential_bytes_per_s(run: Run) -> Estimate:
+    """What storage, mounts and links let through for the first size, nothing decoded, cached or exchanged. [B/s]"""
+    # A sample of one byte makes a sample rate a byte rate.
+    stages = (pipeline.storage_stage(run.side, 1.0, 0.0), pipeline.network_stage(run.side, 1.0, 0.0, 0.0))
+    return throughput(stages)[0]

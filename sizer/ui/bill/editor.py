@@ -1,0 +1,211 @@
+"""The computed lines of the bill as a table whose cells can be changed; every change is an override of the quote."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from sizer.base.money import percent
+from sizer.base.quantities import grouped
+from sizer.bom.bill import Bill
+from sizer.bom.editing import EditableLine
+from sizer.catalog.labels import item_name
+from sizer.physical.components import CATEGORIES
+from sizer.present.bill_tables import price_texts, sum_text, total_rows
+from sizer.present.tables import Table, columns, row
+from sizer.present.words import TO_BE_QUOTED, plural, sentence
+from sizer.ui import look
+from sizer.ui.bill import overrides
+from sizer.ui.bill.overrides import BY_OTHERS, DISCOUNT, NOTE, PRICE, QUANTITY, STATE, STATES
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+
+# Stands at every line that the quote changes, with the word.
+CHANGED = "✎"
+_REFUSED = "bill_refused"
+_VERSION = "bill_version"
+
+
+def show(view: View) -> None:
+    """Draw the table, what is changed in it, and the sums."""
+    result = view.result
+    assert result is not None
+    bill = result.design.bill
+    lines = overrides.lines_of(result, overrides.typed(), view.catalog)
+    look.note(
+        f"Type over quantity, price in {bill.currency}, discount or note. What was computed stays beside it, and an "
+        "emptied cell goes back to it. The design does not change."
+    )
+    for refused in st.session_state.get(_REFUSED, ()):
+        st.error(f"{plain(refused)} The cell is as it was.", icon=":material/edit_off:")
+    _editor(view, lines)
+    _changed(lines, bill)
+    _aside(view)
+    look.table(sums_table(bill), view.catalog.sources)
+
+
+def _editor(view: View, lines: Sequence[EditableLine]) -> None:
+    assert view.result is not None
+    bill = view.result.design.bill
+    key = f"bill-edit/{st.session_state.generation}/{st.session_state.get(_VERSION, 0)}/{len(lines)}"
+    fixed: dict[str, Any] = {"disabled": True}
+    right: dict[str, Any] = {"alignment": "right"}
+    text = st.column_config.TextColumn
+    st.data_editor(
+        frame(lines, bill),
+        key=key,
+        on_change=_take,
+        args=(key, tuple(lines), bill),
+        hide_index=True,
+        num_rows="fixed",
+        height="content",
+        placeholder=TO_BE_QUOTED,
+        alt="Computed lines of the bill with quantity, price, discount, state and note to change",
+        column_config={
+            "line": text(
+                "Line", width=104, pinned=True, help=f"{CHANGED} stands where the quote changes the line", **fixed
+            ),
+            "description": text("Description", width=222, **fixed),
+            "computed": text("Computed", width=76, help="Number that the design needs", **fixed, **right),
+            QUANTITY: text("Quantity", width=92, help="Pieces, a whole number", **right),
+            PRICE: text("Unit list price", width=122, help=f"{bill.currency}: digits, a point, two decimals", **right),
+            DISCOUNT: text("Discount, %", width=108, help="0 to 100, of this line", **right),
+            "extended": text("Extended net", width=104, help=bill.currency, **fixed, **right),
+            STATE: st.column_config.SelectboxColumn(
+                "In the quote",
+                width=112,
+                options=STATES,
+                required=True,
+                help="Optional lines and those that others deliver are listed and not in the total",
+            ),
+            NOTE: text("Note", width=144, help="Internal; customers do not see it", max_chars=overrides.MAX_NOTE),
+        },
+    )
+
+
+def frame(lines: Sequence[EditableLine], bill: Bill) -> pd.DataFrame:
+    """Rows of the table as texts; an unknown price is an empty cell."""
+    numbers = {(line.item, line.category): line.line for line in reversed(bill.lines) if line.status != "existing"}
+    rows = [
+        {
+            "line": f"{numbers.get(one.key, '')} {CHANGED} changed" if one.is_changed else numbers.get(one.key, ""),
+            "description": one.computed.description,
+            "computed": grouped(one.computed.quantity),
+            **cells(one),
+            "extended": price_texts(one.shown)[2],
+        }
+        for one in lines
+    ]
+    order = ["line", "description", "computed", QUANTITY, PRICE, DISCOUNT, "extended", STATE, NOTE]
+    return pd.DataFrame(rows, columns=order, dtype=object)
+
+
+def cells(line: EditableLine) -> dict[str, str | None]:
+    """What the cells that can be edited hold."""
+    shown = line.shown
+    # An empty cell reads "to be quoted"; what others deliver is not.
+    unknown = "" if overrides.state_of(line) == BY_OTHERS else None
+    return {
+        QUANTITY: str(shown.quantity),
+        PRICE: unknown if shown.unit_price is None else f"{shown.unit_price:.2f}",
+        DISCOUNT: _discount(shown.discount_percent),
+        STATE: overrides.state_of(line),
+        NOTE: line.override.note if line.override is not None else "",
+    }
+
+
+def _discount(share: Decimal) -> str:
+    return percent(share) if share else ""
+
+
+def _take(key: str, lines: Sequence[EditableLine], bill: Bill) -> None:
+    """Take what was edited; a table whose cells would not show what is kept starts anew."""
+    edits: Mapping[int, Mapping[str, object]] = st.session_state[key]["edited_rows"]
+    take(edits, lines, bill)
+
+
+def take(edits: Mapping[int, Mapping[str, object]], lines: Sequence[EditableLine], bill: Bill) -> None:
+    """Take edited cells into the request, and note what was refused."""
+    st.session_state[_REFUSED] = overrides.apply(edits, lines)
+    now = overrides.lines_now(lines, bill.currency)
+    for place, written in edits.items():
+        kept = cells(now[int(place)])
+        if any(column in kept and (kept[column] or "") != (cell or "") for column, cell in written.items()):
+            _renew()
+            return
+
+
+def _renew() -> None:
+    st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+
+
+def _changed(lines: Sequence[EditableLine], bill: Bill) -> None:
+    """Each change with its way back."""
+    found = [line for line in lines if line.is_changed]
+    if not found:
+        return
+    st.subheader(f"{CHANGED} {plural(len(found), 'line')} changed", anchor=False)
+    numbers = {(line.item, line.category): line.line for line in reversed(bill.lines) if line.status != "existing"}
+    for number, line in enumerate(found):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            said = f"{numbers.get(line.key, '')} {line.computed.description}".strip()
+            st.markdown(f"{CHANGED} **{plain(said)}:** {plain(_words(line))}", width="stretch")
+            st.button(
+                "Back to computed",
+                key=f"back-{number}",
+                on_click=_back,
+                args=(line.key, tuple(lines)),
+                type="tertiary",
+                icon=":material/undo:",
+                help=f"Take back what the quote changes in {plain(said)}",
+            )
+    if len(found) > 1:
+        st.button("All back to computed", key="all-back", on_click=_all_back, icon=":material/restart_alt:")
+
+
+def _words(line: EditableLine) -> str:
+    note = line.override.note if line.override is not None else ""
+    return "; ".join(part for part in (line.shown.change, f"note: {note}" if note else "") if part)
+
+
+def _back(key: tuple[str, str], lines: Sequence[EditableLine]) -> None:
+    overrides.keep(overrides.without(overrides.typed(), lines, key))
+    _start_anew()
+
+
+def _all_back() -> None:
+    overrides.keep(())
+    _start_anew()
+
+
+def _start_anew() -> None:
+    st.session_state[_REFUSED] = []
+    _renew()
+
+
+def _aside(view: View) -> None:
+    """Changes that wait for their item to return."""
+    found = overrides.set_aside()
+    if not found:
+        return
+    names = [item_name(one.item, view.catalog) for one in found]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.info(
+            f"Set aside, because it is not in this bill: {plain('; '.join(names))}. It comes back with the item.",
+            icon=":material/inventory_2:",
+        )
+        st.button("Forget it", key="forget-aside", on_click=overrides.forget_aside, type="tertiary")
+
+
+def sums_table(bill: Bill) -> Table:
+    """Subtotals by category and the totals; with unknown prices they read 'at least'."""
+    rows = []
+    for category in CATEGORIES:
+        part = bill.part(category)
+        if part.bought:
+            rows.append(row(sentence(category).rstrip("."), sum_text(part.net_total)))
+    rows += [row(label, amount, kind="total") for label, amount in total_rows(bill)]
+    heads = columns(("Part", "left", 60), (f"Net price, {bill.currency}", "right", 40))
+    return Table("sums", "Sums of the bill", heads, tuple(rows))

@@ -1,0 +1,216 @@
+"""Page Bill: what to buy, what is still to be quoted, and the platforms side by side."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from sizer.base.quantities import grouped
+from sizer.bom.bill import Bill, BillLine
+from sizer.catalog.labels import item_name
+from sizer.catalog.model import Catalog
+from sizer.physical.components import CATEGORIES
+from sizer.present import result_text
+from sizer.present.bill_tables import STATUS_WORDS, part_number, price_note, price_texts, sum_text, total_rows
+from sizer.present.performance_tables import platforms_table
+from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.words import listed, plural, sentence
+from sizer.sizing.result import SizingResult
+from sizer.ui import look, state
+from sizer.ui.bill import editor as bill_editor
+from sizer.ui.bill import own_lines, price_book_panel, quote_form
+from sizer.ui.bill.editor import CHANGED
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+
+# Parts of the page, as its tabs are called.
+BILL, EDIT, OWN, QUOTE, BOOK = "Bill", "Edit lines", "Own lines", "Quote", "Price book"
+TABS = (BILL, EDIT, OWN, QUOTE, BOOK)
+_TAB = "bill_tab"
+# Warnings of prices that the banner tells in full.
+_MAX_TOLD = 3
+
+
+def show(view: View) -> None:
+    """Draw the page. A customer sees the bill alone: nothing of how its prices came about."""
+    result = view.result
+    assert result is not None
+    st.header("Bill of materials", anchor=False)
+    bill = result.design.bill
+    _old_prices(bill)
+    if view.is_customer_mode:
+        look.note(result_text.open_prices(bill))
+        _read(view, bill)
+        _platforms(view, result)
+    else:
+        _tabs(view, result)
+
+
+def _tabs(view: View, result: SizingResult) -> None:
+    bill = result.design.bill
+    key = f"bill-tabs/{st.session_state.generation}"
+    chosen = st.session_state.get(_TAB, BILL)
+    tabs = st.tabs(TABS, key=key, default=chosen if chosen in TABS else BILL, on_change=_note_tab, args=(key,))
+    parts = dict(zip(TABS, tabs, strict=True))
+    with parts[BILL]:
+        if parts[BILL].open:
+            look.note(
+                result_text.open_prices(bill)
+                + ("" if bill.is_complete else " A price book, or a price typed in under Edit lines, fills them in.")
+            )
+            _read(view, bill)
+            _platforms(view, result)
+    for name, draw in (
+        (EDIT, bill_editor.show),
+        (OWN, own_lines.show),
+        (QUOTE, quote_form.show),
+        (BOOK, price_book_panel.show),
+    ):
+        with parts[name]:
+            if parts[name].open:
+                draw(view)
+
+
+def _note_tab(key: str) -> None:
+    """Remember the tab for the next visit of the page."""
+    st.session_state[_TAB] = st.session_state[key]
+
+
+def _read(view: View, bill: Bill) -> None:
+    look.table(bill_table(bill), view.catalog.sources)
+    of_prices = {text for _, text in bill.price_warnings}
+    others = [sentence(warning) for warning in bill.warnings if warning not in of_prices]
+    if others:
+        look.notes(others)
+
+
+def _old_prices(bill: Bill) -> None:
+    """Prices that are old, ended or in another currency, where nobody can miss them."""
+    found = [sentence(text) for text in dict.fromkeys(text for _, text in bill.price_warnings)]
+    if not found:
+        return
+    st.warning(f"**Prices to check.** {plain(' '.join(found[:_MAX_TOLD]))}", icon=":material/event_busy:")
+    if len(found) > _MAX_TOLD:
+        with st.expander(f"{plural(len(found) - _MAX_TOLD, 'price')} more to check"):
+            look.notes(found[_MAX_TOLD:])
+
+
+def _platforms(view: View, result: SizingResult) -> None:
+    st.header("Platforms side by side", anchor=False)
+    look.note(sentence(result.selection))
+    platforms = platforms_table(result)
+    if platforms is None:
+        look.note("Allow more servers or storage under Requirements to compare platforms.")
+        return
+    shown = _in_app(platforms)
+    look.table(_without_prices(shown, result.design.bill) if view.is_customer_mode else shown, view.catalog.sources)
+    if result.deciding_prices and not view.is_customer_mode:
+        look.note(f"Prices that would rank them: {_names(result.deciding_prices, view.catalog)}.")
+    _choose(result)
+
+
+def _in_app(platforms: Table) -> Table:
+    """The guide's table, in which the design described is 'this document'."""
+    rows = tuple(
+        replace(
+            one, cells=(replace(one.cells[0], text=one.cells[0].text.replace("this document", "shown")), *one.cells[1:])
+        )
+        for one in platforms.rows
+    )
+    return replace(platforms, rows=rows)
+
+
+def _without_prices(platforms: Table, bill: Bill) -> Table:
+    """The table for a customer: what the other platforms would cost is not offered."""
+    kept = [place for place, column in enumerate(platforms.columns) if column.title != result_text.price_label(bill)]
+    return replace(
+        platforms,
+        columns=tuple(platforms.columns[place] for place in kept),
+        rows=tuple(replace(one, cells=tuple(one.cells[place] for place in kept)) for one in platforms.rows),
+    )
+
+
+def _names(items: tuple[str, ...], catalog: Catalog) -> str:
+    return listed(item_name(item, catalog) for item in items)
+
+
+def bill_table(bill: Bill) -> Table:
+    """Lines by category with subtotals. Unknown prices read 'to be quoted', sums over them 'at least'."""
+    rows: list[Row] = []
+    blank = ["", "", ""] if not bill.has_discount else ["", "", "", ""]
+    for category in CATEGORIES:
+        part = bill.part(category)
+        if part.lines:
+            amount = sum_text(part.net_total) if part.bought else ""
+            rows.append(row("", "", sentence(category).rstrip("."), *blank, amount, kind="group"))
+            rows += [_line(line, bill.has_discount) for line in part.lines]
+    rows += [row("", "", label, *blank, amount, kind="total") for label, amount in total_rows(bill)]
+    price = "Unit price" if bill.is_customer_copy else "Unit list price"
+    unit, extended = f"{price}, {bill.currency}", f"Extended, {bill.currency}"
+    heads = columns(
+        ("Line", "left", 5),
+        ("Vendor", "left", 12),
+        ("Description", "left", 37),
+        ("Part number", "left", 14),
+        ("Number", "right", 7),
+        (unit, "right", 11),
+        (extended, "right", 14),
+    )
+    if bill.has_discount:
+        heads = columns(
+            ("Line", "left", 5),
+            ("Vendor", "left", 11),
+            ("Description", "left", 33),
+            ("Part number", "left", 13),
+            ("Number", "right", 7),
+            (unit, "right", 11),
+            ("Discount", "right", 7),
+            (f"Extended net, {bill.currency}", "right", 13),
+        )
+    return Table("bill", "Bill of materials", heads, tuple(rows), price_note(bill))
+
+
+def _line(line: BillLine, has_discount: bool) -> Row:
+    remarks = dict.fromkeys(
+        text for text in (STATUS_WORDS.get(line.status, ""), line.note) if text and text != line.status
+    )
+    number = grouped(line.quantity) + ("" if line.unit in ("EA", "") else f"\u202f{line.unit}")
+    unit, discount, total = price_texts(line)
+    is_bought = line.status not in ("existing", "by others")
+    cites, where = ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
+    text = f"{line.description} ({'; '.join(remarks)})" if remarks else line.description
+    if line.change:
+        text = f"{CHANGED} {text}"
+    return row(
+        line.line,
+        line.manufacturer,
+        text,
+        part_number(line),
+        number,
+        Cell(unit, cites, where, is_muted=not is_bought),
+        *([discount] if has_discount else []),
+        Cell(total, is_muted=not is_bought),
+    )
+
+
+def _choose(result: SizingResult) -> None:
+    """Lets another platform be the one that all pages describe."""
+    others = [design for design in result.platforms if design.platform.key != result.design.platform.key]
+    if not others:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        number = st.selectbox(
+            "Describe another platform in full",
+            range(len(others)),
+            format_func=lambda place: others[place].name,
+            key="another-platform",
+            width=520,
+        )
+        st.button("Take it", on_click=_take, args=(others[number].platform.key,), icon=":material/swap_horiz:")
+    st.caption("It narrows the request to that server and storage; the page Requirements shows and widens it again.")
+
+
+def _take(key: tuple[str, str]) -> None:
+    server, storage = key
+    state.put(("platforms", "servers"), [server])
+    state.put(("platforms", "storage"), [storage])
+    state.refresh()

@@ -1,0 +1,130 @@
+"""A price book as a CSV file: taken whole or not at all, each fault with line, column, value and what is allowed."""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+
+from sizer.base.errors import CatalogError
+from sizer.bom.bill import Bill
+from sizer.catalog.labels import capital
+from sizer.catalog.loader import MAX_FILE_BYTES, with_prices
+from sizer.catalog.model import Catalog
+from sizer.catalog.price_books import COLUMNS, Price, price_rows
+from sizer.export.tables.csv_text import csv_bytes
+
+MAX_BYTES = MAX_FILE_BYTES
+MAX_LINES = 5_000  # of one book; the catalogue has some hundreds of items
+# Rows of unknown items whose nearest id is looked for; that takes milliseconds a row.
+_MAX_UNKNOWN = 50
+_LONGEST_CELL = 60
+_PLACE = "book"
+_WHERE = re.compile(rf"{_PLACE} line (\d+): (.*)", re.DOTALL)
+# Starts of a sentence about one column: "amount = 5 ...", "amount: ...", "amount is empty ...".
+_ABOUT = re.compile(rf"({'|'.join(COLUMNS)})(?:: | = | is empty)")
+
+
+@dataclass(frozen=True)
+class BookFault:
+    """Something wrong with a price book. ``line`` is None where the file as a whole is; ``column`` may be ""."""
+
+    line: int | None
+    column: str
+    value: str
+    rule: str
+
+
+def read_book(content: bytes, catalog: Catalog) -> tuple[str, tuple[BookFault, ...]]:
+    """Text of a price book for a catalogue.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    catalog : Catalog
+        Whose items it prices; without another book of the session.
+
+    Returns
+    -------
+    (text, faults)
+        The text is "" where there are faults.
+    """
+    if len(content) > MAX_BYTES:
+        size = f"The file has {len(content) / 1e6:.1f} MB; a price book has at most {MAX_BYTES / 1e6:g} MB."
+        return "", (BookFault(None, "", "", size),)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return "", (BookFault(line, "", "", "This is not UTF-8 text; save the book as CSV in UTF-8."),)
+    if "\0" in text:
+        return "", (BookFault(None, "", "", "This is no text file; save the book as CSV in UTF-8."),)
+    if len(text.splitlines()) > MAX_LINES:
+        long = f"The file has more than {MAX_LINES} lines; leave out what is not bought."
+        return "", (BookFault(None, "", "", long),)
+    rows, faults = price_rows(text, _PLACE)
+    faults += _unfit(rows, catalog)
+    if not rows and not faults:
+        return "", (BookFault(None, "", "", "The book holds no price: it has no line below its columns."),)
+    return ("", _in_columns(faults, text)) if faults else (text, ())
+
+
+def _unfit(rows: Sequence[Price], catalog: Catalog) -> list[str]:
+    unknown = [row for row in rows if not _is_known(row.item, catalog)]
+    try:
+        # Of many unknown items the first are enough to see what is wrong.
+        with_prices(catalog, unknown[:_MAX_UNKNOWN] or rows)
+    except CatalogError as error:
+        return list(error.faults)
+    return []
+
+
+def _is_known(item: str, catalog: Catalog) -> bool:
+    with suppress(KeyError):
+        catalog.category_of(item)
+        return True
+    return False
+
+
+def _in_columns(faults: Sequence[str], text: str) -> tuple[BookFault, ...]:
+    cells = _cells(text)
+    return tuple(sorted((_in_column(fault, cells) for fault in faults), key=lambda one: one.line or 0))
+
+
+def _in_column(fault: str, cells: dict[int, dict[str, str]]) -> BookFault:
+    match = _WHERE.fullmatch(fault)
+    if match is None:
+        return BookFault(None, "", "", _sentence(fault))
+    line, said = int(match[1]), match[2].replace(f"{_PLACE} line ", "line ")
+    about = _ABOUT.match(said)
+    column = about[1] if about is not None else ""
+    value = cells.get(line, {}).get(column, "")
+    shown = value if len(value) <= _LONGEST_CELL else f"{value[:_LONGEST_CELL]}…"
+    if column == "currency" and "does not match" in said:
+        said = "a currency has three capital letters, for example USD"
+    return BookFault(line, column, shown, _sentence(said.removeprefix(f"{column}: ") if column else said))
+
+
+def _sentence(text: str) -> str:
+    return capital(text) + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def _cells(text: str) -> dict[int, dict[str, str]]:
+    """Cells by line and column, numbered as the faults are."""
+    found: dict[int, dict[str, str]] = {}
+    reader = csv.reader(io.StringIO(text, newline=""))
+    with suppress(csv.Error):
+        columns = [name.strip() for name in next(reader, [])]
+        for row in reader:
+            found[reader.line_num] = dict(zip(columns, (cell.strip() for cell in row), strict=False))
+    return found
+
+
+def template(bill: Bill, today: date) -> bytes:
+    """Price book to fill in: a row without an amount for each item of a bill that has no price."""
+    given = {"currency": bill.currency, "date": today.isoformat()}
+    rows = [[{"item": item, **given}.get(column, "") for column in COLUMNS] for item in bill.unpriced]
+    return csv_bytes(COLUMNS, rows, mark="")

@@ -1,0 +1,368 @@
+"""Page Designs: what the library holds, revision by revision."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import streamlit as st
+
+from sizer.base.errors import SizerError
+from sizer.library.compare import Since
+from sizer.library.faults import LibraryError
+from sizer.library.records import MAX_NAME, MAX_QUERY, Design, Entry, Revision
+from sizer.library.snapshot import Snapshot
+from sizer.present.words import plural, sentence
+from sizer.questions.compare.tables import figure_text
+from sizer.ui import look
+from sizer.ui.designs import revision_tables, saving
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+from sizer.workload.request import SizingRequest
+
+# Parameters of a link to a design, and to one revision of it.
+DESIGN, REVISION = "id", "rev"
+_DESIGNS_A_PAGE = 10
+_REVISIONS_A_PAGE = 15
+# Figures that the list shows of a design.
+_SHOWN = ("gpus", "power", "price")
+
+
+def open_from_link(query: Mapping[str, str]) -> None:
+    """Take up the design that the address of a new session names, or say in a sentence why not.
+
+    Parameters
+    ----------
+    query : mapping
+        Parameters of the address; they come from anybody.
+    """
+    if DESIGN not in query:
+        return
+    try:
+        saving.open_revision(query[DESIGN], _number(query.get(REVISION)))
+    except SizerError as error:
+        st.session_state.refused = f"**The link was not taken.** {plain(saving.fault_of(error))}"
+    for name in (DESIGN, REVISION):
+        with suppress(KeyError):
+            del st.query_params[name]
+
+
+def _number(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 7):
+        raise LibraryError("what it names as a revision is no number")
+    return int(text)
+
+
+def show(view: View) -> None:
+    """Draw the page."""
+    if view.is_customer_mode:
+        st.header("Designs", anchor=False)
+        st.info("Leave customer mode to see saved designs.", icon=":material/visibility_off:")
+        return
+    chosen = st.session_state.get("design_shown")
+    try:
+        if chosen is None:
+            st.header("Designs", anchor=False)
+            _said()
+            _open_now(view, is_expanded=False)
+            _list()
+        else:
+            _one(saving.library().design(chosen), view)
+    except SizerError as error:
+        st.session_state.pop("design_shown", None)
+        st.error(plain(saving.fault_of(error)), icon=":material/block:")
+        look.note("The other pages work without it. The request can be saved as a file on the page Requirements.")
+
+
+def _said() -> None:
+    """What hindered the last action."""
+    fault = st.session_state.pop("design_fault", "")
+    if fault:
+        st.error(plain(fault), icon=":material/block:")
+
+
+def _do(act: Callable[[], str]) -> None:
+    """Run an action of the page; what it says, or its fault, is shown with the next run."""
+    try:
+        st.session_state.notice = act()
+    except SizerError as error:
+        st.session_state.design_fault = saving.fault_of(error)
+
+
+# --- the design that is open
+
+
+@st.cache_resource(show_spinner="Comparing with the answer when it was saved", max_entries=32)
+def _since(design_id: str, number: int, key: str, _revision: Revision) -> Since | None:  # noqa: ARG001
+    return saving.since_saved(_revision, SizingRequest.from_dict(_revision.request))
+
+
+def _open_now(view: View, *, is_expanded: bool) -> None:
+    """Which revision is open, and what of its answer changed since it was saved."""
+    here = saving.saved()
+    if here is None:
+        return
+    said = f"**Open now:** {plain(here['name'])}, revision {here['revision']}"
+    if saving.is_unsaved(view):
+        st.markdown(f"{said}, with unsaved changes.")
+        return
+    revision = saving.library().revision(here["id"], here["revision"])
+    since = _since(revision.design_id, revision.number, view.key, revision)
+    if since is None:
+        st.markdown(f"{said}. Another version of the program saved it, so its answer of then cannot be compared.")
+        return
+    st.markdown(f"{said}. {plain(revision_tables.verdict(since))}")
+    if not since.is_same_answer or since.facts or since.prices or since.rates:
+        with st.expander("What changed since it was saved", expanded=is_expanded, key=f"since-{is_expanded:d}"):
+            revision_tables.show_since(since, view.catalog)
+
+
+# --- the list
+
+
+def _list() -> None:
+    left, right = st.columns([4, 1], vertical_alignment="bottom", gap="medium")
+    with left:
+        words = st.text_input(
+            "Search designs",
+            key="designs-search",
+            max_chars=MAX_QUERY,
+            placeholder="name, customer or part",
+            on_change=_first_page,
+        )
+    with right:
+        with_hidden = st.toggle("Hidden ones too", key="designs-hidden", on_change=_first_page)
+    page = int(st.session_state.get("designs_page", 0))
+    found = saving.library().search(words, page=page, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
+    if not found.designs and page:
+        _first_page()
+        found = saving.library().search(words, page=0, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
+    if not found.designs:
+        _empty(bool(words.strip()), with_hidden)
+        return
+    for number, design in enumerate(found.designs):
+        _card(design, number)
+    _pages("designs_page", found.n_found, _DESIGNS_A_PAGE, "design")
+
+
+def _first_page() -> None:
+    st.session_state.designs_page = 0
+
+
+def _empty(searched: bool, with_hidden: bool) -> None:
+    if searched:
+        hint = "" if with_hidden else " Hidden designs are not among those searched."
+        st.info(f"No design has all these words in its name, customer or parts.{hint}", icon=":material/search_off:")
+    else:
+        st.info(
+            "Nothing is saved yet. **Save** above keeps the present design here, and every later revision of it.",
+            icon=":material/inventory_2:",
+        )
+
+
+def _pages(key: str, n: int, a_page: int, noun: str) -> None:
+    """Where in a long list the page stands, and the way on."""
+    page, last = int(st.session_state.get(key, 0)), (n - 1) // a_page
+    if not last:
+        return
+
+    def turn(to: int) -> None:
+        st.session_state[key] = to
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button("Newer", key=f"{key}-newer", on_click=turn, args=(page - 1,), disabled=page == 0, type="tertiary")
+        st.caption(f"{page * a_page + 1} to {min(n, (page + 1) * a_page)} of {plural(n, noun)}", width="content")
+        st.button("Older", key=f"{key}-older", on_click=turn, args=(page + 1,), disabled=page >= last, type="tertiary")
+
+
+def _card(design: Design, number: int) -> None:
+    with st.container(border=True, key=f"design-{number}"):
+        name, figures, buttons = st.columns([5, 4, 2], vertical_alignment="center", gap="medium")
+        with name, st.container(gap="xxsmall"):
+            hidden = " :gray-badge[hidden]" if design.is_hidden else ""
+            customer = f"{plain(design.customer)} · " if design.customer else ""
+            st.markdown(f"**{plain(design.name)}**{hidden}")
+            st.caption(f"{customer}revision {design.newest.number} · {_by(design.newest)}")
+        with figures:
+            st.caption(plain(_in_short(design.snapshot)))
+        with buttons, st.container(horizontal=True, gap="small", horizontal_alignment="right"):
+            st.button("Open", key=f"open-{number}", on_click=_do, args=(lambda: _opened(design.id, None),))
+            st.button("Revisions", key=f"more-{number}", on_click=_choose, args=(design.id,), type="tertiary")
+
+
+def _in_short(snapshot: Snapshot | None) -> str:
+    """GPUs, power and price of an answer."""
+    if snapshot is None:
+        return "saved by another version"
+    found = {key: snapshot.figure(key) for key in _SHOWN}
+    texts = {key: figure_text(figure, snapshot.currency) for key, figure in found.items() if figure is not None}
+    price = found["price"]
+    if price is not None and not price.text:
+        texts["price"] = f"price {texts['price']}"
+    return " · ".join(f"{text} GPUs" if key == "gpus" else text for key, text in texts.items())
+
+
+def _by(entry: Entry) -> str:
+    return f"{plain(entry.author)}, {when(entry.created_at)}" if entry.author else when(entry.created_at)
+
+
+def when(moment: datetime) -> str:
+    """A moment on the clock of the browser: '22 Nov 2026, 06:30'; in UTC, and saying so, where that is unknown."""
+    zone = st.context.timezone
+    with suppress(ZoneInfoNotFoundError, ValueError, TypeError):
+        if zone:
+            return f"{moment.astimezone(ZoneInfo(zone)):%-d %b %Y, %H:%M}"
+    return f"{moment.astimezone(UTC):%-d %b %Y, %H:%M} UTC"
+
+
+def _choose(design_id: str) -> None:
+    st.session_state.design_shown = design_id
+    st.session_state.revisions_page = 0
+
+
+def _opened(design_id: str, number: int | None) -> str:
+    saving.open_revision(design_id, number)
+    return str(st.session_state.notice)
+
+
+# --- one design
+
+
+def _one(design: Design, view: View) -> None:
+    st.button("All designs", key="all-designs", on_click=_leave, icon=":material/arrow_back:", type="tertiary")
+    hidden = " :gray-badge[hidden]" if design.is_hidden else ""
+    st.header(f"{plain(design.name)}{hidden}", anchor=False)
+    _said()
+    here = saving.saved()
+    if here is not None and here["id"] == design.id:
+        _open_now(view, is_expanded=True)
+    _manage(design)
+    entries = saving.library().revisions(design.id)[::-1]
+    _revisions(design, entries, view)
+    if len(entries) > 1:
+        _comparison(design, entries)
+
+
+def _leave() -> None:
+    st.session_state.pop("design_shown", None)
+
+
+def _manage(design: Design) -> None:
+    with st.container(horizontal=True, gap="small"):
+        with (
+            st.popover("Rename", icon=":material/edit:", type="tertiary", key="rename"),
+            st.form("rename-form", border=False),
+        ):
+            key = f"rename/{design.id}/{design.name}"
+            st.text_input("New name", value=design.name, max_chars=MAX_NAME, key=key)
+            st.form_submit_button("Rename it", key="rename-it", on_click=_do, args=(lambda: _renamed(design, key),))
+        st.button(
+            "Duplicate",
+            key="duplicate",
+            icon=":material/content_copy:",
+            type="tertiary",
+            on_click=_do,
+            args=(lambda: _duplicated(design),),
+            help="A new design that starts from the newest revision of this one.",
+        )
+        st.button(
+            "Show in the list" if design.is_hidden else "Hide",
+            key="hide",
+            icon=":material/visibility:" if design.is_hidden else ":material/visibility_off:",
+            type="tertiary",
+            on_click=_do,
+            args=(lambda: _hidden(design),),
+            help="Hidden designs stay in the library; the list leaves them out, and their links go on working.",
+        )
+        with st.popover("Link", icon=":material/link:", type="tertiary", key="design-link"):
+            look.note("Opens the newest revision; add the number of another one to open that.")
+            base = (st.context.url or "").partition("?")[0]
+            st.code(f"{base}?{urlencode({DESIGN: design.id})}", language=None, wrap_lines=True)
+            st.code(
+                f"{base}?{urlencode({DESIGN: design.id, REVISION: design.newest.number})}",
+                language=None,
+                wrap_lines=True,
+            )
+
+
+def _renamed(design: Design, key: str) -> str:
+    name = str(st.session_state[key]).strip()
+    saving.library().rename(design.id, name)
+    here = saving.saved()
+    if here is not None and here["id"] == design.id:
+        st.session_state.saved = {**here, "name": name}
+    return f"The design is now called {name}."
+
+
+def _duplicated(design: Design) -> str:
+    new_id = saving.new_id()
+    name = f"Copy of {design.name}"[:MAX_NAME]
+    saving.library().duplicate(
+        design.id, design.newest.number, new_id=new_id, name=name, author=saving.author(), now=saving.now()
+    )
+    _choose(new_id)
+    return f"{name} is in the library."
+
+
+def _hidden(design: Design) -> str:
+    saving.library().hide(design.id, is_hidden=not design.is_hidden)
+    return f"{design.name} is {'in the list again' if design.is_hidden else 'hidden'}."
+
+
+def _restored(design: Design, number: int) -> str:
+    done = saving.library().restore(design.id, number, author=saving.author(), now=saving.now())
+    if not done.is_new:
+        return f"Nothing to restore: revision {done.number} says the same as revision {number}."
+    return f"Revision {done.number} says again what revision {number} said."
+
+
+def _revisions(design: Design, entries: tuple[Entry, ...], view: View) -> None:
+    st.subheader(plural(len(entries), "revision"), anchor=False)
+    here = saving.saved()
+    open_number = here["revision"] if here is not None and here["id"] == design.id else None
+    page = int(st.session_state.get("revisions_page", 0))
+    for entry in entries[page * _REVISIONS_A_PAGE : (page + 1) * _REVISIONS_A_PAGE]:
+        _revision(design, entry, entry.number == open_number and not saving.is_unsaved(view))
+    _pages("revisions_page", len(entries), _REVISIONS_A_PAGE, "revision")
+
+
+def _revision(design: Design, entry: Entry, is_open: bool) -> None:
+    text, buttons = st.columns([6, 2], vertical_alignment="center", gap="medium")
+    with text, st.container(gap="xxsmall"):
+        origin = f", from revision {entry.parent}" if entry.parent not in (None, entry.number - 1) else ""
+        badge = " :blue-badge[open]" if is_open else ""
+        st.markdown(f"**Revision {entry.number}**{badge} {plain(sentence(entry.comment))}")
+        st.caption(f"{_by(entry)}{origin}")
+    with buttons, st.container(horizontal=True, gap="small", horizontal_alignment="right"):
+        number = entry.number
+        st.button(
+            "Open",
+            key=f"open-revision-{number}",
+            on_click=_do,
+            args=(lambda: _opened(design.id, number),),
+            type="tertiary",
+            disabled=is_open,
+        )
+        if number != design.newest.number:
+            st.button(
+                "Restore",
+                key=f"restore-{number}",
+                on_click=_do,
+                args=(lambda: _restored(design, number),),
+                type="tertiary",
+                help="Makes a new revision that says what this one says. Nothing is lost.",
+            )
+
+
+def _comparison(design: Design, entries: tuple[Entry, ...]) -> None:
+    st.subheader("Compare two revisions", anchor=False)
+    numbers = [entry.number for entry in entries]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        before = st.selectbox("From revision", numbers, index=1, key=f"compare-from/{design.id}/{len(numbers)}")
+    with right:
+        after = st.selectbox("To revision", numbers, index=0, key=f"compare-to/{design.id}/{len(numbers)}")
+    saving.compared(design.id, before, after)

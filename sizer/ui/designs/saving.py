@@ -1,0 +1,342 @@
+"""Saves the design of a session into the library of designs, and takes a saved one up again."""
+
+import hashlib
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import streamlit as st
+
+from sizer.base.errors import RequestError, SizerError
+from sizer.calibrate.calibration import stored_calibration
+from sizer.library.compare import Since, changes_since, differences
+from sizer.library.content import content_of
+from sizer.library.faults import DatabaseError
+from sizer.library.library import Library
+from sizer.library.opening import default_address
+from sizer.library.records import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Revision, Saved
+from sizer.present.words import listed, sentence
+from sizer.sizing.result import SizingResult
+from sizer.ui import look, state
+from sizer.ui.designs import revision_tables
+from sizer.ui.error_messages import sentences
+from sizer.ui.questions import compare as causes
+from sizer.ui.session_catalog import PRICE_BOOK, catalog, drop_book, keep_book
+from sizer.ui.settings import user_header
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+from sizer.workload.request import SizingRequest
+
+# Environment.
+USER = "SIZER_USER"  # name that revisions are saved under where nobody types one
+
+_POPOVER = "save"
+UNTITLED = "Deep-learning cluster"
+
+
+# --- the library
+
+
+@st.cache_resource(show_spinner="Opening the library of designs", max_entries=4)
+def _library(where: str) -> Library:
+    return Library(where)
+
+
+def library() -> Library:
+    """The library, opened once for all sessions.
+
+    Raises
+    ------
+    LibraryError
+        If it cannot be opened; the next call tries again.
+    """
+    return _library(default_address(os.environ))
+
+
+def fault_of(error: SizerError) -> str:
+    """What went wrong in a sentence; a database that failed is opened anew the next time."""
+    if isinstance(error, DatabaseError):
+        _library.clear()
+    return sentence(str(error))
+
+
+def author() -> str:
+    """Who saves: as typed in this session, else as the reverse proxy or the environment says."""
+    typed = st.session_state.get("author")
+    if typed is not None:
+        return str(typed)
+    header = ""
+    with suppress(RequestError):  # said when the app starts
+        header = user_header(os.environ)
+    named = (st.context.headers.get(header) if header else None) or os.environ.get(USER, "")
+    return "".join(one for one in named if one.isprintable()).strip()[:MAX_AUTHOR]
+
+
+def new_id() -> str:
+    """Id of a new design: 96 bits that nobody guesses."""
+    return secrets.token_urlsafe(12)
+
+
+def now() -> datetime:
+    """The present moment."""
+    return datetime.now(UTC)
+
+
+# --- what the session holds of it
+
+
+def saved() -> dict[str, Any] | None:
+    """Design and revision that the session was opened from or saved as: id, revision, name."""
+    found: dict[str, Any] | None = st.session_state.get("saved")
+    return found
+
+
+def price_book() -> str:
+    """CSV text of the price book that the session uploaded; empty: none."""
+    return str(st.session_state.get(PRICE_BOOK) or "")
+
+
+def is_unsaved(view: View) -> bool:
+    """Whether the request as typed is another one than the saved one."""
+    here = saved()
+    return here is None or not view.is_current or here["state"] != _state_of(view.request_json)
+
+
+def _state_of(request_json: str) -> str:
+    """Names request and price book as the session holds them."""
+    return hashlib.sha256(f"{price_book()}\0{request_json}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _remember(design_id: str, number: int, name: str, request_json: str) -> None:
+    st.session_state.saved = {"id": design_id, "revision": number, "name": name, "state": _state_of(request_json)}
+
+
+# --- saving
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is said after a save, as long as the request stays what it was."""
+
+    is_fault: bool
+    text: str
+    about: str  # request that it is about
+    compare: tuple[int, int] | None = None  # revisions that two people made of one
+
+
+def controls(view: View) -> None:
+    """The button that opens the form to save; to a customer there is none."""
+    if view.is_customer_mode:
+        return
+    here = saved()
+    unsaved = is_unsaved(view)
+    label, icon = ("Save", "save") if here is None else ("Unsaved", "edit") if unsaved else ("Saved", "check")
+    # Asked to tell when it opens, so that the comparison can close it.
+    with st.popover(label, icon=f":material/{icon}:", type="tertiary", key=_POPOVER, on_change="rerun"):
+        if here is not None:
+            changed = ", unsaved changes" if unsaved else ""
+            st.markdown(f"**{plain(here['name'])}**, revision {here['revision']}{changed}")
+            if here.get("since") and not unsaved:
+                look.note(here["since"])
+        if not view.is_current or view.result is None:
+            st.info("Only a request that has an answer can be saved: mend first what is said above the figures.")
+        else:
+            _form()
+        _message(view)
+    compare = st.session_state.pop("compare_saved", None)
+    if compare is not None:
+        _compare(*compare)
+
+
+def _form() -> None:
+    here = saved()
+    name = str(state.get(("title",)) or UNTITLED) if here is None else str(here["name"])
+    # A widget keeps what was typed under its key; another design makes other ones.
+    about = _short("" if here is None else here["id"])
+    keys = {"name": f"save-name/{_short(name)}", "comment": f"save-comment/{about}", "author": "save-author"}
+    with st.form("save-form", border=False, enter_to_submit=False):
+        st.text_input("Name of the design", value=name[:MAX_NAME], max_chars=MAX_NAME, key=keys["name"])
+        st.text_input("What changed, and why", max_chars=MAX_COMMENT, key=keys["comment"], placeholder="may stay empty")
+        st.text_input(
+            "Your name", value=author(), max_chars=MAX_AUTHOR, key=keys["author"], placeholder="may stay empty"
+        )
+        with st.container(horizontal=True, gap="small"):
+            first = "Save the design" if here is None else "Save as the next revision"
+            st.form_submit_button(first, key="save-it", on_click=_save, args=(keys, here is None))
+            if here is not None:
+                other = "Save as a new design"
+                st.form_submit_button(other, key="save-new", on_click=_save, args=(keys, True), type="tertiary")
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+
+
+def _save(keys: dict[str, str], is_new: bool) -> None:
+    name, comment, by = (str(st.session_state.get(keys[part]) or "") for part in ("name", "comment", "author"))
+    st.session_state.author = by
+    view = state.view(catalog())
+    result = state.outcome(SizingRequest.from_dict(state.draft()), view.catalog).result if view.is_current else None
+    if result is None:
+        return  # the form is not drawn then; what is to be mended stands above
+    about = view.request_json
+    try:
+        message = _stored(name, comment, by, is_new, result, view)
+    except SizerError as error:
+        message = Message(True, fault_of(error), about)
+    else:
+        st.session_state[keys["comment"]] = ""
+    st.session_state.save_message = message
+    # Its label changes, which makes another popover of it: that one shall show what became of the save.
+    st.session_state[_POPOVER] = True
+
+
+def _stored(name: str, comment: str, by: str, is_new: bool, result: SizingResult, view: View) -> Message:
+    content = content_of(state.draft(), price_book(), result, view.catalog)
+    here, about = saved(), view.request_json
+    if here is None or is_new:
+        design_id = new_id()
+        library().create(design_id, name, content, author=by, comment=comment, now=now())
+        _remember(design_id, 1, name.strip(), about)
+        return Message(False, "Saved as revision 1.", about)
+    design_id, based_on = str(here["id"]), int(here["revision"])
+    done = library().save(design_id, based_on, content, author=by, comment=comment, now=now())
+    if name.strip() != here["name"]:
+        library().rename(design_id, name)
+    _remember(design_id, done.number, name.strip() or str(here["name"]), about)
+    return Message(False, _what_became(done, based_on), about, _pair(done))
+
+
+def _what_became(done: Saved, based_on: int) -> str:
+    """A save in words: where it went, and who was there meanwhile."""
+    others = [entry for entry in done.meanwhile if entry.number != done.number]
+    if not done.is_new:
+        text = f"Nothing to save: revision {done.number} holds the same."
+    else:
+        text = f"Saved as revision {done.number}."
+    if not others:
+        return text
+    told = listed(f"{entry.author or 'somebody'} saved revision {entry.number}" for entry in others[-3:])
+    more = f" ({len(others)} revisions in all)" if len(others) > 3 else ""
+    kept = "; both are kept" if done.is_new else ""
+    return f"{text} Meanwhile {told}{more}, made from revision {based_on} or later{kept}."
+
+
+def _pair(done: Saved) -> tuple[int, int] | None:
+    others = [entry.number for entry in done.meanwhile if entry.number != done.number]
+    return (others[-1], done.number) if others else None
+
+
+def _message(view: View) -> None:
+    message: Message | None = st.session_state.get("save_message")
+    here = saved()
+    if message is None or message.about != view.request_json:
+        return
+    if message.is_fault:
+        st.error(plain(message.text), icon=":material/block:")
+    elif message.compare is None or here is None:
+        st.success(plain(message.text), icon=":material/check:")
+    else:
+        st.warning(plain(message.text), icon=":material/group:")
+        before, after = message.compare
+        st.button(
+            f"Compare revisions {before} and {after}",
+            key="compare-saved",
+            on_click=_ask_to_compare,
+            args=(str(here["id"]), before, after),
+        )
+
+
+def _ask_to_compare(design_id: str, before: int, after: int) -> None:
+    st.session_state[_POPOVER] = False
+    st.session_state.compare_saved = (design_id, before, after)
+
+
+@st.dialog("What the two revisions say otherwise", width="large")
+def _compare(design_id: str, before: int, after: int) -> None:
+    compared(design_id, before, after)
+
+
+def compared(design_id: str, before: int, after: int) -> None:
+    """Draw the differences between two revisions."""
+    try:
+        old, new = (library().revision(design_id, number) for number in (before, after))
+    except SizerError as error:
+        st.error(plain(fault_of(error)), icon=":material/block:")
+        return
+    found = differences(old, new)
+    revision_tables.show_differences(found, before, after, catalog())
+    if found.request:
+        _causes(old, new, (f"Revision {before}", f"Revision {after}"))
+
+
+def _causes(old: Revision, new: Revision, names: tuple[str, str]) -> None:
+    """Which input caused it; sized only when it is asked for."""
+    about = f"causes/{old.design_id}/{old.number}/{new.number}"
+    with st.expander("Which input caused it", key=about, on_change="rerun") as opened:
+        if not opened.open:
+            return
+        try:
+            requests = SizingRequest.from_dict(old.request), SizingRequest.from_dict(new.request)
+        except RequestError as error:
+            st.error(plain(sentences(str(error))), icon=":material/block:")
+            return
+        look.note("Both are sized with the catalogue and the price book of this session.")
+        causes.draw(*requests, names, catalog())
+
+
+# --- opening
+
+
+def open_revision(design_id: str, number: int | None = None) -> None:
+    """Take up a saved revision as the request of the session, and say what of its answer changed since.
+
+    Parameters
+    ----------
+    design_id : str
+    number : int, optional
+        Default: the newest.
+
+    Raises
+    ------
+    SizerError
+        If the library has no such revision, or this program does not understand its request.
+    """
+    design = library().design(design_id)
+    revision = library().revision(design_id, design.newest.number if number is None else number)
+    try:
+        request = SizingRequest.from_dict(revision.request)
+    except RequestError as error:
+        raise RequestError(
+            f"revision {revision.number} of {design.name} is not understood: {sentences(str(error))}"
+        ) from None
+    if revision.price_book:
+        keep_book(revision.price_book, f"{design.name}, revision {revision.number}")
+    else:
+        drop_book()
+    state.take(revision.request, f"{design.name}, revision {revision.number}")
+    since = since_saved(revision, request)
+    _remember(design_id, revision.number, design.name, request.model_dump_json())
+    said = [f"{design.name}, revision {revision.number}, is open."]
+    if since is not None:
+        st.session_state.saved["since"] = revision_tables.verdict(since)
+        said.append(
+            "It gives the same numbers as when it was saved."
+            if since.is_same_answer
+            else "Its answer is another one than when it was saved; the page Designs says why."
+        )
+    if revision.price_book and not price_book():
+        said.append("Its price book does not fit the catalogue any more and was left out.")
+    st.session_state.notice = " ".join(said)
+
+
+def since_saved(revision: Revision, request: SizingRequest) -> Since | None:
+    """What changed since a revision was saved; None where it does not remember its answer."""
+    if revision.snapshot is None:
+        return None
+    parts = catalog()
+    result = state.outcome(request, parts).result
+    return changes_since(revision.snapshot, parts, stored_calibration().digest, result)

@@ -1,0 +1,279 @@
+"""How the documents look and whose they are: a profile of the session, typed in, uploaded or downloaded."""
+
+import base64
+import hashlib
+import json
+import re
+import tomllib
+from typing import Any
+
+import streamlit as st
+from babel import Locale
+
+from sizer.base.errors import RequestError
+from sizer.base.locale import LOCALES
+from sizer.base.toml_text import to_toml
+from sizer.guide.logo import MAX_LOGO_BYTES
+from sizer.guide.profile import MAX_PROFILE_BYTES, PLAIN, Profile
+from sizer.ui import look
+from sizer.ui.typed import plain
+
+# Plain keys of the session: fields of the profile that are not the usual ones, and the logo's file.
+PROFILE, LOGO = "profile", "profile_logo"
+_FAULTS = "profile_faults"
+_VERSION = "profile_version"
+_LABELS = {
+    "company": "Company",
+    "customer": "Customer",
+    "contact": "Contact",
+    "confidentiality": "Confidentiality",
+    "legal": "Legal notice",
+    "accent": "Accent colour",
+    "banner": "Banner colour",
+    "paper": "Paper",
+    "locale": "Language and numbers",
+    "logo": "Logo",
+}
+_PAPERS = {"a4": "A4", "letter": "Letter"}
+_LOGO_FILE = "logo.png"
+_PLACE = "profile"
+_FIELD = re.compile(rf"(?:{_PLACE}: )?([a-z_]+)(?: = |: )")
+_LINE, _SHORT, _LONG = 120, 40, 2000
+
+
+def profile() -> Profile:
+    """The profile of the session."""
+    given = st.session_state.get(PROFILE) or {}
+    logo = st.session_state.get(LOGO) or b""
+    try:
+        return _profile(json.dumps(given, sort_keys=True), hashlib.sha256(logo).hexdigest(), logo)
+    except RequestError:
+        # It was read when it came; a session that is older than the program may hold another kind.
+        return PLAIN
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _profile(text: str, digest: str, _logo: bytes) -> Profile:  # noqa: ARG001  (the digest stands for the logo)
+    return Profile.from_dict(json.loads(text), _PLACE, logo=_logo or None)
+
+
+def show_faults() -> None:
+    """Say what of the last profile was not taken."""
+    for fault in st.session_state.get(_FAULTS, ()):
+        st.error(plain(fault), icon=":material/edit_off:")
+
+
+def show() -> None:
+    """Draw the form, and the profile as a file."""
+    _form(profile())
+    _files(profile())
+
+
+def in_words(now: Profile) -> str:
+    """The profile in a few words."""
+    parts = (
+        now.company or "no company",
+        "logo" if now.logo_uri else "no logo",
+        _PAPERS[now.paper],
+        _locale_name(now.locale),
+        now.confidentiality,
+    )
+    return ", ".join(part for part in parts if part)
+
+
+def _form(now: Profile) -> None:
+    prefix = _prefix()
+    known = list(LOCALES)
+    with st.form(f"form-{prefix}", border=False):
+        with st.container(horizontal=True):
+            _text("company", now, prefix, _LINE, "Whose documents they are")
+            _text("customer", now, prefix, _LINE, "Left empty: the customer of the request")
+            _text("contact", now, prefix, _LINE, "Whom to ask")
+            _text("confidentiality", now, prefix, _SHORT, "Label in the footer, such as Confidential")
+        with st.container(horizontal=True):
+            hint = "Dark enough for white text on it, and for text in it on white"
+            st.color_picker(_LABELS["accent"], now.accent, key=f"{prefix}/accent", help=hint)
+            st.color_picker(_LABELS["banner"], now.banner, key=f"{prefix}/banner", help=hint)
+            st.selectbox(
+                _LABELS["paper"],
+                list(_PAPERS),
+                list(_PAPERS).index(now.paper),
+                _PAPERS.__getitem__,
+                key=f"{prefix}/paper",
+                width=120,
+            )
+            st.selectbox(
+                _LABELS["locale"], known, known.index(now.locale), _locale_name, key=f"{prefix}/locale", width=260
+            )
+        st.text_area(_LABELS["legal"], now.legal, key=f"{prefix}/legal", max_chars=_LONG, height=90)
+        st.file_uploader(
+            "Logo: PNG, JPEG, WebP or GIF",
+            type=["png", "jpg", "jpeg", "webp", "gif"],
+            key=f"{prefix}/logo",
+            max_upload_size=MAX_LOGO_BYTES // 1_000_000,
+        )
+        st.form_submit_button("Use these", on_click=_apply, args=(prefix,))
+
+
+def _text(name: str, now: Profile, prefix: str, longest: int, hint: str) -> None:
+    st.text_input(_LABELS[name], getattr(now, name), max_chars=longest, key=f"{prefix}/{name}", help=hint, width=270)
+
+
+def _files(now: Profile) -> None:
+    """The profile as files to use again, and the way back."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.download_button(
+            "Profile, TOML",
+            toml_of(now),
+            "profile.toml",
+            "application/toml",
+            key="profile-download",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        if now.logo_uri:
+            picture = base64.b64decode(now.logo_uri.partition(",")[2])
+            st.download_button(
+                "Logo, PNG",
+                picture,
+                _LOGO_FILE,
+                "image/png",
+                key="logo-download",
+                on_click="ignore",
+                icon=":material/download:",
+            )
+            st.button("Remove the logo", key="logo-remove", on_click=_remove_logo, icon=":material/delete:")
+        if now != PLAIN:
+            st.button("Back to plain", key="profile-plain", on_click=_back_to_plain, icon=":material/restart_alt:")
+    key = f"{_prefix()}/file"
+    st.file_uploader(
+        "Profile from a file, TOML", type=["toml"], key=key, max_upload_size=1, on_change=_upload, args=(key,)
+    )
+    look.note("The command line takes the same file: sizer size request.toml --profile profile.toml")
+
+
+def toml_of(now: Profile) -> str:
+    """A profile as its file; the logo is named, and lies beside it."""
+    data = _fields(now)
+    if now.logo_uri:
+        data["logo"] = _LOGO_FILE
+    return to_toml(data)
+
+
+def _fields(now: Profile) -> dict[str, Any]:
+    data: dict[str, Any] = now.model_dump(mode="json", exclude_defaults=True)
+    data.pop("logo", None)
+    return data
+
+
+def _apply(prefix: str) -> None:
+    """Take the fields of the form that are right, and note what is wrong with the others."""
+    given = {name: st.session_state[f"{prefix}/{name}"] for name in _LABELS if name != "logo"}
+    file = st.session_state[f"{prefix}/logo"]
+    take_fields(given, None if file is None else file.getvalue())
+
+
+def take_fields(given: dict[str, Any], logo: bytes | None) -> None:
+    """Take what was typed into the form; a faulty field stays as it was."""
+    faults = _logo_faults(logo)
+    if logo is not None and not faults:
+        st.session_state[LOGO] = logo
+    before = _fields(profile())
+    found = _faults(given)
+    wrong = {name for name, _ in found}
+    right = {name: value for name, value in given.items() if name not in wrong}
+    kept = {**{name: before[name] for name in wrong if name in before}, **right}
+    st.session_state[PROFILE] = _fields(Profile.from_dict(kept, _PLACE))
+    st.session_state[_FAULTS] = [text for _, text in found] + faults
+    if not st.session_state[_FAULTS]:
+        _renew()
+
+
+def _upload(key: str) -> None:
+    file = st.session_state[key]
+    if file is not None:
+        take_file(file.name, file.getvalue())
+
+
+def take_file(name: str, content: bytes) -> None:
+    """Take a profile's file whole, or note each of its faults and take nothing of it."""
+    data, faults = read_profile(content)
+    st.session_state[_FAULTS] = [f"{name}: {fault}" for fault in faults]
+    if not faults:
+        names_logo = bool(data.pop("logo", "")) and not st.session_state.get(LOGO)
+        st.session_state[PROFILE] = data
+        if names_logo:
+            st.session_state[_FAULTS] = [f"{name}: its logo is a file of its own; upload the picture, too."]
+    _renew()
+
+
+def read_profile(content: bytes) -> tuple[dict[str, Any], list[str]]:
+    """Fields of a profile's file, and a sentence for each that is wrong."""
+    if len(content) > MAX_PROFILE_BYTES:
+        return {}, [f"The file is larger than a profile can be ({MAX_PROFILE_BYTES} B)."]
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return {}, [f"The file is not UTF-8 text (byte {error.start})."]
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        return {}, [f"The file is not valid TOML: {error}."]
+    logo = data.pop("logo", "")
+    if not isinstance(logo, str):
+        return {}, ["Logo: is the name of a file, such as 'logo.png'."]
+    faults = [text for _, text in _faults(data)]
+    return ({}, faults) if faults else ({**data, **({"logo": logo} if logo else {})}, [])
+
+
+def _faults(data: dict[str, Any]) -> list[tuple[str, str]]:
+    """Field and sentence of each fault."""
+    try:
+        Profile.from_dict(data, _PLACE)
+    except RequestError as error:
+        return [_placed(line) for line in str(error).splitlines()]
+    return []
+
+
+def _placed(line: str) -> tuple[str, str]:
+    match = _FIELD.match(line)
+    said = line.removeprefix(f"{_PLACE}: ")
+    end = "" if said.endswith((".", "?", "!")) else "."
+    if match is None or match[1] not in _LABELS:
+        return "", f"{said[:1].upper()}{said[1:]}{end}"
+    rest = line[match.end(1) :].removeprefix(":").strip()
+    return match[1], f"{_LABELS[match[1]]}: {rest.removeprefix('= ')}{end}"
+
+
+def _logo_faults(logo: bytes | None) -> list[str]:
+    if logo is None:
+        return []
+    try:
+        Profile.from_dict({}, _PLACE, logo=logo)
+    except RequestError as error:
+        said = str(error).removeprefix(f"{_PLACE}: ")
+        return [f"{said[:1].upper()}{said[1:]}."]
+    return []
+
+
+def _remove_logo() -> None:
+    st.session_state[LOGO] = b""
+    _renew()
+
+
+def _back_to_plain() -> None:
+    st.session_state[PROFILE], st.session_state[LOGO], st.session_state[_FAULTS] = {}, b"", []
+    _renew()
+
+
+def _prefix() -> str:
+    return f"profile/{st.session_state.get(_VERSION, 0)}"
+
+
+def _renew() -> None:
+    """Give the fields new keys, so that they show the profile as it is now."""
+    st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
+
+
+def _locale_name(name: str) -> str:
+    return Locale.parse(name, sep="-").get_display_name("en") or name

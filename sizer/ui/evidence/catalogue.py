@@ -1,0 +1,270 @@
+"""Page Catalogue: every part with its facts and their sources, what is unknown, and the documents cited."""
+
+from collections import Counter
+from html import escape
+
+import streamlit as st
+
+from sizer.base.errors import CalibrationError
+from sizer.calibrate.observations import load_observations
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Item, Source
+from sizer.evidence.catalogue_gaps import Gap, counts_table, fact_counts, gaps, gaps_table
+from sizer.evidence.catalogue_sources import cited_sources, https_address, sources_table
+from sizer.evidence.catalogue_tables import (
+    KINDS,
+    found_table,
+    kind_table,
+    matching,
+    part_name,
+    part_table,
+    price_table,
+    uses_of,
+)
+from sizer.present.tables import Table
+from sizer.present.words import listed, plural
+from sizer.sizing.design.assumptions import items_of
+from sizer.ui import look
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+
+PARAMETER = "part"
+_PARTS, _UNKNOWN, _SOURCES = "Parts", "What is unknown", "Sources"
+_GRADES = {
+    "A": "A: vendor, standards body, paper",
+    "B": "B: operator, curated collection",
+    "C": "C: press, community",
+    "D": "D: weak, assumed",
+}
+_LONGEST_ID = 60
+_MOST_FOUND = 60
+_MOST_TYPED = 80
+# Plain keys of the session: the part that is looked at, its kind, the last link that was followed, and a number in the
+# keys of the fields, which changes where a link and not the user chooses.
+_PART, _KIND, _FOLLOWED, _TURN = "catalogue_part", "catalogue_kind", "catalogue_followed", "catalogue_turn"
+
+
+def show(view: View) -> None:
+    """Draw the page."""
+    st.header("Catalogue", anchor=False)
+    _follow_link(view.catalog)
+    shown = st.segmented_control(
+        "Look at",
+        (_PARTS, _UNKNOWN, _SOURCES),
+        default=_PARTS,
+        required=True,
+        key=_key("view"),
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    if shown == _UNKNOWN:
+        _unknown(view)
+    elif shown == _SOURCES:
+        _sources(view.catalog)
+    else:
+        _parts(view)
+
+
+def _key(name: str) -> str:
+    return f"catalogue-{name}-{st.session_state.get(_TURN, 0)}"
+
+
+def _follow_link(catalog: Catalog) -> None:
+    """Take up the part that the address names, once; the address follows the choice from then on."""
+    named = st.query_params.get(PARAMETER, "")
+    if not named or named == st.session_state.get(_FOLLOWED):
+        return
+    st.session_state[_FOLLOWED] = named
+    try:
+        if len(named) > _LONGEST_ID:
+            raise KeyError(named)
+        kind = catalog.category_of(named)
+    except KeyError:
+        st.warning(
+            f"The link names a part that the catalogue does not hold: {plain(named[:_LONGEST_ID])}. Choose one below.",
+            icon=":material/link_off:",
+        )
+        return
+    st.session_state[_PART], st.session_state[_KIND] = named, kind
+    st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
+
+
+def _parts(view: View) -> None:
+    catalog = view.catalog
+    left, right = st.columns(2)
+    kinds = list(KINDS)
+    kind = left.selectbox(
+        "Kind of part",
+        kinds,
+        kinds.index(st.session_state.get(_KIND, "gpus")),
+        key=_key("kind"),
+        format_func=lambda folder: f"{KINDS[folder]} ({len(catalog.folder(folder))})",
+        persist_state="session",
+    )
+    st.session_state[_KIND] = kind
+    text = right.text_input(
+        "Search all kinds",
+        max_chars=_MOST_TYPED,
+        placeholder="Name, vendor or part number",
+        key=_key("search"),
+        persist_state="session",
+    )
+    if text.strip():
+        found = matching(catalog, text)
+        look.note(f"{plural(len(found), 'part')} of {len(list(catalog.items()))} hold all words of the search.")
+        if not found:
+            st.info("No part has these words in its name, vendor, description or part number. Take one away.")
+            return
+        look.table(found_table(found[:_MOST_FOUND], catalog), catalog.sources)
+    else:
+        found = list(catalog.folder(kind).values())
+        look.table(_kind_table(catalog.digest, kind, catalog), catalog.sources)
+    _part(_chosen(found, catalog), view)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _kind_table(digest: str, kind: str, _catalog: Catalog) -> Table:  # noqa: ARG001  (the digest names the catalogue)
+    return kind_table(kind, _catalog)
+
+
+def _chosen(found: list[Item], catalog: Catalog) -> Item:
+    """The part to look at in full, which the address names from now on."""
+    ids = [item.id for item in found]
+    start = st.session_state.get(_PART)
+    names = {item.id: part_name(item, catalog) for item in found}
+    # The choice is kept apart for each list: another list is another field.
+    chosen: str = st.selectbox(
+        "Part to look at in full",
+        ids,
+        ids.index(start) if start in ids else 0,
+        format_func=names.__getitem__,
+        key=_key(f"part-of-{ids[0]}-{len(ids)}"),
+    )
+    st.session_state[_PART] = st.session_state[_FOLLOWED] = chosen
+    if st.query_params.get(PARAMETER) != chosen:
+        st.query_params[PARAMETER] = chosen
+    return catalog.item(chosen)
+
+
+def _part(item: Item, view: View) -> None:
+    catalog = view.catalog
+    st.subheader(plain(part_name(item, catalog)), anchor=False)
+    uses = [] if view.result is None else uses_of(item.id, view.result.design)
+    look.note(f"In the present design: {listed(uses)}." if uses else "The present design does not use it.")
+    gap = next((one for one in _gaps(view) if one.item.id == item.id), None)
+    if gap is not None and gap.missing:
+        st.markdown(f"**Not published:** {plain('; '.join(gap.missing))}")
+    if gap is not None and gap.assumed:
+        st.markdown(f"**Assumed, since no source says it:** {plain('; '.join(gap.assumed))}")
+    look.table(part_table(item, catalog), catalog.sources)
+    _prices(item, view)
+    sources = cited_sources(item, catalog)
+    if sources:
+        st.subheader("Documents", anchor=False)
+        st.html(f'<ul class="sz-note">{"".join(_document(source) for source in sources)}</ul>')
+
+
+def _prices(item: Item, view: View) -> None:
+    if not any(price.item == item.id for price in view.catalog.prices):
+        return
+    prices = price_table(item.id, view.catalog, shows_own=not view.is_customer_mode)
+    if prices is not None:
+        st.subheader("Prices", anchor=False)
+        look.table(prices, view.catalog.sources)
+
+
+def _document(source: Source) -> str:
+    """A document as an entry of a list; its title is a link only where its place is an address for a browser.
+
+    Markdown would make a link of every word that looks like an address.
+    """
+    title, address = escape(source.title), https_address(source)
+    if address:
+        title = f'<a href="{escape(address)}" target="_blank" rel="noopener noreferrer">{title}</a>'
+    said = [source.publisher, source.date or "not dated", f"grade {source.grade}", source.where]
+    return f"<li>{title}: {escape(', '.join(one for one in said if one))}</li>"
+
+
+def _gaps(view: View) -> list[Gap]:
+    return _gaps_of(view.catalog.digest, not view.is_customer_mode, view.catalog)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _gaps_of(digest: str, counts_own: bool, _catalog: Catalog) -> list[Gap]:  # noqa: ARG001  (the digest names it)
+    return gaps(_catalog, counts_own_prices=counts_own)
+
+
+def _unknown(view: View) -> None:
+    catalog, found = view.catalog, _gaps(view)
+    look.note(
+        "What no source says, and what the catalogue assumes because a plan cannot be drawn without it: what to ask "
+        "the vendors. Every assumed number stands among the assumptions of the guide."
+    )
+    look.table(counts_table(found, catalog), catalog.sources)
+    left, right = st.columns(2)
+    present = {gap.kind for gap in found}
+    kinds = left.multiselect(
+        "Kind of part",
+        [kind for kind in KINDS if kind in present],
+        format_func=KINDS.__getitem__,
+        placeholder="Any",
+        key=_key("unknown-kinds"),
+        persist_state="session",
+    )
+    facts = dict(fact_counts(found))
+    asked = right.multiselect(
+        "What is unknown",
+        list(facts),
+        format_func=lambda fact: f"{fact} ({facts[fact]})",
+        placeholder="Anything",
+        key=_key("unknown-facts"),
+        persist_state="session",
+    )
+    used = None
+    if view.result is not None and st.toggle(
+        "Only parts of the present design", key=_key("unknown-used"), persist_state="session"
+    ):
+        used = {item.id for item in items_of(view.result.design, catalog)}
+    table = gaps_table([gap for gap in found if not kinds or gap.kind in kinds], catalog, asked, used)
+    if table.rows:
+        look.note(f"{plural(len(table.rows), 'part')} with something to ask.")
+        look.table(table, catalog.sources)
+    else:
+        st.info("Nothing of this kind is unknown. Choose other kinds or other facts.")
+
+
+def _sources(catalog: Catalog) -> None:
+    left, right = st.columns(2)
+    text = left.text_input(
+        "Search the documents",
+        max_chars=_MOST_TYPED,
+        placeholder="Title, publisher or place",
+        key=_key("source-search"),
+        persist_state="session",
+    )
+    grades = right.multiselect(
+        "Grade",
+        list(_GRADES),
+        format_func=_GRADES.__getitem__,
+        placeholder="Any",
+        key=_key("grades"),
+        persist_state="session",
+    )
+    table = sources_table(catalog, _measurements(), text, grades)
+    if table.rows:
+        look.note(
+            f"{plural(len(table.rows), 'document')}. The grade says how far to trust one: vendors, standards and "
+            "papers (A) rule over operators and collections (B), press and community (C) and what is weak (D)."
+        )
+        look.table(table, catalog.sources)
+    else:
+        st.info("No document has these words in its title, publisher or place. Take one away.")
+
+
+@st.cache_resource(show_spinner=False)
+def _measurements() -> Counter[str]:
+    """Published numbers by the key of their source; none where the observations cannot be read, which Evidence says."""
+    try:
+        return Counter(row.source for row in load_observations())
+    except CalibrationError:
+        return Counter()

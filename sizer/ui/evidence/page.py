@@ -1,0 +1,281 @@
+"""Page Evidence: everything that was published, beside what the model says about it."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from sizer.base.errors import SizerError
+from sizer.base.quantities import grouped
+from sizer.catalog.model import Catalog
+from sizer.evidence import charts
+from sizer.evidence import rows as facts
+from sizer.evidence.page import COVERAGE_CAPTION, findings, residual_caption
+from sizer.evidence.parity import source_title
+from sizer.evidence.published import (
+    INSIDE,
+    JUDGED,
+    OUTSIDE,
+    PARTS,
+    Choice,
+    Evidence,
+    Published,
+    built_in_evidence,
+    lines,
+    rows_of,
+)
+from sizer.evidence.tables import figures_table
+from sizer.present.words import capital, plural
+from sizer.ui import look
+from sizer.ui.look import Spec
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+
+_EVERYTHING = "All"
+_FITS = {True: "a fit without its source", False: "the fit in use"}
+_INTERVALS = {"": "Inside or outside", INSIDE: "Inside", OUTSIDE: "Outside"}
+# What a number is used for: key -> name of the choice, and the parts of the fit that it stands for.
+_PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "judged": ("Fitted or predicted", JUDGED),
+    **{key: (capital(name), (key,)) for key, name in PARTS.items()},
+    "all": ("All", tuple(PARTS)),
+}
+_PARITY_CAPTION = (
+    "Both axes are logarithmic and have the same ends. The band is ± 10 %, the dashed lines are twice and half. A mark "
+    "is filled where the published number lies outside the 90 % interval of its prediction; its source stands under "
+    "the pointer."
+)
+# Counts how often the fields were reset: it is part of their keys, and under new keys they start anew.
+_RESETS = "evidence_resets"
+
+
+def show(view: View) -> None:
+    """Draw the page."""
+    st.header("How good the model is", anchor=False)
+    try:
+        evidence = _evidence(view.catalog.digest, view.catalog)
+    except SizerError as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return
+    look.note(" ".join(findings(evidence.report)))
+    figures = figures_table(evidence.report.figures)
+    if figures is not None:
+        with st.expander("What is asked of the model, and whether it is reached"):
+            look.table(figures, view.catalog.sources)
+    st.header("Predicted against published", anchor=False)
+    choice = _choice(evidence, view.catalog)
+    _chosen(evidence, choice, view.catalog)
+    _overall_charts(evidence, view.catalog)
+
+
+@st.cache_resource(show_spinner="Predicting every published number; once, then it is kept", max_entries=2)
+def _evidence(digest: str, _catalog: Catalog) -> Evidence:  # noqa: ARG001  (the digest is part of the key)
+    return built_in_evidence(_catalog)
+
+
+def _choice(evidence: Evidence, catalog: Catalog) -> Choice:
+    """The fields that choose, and what they choose. Their values outlive a change of page."""
+    found = evidence.published
+    measures = [_EVERYTHING, *(one.title for one in facts.MEASURES)]
+    measure = st.segmented_control(
+        "What was measured",
+        measures,
+        default=facts.RATE.title,
+        key=_key("measure"),
+        required=True,
+        persist_state="session",
+    )
+    is_unseen = st.segmented_control(
+        "Each number is predicted by",
+        list(_FITS),
+        default=True,
+        format_func=_FITS.__getitem__,
+        key=_key("fit"),
+        required=True,
+        persist_state="session",
+        help="Without its source is the honest test: so good is the model on a run that nobody has published.",
+    )
+    columns = st.columns(4)
+    tasks = _several(columns[0], "Task", found, lambda one: one.run.task, facts.task_name)
+    dnns = _several(columns[1], "Neural network", found, lambda one: one.dnn)
+    gpus = _several(columns[2], "GPU", found, lambda one: one.gpu)
+    servers = _several(columns[3], "Server", found, lambda one: one.server)
+    columns = st.columns(4)
+    stacks = _several(columns[0], "Software stack", found, lambda one: one.stack)
+    sources = _several(
+        columns[1], "Source", found, lambda one: one.run.source, lambda key: source_title(key, catalog.sources)
+    )
+    part_counts = Counter(one.part for one in found)
+    parts = columns[2].selectbox(
+        "Part in the fit",
+        list(_PARTS),
+        key=_key("part"),
+        persist_state="session",
+        format_func=lambda key: f"{_PARTS[key][0]} ({grouped(sum(part_counts[one] for one in _PARTS[key][1]))})",
+    )
+    interval = columns[3].selectbox(
+        "90 % interval",
+        list(_INTERVALS),
+        format_func=_INTERVALS.__getitem__,
+        key=_key("interval"),
+        persist_state="session",
+    )
+    return Choice(
+        measure="" if measure == _EVERYTHING else measure,
+        is_unseen=is_unseen,
+        tasks=tasks,
+        dnns=dnns,
+        gpus=gpus,
+        servers=servers,
+        stacks=stacks,
+        sources=sources,
+        parts=_PARTS[parts][1],
+        interval=interval,
+        n_gpus=_n_gpus(evidence.numbers_of_gpus()),
+    )
+
+
+def _n_gpus(counts: list[int]) -> tuple[int, int] | None:
+    """Fewest and most GPUs; None where all pass."""
+    if len(counts) < 2:
+        return None
+    ends = (counts[0], counts[-1])
+    picked = st.select_slider(
+        "Number of GPUs of the run",
+        counts,
+        ends,
+        key=_key("n-gpus"),
+        persist_state="session",
+        help="Between other ends than the first and the last, runs whose GPUs nobody stated do not show.",
+    )
+    return None if picked == ends else picked
+
+
+def _several(
+    column: DeltaGenerator,
+    label: str,
+    found: Sequence[Published],
+    value: Callable[[Published], str],
+    name: Callable[[str], str] = str,
+) -> tuple[str, ...]:
+    """A field for any number of values, the most frequent first; none chosen: all pass."""
+    counts = Counter(value(one) for one in found)
+    options = [one for one, _ in sorted(counts.items(), key=lambda pair: (-pair[1], name(pair[0])))]
+    picked = column.multiselect(
+        label,
+        options,
+        key=_key(label),
+        placeholder="Any",
+        persist_state="session",
+        format_func=lambda one: f"{name(one)} ({grouped(counts[one])})",
+    )
+    return tuple(picked)
+
+
+def _key(name: str) -> str:
+    return f"evidence-{name}-{st.session_state.get(_RESETS, 0)}"
+
+
+def _reset() -> None:
+    st.session_state[_RESETS] = st.session_state.get(_RESETS, 0) + 1
+
+
+def _chosen(evidence: Evidence, choice: Choice, catalog: Catalog) -> None:
+    """The chosen numbers: how many and how good, the chart, the rows."""
+    found = evidence.chosen(choice)
+    said, button = st.columns((4, 1), vertical_alignment="center")
+    said.markdown(f"**{grouped(len(found))}** of {plural(len(evidence.published), 'published number')} shown")
+    button.button("Reset the filters", on_click=_reset)
+    if not found:
+        st.info("No published number passes all filters together. Take one away, or reset them.")
+        return
+    _summary(found, choice)
+    spec = _parity(catalog.digest, choice, look.palette().name, found, catalog)
+    if spec is None:
+        st.info("None of these numbers has a prediction of this kind, so there is nothing to draw; the table says why.")
+    else:
+        look.chart(spec)
+        look.note(_PARITY_CAPTION)
+    st.dataframe(
+        _lines(catalog.digest, choice, found, catalog),
+        hide_index=True,
+        height=380,
+        column_config={
+            "GPUs": st.column_config.NumberColumn(format="%d", width="small"),
+            "Error, %": st.column_config.NumberColumn(
+                format="%+.0f", width="small", help="Predicted over published, less one."
+            ),
+        },
+    )
+
+
+def _summary(found: Sequence[Published], choice: Choice) -> None:
+    one = facts.accuracy("", rows_of(found, choice))
+    figures = (
+        ("Predicted", grouped(one.predicted), "Numbers that have a prediction of the kind chosen."),
+        ("Median error", facts.size_text(one.median), "Half of the predictions lie within it."),
+        ("Bias", facts.error_text(one.bias), "Median of the errors with their sign."),
+        (
+            "Inside the 90 % interval",
+            f"{facts.share_text(one.coverage)} of {grouped(one.judged)}" if one.judged else "not known",
+            "Nine in ten are promised.",
+        ),
+    )
+    with st.container(horizontal=True):
+        for label, value, explanation in figures:
+            st.metric(label, value, help=explanation, width="content")
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _parity(
+    digest: str,  # noqa: ARG001  (names the catalogue)
+    choice: Choice,
+    palette_name: str,
+    _found: Sequence[Published],
+    _catalog: Catalog,
+) -> Spec | None:
+    return charts.parity_spec(rows_of(_found, choice), _catalog.sources, look.palette_named(palette_name))
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _lines(
+    digest: str,  # noqa: ARG001  (names the catalogue)
+    choice: Choice,
+    _found: Sequence[Published],
+    _catalog: Catalog,
+) -> list[dict[str, object]]:
+    return lines(_found, choice, _catalog.sources)
+
+
+def _overall_charts(evidence: Evidence, catalog: Catalog) -> None:
+    """Charts of everything, each drawn when somebody opens its fold."""
+    folds = {
+        "sources": st.expander("Source by source: how far each is off", key="evidence-sources", on_change="rerun"),
+        "coverage": st.expander("Whether the 90 % intervals hold", key="evidence-coverage", on_change="rerun"),
+    }
+    for name, fold in folds.items():
+        if fold.open:
+            with fold:
+                spec, caption = _overall(name, look.palette().name, catalog.digest, evidence, catalog)
+                look.chart(spec)
+                look.note(caption if spec is not None else "There is nothing to draw: no number has a prediction.")
+
+
+@st.cache_resource(show_spinner="Drawing all sources", max_entries=8)
+def _overall(
+    name: str,
+    palette_name: str,
+    digest: str,  # noqa: ARG001  (names the catalogue)
+    _evidence: Evidence,
+    _catalog: Catalog,
+) -> tuple[Spec | None, str]:
+    """Chart of everything by its name, and how to read it."""
+    report, colours = _evidence.report, look.palette_named(palette_name)
+    if name == "coverage":
+        groups, unseen = (facts.accuracies(found, facts.kind_name) for found in (report.rows, report.unseen))
+        chart = charts.coverage_chart(groups, unseen, colours, "container")
+        return None if chart is None else chart.to_dict(), COVERAGE_CAPTION
+    rows, seen = (report.unseen, report.rows) if facts.counted(report.unseen) else (report.rows, ())
+    chart = charts.residual_chart(rows, _catalog.sources, colours, "container", seen=seen)
+    return None if chart is None else chart.to_dict(), residual_caption(bool(seen))

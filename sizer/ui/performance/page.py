@@ -1,0 +1,153 @@
+"""Page Performance: what limits the design, how it grows, and what was measured near it."""
+
+import streamlit as st
+
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.model import Catalog
+from sizer.drawings.datapath import datapath
+from sizer.drawings.svg import write_svg
+from sizer.evidence.answer import answer_parity_chart
+from sizer.present import charts
+from sizer.present.performance_tables import evidence_table, figures_table, ruled_out_table, stage_table, time_table
+from sizer.present.result_text import measured, width
+from sizer.present.training_charts import accuracy_chart
+from sizer.present.words import plural, sample_unit, sentence
+from sizer.questions.what_if.rate_charts import change_charts, no_cache_note
+from sizer.sizing.design.fixed_design import models
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.ui import look
+from sizer.ui.look import Spec, chart
+from sizer.ui.state import View
+
+_CHART_HEIGHT = 360
+# Width of one of three small charts beside each other. [px]
+_SMALL_WIDTH = 350
+
+
+def show(view: View) -> None:
+    """Draw the page."""
+    assert view.result is not None
+    design, sources = view.result.design, view.catalog.sources
+    number = chosen_workload(design, "performance")
+    answer = design.workloads[number]
+    specs = _specs(view.key, number, look.palette().name, view.result)
+    st.header("What limits it", anchor=False)
+    chart(specs["stages"])
+    with st.expander("The data path, and where these capacities come from"):
+        look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
+        look.table(stage_table(answer, 1), sources)
+    look.table(figures_table(answer, 1), sources)
+    st.header("How it grows", anchor=False)
+    chart(specs["scaling"])
+    _when_inputs_change(view, number)
+    time = time_table(answer, 1)
+    if time is not None:
+        st.header("Time to accuracy" if answer.recipe is not None else "Time to train", anchor=False)
+        chart(specs["accuracy"])
+        with st.expander("Where the time goes"):
+            chart(specs["time"])
+            look.table(time, sources)
+    _measured(answer, specs["evidence"], view.catalog)
+    _others(view, specs["pareto"])
+    if answer.warnings:
+        st.header("Doubts", anchor=False)
+        look.notes([sentence(warning) for warning in answer.warnings])
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _specs(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,
+    palette_name: str,
+    _result: SizingResult,
+) -> dict[str, Spec | None]:
+    """Charts of one workload as specifications: building and checking them takes longer than sizing."""
+    colours = look.palette_named(palette_name)
+    answer = _result.design.workloads[number]
+    drawn = {
+        "stages": charts.stage_chart(answer, colours, "container"),
+        "scaling": charts.scaling_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
+        "time": charts.time_chart(answer, colours, "container"),
+        "accuracy": accuracy_chart(answer, _result.design.n_gpus, colours, "container", _CHART_HEIGHT),
+        "evidence": answer_parity_chart(answer, colours, "container", _CHART_HEIGHT),
+        "pareto": charts.pareto_chart(_result, colours, "container", _CHART_HEIGHT),
+    }
+    return {kind: None if one is None else one.to_dict() for kind, one in drawn.items()}
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _along(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,
+    palette_name: str,
+    _result: SizingResult,
+    _catalog: Catalog,
+) -> tuple[tuple[Spec, ...], str]:
+    """Charts of the design with larger samples, faster GPUs and colder caches, and what is said instead of one."""
+    model = models(_result, _catalog, stored_calibration())[number]
+    if model is None:
+        return (), "The catalogue no longer holds all parts of this design, so nothing can be tried on it."
+    colours = look.palette_named(palette_name)
+    drawn = [one.to_dict(validate=False) for one in change_charts(model, colours)]
+    return tuple(drawn), no_cache_note(model)
+
+
+def _when_inputs_change(view: View, number: int) -> None:
+    """How the design answers to larger samples, faster GPUs and colder caches."""
+    assert view.result is not None
+    st.header("When inputs change", anchor=False)
+    specs, note = _along(view.key, number, look.palette().name, view.result, view.catalog)
+    with st.container(horizontal=True, gap="large", key="when-inputs-change"):
+        for spec in specs:
+            with st.container(width=_SMALL_WIDTH):
+                chart(spec)
+    if note:
+        look.note(note)
+
+
+def chosen_workload(design: DesignAnswer, page: str) -> int:
+    """Place of the workload that a page shows, chosen where the design runs several; other pages follow."""
+    names = [answer.workload.name for answer in design.workloads]
+    if len(names) < 2:
+        return 0
+    # Each page has a widget of its own: one under the same key on the next page would show no choice.
+    key = f"{page}-of-" + "-".join(names)
+    if key not in st.session_state:
+        st.session_state[key] = min(int(st.session_state.get("workload_shown", 0)), len(names) - 1)
+    chosen = st.segmented_control(
+        f"The design runs {plural(len(names), 'workload')}; this one is shown",
+        range(len(names)),
+        required=True,
+        format_func=lambda number: names[number],
+        key=key,
+    )
+    st.session_state.workload_shown = int(chosen or 0)
+    return int(chosen or 0)
+
+
+def _others(view: View, pareto: Spec | None) -> None:
+    assert view.result is not None
+    ruled_out = ruled_out_table(view.result)
+    if pareto is None and ruled_out is None:
+        return
+    st.header("Other designs", anchor=False)
+    chart(pareto)
+    if view.result.runner_up is not None:
+        look.note(f"Next best: {view.result.runner_up.name}. {sentence(view.result.runner_up_reason)}")
+    if ruled_out is not None:
+        with st.expander("What ruled designs out"):
+            look.table(ruled_out, view.catalog.sources)
+
+
+def _measured(answer: WorkloadAnswer, parity: Spec | None, catalog: Catalog) -> None:
+    st.header("Measured near it", anchor=False)
+    look.notes([measured(answer), width(answer)])
+    table = evidence_table(answer, 1)
+    if table is not None:
+        chart(parity)
+        look.note(
+            "The band is ± 10 %, the dashed lines are twice and half. A filled mark was published outside the 90 % "
+            "interval, which the thin bar shows."
+        )
+        with st.expander("These runs in numbers"):
+            look.table(table, catalog.sources)

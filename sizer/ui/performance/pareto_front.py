@@ -1,0 +1,120 @@
+"""The front of designs that no other one beats, as a chart with points that can be picked."""
+
+import copy
+from typing import Any
+
+import streamlit as st
+
+from sizer.base.errors import InfeasibleError
+from sizer.catalog.model import Catalog
+from sizer.present import charts
+from sizer.present.words import sentence
+from sizer.questions.alternatives.analysis import Description, description
+from sizer.sizing.result import ParetoPoint, SizingResult
+from sizer.ui import look, state
+from sizer.ui.designs import compare
+from sizer.ui.look import Spec
+from sizer.ui.state import View
+from sizer.workload.request import SizingRequest
+
+_HEIGHT = 360
+_PICK = "picked"  # name of the selection inside the chart
+# A point smaller than this is hard to hit. [square px]
+_POINT_AREA = 110
+
+
+def show(view: View) -> None:
+    """Draw the front, and what the picked point would take."""
+    assert view.result is not None
+    spec = _spec(view.key, look.palette().name, view.result)
+    others = [point for point in view.result.pareto if not point.is_documented]
+    if spec is None or not others:
+        look.note("No other design is on the front: none is better in cost or size, time, power or rack space.")
+        return
+    key = f"front-{st.session_state.generation}"
+    title = spec["title"]["text"]
+    event = st.vega_lite_chart(
+        copy.deepcopy(spec),
+        theme=None,
+        width="stretch",
+        alt=title if isinstance(title, str) else " ".join(title),
+        on_select="rerun",
+        key=key,
+    )
+    picked = _picked(event)
+    names = [point.name for point in others]
+    # A click on the chart moves the list; the list alone serves those who work by keyboard.
+    if picked in names and st.session_state.get("front_clicked") != picked:
+        st.session_state[f"{key}-list"] = picked
+    st.session_state.front_clicked = picked
+    chosen = st.selectbox(
+        "Design of the front; a click on a point picks it, too",
+        names,
+        index=None,
+        placeholder="None picked",
+        key=f"{key}-list",
+        width=520,
+    )
+    if chosen is not None:
+        _offer(others[names.index(chosen)], view)
+
+
+def _picked(event: Any) -> str | None:
+    """Name of the point that was clicked last."""
+    points = event.selection.get(_PICK, []) if event is not None else []
+    return str(points[-1]["name"]) if points and "name" in points[-1] else None
+
+
+def _offer(point: ParetoPoint, view: View) -> None:
+    with st.spinner("Sizing the design that was picked"):
+        found = _description(point.name, view.request_json, view.catalog.digest, point, view.catalog)
+    if isinstance(found, str):
+        look.note(f"No request leads to {point.name}: {sentence(found)}")
+        return
+    request_json = found.request.model_dump_json()
+    if found.is_exact:
+        look.note(f"The request that leads to it: {found.change}")
+    else:
+        look.note(
+            f"Its servers stand for a tighter target, which asks for more of the rest, too: {found.design.name}. "
+            f"The request that leads there: {found.change}"
+        )
+    with st.container(horizontal=True, gap="small"):
+        compare.pin_button(found.design.name, request_json, "pin-front")
+        compare.describe_button(request_json, "a point of the front", "take-front")
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _description(
+    name: str,  # noqa: ARG001  (names the point)
+    request_json: str,
+    digest: str,  # noqa: ARG001  (names the catalogue)
+    _point: ParetoPoint,
+    _parts: Catalog,
+) -> Description | str:
+    result = state.outcome(SizingRequest.model_validate_json(request_json), _parts).result
+    assert result is not None  # it is the answer that the page shows
+    try:
+        return description(_point, result, _parts)
+    except InfeasibleError as error:
+        return str(error)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _spec(answer_key: str, palette_name: str, _result: SizingResult) -> Spec | None:  # noqa: ARG001  (names the result)
+    chart = charts.pareto_chart(_result, look.palette_named(palette_name), "container", _HEIGHT)
+    return None if chart is None else selectable(chart.to_dict())
+
+
+def selectable(spec: Spec) -> Spec:
+    """The chart with points that can be picked, of all designs but the described one."""
+    points = next(layer for layer in spec["layer"] if layer["mark"].get("filled") is False)
+    # A hollow mark would take a click on its line only.
+    points["mark"] |= {"fill": "transparent", "size": _POINT_AREA, "cursor": "pointer"}
+    points["params"] = [{"name": _PICK, "select": {"type": "point", "fields": ["name"]}}]
+    width = points["mark"].get("strokeWidth", 1.4)
+    points["encoding"]["strokeWidth"] = {
+        "condition": {"param": _PICK, "value": 2 * width, "empty": False},
+        "value": width,
+    }
+    return spec

@@ -1,0 +1,98 @@
+"""A question of the page What-if: what must fit on the storage, how the data get in, and whether copies pay."""
+
+import streamlit as st
+
+from sizer.catalog.model import Catalog
+from sizer.present.tables import Table
+from sizer.questions.data.analysis import DataPlan, data_plan
+from sizer.questions.data.charts import copy_chart
+from sizer.questions.data.local_copy import LocalCopy
+from sizer.questions.data.tables import (
+    account_table,
+    checkpoints_table,
+    copies_table,
+    copy_text,
+    decoded_table,
+    fill_text,
+    taken_table,
+    transform_text,
+    validation_table,
+    ways_table,
+)
+from sizer.sizing.result import SizingResult
+from sizer.ui import look
+from sizer.ui.look import Spec
+from sizer.ui.requirements import data_form
+from sizer.ui.state import View
+from sizer.workload.data import DataCare
+
+
+def show(view: View) -> None:
+    """Draw the question."""
+    assert view.result is not None
+    plan = _plan(view.key, view.result, view.catalog)
+    st.header("Data and ingest", anchor=False)
+    if view.result.request.data == DataCare():
+        st.info("The request says nothing about snapshots, reserve or checkpoints: only the data sets must fit.")
+        st.button(
+            "Enter snapshots, reserve and checkpoints",
+            on_click=data_form.begin,
+            key="enter-data",
+            icon=":material/database:",
+        )
+    _draw(view, account_table(plan))
+    st.subheader("How long the data take to come in", anchor=False)
+    look.note(fill_text(plan.ingest))
+    _draw(view, ways_table(plan.ingest))
+    if plan.transform is not None:
+        look.note(transform_text(plan.transform))
+    _draw(view, decoded_table(plan.decoded), "Decoded tensors instead")
+    if plan.checkpoints or plan.validations:
+        st.subheader("Beside training", anchor=False)
+        _draw(view, checkpoints_table(plan.checkpoints))
+        _draw(view, validation_table(plan.validations))
+    _copies(view, plan)
+    _draw(view, taken_table(plan.assumptions), "Taken for granted")
+    with st.expander("To ask the vendor about writing"):
+        look.notes(plan.questions)
+
+
+def _draw(view: View, table: Table | None, fold: str = "") -> None:
+    if table is None:
+        return
+    if fold:
+        with st.expander(fold):
+            look.table(table, view.catalog.sources)
+    else:
+        look.table(table, view.catalog.sources)
+
+
+def _copies(view: View, plan: DataPlan) -> None:
+    """Copies on the servers' own drives, with the break-even drawn where there is one."""
+    if not plan.copies:
+        return
+    st.subheader("Copy to the servers' own drives first", anchor=False)
+    look.notes([copy_text(one) for one in plan.copies])
+    for number, one in enumerate(plan.copies):
+        look.chart(_spec(view.key, number, look.palette().name, one))
+    _draw(view, copies_table(plan.copies))
+
+
+@st.cache_resource(show_spinner="Counting what must fit and how it gets in", max_entries=32)
+def _plan(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    _result: SizingResult,
+    _catalog: Catalog,
+) -> DataPlan:
+    return data_plan(_result, _catalog)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _spec(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,  # noqa: ARG001  (of the copy)
+    palette_name: str,
+    _one: LocalCopy,
+) -> Spec | None:
+    drawn = copy_chart(_one, look.palette_named(palette_name), "container")
+    return None if drawn is None else drawn.to_dict(validate=False)

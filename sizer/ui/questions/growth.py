@@ -1,0 +1,175 @@
+"""The question Growth of the page What-if: what to buy in which year, with a slider for each factor."""
+
+from typing import Any
+
+import streamlit as st
+
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.catalog.model import Catalog
+from sizer.questions.growth.analysis import growth_plan
+from sizer.questions.growth.charts import owned_chart, used_up_chart
+from sizer.questions.growth.result import GrowthPlan, PlatformGrowth, without_money
+from sizer.questions.growth.tables import (
+    asked_table,
+    findings,
+    limits_table,
+    platform_text,
+    platforms_table,
+    purchases_table,
+    ways_table,
+)
+from sizer.ui import look, state
+from sizer.ui.error_messages import sentences
+from sizer.ui.look import Spec
+from sizer.ui.requirements import growth_form
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+from sizer.workload.request import SizingRequest
+
+_STATE = "growth-tried"
+# Where a slider stops; what the request states is put between them.
+_VALUES = (0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0, 20.0)
+_YEARS = tuple(range(2, 11))
+
+
+def show(view: View) -> None:
+    """Draw the question."""
+    assert view.result is not None
+    st.header("What to buy in which year", anchor=False)
+    request = view.result.request
+    if request.growth is None:
+        st.info(
+            "The request says nothing about later years. Enter by which factor data, samples, networks or targets "
+            "grow in a year."
+        )
+        st.button(
+            "Enter growth",
+            on_click=growth_form.begin,
+            key="ask-growth",
+            icon=":material/trending_up:",
+            disabled=not view.is_current,
+        )
+        return
+    stated = request.growth.model_dump()
+    tried = _sliders(view, stated)
+    plan, reason = _plan(view.key, tuple(sorted(tried.items())), request, view.catalog)
+    if plan is None:
+        st.warning(plain(reason), icon=":material/block:")
+    else:
+        _answer(view, without_money(plan) if view.is_customer_mode else plan)
+    _buttons(view, stated, tried)
+
+
+def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
+    """Growth with the factors as the sliders stand."""
+    kept: dict[str, Any] = st.session_state.setdefault(_STATE, {"of": None, "values": {}, "version": 0})
+    if kept["of"] != view.request_json:
+        kept.update(of=view.request_json, values={}, version=kept["version"] + 1)
+    keys = ["years", *growth_form.factors()]
+    columns = st.columns(3, gap="large")
+    for place, key in enumerate(keys):
+        label = "Years" if key == "years" else f"{growth_form.FACTORS[key][0]}, factor a year"
+        options = _YEARS if key == "years" else tuple(sorted({*_VALUES, float(stated[key])}))
+        name = f"growth/{kept['version']}/{key}"
+        if name not in st.session_state:
+            st.session_state[name] = kept["values"].get(key, stated[key])
+        with columns[place % len(columns)]:
+            st.select_slider(
+                label,
+                options,
+                key=name,
+                format_func=lambda value: f"{value:g}",
+                on_change=_store,
+                args=(key, name),
+            )
+    return {**stated, **kept["values"]}
+
+
+def _store(key: str, name: str) -> None:
+    st.session_state[_STATE]["values"][key] = st.session_state[name]
+
+
+@st.cache_resource(show_spinner="Planning the purchases of every year", max_entries=32)
+def _plan(
+    answer_key: str,  # noqa: ARG001  (names request and catalogue)
+    tried: tuple[tuple[str, Any], ...],
+    _request: SizingRequest,
+    _catalog: Catalog,
+) -> tuple[GrowthPlan | None, str]:
+    data = _request.model_dump(exclude_none=True)
+    try:
+        return growth_plan(SizingRequest.from_dict({**data, "growth": dict(tried)}), _catalog), ""
+    except (RequestError, InfeasibleError) as error:
+        return None, sentences(str(error))
+
+
+def _answer(view: View, plan: GrowthPlan) -> None:
+    assert view.result is not None
+    currency, sources = view.result.request.currency, view.catalog.sources
+    found = _platform(view, plan)
+    look.notes(findings(plan, found, view.catalog))
+    left, right = st.columns(2, gap="large")
+    with left:
+        look.chart(_spec(owned_chart(found, look.palette(), "container")))
+    with right:
+        look.chart(_spec(used_up_chart(found, look.palette(), "container")))
+    look.table(purchases_table(found, view.catalog, currency), sources)
+    look.table(ways_table(found, plan, currency), sources)
+    look.table(limits_table(found.limits, plan.n_years), sources)
+    if len(plan.platforms) > 1:
+        look.table(platforms_table(plan, currency), sources)
+    with st.expander("What is asked in each year"):
+        look.table(asked_table(plan), sources)
+
+
+def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:
+    """The platform chosen by the user, else that of the design."""
+    assert view.result is not None
+    first = plan.of(*view.result.design.platform.key)
+    names = {one.platform.key: platform_text(one) for one in plan.platforms}
+    if len(names) < 2:
+        return first
+    chosen = st.selectbox(
+        "Platform",
+        list(names),
+        index=list(names).index(first.platform.key),
+        format_func=lambda key: names[key],
+        key=f"growth/{st.session_state[_STATE]['version']}/platform/{len(names)}",
+        help="Kinds of server and storage stay the same over the years.",
+    )
+    return plan.of(*chosen)
+
+
+def _spec(drawn: Any) -> Spec | None:
+    return None if drawn is None else drawn.to_dict(validate=False)
+
+
+def _buttons(view: View, stated: dict[str, Any], tried: dict[str, Any]) -> None:
+    """Set the sliders back, or write their values into the request."""
+    changed = {key: value for key, value in tried.items() if value != stated[key]}
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Reset the sliders", icon=":material/undo:", key="growth-reset", on_click=_reset, disabled=not changed
+        )
+        st.button(
+            "Take these factors",
+            icon=":material/check:",
+            key="growth-take",
+            on_click=_take,
+            args=(changed,),
+            disabled=not changed or not view.is_current,
+            help="Writes them into the request.",
+        )
+
+
+def _reset() -> None:
+    kept = st.session_state[_STATE]
+    kept.update(values={}, version=kept["version"] + 1)
+
+
+def _take(changed: dict[str, Any]) -> None:
+    for key, value in changed.items():
+        # A factor of 1 is what a request says that leaves it out.
+        state.put(("growth", key), None if key != "years" and value == 1 else value)
+    st.session_state.notice = "The factors are in the request."
+    state.refresh()

@@ -1,0 +1,374 @@
+"""Page What-if: one question after another; the first moves two inputs by sliders."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import streamlit as st
+
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, Kind
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.model import Catalog
+from sizer.guide.tables.risks import influence_table
+from sizer.present.words import inside_sentence, listed, plural, sample_unit
+from sizer.questions.failures.charts import tornado_chart
+from sizer.questions.what_if.answer import Figure, break_even_table, held_figures, held_map, sized_figures, sized_map
+from sizer.questions.what_if.break_even import BreakEven, built_along, held_along, held_break_evens, sized_break_evens
+from sizer.questions.what_if.input_grid import Held, held
+from sizer.questions.what_if.map_charts import with_point
+from sizer.questions.what_if.resize import SizedAnew, sized_anew
+from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
+from sizer.questions.what_if.varied_input import (
+    SERVERS,
+    TARGET,
+    VariedInput,
+    gpus_of,
+    held_inputs,
+    request_changes,
+    sized_inputs,
+)
+from sizer.sizing.design.fixed_design import Model, models
+from sizer.sizing.result import SizingResult
+from sizer.ui import look, state
+from sizer.ui.error_messages import sentences
+from sizer.ui.look import Spec
+from sizer.ui.performance.page import chosen_workload
+from sizer.ui.questions import compare as causes
+from sizer.ui.questions import data as data_question
+from sizer.ui.questions import failures, growth, team, verdict
+from sizer.ui.questions import rent as rent_or_buy
+from sizer.ui.questions import scale as up_or_out
+from sizer.ui.questions.what_if_inputs import HELD, Pair, chosen_mode, chosen_pair, kept, reset, start, widget_key
+from sizer.ui.state import View
+from sizer.ui.typed import plain, written
+
+# So many values of an input are sized for a map at most, so that it takes one or two seconds.
+_MAP_VALUES = 13
+_KINDS: Mapping[str, Kind] = {
+    "sample_bytes": BYTES,
+    "dataset_bytes": BYTES,
+    "samples_per_s": SAMPLES_PER_S,
+    "time_to_train_s": SECONDS,
+}
+
+
+def show(view: View) -> None:
+    """Draw the page: the chosen question alone."""
+    first = next(iter(_QUESTIONS))
+    # A widget's own value is lost while another page is shown.
+    name = "question/asked"
+    if name not in st.session_state:
+        st.session_state[name] = st.session_state.get("question", first)
+    if len(_QUESTIONS) > 1:
+        st.pills("Question", list(_QUESTIONS), key=name, required=True, on_change=_asked, args=(name,))
+    _QUESTIONS[st.session_state.get("question", first)](view)
+
+
+def _asked(name: str) -> None:
+    st.session_state.question = st.session_state[name]
+
+
+def _two_inputs(view: View) -> None:
+    assert view.result is not None
+    number = chosen_workload(view.result.design, "what-if")
+    model = _models(view.key, view.result, view.catalog)[number]
+    st.header("What would change it", anchor=False)
+    if model is None:
+        st.info("The catalogue no longer holds all parts of this design, so nothing can be tried on it.")
+        return
+    start(view, number)
+    mode = chosen_mode()
+    pair = chosen_pair(mode, held_inputs(model) if mode == HELD else sized_inputs(model))
+    if mode == HELD:
+        _held(view, number, model, pair)
+    else:
+        _anew(view, number, model, pair)
+    _buttons(view, number, model, mode, pair)
+    _influences(view, number, model)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _models(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    _result: SizingResult,
+    _catalog: Catalog,
+) -> tuple[Model | None, ...]:
+    return models(_result, _catalog, stored_calibration())
+
+
+# --- this design, changed
+
+
+def _held(view: View, number: int, model: Model, pair: Pair) -> None:
+    now = _held_at(view.key, number, pair.placed, model)
+    _figures(held_figures(model, now, _held_at(view.key, number, (), model)))
+    colours = look.palette()
+    spec = _held_spec(view.key, number, pair.x, pair.y, colours.name, model)
+    look.chart(with_point(spec, pair.at, pair.base, colours))
+    st.subheader("Break-even points", anchor=False)
+    for number_of_table, (one, place, other, other_place) in enumerate(_both_ways(pair), 1):
+        found = _held_breaks(view.key, number, one, place, other, other_place, model)
+        look.table(break_even_table(one, _with(other, other_place), found, number_of_table), view.catalog.sources)
+
+
+def _both_ways(pair: Pair) -> tuple[tuple[VariedInput, int, VariedInput, int], ...]:
+    (x, at_x), (y, at_y) = pair.placed
+    return (x, at_x, y, at_y), (y, at_y, x, at_x)
+
+
+def _with(other: VariedInput, place: int) -> list[str]:
+    """The other input in words, where it is not as it is."""
+    return [] if place == other.base else [f"{inside_sentence(other.name)} at {other.texts[place]}"]
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _held_at(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,  # noqa: ARG001  (of the workload)
+    placed: tuple[tuple[VariedInput, int], ...],
+    _model: Model,
+) -> Held:
+    return held(_model, {one.key: one.values[place] for one, place in placed})
+
+
+@st.cache_resource(show_spinner="Running the design over the range of both inputs", max_entries=24)
+def _held_spec(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,  # noqa: ARG001  (of the workload)
+    x: VariedInput,
+    y: VariedInput,
+    palette_name: str,
+    _model: Model,
+) -> Spec:
+    across, up = np.meshgrid(np.array(x.values), np.array(y.values))
+    found = held(_model, {x.key: across.ravel(), y.key: up.ravel()})
+    return held_map(_model, x, y, found, look.palette_named(palette_name)).to_dict(validate=False)
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _held_breaks(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,  # noqa: ARG001  (of the workload)
+    x: VariedInput,
+    place: int,
+    other: VariedInput,
+    other_place: int,
+    _model: Model,
+) -> tuple[BreakEven, ...]:
+    others = {other.key: other.values[other_place]}
+    line, parts = held_along(_model, x, others), built_along(_model, x, others)
+    return held_break_evens(_model, x, line, parts, others, place)
+
+
+# --- the request, sized anew
+
+
+def _anew(view: View, number: int, model: Model, pair: Pair) -> None:
+    base = _anew_at(view.key, number, (), model)
+    now = _anew_at(view.key, number, pair.placed, model)
+    if now.model is None:
+        st.warning(plain(sentences(now.reason)), icon=":material/block:")
+    else:
+        new = _rate_of(view.key, number, pair.placed, now.model)
+        as_it_is = _held_at(view.key, number, (), model)
+        rate, *_ = held_figures(now.model, new, as_it_is)
+        _figures((rate, *sized_figures(now, base)))
+    name = widget_key("mapped")
+    if name not in st.session_state:
+        st.session_state[name] = kept()["is_mapped"]
+    st.toggle(
+        "Map and break-even points",
+        key=name,
+        help="Sizes some hundred variants of the request, which takes a second or two.",
+        on_change=_store_mapped,
+        args=(name,),
+    )
+    if not kept()["is_mapped"]:
+        return
+    colours = look.palette()
+    spec = _anew_spec(view.key, number, pair.x, pair.y, colours.name, model)
+    look.chart(with_point(spec, pair.at, pair.base, colours))
+    st.subheader("Break-even points", anchor=False)
+    for number_of_table, (one, place, other, other_place) in enumerate(_both_ways(pair), 1):
+        line = _anew_line(view.key, number, one, other, other_place, model)
+        found = sized_break_evens(one, line, place)
+        look.table(break_even_table(one, _with(other, other_place), found, number_of_table), view.catalog.sources)
+
+
+def _store_mapped(name: str) -> None:
+    kept()["is_mapped"] = st.session_state[name]
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _anew_at(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,  # noqa: ARG001  (of the workload)
+    placed: tuple[tuple[VariedInput, int], ...],
+    _model: Model,
+) -> SizedAnew:
+    return sized_anew(_model, {one.key: one.values[place] for one, place in placed if place != one.base})
+
+
+@st.cache_resource(show_spinner=False, max_entries=256)
+def _rate_of(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,  # noqa: ARG001  (of the workload)
+    placed: tuple[tuple[VariedInput, int], ...],  # noqa: ARG001  (name the design)
+    _new: Model,
+) -> Held:
+    return held(_new, {})
+
+
+@st.cache_resource(show_spinner="Sizing variants of the request along an input", max_entries=128)
+def _anew_line(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,  # noqa: ARG001  (of the workload)
+    x: VariedInput,
+    other: VariedInput,
+    other_place: int,
+    _model: Model,
+) -> tuple[SizedAnew, ...]:
+    fixed = {} if other_place == other.base else {other.key: other.values[other_place]}
+    return tuple(
+        sized_anew(_model, {**fixed, **({} if place == x.base else {x.key: value})}, says_why=False)
+        for place, value in enumerate(x.values)
+    )
+
+
+@st.cache_resource(show_spinner="Sizing variants of the request over the range of both inputs", max_entries=24)
+def _anew_spec(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,  # noqa: ARG001  (of the workload)
+    x: VariedInput,
+    y: VariedInput,
+    palette_name: str,
+    _model: Model,
+) -> Spec:
+    across, up = (one.places(_MAP_VALUES) for one in (x, y))
+    found = [
+        [sized_anew(_model, {x.key: x.values[column], y.key: y.values[line]}, says_why=False) for column in across]
+        for line in up
+    ]
+    drawn = sized_map(x, y, across, up, found, _model.storage_nodes, look.palette_named(palette_name))
+    return drawn.to_dict(validate=False)
+
+
+# --- figures, and what is done with the values
+
+
+def _figures(found: Sequence[Figure]) -> None:
+    with st.container(horizontal=True, gap="medium", key="what-if-figures"):
+        for one in found:
+            st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")
+
+
+def _buttons(view: View, number: int, model: Model, mode: str, pair: Pair) -> None:
+    """Set the sliders back, or write their values into the request."""
+    values = {one.key: one.values[place] for one, place in pair.placed if place != one.base}
+    taken, left = _taken(mode, model, pair)
+    with st.container(horizontal=True, gap="small"):
+        st.button("Reset the sliders", icon=":material/undo:", on_click=reset, disabled=not pair.is_moved)
+        st.button(
+            "Take these values",
+            icon=":material/check:",
+            on_click=_take,
+            args=(number, model, values),
+            disabled=not taken or not view.is_current,
+            help="Writes them into the request, which is then sized among all that it allows.",
+        )
+    said = []
+    if taken:
+        said.append(f"Into the request go: {listed(taken)}.")
+    if left:
+        said.append(f"No part of a request, and not taken: {listed(left)}.")
+    if taken and not view.is_current:
+        said.append("The request as typed has to be put right first, on the page Requirements.")
+    if said:
+        look.note(" ".join(said))
+
+
+def _taken(mode: str, model: Model, pair: Pair) -> tuple[list[str], list[str]]:
+    """What taking the values would write, and what no request holds; both in words."""
+    taken, left = [], []
+    moved = {one.key for one, place in pair.placed if place != one.base}
+    for one, place in pair.placed:
+        if place == one.base:
+            continue
+        text = f"{inside_sentence(one.name)} {one.texts[place]}"
+        if one.is_asked:
+            taken.append(text)
+        elif one.key == SERVERS and mode == HELD and TARGET not in moved:
+            gpus = gpus_of(model, one.values[place])
+            taken.append(f"the target of {plural(gpus, 'GPU')} kept busy, instead of the present one")
+        else:
+            left.append(text)
+    return taken, left
+
+
+def _take(number: int, model: Model, values: Mapping[str, float]) -> None:
+    """Write the values into the request, as a person would type them."""
+    asked, whole = request_changes(model, values)
+    if SERVERS in values and TARGET not in values:
+        asked["target"] = {"gpus_busy": gpus_of(model, values[SERVERS])}
+    for key, value in asked.items():
+        typed = {name: _typed(name, part) for name, part in value.items()} if isinstance(value, dict) else value
+        state.put(("workload", number, key), typed if isinstance(value, dict) else _typed(key, value))
+    for key, value in whole.items():
+        state.put((key,), value)
+    st.session_state.notice = "The values are in the request, which was sized anew."
+    state.refresh()
+
+
+def _typed(key: str, value: object) -> object:
+    return written(_KINDS[key], value) if key in _KINDS else value
+
+
+# --- what moves the answer most
+
+
+@st.cache_resource(show_spinner="Trying both ends of every input", max_entries=16)
+def _sensitivities(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    _result: SizingResult,
+    _catalog: Catalog,
+) -> tuple[Sensitivity, ...]:
+    return sensitivities(_result, _catalog)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _tornado(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    number: int,  # noqa: ARG001  (of the workload)
+    palette_name: str,
+    unit: str,
+    _found: Sensitivity,
+) -> Spec | None:
+    drawn = tornado_chart(_found, unit, look.palette_named(palette_name), "container")
+    return None if drawn is None else drawn.to_dict(validate=False)
+
+
+def _influences(view: View, number: int, model: Model) -> None:
+    assert view.result is not None
+    st.header("What moves it most", anchor=False)
+    # One a workload: the parts of all are known where those of this one are.
+    found = _sensitivities(view.key, view.result, view.catalog)[number]
+    unit = sample_unit(model.work.dnn)
+    if not found.influences:
+        look.note("Nothing that was tried moves the result by more than half a percent.")
+        return
+    look.chart(_tornado(view.key, number, look.palette().name, unit, found))
+    with st.expander("The same in numbers, with the servers needed at each end"):
+        look.table(influence_table(found, unit, 1), view.catalog.sources)
+
+
+# What can be asked, in the order of the pills; each draws itself below them.
+_QUESTIONS: Mapping[str, Callable[[View], None]] = {
+    "Two inputs": _two_inputs,
+    "Do we need this?": verdict.show,
+    "Scale up or out": up_or_out.show,
+    "Team": team.show,
+    "Data and ingest": data_question.show,
+    "Growth": growth.show,
+    "What if it fails?": failures.show,
+    "Rent or buy": rent_or_buy.show,
+    "What changed it": causes.show,
+}

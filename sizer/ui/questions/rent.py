@@ -1,0 +1,98 @@
+"""A question of the page What-if: renting the GPUs by the hour, against buying them."""
+
+from decimal import ROUND_HALF_UP, Decimal
+
+import streamlit as st
+
+from sizer.bom.rental import RentOrBuy
+from sizer.present.words import percent
+from sizer.questions.rent.analysis import rent_or_buy
+from sizer.questions.rent.charts import rent_chart
+from sizer.questions.rent.tables import break_even_text, finding, owning_text, rent_text, rental_table, years_text
+from sizer.ui import look, state
+from sizer.ui.requirements import rental_form
+from sizer.ui.requirements.rental_form import RENTAL
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+from sizer.workload.rental import Rental
+
+_RATE_STEP = Decimal("0.0001")
+# Multiples of the offer's rate that the slider has.
+_FACTORS = (0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0)
+_USE = 50
+
+
+def show(view: View) -> None:
+    """Draw the question."""
+    assert view.result is not None
+    st.header("Rent or buy", anchor=False)
+    offer = view.result.request.rental
+    if offer is None:
+        st.info(
+            "The request holds no offer of GPUs by the hour. With its rate, the page says how much of the time the "
+            "GPUs must be used so that buying costs less.",
+            icon=":material/info:",
+        )
+        rental_form.begin_button("begin-offer")
+        return
+    rate, use = _sliders(offer)
+    asked = offer.model_copy(update={"per_gpu_hour": rate})
+    found = rent_or_buy(view.result, asked)
+    assert found is not None
+    st.markdown(plain(finding(found, use)))
+    _figures(found, use)
+    drawn = rent_chart(found, use, look.palette(), "container")
+    look.chart(None if drawn is None else drawn.to_dict(validate=False))
+    look.table(rental_table(found, use), view.catalog.sources)
+    stated = None if offer.utilization_fraction is None else Decimal(repr(offer.utilization_fraction))
+    st.button(
+        "Take these values",
+        icon=":material/check:",
+        key="take-offer",
+        on_click=_take,
+        args=(rate, use),
+        disabled=not view.is_current or (rate == offer.per_gpu_hour and use == stated),
+        help="Writes rate and use into the request; its documents then count with them.",
+    )
+
+
+def _sliders(offer: Rental) -> tuple[Decimal, Decimal]:
+    """Rate and use that are tried; another offer begins with its own."""
+    about = f"{st.session_state.generation}/{offer.model_dump_json()}"
+    rates = sorted({_rate(offer, factor) for factor in _FACTORS})
+    left, right = st.columns(2, gap="large")
+    with left:
+        rate = st.select_slider(
+            "Rate of a GPU-hour", rates, value=offer.per_gpu_hour, format_func=str, key=f"rent-rate/{about}"
+        )
+    with right:
+        stated = _USE if offer.utilization_fraction is None else max(1, round(100 * offer.utilization_fraction))
+        use = st.slider("Use of the GPUs, % of all hours", 1, 100, stated, key=f"rent-use/{about}")
+    is_stated = offer.utilization_fraction is not None and use == stated
+    return rate, Decimal(repr(offer.utilization_fraction)) if is_stated else Decimal(use) / 100
+
+
+def _rate(offer: Rental, factor: float) -> Decimal:
+    """A multiple of the rate in the steps that a request takes; the rate itself stays as it was written."""
+    if factor == 1:
+        return offer.per_gpu_hour
+    return max((offer.per_gpu_hour * Decimal(repr(factor))).quantize(_RATE_STEP, ROUND_HALF_UP).normalize(), _RATE_STEP)
+
+
+def _figures(found: RentOrBuy, use: Decimal) -> None:
+    tie = "" if found.owning.is_unpriced else break_even_text(found)
+    shown = (
+        ("Break-even use", tie or "to be quoted", "of all hours"),
+        ("Buying", owning_text(found), years_text(found)),
+        ("Renting", rent_text(found, use), f"{years_text(found)}, used {percent(float(use))} of all hours"),
+    )
+    with st.container(horizontal=True, gap="medium", key="what-if-figures"):
+        for label, value, under in shown:
+            st.metric(label, value, under, delta_color="off", delta_arrow="off", width="content")
+
+
+def _take(rate: Decimal, use: Decimal) -> None:
+    state.put((*RENTAL, "per_gpu_hour"), float(rate))
+    state.put((*RENTAL, "utilization_fraction"), float(use))
+    st.session_state.notice = "Rate and use are in the request."
+    state.refresh()

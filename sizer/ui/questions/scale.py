@@ -1,0 +1,166 @@
+"""A question of the page What-if: the same GPUs in fewer, larger servers or in more, smaller ones."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import streamlit as st
+
+from sizer.base.errors import SizerError
+from sizer.catalog.model import Catalog
+from sizer.present.words import plural
+from sizer.questions.scale.analysis import Key, Pair, SameGpus, Way, up_or_out
+from sizer.questions.scale.charts import rates_chart, steps_chart
+from sizer.questions.scale.comparison_text import difference, storage_words
+from sizer.questions.scale.tables import left_out_table, per_gpu_table, rates_table, steps_table, things_table
+from sizer.questions.scale.text import NOTHING
+from sizer.sizing.result import SizingResult
+from sizer.ui import look
+from sizer.ui.error_messages import sentences
+from sizer.ui.look import Spec
+from sizer.ui.performance.page import chosen_workload
+from sizer.ui.state import View
+from sizer.ui.typed import plain
+
+# Laying out larger clusters takes longer than a page should; the command line takes up to 10,000.
+MOST_GPUS = 1024
+_ORDERS: Mapping[Key, str] = {
+    "listed": "as listed",
+    "rate": "highest rate first",
+    "rack-units": "fewest rack units first",
+    "watts": "least power first",
+    "ports": "fewest ports first",
+}
+assert set(_ORDERS) == set(get_args(Key))
+
+
+def show(view: View) -> None:
+    """Draw the question."""
+    assert view.result is not None
+    number = chosen_workload(view.result.design, "what-if")
+    st.header("Scale up or scale out", anchor=False)
+    kept = _kept(view.key)
+    try:
+        same = _same_gpus(view.key, kept["gpus"], view.result, view.catalog)
+    except SizerError as error:
+        st.warning(plain(sentences(str(error))), icon=":material/block:")
+        return
+    if same is None:
+        st.info(NOTHING)
+        return
+    if kept["gpus"] is None:
+        kept["gpus"] = same.n_gpus
+    _inputs(same, kept)
+    ways = [way for way in same.ordered(kept["order"]) if way is same.first or way.arrangement.name not in kept["off"]]
+    look.note(storage_words(same, view.result.design.storage_nodes))
+    if len(same.ways) == 1:
+        st.info(f"No other server of the catalogue takes {plural(same.n_gpus, 'GPU')}; try another number.")
+    _compared(view, number, same, ways)
+    left = left_out_table(same.left_out)
+    if left is not None:
+        with st.expander("Not compared, and why"):
+            look.table(left, view.catalog.sources)
+
+
+def _kept(answer_key: str) -> dict[str, Any]:
+    """What is asked here, for one answer: a new one begins with the GPUs of its design."""
+    kept: dict[str, Any] = st.session_state.get("scale", {})
+    if kept.get("answer") != answer_key:
+        order = kept.get("order", "listed")
+        kept = st.session_state.scale = {"answer": answer_key, "gpus": None, "off": set(), "order": order}
+    return kept
+
+
+def _inputs(same: SameGpus, kept: dict[str, Any]) -> None:
+    names = [way.arrangement.name for way in same.ways[1:]]
+    for key, value in (
+        ("scale/gpus", kept["gpus"]),
+        ("scale/order", kept["order"]),
+        ("scale/shown", [name for name in names if name not in kept["off"]]),
+    ):
+        st.session_state[key] = value
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        st.number_input(
+            "GPUs of every arrangement",
+            1,
+            max(MOST_GPUS, same.n_gpus),
+            key="scale/gpus",
+            help="All arrangements have as many GPUs in use.",
+            on_change=_store,
+            args=("gpus", "scale/gpus"),
+            width=200,
+        )
+        st.selectbox(
+            "Order",
+            list(_ORDERS),
+            format_func=lambda key: _ORDERS[key],
+            key="scale/order",
+            help="As listed: servers of the design first, then the catalogue's order, which ranks nobody.",
+            on_change=_store,
+            args=("order", "scale/order"),
+            width=240,
+        )
+    st.multiselect(
+        f"Set against {plain(same.first.arrangement.name)}",
+        names,
+        key="scale/shown",
+        placeholder="nothing",
+        on_change=_store_shown,
+        args=(names,),
+    )
+
+
+def _store(name: str, key: str) -> None:
+    st.session_state.scale[name] = st.session_state[key]
+
+
+def _store_shown(names: Sequence[str]) -> None:
+    st.session_state.scale["off"] = set(names) - set(st.session_state["scale/shown"])
+
+
+def _compared(view: View, number: int, same: SameGpus, ways: Sequence[Way]) -> None:
+    sources, first = view.catalog.sources, same.first
+    names = tuple(way.arrangement.name for way in ways)
+    rates, steps = _specs(view.key, same.n_gpus, number, names, look.palette().name, ways, first)
+    look.chart(rates)
+    look.table(rates_table(ways, number, first=first), sources)
+    table = steps_table(ways, number, first=first)
+    if table is None:
+        look.note("Validation exchanges no gradients: a step has no parts to compare.")
+    else:
+        st.subheader("Where a training step goes", anchor=False)
+        look.chart(steps)
+        look.table(table, sources)
+    st.subheader("What it takes", anchor=False)
+    look.table(things_table(ways, view.catalog, first=first), sources)
+    look.table(per_gpu_table(ways, number, first=first), sources)
+    shown = [Pair(first, way) for way in ways if way is not first]
+    shown += [pair for pair in same.forms if {pair.first.arrangement.name, pair.second.arrangement.name} <= set(names)]
+    if shown:
+        with st.expander("What tells them apart, in words", expanded=True):
+            look.notes([difference(pair) for pair in shown])
+
+
+@st.cache_resource(show_spinner="Arranging the same GPUs in other servers", max_entries=32)
+def _same_gpus(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    n_gpus: int | None,
+    _result: SizingResult,
+    _catalog: Catalog,
+) -> SameGpus | None:
+    return next(iter(up_or_out(_result, _catalog, n_gpus=n_gpus).comparisons), None)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _specs(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    n_gpus: int,  # noqa: ARG001  (names the comparison)
+    number: int,
+    names: tuple[str, ...],  # noqa: ARG001  (name the arrangements)
+    palette_name: str,
+    _ways: Sequence[Way],
+    _first: Way,
+) -> tuple[Spec | None, Spec | None]:
+    colours = look.palette_named(palette_name)
+    drawn = (rates_chart(_ways, number, colours, "container", _first), steps_chart(_ways, number, colours, "container"))
+    rates, steps = (None if one is None else one.to_dict(validate=False) for one in drawn)
+    return rates, steps

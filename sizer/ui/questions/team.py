@@ -1,0 +1,262 @@
+"""A question of the page What-if: how long jobs wait if the team, its patience or the number of servers were other."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from sizer.base.errors import SizerError
+from sizer.base.quantities import SECONDS, duration, plain
+from sizer.catalog.model import Catalog
+from sizer.present.words import listed, plural
+from sizer.questions.team.analysis import TeamAnswer
+from sizer.questions.team.charts import reads_chart, waits_chart
+from sizer.questions.team.tables import demand_table, erlang_table, gpus_table, jobs_table, sizes_table, waits_table
+from sizer.questions.team.trial_figures import team_figures
+from sizer.questions.team.what_if import TeamChange, changed_answer, changed_rate
+from sizer.sizing.result import SizingResult
+from sizer.ui import look, state
+from sizer.ui.error_messages import sentences
+from sizer.ui.look import Spec
+from sizer.ui.requirements import team_form
+from sizer.ui.state import View
+from sizer.ui.typed import plain as shown
+from sizer.ui.typed import written
+from sizer.workload.team import QueueOrder, Team
+
+# Plain key of the session.
+_STATE = "team_question"
+_RATIOS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
+_WAITS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 14_400.0, 28_800.0, 86_400.0)
+_ORDERS: Mapping[QueueOrder, str] = {"first-come": "First come, first served", "backfill": "Backfill"}
+# A slider goes up to so many times the value of the request, or so many beyond it.
+_TIMES, _BEYOND = 3, 10
+
+
+def show(view: View) -> None:
+    """Draw the question."""
+    assert view.result is not None
+    st.header("The team and its waits", anchor=False)
+    team = view.result.request.team
+    if team is None:
+        _empty(view)
+        return
+    change = _inputs(team, view)
+    try:
+        base = _answer(view.key, TeamChange(), view.result, view.catalog)
+        now = _answer(view.key, change, view.result, view.catalog)
+    except (SizerError, ValueError) as error:
+        st.warning(shown(sentences(str(error))), icon=":material/block:")
+        _buttons(view, team, change)
+        return
+    if base is None or now is None:
+        st.info("The catalogue no longer holds all parts of this design, so nothing can be tried on it.")
+        return
+    _figures(now, base)
+    _buttons(view, team, change)
+    _answered(view, change, now)
+    with st.expander("Taken for granted"):
+        look.notes(now.assumptions)
+
+
+def _empty(view: View) -> None:
+    st.info(
+        "The request names no team, so nothing is known of who waits for whom. A team says how many people share the "
+        "cluster, which jobs they start and how often, and how long a job may wait."
+    )
+    st.button(
+        "Enter a team",
+        on_click=team_form.begin,
+        key="team-question/enter",
+        icon=":material/group_add:",
+        disabled=not view.is_current,
+        help="Ten data scientists with trainings and notebooks, to be changed on the "
+        "page Requirements; undo takes them out again.",
+    )
+
+
+class _Kept(NamedTuple):
+    """Where the sliders stand; ``version`` tells those that were set back from those before."""
+
+    places: dict[str, Any]
+    version: int
+
+
+def _kept(answer_key: str) -> _Kept:
+    kept = st.session_state.get(_STATE)
+    if kept is None or kept["answer"] != answer_key:
+        version = 0 if kept is None else kept["version"] + 1
+        kept = st.session_state[_STATE] = {"answer": answer_key, "places": {}, "version": version}
+    return _Kept(kept["places"], kept["version"])
+
+
+def _key(kept: _Kept, name: str, value: Any) -> dict[str, Any]:
+    """Key of a widget that shows the value kept for it, and keeps what it is set to."""
+    key = f"team-question/{kept.version}/{name}"
+    if key not in st.session_state:
+        st.session_state[key] = kept.places.get(name, value)
+    return {"key": key, "on_change": _store, "args": (name, key)}
+
+
+def _store(name: str, key: str) -> None:
+    st.session_state[_STATE]["places"][name] = st.session_state[key]
+
+
+def _inputs(team: Team, view: View) -> TeamChange:
+    """The sliders; what stands on the request's own value is no change."""
+    assert view.result is not None
+    kept, here = _kept(view.key), view.result.design.n_servers
+    people, ratio, wait_s = team.data_scientists, 1.0, team.wait_s
+    counts_people = any(job.jobs_a_day_each is not None for job in team.job)
+    left, right = st.columns(2, gap="large")
+    waits = any(job.always_running is None for job in team.job)
+    with left:
+        if people is not None and counts_people:
+            people = st.slider(
+                "Data scientists", 1, max(_TIMES * people, people + _BEYOND), **_key(kept, "people", people)
+            )
+        servers = st.slider("GPU servers", 1, max(_TIMES * here, here + _BEYOND), **_key(kept, "servers", here))
+    order = team.order
+    with right:
+        if waits:
+            ratio = st.select_slider(
+                "Jobs a day",
+                _RATIOS,
+                format_func=lambda one: "as asked" if one == 1 else f"× {plain(one)}",
+                **_key(kept, "ratio", 1.0),
+            )
+            wait_s = st.select_slider(
+                "Wait, at most",
+                sorted({*_WAITS_S, team.wait_s}),
+                format_func=duration,
+                **_key(kept, "wait", team.wait_s),
+                help="Kinds of job with their own keep it.",
+            )
+            chosen = st.segmented_control(
+                "Order of the queue",
+                list(_ORDERS),
+                required=True,
+                format_func=lambda one: _ORDERS[one],
+                **_key(kept, "order", team.order),
+            )
+            order = chosen or team.order
+    return TeamChange(
+        data_scientists=people if people != team.data_scientists else None,
+        jobs_ratio=ratio,
+        wait_s=wait_s if wait_s != team.wait_s else None,
+        order=order if order != team.order else None,
+        n_servers=servers if servers != here else None,
+    )
+
+
+def _figures(now: TeamAnswer, base: TeamAnswer) -> None:
+    with st.container(horizontal=True, gap="medium", key="team-figures"):
+        for one in team_figures(now, base):
+            st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")
+
+
+def _answered(view: View, change: TeamChange, now: TeamAnswer) -> None:
+    sources = view.catalog.sources
+    if change != TeamChange():
+        look.note("The kinds of server and the storage stay as they are; only what the sliders say is another.")
+    waits, reads = _specs(view.key, change, look.palette().name, now)
+    look.chart(waits)
+    table = waits_table(now)
+    if table is not None:
+        look.table(table, sources)
+    sizes, erlang = sizes_table(now), erlang_table(now)
+    if sizes is not None:
+        with st.expander("Fewer and more servers in numbers"):
+            look.table(sizes, sources)
+    if erlang is not None:
+        with st.expander("Cross-check by Erlang's formula"):
+            look.table(erlang, sources)
+    st.subheader("What the jobs read together", anchor=False)
+    look.chart(reads)
+    demand = demand_table(now)
+    if demand is None:
+        look.note("No job names a workload, so nothing is known of what they read.")
+    else:
+        look.table(demand, sources)
+    st.subheader("Jobs and GPUs", anchor=False)
+    look.table(jobs_table(now), sources)
+    look.table(gpus_table(now.run), sources)
+
+
+@st.cache_resource(show_spinner="Simulating the jobs of the team", max_entries=64)
+def _answer(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    change: TeamChange,
+    _result: SizingResult,
+    _catalog: Catalog,
+) -> TeamAnswer | None:
+    return changed_answer(_result, _catalog, change)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _specs(
+    answer_key: str,  # noqa: ARG001  (names the result)
+    change: TeamChange,
+    palette_name: str,
+    _answer: TeamAnswer,
+) -> tuple[Spec | None, Spec | None]:
+    colours = look.palette_named(palette_name)
+    here = "" if change.n_servers is None else plural(change.n_servers, "server")
+    drawn = (waits_chart(_answer, colours, "container", here), reads_chart(_answer, colours, "container"))
+    waits, reads = (None if one is None else one.to_dict(validate=False) for one in drawn)
+    return waits, reads
+
+
+def _buttons(view: View, team: Team, change: TeamChange) -> None:
+    """Set the sliders back, or write what they say of the team into the request."""
+    said = _said(change)
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Reset the sliders",
+            icon=":material/undo:",
+            on_click=_reset,
+            disabled=change == TeamChange(),
+            key="team-question/reset",
+        )
+        st.button(
+            "Take these values",
+            icon=":material/check:",
+            on_click=_take,
+            args=(team, change),
+            disabled=not said or not view.is_current,
+            key="team-question/take",
+            help="Writes them into the request, which is then sized among all that it allows.",
+        )
+    if said:
+        look.note(f"Into the request go: {listed(said)}.")
+    if change.n_servers is not None:
+        look.note("The number of servers is no part of a team; the request finds it.")
+
+
+def _said(change: TeamChange) -> list[str]:
+    said = [plural(change.data_scientists, "data scientist")] if change.data_scientists is not None else []
+    said += [f"{plain(change.jobs_ratio)} times the jobs a day"] if change.jobs_ratio != 1 else []
+    said += [f"a wait of {duration(change.wait_s)} at most"] if change.wait_s is not None else []
+    return said + ([f"the order {_ORDERS[change.order].lower()}"] if change.order is not None else [])
+
+
+def _reset() -> None:
+    kept = st.session_state[_STATE]
+    kept.update(places={}, version=kept["version"] + 1)
+
+
+def _take(team: Team, change: TeamChange) -> None:
+    """Write the values into the request, as a person would type them."""
+    values: Mapping[str, Any] = {
+        "data_scientists": change.data_scientists,
+        "wait_s": None if change.wait_s is None else written(SECONDS, change.wait_s),
+        "order": change.order,
+    }
+    for name, value in values.items():
+        if value is not None:
+            state.put(("team", name), value)
+    for number, job in enumerate(team.job):
+        for name, rate in changed_rate(job, change).items():
+            state.put(("team", "job", number, name), rate)
+    st.session_state.notice = "The values are in the request, which was sized anew."
+    state.refresh()

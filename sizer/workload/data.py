@@ -1,0 +1,38 @@
+"""[data]: how the data reach the storage, what becomes of them there, and what is kept beside them."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from sizer.base.quantities import Bytes, BytesPerS, Seconds
+from sizer.workload.table import Part, Share
+
+IngestPath = Literal["front-end", "gateway", "head-node"]
+
+
+class DataCare(Part):
+    """Everything is for the data of all workloads together."""
+
+    # Way into the storage: its own front end, through the gateway's free ports, or through the head node.
+    ingest: IngestPath | None = None  # None: the shortest that the design has
+    source_bytes_per_s: BytesPerS | None = None  # what the customer's source and its network deliver
+    # Space that snapshots take and that stays free for data to come, each as a share of the data.
+    snapshot_share: Share = 0.0
+    reserve_share: Annotated[float, Field(ge=0, le=20, allow_inf_nan=False)] = 0.0
+    # Checkpoints of a training: how often, how many are kept, and bytes for each parameter.
+    checkpoint_every_s: Seconds | None = None
+    checkpoints_kept: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 1
+    checkpoint_bytes_per_parameter: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] | None = None
+    # Transformation of the whole set ahead of training: core-seconds of one sample, and the size it comes in.
+    transform_core_s: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
+    raw_sample_bytes: Bytes | None = None
+    # Copy the set to the servers' own drives before a training instead of reading shared storage in every epoch.
+    copy_to_local: Annotated[bool, Field(strict=True)] = False
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> Self:
+        if self.checkpoint_every_s is None and (
+            self.checkpoints_kept != 1 or self.checkpoint_bytes_per_parameter is not None
+        ):
+            raise ValueError("checkpoints_kept and checkpoint_bytes_per_parameter need checkpoint_every_s")
+        return self

@@ -1,0 +1,134 @@
+"""Predictions of rows that the catalogue does not know by name, and what a new calibration moved."""
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sizer.calibrate.calibration import load_calibration
+from sizer.calibrate.changes import what_moved
+from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
+from sizer.calibrate.predict import predict, predict_all
+from sizer.catalog.loader import load_catalog
+
+RATE = {
+    "id": "x",
+    "source": "nobody-2021",
+    "where": "p. 1",
+    "basis": "table",
+    "task": "training",
+    "dnn": "resnet50",
+    "framework": "mxnet",
+    "software": "MXNet NGC 19.07 + DALI",
+    "precision": "mixed",
+    "batch_per_gpu": "192",
+    "gpu": "v100-sxm2-16gb",
+    "server": "dgx-1",
+    "servers": "1",
+    "gpus": "8",
+    "loader": "dali",
+    "data": "real",
+    "quantity": "samples_per_s",
+    "value": "10000",
+}
+
+
+ISILON = {
+    "framework": "tensorflow",
+    "software": "tensorflow (tf_cnn_benchmarks) + horovod, NGC 18.09 container",
+    "batch_per_gpu": "256",
+}
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+@pytest.fixture(scope="module")
+def calibration():
+    return load_calibration()
+
+
+def row(**changes):
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, restval="")
+    writer.writeheader()
+    writer.writerow({**RATE, **changes})
+    return read_rows(out.getvalue(), "x.csv")[0]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"gpu": "v100"},
+        {"gpu": "V100-SXM2-32GB", "server": "nvidia-dgx-1"},
+        {"server": "some-8x-v100", "intra_link": "nvlink2"},
+        {"server": "dgx-2h", "gpu": "v100-sxm3-32gb-h", "gpus": "16"},
+        {"software": "MXNet NGC 21.06"},
+        {"software": "", "framework": "pytorch"},
+        {"dnn": "ResNet-50 v1.5"},
+        {"servers": "128", "gpus": "1024", "inter_link": "ib-edr", "nics_per_server": "4"},
+        {"servers": "4", "gpus": "32"},
+    ],
+)
+def test_names_of_others_are_predicted_with_a_wider_interval(catalog, calibration, changes):
+    known, other = (predict(one, catalog, calibration) for one in (row(), row(**changes)))
+    assert known.estimate is not None
+    assert other.estimate is not None, other.status
+    per_gpu = float(other.estimate.value) / int(changes.get("gpus", 8))
+    assert 400 < per_gpu < 2000  # ResNet-50 in half precision on one V100: 600 to 1,400 images/s were published
+    assert other.estimate.log_sd >= known.estimate.log_sd * 0.999
+
+
+@pytest.mark.parametrize(
+    ("quantity", "changes"),
+    [
+        ("storage_bytes_per_s", {"task": "storage", "sample_bytes": "113000", "value": "1e9"}),
+        # Dell EMC 2018 printed 46 % on nine DGX-1 with this container.
+        ("cpu_utilization_fraction", {"task": "preprocess", "loader": "framework", "value": "0.46", **ISILON}),
+        ("time_to_train_s", {"value": "7000"}),
+        ("run_time_s", {"value": "12000"}),
+        ("epochs_to_target", {"task": "accuracy", "value": "60"}),
+        ("epochs", {"task": "accuracy", "value": "90"}),
+        ("speedup", {"value": "7.5", "notes": "over one GPU"}),
+    ],
+)
+def test_every_quantity_of_a_run_is_predicted(catalog, calibration, quantity, changes):
+    found = predict(row(quantity=quantity, **changes), catalog, calibration)
+    assert found.estimate is not None, found.status
+    value, low, high = found.estimate
+    assert 0 < low <= value <= high
+    assert value == pytest.approx(float(changes["value"]), rel=0.6)
+
+
+def test_where_it_extrapolates_is_said(catalog, calibration):
+    inside, beyond = row(gpus="4"), row(gpus="512", servers="64", inter_link="edr", batch_per_gpu="4096")
+    assert predict(inside, catalog, calibration).notes == ()
+    said = " ".join(predict(beyond, catalog, calibration).notes)
+    assert "GPUs at most, not 512" in said
+    assert "not 4096" in said
+
+
+def test_three_kinds_of_spread_make_the_interval(catalog, calibration):
+    found = predict(row(), catalog, calibration)
+    parts = found.spread
+    whole = np.sqrt(parts.parameters**2 + parts.within**2 + parts.between**2)
+    assert whole == pytest.approx(float(found.estimate.log_sd), rel=1e-9)
+    assert min(parts.parameters, parts.within, parts.between) > 0
+
+
+def test_what_moved(catalog, calibration):
+    rows = load_observations()[:400]
+    assert "nothing moved" in what_moved(calibration, calibration, rows, catalog).as_text()
+    values = calibration.values.copy()
+    place = calibration.names.index("stack:mxnet-ngc19.07-dali")
+    values[place] += 0.1
+    moved = what_moved(calibration, replace(calibration, values=values), rows, catalog)
+    assert moved.effects[0][0] == "stack:mxnet-ngc19.07-dali"
+    assert moved.n_moved > 0
+    both = zip(rows, predict_all(rows, catalog, calibration), strict=True)
+    touched = {one.id for one, _ in both if "MXNet NGC 19.07" in one.software}
+    assert {name for name, _, _ in moved.predictions} <= touched

@@ -1,0 +1,382 @@
+"""Node, layers and workflow against facts counted by hand: GPUs, links, ports and software; gaps in them are said."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.test_drawings_plan import asked, assert_sound, assert_texts_stand_apart
+
+from sizer.drawings.layers import layers
+from sizer.drawings.node import node, node_caption
+from sizer.drawings.parts import box_labels, text_area
+from sizer.drawings.shapes import Drawing
+from sizer.drawings.svg import write_svg
+from sizer.drawings.workflow import workflow
+from sizer.export.drawings.drawio import drawio
+from sizer.export.drawings.slides import slides
+from sizer.sizing.result import DesignAnswer
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests import factories
+from tests.factories import real_catalog
+
+EXAMPLES = sorted(Path("examples").glob("*.toml"))
+# Two fours, each fully connected, and one pair between partners: the hybrid cube mesh, written out by hand.
+MESH = {
+    *((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)),
+    *((4, 5), (4, 6), (4, 7), (5, 6), (5, 7), (6, 7)),
+    *((0, 4), (1, 5), (2, 6), (3, 7)),
+}
+FOUR = {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}
+
+
+@cache
+def built(server: str, servers: int, storage: str = "isilon-f800", nodes: int = 4, fabric: str = "") -> DesignAnswer:
+    """A given cluster."""
+    return asked(servers, nodes, server, storage, **({"kind": fabric} if fabric else {}))
+
+
+@cache
+def sized(path: Path) -> DesignAnswer:
+    """Design of an example."""
+    return size(SizingRequest.from_file(path), real_catalog()).design
+
+
+def with_gpus(design: DesignAnswer, count: int) -> DesignAnswer:
+    """The same with another number of GPUs in each server."""
+    platform = replace(design.platform, gpus_per_server=count)
+    return replace(design, platform=platform, n_gpus=count * design.n_servers)
+
+
+def all_designs() -> dict[str, DesignAnswer]:
+    """Examples, every server of the catalogue, and both ends of the size."""
+    found = {path.stem: sized(path) for path in EXAMPLES}
+    servers = [item.id for item in real_catalog().servers.values() if item.role == "gpu"]
+    found |= {name: built(name, 2) for name in servers}
+    found |= {
+        "one GPU": with_gpus(built("c4140-pcie", 1), 1),
+        "two GPUs": with_gpus(built("c4140", 1), 2),
+        "ten GPUs": with_gpus(built("dss-8440", 2), 10),
+        "two hundred": built("dgx-1", 200, "isilon-f800", 40),
+        "local": built("dgx-1", 1, "dgx1-ssd", 0),
+        "head node": built("c4140", 8, "head-node-nfs", 0),
+        "LAN": built("dgx-1", 10, "nfs-generic", 0, "edr"),
+        "own network": built("dgx-2", 8, "netapp-a800", 4),
+    }
+    return found | {f"made by hand, {name}": make().design for name, make in factories.ALL.items()}
+
+
+@pytest.fixture(scope="module")
+def designs() -> dict[str, DesignAnswer]:
+    """All of them."""
+    return all_designs()
+
+
+def drawings(design: DesignAnswer) -> dict[str, Drawing]:
+    """The three of a design."""
+    return {"node": node(design), "layers": layers(design, catalog_of(design)), "workflow": workflow(design)}
+
+
+def catalog_of(design: DesignAnswer) -> Any:
+    """The shipped catalogue, or that of the designs made by hand, whose parts it does not know."""
+    return real_catalog() if design.platform.server in real_catalog().servers.values() else factories.catalog()
+
+
+def pairs(drawing: Drawing) -> list[tuple[int, int]]:
+    """Numbers of GPUs that a link joins directly."""
+    found = []
+    for link in drawing.links:
+        ends = [end.removeprefix("gpu-") for end in (link.source, link.target)]
+        if all(end.isdecimal() for end in ends):
+            low, high = sorted(map(int, ends))
+            found.append((low, high))
+    return found
+
+
+def gpus(drawing: Drawing) -> list[str]:
+    return [box.id for box in drawing.boxes if box.id.startswith("gpu-")]
+
+
+def said(drawing: Drawing) -> str:
+    """All text of a drawing with plain spaces."""
+    inside = [label.text for box in drawing.boxes for label in box_labels(box)]
+    loose = [label.text for label in drawing.labels]
+    return " ".join([drawing.title, *inside, *loose]).replace("\u202f", " ").replace("\u00a0", " ")
+
+
+# --- every design
+
+
+def test_drawings_are_sound(designs):
+    for name, design in designs.items():
+        for kind, drawing in drawings(design).items():
+            assert_sound(drawing, f"{name}, {kind}")
+            assert_texts_stand_apart(drawing, f"{name}, {kind}")
+
+
+def test_loose_text_stands_beside_the_boxes(designs):
+    for name, design in designs.items():
+        for kind, drawing in drawings(design).items():
+            for label in drawing.labels:
+                area = text_area(label)
+                for box in drawing.boxes:
+                    apart_x = area.x + area.width <= box.x or area.x >= box.right
+                    apart_y = area.y + 0.8 * area.height <= box.y or area.y + 0.2 * area.height >= box.bottom
+                    assert apart_x or apart_y, (name, kind, label.text, box.id)
+
+
+def test_links_end_at_the_edges_of_their_boxes(designs):
+    for name, design in designs.items():
+        for kind, drawing in drawings(design).items():
+            boxes = {box.id: box for box in drawing.boxes}
+            assert len({link.id for link in drawing.links}) == len(drawing.links), (name, kind)
+            for link in drawing.links:
+                for box, (x, y) in ((boxes[link.source], link.points[0]), (boxes[link.target], link.points[-1])):
+                    assert box.x - 1.5 <= x <= box.right + 1.5, (name, kind, link.id)
+                    assert box.y - 1.5 <= y <= box.bottom + 1.5, (name, kind, link.id)
+                    inside = box.x + 2 < x < box.right - 2 and box.y + 2 < y < box.bottom - 2
+                    assert not inside, (name, kind, link.id)
+
+
+def test_no_link_runs_below_a_gpu_of_the_mesh():
+    """Links are drawn under the boxes: one that crossed a box would seem to end there."""
+    for design in (built("dgx-1", 2), built("c4140", 2)):
+        drawing = node(design)
+        boxes = [box for box in drawing.boxes if box.id.startswith("gpu-")]
+        for link in drawing.links:
+            for (x0, y0), (x1, y1) in zip(link.points, link.points[1:], strict=False):
+                for box in boxes:
+                    if box.id in (link.source, link.target):
+                        continue
+                    steps = [(x0 + (x1 - x0) * n / 50, y0 + (y1 - y0) * n / 50) for n in range(51)]
+                    hit = any(box.x < x < box.right and box.y < y < box.bottom for x, y in steps)
+                    assert not hit, (link.id, box.id)
+
+
+def test_they_go_into_draw_io_and_slides(designs):
+    for name in ("dgx1-f800-resnet50", "apollo-googlenet-inference", "dss-8440", "dgx-2", "one GPU"):
+        pages = tuple(drawings(designs[name]).items())
+        text = drawio(pages).decode()
+        for _, drawing in pages:
+            assert all(f'id="box:{box.id}"' in text for box in drawing.boxes)
+        assert slides(pages, name)[:2] == b"PK"
+
+
+# --- the node
+
+
+@pytest.mark.parametrize(("server", "count"), [("dgx-1", 8), ("c4140", 4), ("c4140-pcie", 4), ("dgx-2", 16),
+                                               ("dgx-2h", 16), ("apollo-6500", 8), ("v225g", 4)])  # fmt: skip
+def test_every_gpu_is_drawn_once_and_hangs_on_pcie(server, count):
+    drawing = node(built(server, 2))
+    assert len(gpus(drawing)) == len(set(gpus(drawing))) == count
+    source = "pcie-switch" if server == "c4140-pcie" else "pcie"
+    reached = [link.target for link in drawing.links if link.source == source and link.target.startswith("gpu-")]
+    assert sorted(reached) == sorted(gpus(drawing))
+
+
+def test_the_mesh_of_a_dgx_1_has_sixteen_pairs_four_at_each_gpu():
+    """Hybrid cube mesh (dell-isilon-dgx1-blog-2018, runai-dgx); six links a GPU (zhihu-nvlink): 8 x 6 / 2 = 24."""
+    drawing = node(built("dgx-1", 9))
+    found = pairs(drawing)
+    assert len(found) == 16
+    assert set(found) == MESH
+    for number in range(8):
+        assert sum(number in pair for pair in found) == 4
+    assert "24 NVLinks on 16 pairs, 6 at each GPU" in said(drawing)
+    assert "150 GB/s" in said(drawing)  # 6 x 25 GB/s
+    # 24 links on 16 pairs leave eight pairs with a second one.
+    assert "Of the 16 pairs 8 hold two links; which ones is in none of the sources." in node_caption(built("dgx-1", 9))
+
+
+def test_four_gpus_of_a_c4140_are_joined_each_to_each():
+    """All GPUs joined by NVLink, six links a GPU (dell-ready-ai-nvidia-2018): 4 x 6 / 2 = 12 on 6 pairs."""
+    drawing = node(built("c4140", 2))
+    assert set(pairs(drawing)) == FOUR
+    assert len(pairs(drawing)) == 6
+    assert "12 NVLinks on 6 pairs, 6 at each GPU" in said(drawing)
+    assert "follows from" in node_caption(built("c4140", 2))
+    assert "120 GB SSD and 1.6 TB NVMe" in said(drawing)
+    assert set(pairs(node(with_gpus(built("c4140", 1), 2)))) == {(0, 1)}
+
+
+def test_gpus_of_a_dgx_2_meet_in_its_switches():
+    """Twelve NVSwitch chips (dcd-dgx2); of the DGX-2H no source gives their number."""
+    drawing = node(built("dgx-2", 2))
+    assert pairs(drawing) == []
+    assert sum(link.target == "nvlink" for link in drawing.links) == 16
+    assert "12 chips" in said(drawing)
+    assert "number of chips not published" in said(node(built("dgx-2h", 2)))
+
+
+def test_what_no_source_states_is_drawn_in_its_generic_form():
+    apollo = node(built("apollo-6500", 2))
+    assert pairs(apollo) == []
+    assert "which pairs it joins directly is not published" in apollo.title
+    assert sum(link.target == "nvlink" for link in apollo.links) == 8
+    hitachi = node(built("v225g", 2, "hnas", 2))
+    assert "PCIe only; how its lanes are split is not published" in hitachi.title
+    assert "assumed" in node_caption(built("v225g", 2, "hnas", 2))
+    assert not any(link.role == "exchange" for link in hitachi.links)
+    assert not any(box.id == "pcie-switch" for box in hitachi.boxes)
+
+
+def test_pcie_switches_are_drawn_where_a_source_counts_them():
+    """One in a C4140 of configuration B (dell-scaleup-scaleout-2019), four in a DSS 8440 (skyward-dss)."""
+    for server, count in (("c4140-pcie", 1), ("dss-8440", 4)):
+        (box,) = [box for box in node(built(server, 2)).boxes if box.id == "pcie-switch"]
+        assert box.copies == count
+    for server in ("dgx-1", "c4140", "dgx-2", "apollo-6500"):
+        assert not any(box.id == "pcie-switch" for box in node(built(server, 2)).boxes)
+        assert "whether switches stand in them, is not published" in node_caption(built(server, 2))
+
+
+def test_ports_are_named_by_their_use_in_this_design():
+    text = said(node(built("dgx-1", 9)))
+    assert "4 × EDR 100 Gbit/s gradients and files" in text
+    assert "2 × 10 GbE, host 1 × 1 GbE, controller" in text
+    assert "4 × 1.92 TB SATA SSD" in text
+    assert "Xeon E5-2698 v4 20 cores" in text
+    assert "512 GiB memory" in text
+    assert "4 × 100 GbE gradients and files" in said(node(sized(Path("examples/dgx1-f800-resnet50.toml"))))
+    assert "8 × EDR 100 Gbit/s gradients 1 × 100 GbE files" in said(node(built("dgx-2", 8, "netapp-a800", 4)))
+    # A server alone with local drives is cabled to nothing but management.
+    assert "4 × EDR 100 Gbit/s not cabled in this design" in said(node(built("dgx-1", 1, "dgx1-ssd", 0)))
+    assert "host and customer's LAN" in said(node(built("dgx-1", 10, "nfs-generic", 0, "edr")))
+    assert "1 × 100 GbE not cabled" in said(node(sized(Path("examples/small-team.toml"))))
+
+
+def test_a_server_with_one_gpu():
+    drawing = node(with_gpus(built("c4140-pcie", 1), 1))
+    assert gpus(drawing) == ["gpu-0"]
+    assert "one GPU" in drawing.title
+
+
+def test_a_server_that_the_catalogue_knows_little_of(designs):
+    """The Apollo 6500 of the tests states neither link nor processors."""
+    design = factories.ALL["four_apollo"]().design
+    text = said(node(design))
+    assert "how the 8 GPUs are joined is not published" in text
+    assert "model not published" in text
+
+
+# --- the layers
+
+
+def test_layers_of_nine_dgx_1():
+    """Bill of dgx1-f800-resnet50: nine DGX-1, four F800 nodes in one chassis, one head node."""
+    drawing = layers(sized(Path("examples/dgx1-f800-resnet50.toml")), real_catalog())
+    text = said(drawing)
+    for words in ("Bright Cluster Manager", "Slurm", "TensorFlow NGC 18.09 ResNet-50", "9 × DGX-1 72 × Tesla V100",
+                  "R740xd head node", "4 nodes in 1 chassis with InsightIQ, OneFS", "Compute fabric",
+                  "Storage back end", "Management", "Horovod optional", "S3048-ON"):  # fmt: skip
+        assert words in text
+    assert [box.id for box in drawing.boxes if box.id.startswith("no-")] == ["no-portal"]
+    assert drawing.title == "This design brings 5 of 6 layers; to be added by others: portal and notebooks"
+    (servers,) = [box for box in drawing.boxes if box.id == "servers"]
+    assert servers.copies == 9
+
+
+def test_optional_software_alone_makes_no_layer():
+    design = sized(Path("examples/c4140-f800.toml"))
+    lines = tuple(line for line in design.bill.lines if line.item != "data-scientist-portal")
+    without = replace(design, bill=replace(design.bill, lines=lines))
+    assert "portal and notebooks" not in layers(design, real_catalog()).title
+    drawing = layers(without, real_catalog())
+    assert "portal and notebooks" in drawing.title
+    (digits,) = [box for box in drawing.boxes if box.id == "digits"]
+    assert digits.quiet
+
+
+def test_layers_stand_from_the_users_down(designs):
+    wanted = [("no-portal", "data-scientist-portal"), ("no-manager", "bright-cluster-manager"), ("cuda-stack",),
+              ("no-system", "system"), ("servers",), ("network-1", "no-networks")]  # fmt: skip
+    for name, design in designs.items():
+        if name.startswith("made by hand"):
+            continue
+        tops = {box.id: box.y for box in layers(design, real_catalog()).boxes}
+        found = [next((tops[id_] for id_ in ids if id_ in tops), None) for ids in wanted]
+        known = [y for y in found if y is not None]
+        assert known == sorted(known), name
+        assert len(known) >= 5, name
+
+
+def test_every_network_and_every_piece_of_software_is_named_once(designs):
+    for name, design in designs.items():
+        drawing = layers(design, catalog_of(design))
+        ids = [box.id for box in drawing.boxes]
+        networks = [net for net in design.quantities.networks if int(net.end_points[0])]
+        assert sum(id_.startswith("network-") for id_ in ids) == len(networks), name
+        for line in design.bill.lines:
+            if line.category == "software" and line.item not in ("onefs", "insightiq", "weka-matrix"):
+                item = line.item or f"line-{line.line}"
+                shown = item in ids or line.item == "smartconnect-advanced"
+                assert shown, (name, line.item)
+
+
+# --- the workflow
+
+
+def test_the_way_back_leads_from_validation_to_training():
+    drawing = workflow(sized(Path("examples/dgx1-f800-resnet50.toml")))
+    assert [box.id for box in drawing.boxes] == ["ingest", "transform", "train", "validate", "inference"]
+    found = {link.id: link for link in drawing.links}
+    assert set(found) == {
+        "ingest--transform", "transform--train", "train--validate", "validate--inference", "validate--train"
+    }  # fmt: skip
+    assert [link.id for link in drawing.links if link.dashed] == ["validate--inference"]
+    # Arrow heads of the drawings point to the right, so every link must end on its way there.
+    for link in drawing.links:
+        (x0, y0), (x1, y1) = link.points[-2:]
+        assert x1 > x0
+        assert y1 == y0
+    text = said(drawing)
+    for words in ("72 × Tesla V100", "gradients over 100 GbE", "processors of 9 × DGX-1", "into Isilon F800",
+                  "the same GPUs, forward pass only", "out of scope"):  # fmt: skip
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "is_loop"),
+    [
+        ("examples/apollo-googlenet-inference.toml", ("not asked of this design", "decoded tensors are stored"), False),
+        ("examples/small-team.toml", ("decode on the GPUs", "gradients stay in the server"), True),
+        ("examples/c4140-f800.toml", ("through the gateway SX6036", "processors of C4140"), True),
+    ],
+)
+def test_steps_name_the_hardware_of_the_design(path, words, is_loop):
+    drawing = workflow(sized(Path(path)))
+    text = said(drawing)
+    for one in words:
+        assert one in text
+    assert any(link.id == "validate--train" for link in drawing.links) == is_loop
+
+
+def test_local_drives_and_the_head_node_take_the_data():
+    assert "local drives of each server: local SSD" in said(workflow(built("dgx-1", 1, "dgx1-ssd", 0)))
+    assert "head node, which serves the files" in said(workflow(built("c4140", 8, "head-node-nfs", 0)))
+    assert "at hand" in said(workflow(built("dgx-1", 10, "nfs-generic", 0, "edr")))
+
+
+def test_two_hundred_servers_are_one_box():
+    design = built("dgx-1", 200, "isilon-f800", 40)
+    assert "200 × DGX-1" in said(layers(design, real_catalog()))
+    assert "1 600 GPUs" in said(workflow(design))
+    assert len(gpus(node(design))) == 8
+
+
+def test_equal_designs_give_equal_pictures():
+    def text(design: Any) -> list[str]:
+        return [write_svg(drawing) for drawing in drawings(design).values()]
+
+    assert text(asked(9, 8)) == text(asked(9, 8))
+
+
+def test_boxes_of_a_drawing_have_names_of_their_own(designs):
+    for design in designs.values():
+        for drawing in drawings(design).values():
+            for one, other in combinations(drawing.boxes, 2):
+                assert one.id != other.id

@@ -1,0 +1,366 @@
+"""Drawings of the building plan against the plan: every device once, every cable once, no text outside its box."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from sizer.drawings.cluster import GROUPS, Cluster
+from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
+from sizer.drawings.parts import box_labels, text_area
+from sizer.drawings.rack_fronts import UNIT_PX, rack_fronts
+from sizer.drawings.racks import main_role, rack_kinds
+from sizer.drawings.room import room
+from sizer.drawings.shapes import Box, Drawing, wrapped
+from sizer.drawings.svg import write_svg
+from sizer.drawings.topology import topology
+from sizer.drawings.topology_groups import grouped_topology
+from sizer.present.facility_tables import cables_table, facility_table, racks_table
+from sizer.sizing.project import project
+from sizer.sizing.result import DesignAnswer
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests.factories import real_catalog
+
+# Smallest type of a drawing as wide as its page. [pt] A pixel is three quarters of a point.
+MIN_TYPE_PT, PT_PER_PX = 6.5, 0.75
+SIZES = {1: 4, 4: 4, 16: 8, 17: 8, 128: 32, 1000: 120}  # DGX-1 -> F800 nodes
+EXISTING = {
+    "racks": [
+        {"name": "Hall 2 / A07", "free_u": 12, "first_free_u": 20, "power_w": "9 kW"},
+        {"name": "A08", "free_u": 20, "power_w": "12 kW"},
+    ]
+}
+
+
+@cache
+def dgx1(servers: int) -> DesignAnswer:
+    """So many DGX-1 with F800 nodes."""
+    return asked(servers, SIZES[servers])
+
+
+def asked(servers: int, nodes: int, server: str = "dgx-1", storage: str = "isilon-f800", **more: Any) -> DesignAnswer:
+    """A given cluster; ``more`` are further tables of the request, and its fabric."""
+    kind = more.pop("kind", None)
+    request = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}], **more}
+    return project(
+        SizingRequest.from_dict(request),
+        real_catalog(),
+        server=server,
+        servers=servers,
+        storage=storage,
+        storage_nodes=nodes,
+        fabric=kind,
+    )
+
+
+def others() -> dict[str, DesignAnswer]:
+    """Clusters with every kind of part and of network."""
+    return {
+        "existing racks": asked(6, 8, existing=EXISTING, fabric={"spare_servers": 3}),
+        "rails": asked(4, 4, fabric={"rails_apart": True}),
+        "many rails": asked(40, 12, fabric={"rails_apart": True}),
+        "director": asked(12, 8, fabric={"directors": True}),
+        "many directors": asked(100, 32, fabric={"directors": True}),
+        "Ethernet": asked(9, 8, kind="100gbe"),
+        "spine": asked(14, 8, "v225g", kind="10gbe"),
+        "large spine": asked(30, 8, "v225g", kind="10gbe"),
+        "own network": asked(8, 4, "dgx-2", "netapp-a800"),
+        "large own network": asked(30, 4, "v225g", "hnas"),
+        "storage servers": asked(4, 6, "apollo-6500", "wekaio"),
+        "large back end": asked(16, 40),
+        "high racks": asked(12, 8, site={"rack": "ar3357"}, limits={"rack_power_w": "30 kW"}),
+        "long rows": asked(128, 32, site={"racks_per_row": 20}),
+        "local": asked(8, 0, storage="dgx1-ssd"),
+        "files of the head node": asked(8, 0, storage="head-node-nfs"),
+        "LAN": asked(10, 0, storage="nfs-generic", kind="100gbe"),
+        "ports of the servers": asked(20, 0, storage="nfs-generic", kind="edr"),
+        "few servers at a LAN": asked(10, 0, storage="nfs-generic", kind="edr"),
+        "one server at a LAN": asked(1, 0, storage="nfs-generic", kind="edr"),
+    }
+
+
+@pytest.fixture(scope="module")
+def designs() -> dict[str, DesignAnswer]:
+    """All of them."""
+    return {f"{servers} servers": dgx1(servers) for servers in SIZES} | others()
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Whether two boxes share more than their outline."""
+    apart_x = one.right <= other.x + 0.01 or other.right <= one.x + 0.01
+    apart_y = one.bottom <= other.y + 0.01 or other.bottom <= one.y + 0.01
+    return not apart_x and not apart_y
+
+
+def assert_sound(drawing: Drawing, name: str) -> None:
+    """Boxes stand apart and inside, text stays inside its box or the page and is large enough, links have ends."""
+    ids = [box.id for box in drawing.boxes]
+    assert len(set(ids)) == len(ids), name
+    for one, other in combinations(sorted(drawing.boxes, key=lambda box: box.y)[:120], 2):
+        assert not overlap(one, other), (name, one.id, other.id)
+    for box in drawing.boxes:
+        assert box.x >= 0, (name, box.id)
+        assert box.y >= 0, (name, box.id)
+        assert box.right <= drawing.width + 0.01, (name, box.id)
+        assert box.bottom <= drawing.height + 0.01, (name, box.id)
+        for label in box_labels(box):
+            area = text_area(label)
+            assert area.x >= box.x, (name, label.text)
+            assert area.x + area.width <= box.right + 0.01, (name, label.text)
+            assert area.y >= box.y - 0.5, (name, label.text)
+            assert area.y + area.height <= box.bottom + 0.5, (name, label.text)
+            assert "…" not in label.text, (name, label.text)
+    loose = [*drawing.labels, *(label for link in drawing.links for label in link.labels)]
+    for label in loose:
+        area = text_area(label)
+        assert area.x >= -0.01, (name, label.text)
+        assert area.x + area.width <= drawing.width + 0.01, (name, label.text)
+        assert area.y + area.height <= drawing.height + 1, (name, label.text)
+        assert "…" not in label.text, (name, label.text)
+    sizes = [label.size for label in (*loose, *(label for box in drawing.boxes for label in box_labels(box)))]
+    assert min(sizes) * PT_PER_PX >= MIN_TYPE_PT, name
+    assert drawing.width in (COLUMN_PX, LANDSCAPE_PX), name
+    for link in drawing.links:
+        assert {link.source, link.target} <= set(ids), (name, link.id)
+    assert "nan" not in write_svg(drawing)
+
+
+def assert_texts_stand_apart(drawing: Drawing, name: str) -> None:
+    """No loose text lies on another one or on a box."""
+    loose = [*drawing.labels, *(label for link in drawing.links for label in link.labels)]
+    areas = [(label.text, text_area(label)) for label in loose]
+    for (text, one), (said, other) in combinations(areas, 2):
+        # Capitals and digits fill three fifths of the line: that much must not meet.
+        apart_x = one.x + one.width <= other.x or other.x + other.width <= one.x
+        apart_y = abs(one.y - other.y) >= 0.6 * min(one.height, other.height)
+        assert apart_x or apart_y, (name, text, said)
+
+
+# --- racks from the front
+
+
+def test_every_device_stands_once_in_the_fronts_at_its_units(designs):
+    for name, design in designs.items():
+        plan = design.plan
+        fronts = rack_fronts(plan, real_catalog())
+        drawn = {box.id: box for drawing in fronts for box in drawing.boxes}
+        assert sum(len(drawing.boxes) for drawing in fronts) == len(drawn)
+        kinds = rack_kinds(plan.racks) if len(plan.racks) > 8 else [rack_kinds([rack])[0] for rack in plan.racks]
+        assert sum(len(kind.racks) for kind in kinds) == len(plan.racks)
+        shown = Counter[str]()
+        for kind in kinds:
+            for device in kind.first.devices:
+                box = drawn.pop(device.name if len(kind.racks) == 1 else f"{kind.names}: {device.name}")
+                shown[device.item] += len(kind.racks)
+                # U1 is the lowest: its lower edge stands on the frame, 2 px above the end of the rack.
+                lowest = max(one.bottom for one in fronts[0].boxes)
+                assert box.height == pytest.approx(device.height_u * UNIT_PX)
+                assert (lowest - box.bottom) / UNIT_PX + 1 == pytest.approx(device.unit, abs=0.01), (name, device.name)
+        assert shown == Counter(device.item for device in plan.devices), name
+        # What is left are free units, and no rack has more of them than its plan.
+        assert all(" U" in id_ for id_ in drawn), name
+
+
+def test_equal_racks_are_equal(designs):
+    for design in designs.values():
+        for kind in rack_kinds(design.plan.racks):
+            held = [Counter((one.item, one.unit, one.status) for one in rack.devices) for rack in kind.racks]
+            assert all(one == held[0] for one in held)
+            assert len({round(rack.max_w, 6) for rack in kind.racks}) == 1
+
+
+def test_fronts_are_sound(designs):
+    for name, design in designs.items():
+        for drawing in rack_fronts(design.plan, real_catalog()):
+            assert_sound(drawing, name)
+            assert_texts_stand_apart(drawing, name)
+            # What a landscape page of A4 with its margins has left for a drawing.
+            assert drawing.height <= 623 or drawing.width == COLUMN_PX, name
+
+
+def test_fronts_say_watts_kilograms_and_feeds():
+    rack = dgx1(4).plan.racks[0]
+    (drawing, *_) = rack_fronts(dgx1(4).plan, real_catalog())
+    text = write_svg(drawing).replace("\u202f", " ")
+    # The management switch has no published draw, so sums are lower bounds.
+    for said in ("up to 3.50 kW", "power unknown", "at least", "kW typical", "blanking panels", "gpu-001 · DGX-1 · 3U"):
+        assert said in text
+    assert f"{rack.feeds[0].used('c13')} / 30" in text  # AP8886: 30 C13 outlets
+    assert drawing.title.replace("\u202f", " ").endswith("kW of 16.6 kW on either feed")  # AP8886: 24 A, three-phase
+
+
+def test_racks_that_are_there_show_what_is_not_ours_and_what_is_reserved(designs):
+    design = designs["existing racks"]
+    (drawing,) = rack_fronts(design.plan, real_catalog())
+    text = write_svg(drawing).replace("\u202f", " ")
+    for said in ("A08 (existing)", "not free", "reserved: gpu-007", "no draw yet", "on the PDUs of the rack"):
+        assert said in text
+    # 22 of 42 units of A08 are not offered, 30 of A07.
+    grey = sum(bar.height for bar in drawing.bars if bar.role == "hairline")
+    assert grey == pytest.approx((42 - 12 + 42 - 20) * UNIT_PX)
+    hatched = [box for box in drawing.boxes if box.hatched]
+    assert sum("reserved" in box.title for box in hatched) == 3
+
+
+def test_more_than_eight_racks_are_drawn_by_kind():
+    fronts = rack_fronts(dgx1(1000).plan, real_catalog())
+    assert len(fronts) <= 6
+    assert any("equal racks" in label.text for drawing in fronts for label in drawing.labels)
+
+
+# --- the room
+
+
+def test_the_room_holds_every_rack_in_its_place(designs):
+    for name, design in designs.items():
+        plan, drawing = design.plan, room(design.plan)
+        assert_sound(drawing, name)
+        assert [box.id for box in drawing.boxes] == [rack.name for rack in plan.racks]
+        by_row: dict[float, list[tuple[float, int]]] = {}
+        for box, rack in zip(drawing.boxes, plan.racks, strict=True):
+            by_row.setdefault(box.y, []).append((box.x, rack.column))
+            assert box.role == main_role(rack)
+        assert len(by_row) == len({rack.row for rack in plan.racks})
+        for places in by_row.values():
+            assert [column for _, column in sorted(places)] == sorted(column for _, column in places)
+
+
+def test_a_room_of_two_hundred_racks_still_names_them():
+    drawing = room(dgx1(1000).plan)
+    assert len(drawing.boxes) > 200
+    assert all(box.title for box in drawing.boxes)
+    assert drawing.height <= 718  # 190 mm
+
+
+# --- topology
+
+
+def test_topology_has_every_cable_once(designs):
+    for name, design in designs.items():
+        cluster = Cluster(design)
+        for drawing in (topology(design), grouped_topology(cluster)):
+            assert sum(link.count for link in drawing.links) == design.plan.n_links, name
+            assert_sound(drawing, name)
+            assert_texts_stand_apart(drawing, name)
+
+
+def test_small_clusters_show_every_device_by_its_name(designs):
+    for name in ("1 servers", "4 servers", "16 servers", "existing racks", "rails", "director", "spine", "own network"):
+        design = designs[name]
+        present = {device.name for device in design.plan.devices if device.status != "reserved"}
+        drawn = {box.id for box in topology(design).boxes}
+        assert drawn == present, name
+        between = {frozenset((link.source, link.target)): link.count for link in topology(design).links}
+        counted = Counter(frozenset((one.a.device, one.z.device)) for one in design.plan.connections)
+        assert between == dict(counted), name
+
+
+def test_large_clusters_show_each_kind_with_its_number(designs):
+    for name in ("17 servers", "128 servers", "1000 servers", "many rails", "many directors", "large back end"):
+        design = designs[name]
+        counts = Counter(GROUPS[device.role] for device in design.plan.devices)
+        drawn = {box.id: box.copies for box in topology(design).boxes}
+        names = {device.role: device.name for device in design.plan.devices}
+        wanted = {
+            group if count > 1 else next(names[role] for role in names if GROUPS[role] == group): count
+            for group, count in counts.items()
+        }
+        assert drawn == wanted, name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("1000 servers", ("core switches", "management core switches", "back-end spine switches", "4\u202f000 × EDR")),
+        # 17 servers x 4 ports, 8 nodes x 1 port behind the gateway, 8 nodes x 2 back-end ports
+        ("17 servers", ("17 × DGX-1", "68 × EDR 100 Gbit/s", "8 × 40 GbE", "16 × 40 GbE", "2 × Isilon F800")),
+        ("many rails", ("in 4 rails kept apart",)),
+        ("many directors", ("director",)),
+        ("large own network", ("storage leaf switches", "storage spine switches", "60 × 10 GbE from the servers")),
+        ("files of the head node", ("head node serves",)),
+        ("ports of the servers", ("at hand, by others", "LAN")),
+        ("few servers at a LAN", ("through ports of", "cables by")),
+        ("4 servers", ("gateway-01", "Management cables: 2 to each server")),
+    ],
+)
+def test_topology_says_what_is_there(designs, name, said):
+    text = write_svg(topology(designs[name]))
+    for words in said:
+        assert words in text
+
+
+def test_lines_of_a_spine_stay_clear_of_the_leaves(designs):
+    """Storage that joins the spine passes beside the leaf switches."""
+    drawing = topology(designs["spine"])
+    leaves = [box for box in drawing.boxes if box.id.startswith("leaf")]
+    ways = [link for link in drawing.links if {link.source[:7], link.target[:5]} == {"storage", "spine"}]
+    assert ways
+    for link in ways:
+        for (x0, y0), (x1, y1) in zip(link.points, link.points[1:], strict=False):
+            for leaf in leaves:
+                crosses = min(x0, x1) < leaf.right and max(x0, x1) > leaf.x
+                crosses &= min(y0, y1) < leaf.bottom and max(y0, y1) > leaf.y
+                assert not crosses, (link.id, leaf.id)
+
+
+# --- tables
+
+
+def test_tables_add_up(designs):
+    for name, design in designs.items():
+        plan = design.plan
+        cables = cables_table(plan, real_catalog())
+        if cables is None:
+            assert plan.n_links == 0
+        else:
+            numbers = [number(row.cells[-1].text) for row in cables.rows if row.kind == ""]
+            assert sum(numbers) == plan.n_links == number(cables.rows[-1].cells[-1].text), name
+        table = racks_table(plan)
+        if len(plan.racks) > 1:
+            total = table.rows[-1]
+            used, free = total.cells[2].text.split(", ")
+            assert number(used) == sum(device.height_u for rack in plan.racks for device in rack.present)
+            assert number(free) == sum(len(rack.empty_units) for rack in plan.racks)
+            assert number(total.cells[6].text) == pytest.approx(sum(rack.weight_kg for rack in plan.racks), abs=0.51)
+
+
+def number(text: str) -> float:
+    """'at least 15 429' as 15429."""
+    return float(text.removeprefix("at least ").replace("\u202f", ""))
+
+
+def test_load_on_a_floor_tile_by_hand():
+    """AR3300: 600 mm by 1,200 mm are two tiles of 600 mm, so a tile carries half of the rack."""
+    plan = dgx1(4).plan
+    for rack in plan.racks:
+        assert plan.floor_tile_kg(rack) == pytest.approx(rack.weight_kg / 2)
+
+
+def test_power_and_cooling_by_hand():
+    """14 kW typical and maximum (four DGX-1 of 3.5 kW) over 8,760 h at PUE 1.5 are 183.96 MWh; 3.412 142 BTU/h a W."""
+    request = SizingRequest.from_dict(
+        {
+            "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}],
+            "platforms": {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]},
+            "site": {"pue_ratio": 1.5},
+        }
+    )
+    result = size(request, real_catalog())
+    rows = {row.cells[0].text: row.cells[1].text.replace("\u202f", " ") for row in facility_rows(result)}
+    assert result.design.n_servers == 1
+    assert rows["Maximum draw"].startswith("3.50 kW")
+    assert rows["Heat to cool, most"] == "11 942 BTU/h"
+    assert rows["Energy a year"] == "46.0 MWh, PUE 1.5"  # 3.5 kW x 8,760 h x 1.5 = 45.99 MWh
+
+
+def facility_rows(result: Any) -> Sequence[Any]:
+    """Rows of the table on power, cooling and weight."""
+    return facility_table(result, real_catalog()).rows
+
+
+def test_text_breaks_at_spaces_and_not_between_a_number_and_its_unit():
+    assert wrapped("about 90\u202f% of it", 10, 40) == ("about", "90\u202f% of", "it")

@@ -1,0 +1,402 @@
+"""The evidence page and its charts: counts, honest words, and names that come from anybody's file."""
+
+import html
+import math
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sizer.base.estimate import Z90
+from sizer.calibrate.validate import Figure, ValidatedRow, ValidationReport, summarise
+from sizer.drawings.palette import DARK, LIGHT
+from sizer.evidence import charts as evidence_charts
+from sizer.evidence import rows as facts
+from sizer.evidence.answer import answer_finding, answer_parity_chart, answer_rows
+from sizer.evidence.page import evidence_html, evidence_page, findings
+from sizer.guide.pdf import render
+from sizer.present.charting import chart_svg
+from sizer.present.tables import Table
+from tests import factories
+from tests.answers import catalog, sized
+
+SOURCES = factories.catalog().sources
+HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}/*fonts*/"
+
+
+def row(published: float, predicted: float | None, *, spread: float = 1.2, **more: str) -> ValidatedRow:
+    """A row of training rates; its interval reaches ``spread`` times down and up."""
+    said = {
+        "id": f"run-{published}-{predicted}",
+        "task": "training",
+        "quantity": "samples_per_s",
+        "source": factories.BLOG,
+        "status": "predicted" if predicted is not None else "outside: names no GPU",
+        **more,
+    }
+    low, high = (None, None) if predicted is None else (predicted / spread, predicted * spread)
+    return ValidatedRow(published=published, predicted=predicted, low=low, high=high, **said)
+
+
+def report(
+    rows: list[ValidatedRow], unseen: tuple[ValidatedRow, ...] = (), figures: tuple[Figure, ...] = ()
+) -> ValidationReport:
+    """What ``validate`` gives; the page makes its groups from the rows."""
+    return ValidationReport(tuple(rows), (), (), (), (), summarise("all", rows), unseen, figures)
+
+
+def mixed() -> list[ValidatedRow]:
+    """Rows of several tasks and sources: 7 that count, 2 without prediction, 1 left out of the fit."""
+    return [
+        row(1000, 1010),
+        row(2000, 1900),
+        row(4000, 8800, id="far"),
+        row(500, 505, task="inference", source=factories.GUIDE),
+        row(3600, 3700, quantity="time_to_train_s", source=factories.GUIDE),
+        row(60, 61, task="accuracy", quantity="epochs_to_target", source=factories.MLPERF),
+        row(0.5, 0.45, task="preprocess", quantity="cpu_utilization_fraction", source=factories.MLPERF),
+        row(0.2, None, task="storage", quantity="stall_fraction", status="not modelled: stall_fraction"),
+        row(7, None),
+        row(900, 300, status="left out of the fit: parameter server"),
+    ]
+
+
+class Page(HTMLParser):
+    """Tags of a page, and its text outside of style sheets and drawings."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.parts: list[str] = []
+        self.hidden = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] += 1
+        self.hidden += tag in ("style", "svg")
+        assert not any(name.startswith("on") for name, _ in attrs)
+
+    def handle_endtag(self, tag):
+        self.hidden -= tag in ("style", "svg")
+
+    def handle_data(self, data):
+        if not self.hidden:
+            self.parts.append(data)
+
+    @property
+    def text(self) -> str:
+        """Text with ordinary spaces."""
+        return re.sub(r"\s+", " ", " ".join(self.parts).replace("\u202f", " ").replace("\u00a0", " "))
+
+
+def cells(table: Table | None) -> list[list[str]]:
+    """Texts of a table."""
+    assert table is not None
+    return [[re.sub(r"[\u202f\u00a0]", " ", cell.text) for cell in line.cells] for line in table.rows]
+
+
+# --- counts and words
+
+
+def test_the_counts_of_the_page_are_those_of_the_rows():
+    rows = mixed()
+    page = evidence_page(report(rows), SOURCES)
+    by_task, by_kind, by_source = (cells(table) for table in page.summaries)
+    for table in (by_task, by_kind, by_source):
+        assert table[-1][:3] == ["All", "10", "7"]
+        assert sum(int(line[1]) for line in table[:-1]) == 10
+        assert sum(int(line[2]) for line in table[:-1]) == 7
+    assert {line[0]: line[1] for line in by_task[:-1]} == {
+        "Training": "6", "Inference": "1", "Accuracy": "1", "Host decode": "1", "Storage": "1",
+    }  # fmt: skip
+    assert cells(page.reasons) == [
+        ["Not predicted"],
+        ["Not modelled: share of time stalled", "1"],
+        ["Outside: names no GPU", "1"],
+        ["Together", "2"],
+        ["Predicted, but not counted"],
+        ["Left out of the fit: parameter server", "1"],
+        ["Together", "1"],
+    ]
+    assert page.key_figures[0] == ("published numbers predicted", "7")
+
+
+def test_statistics_are_those_that_validate_prints():
+    rows = mixed()
+    ours, theirs = facts.accuracy("all", rows), summarise("all", rows)
+    assert (ours.rows, ours.predicted) == (theirs.rows, theirs.predicted_rows)
+    assert_allclose(
+        [ours.median, ours.p90, ours.bias, ours.coverage],
+        [theirs.median_error, theirs.p90_error, theirs.bias, theirs.coverage],
+        rtol=1e-12,  # two ways to take the logarithm of a quotient
+    )
+
+
+def test_the_findings_name_both_errors_and_both_coverages():
+    rows = [row(1000 * n, 1010 * n) for n in range(1, 21)]
+    unseen = tuple(row(1000 * n, 1200 * n, spread=1.1) for n in range(1, 21))
+    figures = (Figure("median", 0.01, 0, 0.02, 20), Figure("coverage", 0.0, 0.85, 0.95, 20))
+    text = " ".join(findings(report(rows, unseen, figures))).replace("\u202f", " ").replace("\u00a0", " ")
+    # ln 1.01 = 1.0 %, ln 1.2 = 18 %; 1.2 lies beyond 1.1 in every row
+    assert "predicts 20 of 20 published numbers" in text
+    assert "Half of the predictions lie within 1 %, nine in ten within 1 %" in text
+    assert (
+        "source left out of the fit, as for a run that nobody has published, half of 20 predictions lie within 18 %"
+        in text
+    )
+    assert "hold 100 % of the published numbers, and 0 % with the source left out" in text
+    assert "too narrow for sources left out." in text
+    assert "Of 2 figures asked of the calibration, 1 is reached." in text
+
+
+def test_figures_say_what_was_asked_and_whether_it_is_reached():
+    figures = (
+        Figure("a", 0.1514, 0, 0.15, 5), Figure("b", 0.6, 0.7, 1, 5), Figure("c", 0.91, 0.87, 0.97, 5),
+    )  # fmt: skip
+    table = cells(evidence_page(report(mixed(), (), figures), SOURCES).figures)
+    assert [line[1] for line in table] == ["at most 15 %", "at least 70 %", "87 % to 97 %"]
+    assert [line[-1] for line in table] == ["not reached", "not reached", "reached"]
+    assert [line[2] for line in table] == ["15.1 %", "60.0 %", "91.0 %"]
+
+
+def test_the_worst_row_leads_and_is_named_with_what_is_wrong():
+    page = evidence_page(report(mixed()), SOURCES)
+    worst = next(table for table in page.worst if table.id == "worst-rows")
+    assert len(worst.rows) == 7
+    assert cells(worst)[0] == ["far", "Training: rate", "4 000 samples/s", "8 800 samples/s", "2.2 times too high",
+                               "outside"]  # fmt: skip
+    assert "1 prediction is off by more than a factor of two." in " ".join(page.weaknesses).replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("predicted", "text"),
+    [(1120, "+12 %"), (880, "−12 %"), (1000, "0 %"), (1000.2, "0 %"), (3400, "3.4 times too high"),
+     (200, "5.0 times too low"), (1e12, "over a million times too high"), (0.0, "not known"), (None, "not known"),
+     (math.nan, "not known"), (math.inf, "not known")],
+)  # fmt: skip
+def test_an_error_reads_as_people_say_it(predicted, text):
+    assert facts.error_text(facts.error(row(1000, predicted))).replace("\u202f", " ") == text
+
+
+@pytest.mark.parametrize(
+    ("value", "quantity", "text"),
+    [
+        (52_273.6, "samples_per_s", "52 270 samples/s"),
+        (1e-6, "samples_per_s", "1.00 × 10⁻⁶ samples/s"),
+        (1e12, "samples_per_s", "1.00 × 10¹² samples/s"),
+        (5.907e9, "storage_bytes_per_s", "5.91 GB/s"),
+        (5400.0, "time_to_train_s", "90.0 min"),
+        (1e-9, "all_reduce_time_s", "1.00 × 10⁻⁹ s"),
+        (0.46, "cpu_utilization_fraction", "46 %"),
+        (0.0, "stall_fraction", "0 %"),
+        (7.5, "speedup", "7.50"),
+        (math.nan, "speedup", "not known"),
+        (None, "speedup", "not known"),
+    ],
+)
+def test_a_value_reads_with_the_unit_of_its_quantity(value, quantity, text):
+    assert facts.value_text(value, quantity).replace("\u202f", " ") == text
+
+
+@pytest.mark.parametrize(("inside", "judged"), [(81, 263), (4, 4), (0, 7), (9, 10)])
+def test_the_range_of_a_share_is_wilsons(inside, judged):
+    """The ends are the shares p from which the observed one lies z standard errors: |s - p| = z sqrt(p (1 - p) / n)."""
+    one = facts.Accuracy("", judged, judged, None, None, None, inside, judged)
+    for end in one.coverage_range:
+        assert_allclose(
+            abs(inside / judged - end), Z90 * math.sqrt(end * (1 - end) / judged), atol=1e-9
+        )  # rounding near 0 and 1
+
+
+# --- names from a file
+
+
+def hostile_rows() -> list[ValidatedRow]:
+    """Every text of a row is an attack, every number an extreme."""
+    names = {"id": HOSTILE, "task": HOSTILE, "quantity": HOSTILE, "source": HOSTILE, "status": HOSTILE}
+    return [
+        row(1e-6, 1e12, **names),
+        row(1e12, 1e-6, **names),
+        row(1e12, 1e12, **{**names, "quantity": "samples_per_s"}),
+        row(0.0, 0.1, **{**names, "quantity": "stall_fraction"}),
+        row(3.0, None, **names),
+        row(3.0, math.nan, **{**names, "source": "other"}),
+        row(3.0, math.inf, **{**names, "source": "x" * 5000}),
+    ]
+
+
+def test_text_of_a_file_is_shown_and_never_run():
+    rows = hostile_rows()
+    page = evidence_html(
+        report(rows, tuple(rows), (Figure(HOSTILE, 0.5, 0, 1, 3),)), SOURCES, title=HOSTILE, subject=HOSTILE,
+        stamp=HOSTILE,
+    )  # fmt: skip
+    found = Page(page)
+    assert not {"script", "img", "iframe", "object", "link"} & set(found.tags)
+    assert html.escape("<script>alert(1)</script>") in page
+    assert "{{ 7 * 7 }}" in page
+    assert page.count("@font-face") == 3
+    assert "@font-face" not in found.text
+    for word in ("nan", "NaN", "inf", "None", "undefined"):
+        assert not re.search(rf"(?<![A-Za-z]){word}(?![A-Za-z])", found.text), word
+    assert "x" * 200 not in found.text
+
+
+@pytest.mark.parametrize("rows", [[], [row(3, None)], [row(3, None), row(4, None)], hostile_rows(), mixed()])
+def test_every_report_gives_a_page_that_needs_no_other_file(rows):
+    page = evidence_html(report(rows), SOURCES)
+    found = Page(page)
+    addresses = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", page)
+    assert all(address.startswith(("#", "data:")) for address in addresses)
+    ids = re.findall(r'\sid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert {address[1:] for address in addresses if address.startswith("#")} <= set(ids)
+    assert found.tags["h1"] == 1
+    for svg in re.findall(r"<svg.*?</svg>", page, flags=re.S):
+        assert "NaN" not in svg
+        ET.fromstring(svg)
+
+
+def test_an_empty_report_says_so():
+    assert "There are no measurements to compare with." in Page(evidence_html(report([]), SOURCES)).text
+    text = Page(evidence_html(report([row(3, None)]), SOURCES)).text
+    assert "The one published number cannot be predicted" in text
+    assert "Outside: names no GPU" in text
+
+
+# --- charts
+
+
+def values_of(spec: dict, mark: str) -> list[dict]:
+    """Rows of the layers with a mark."""
+    layers = [layer for layer in spec["layer"] if layer["mark"]["type"] == mark]
+    return [one for layer in layers for one in spec["datasets"][layer["data"]["name"]]]
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_charts_are_valid_and_draw(palette):
+    rows = mixed()
+    groups = facts.accuracies(rows, facts.kind_name)
+    for chart in (
+        evidence_charts.parity_chart(rows, palette),
+        evidence_charts.residual_chart(rows, SOURCES, palette, seen=rows),
+        evidence_charts.coverage_chart(groups, groups, palette),
+        evidence_charts.coverage_chart(groups, palette=palette, width="container"),
+    ):
+        assert chart is not None
+        chart.to_dict()  # validates against the schema
+        root = ET.fromstring(chart_svg(chart))
+        assert root[0].text
+
+
+def test_nothing_to_draw_is_no_chart():
+    rows = [row(3, None), row(0.0, 1.0)]
+    assert evidence_charts.parity_chart(rows) is None
+    assert evidence_charts.residual_chart(rows, SOURCES) is None
+    assert evidence_charts.coverage_chart(facts.accuracies(rows[:1], facts.kind_name)) is None
+
+
+@pytest.mark.parametrize("values", [(1e-6, 1e12), (1.0, 1.0), (1e12, 1.1e12), (1e-6, 1e-6)])
+def test_axes_hold_every_point_and_every_bar(values):
+    published, predicted = values
+    chart = evidence_charts.parity_chart([row(published, predicted, spread=1e9)])
+    assert chart is not None
+    spec = chart.to_dict()
+    low, high = spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert 0 < low < min(values) <= max(values) < high
+    for one in values_of(spec, "point"):
+        assert low <= one["low"] <= one["high"] <= high
+    for line in (*values_of(spec, "line"), *values_of(spec, "area")):
+        for number in line.values():
+            assert low * (1 - 1e-9) <= number <= high * (1 + 1e-9)  # guides end on the frame
+    ticks = spec["layer"][0]["encoding"]["x"]["axis"]["values"]
+    assert 2 <= len(ticks) <= 10
+    assert all(low <= tick <= high for tick in ticks)
+
+
+def test_of_many_rows_the_farthest_are_drawn_and_the_chart_says_how_many_are_not():
+    rng = np.random.default_rng(1)
+    rows = [row(1000.0, 1000.0 * float(np.exp(off)), id=str(n)) for n, off in enumerate(rng.normal(0, 0.1, 5000))]
+    chart = evidence_charts.parity_chart(rows)
+    assert chart is not None
+    spec = chart.to_dict()
+    drawn = {one["run"] for one in values_of(spec, "point")}
+    assert len(drawn) == 2000
+    assert {one.id for one in facts.worst_rows(rows, 100)} <= drawn
+    assert "3\u202f000" in spec["title"]["subtitle"]
+
+
+def test_a_mark_is_filled_where_the_interval_missed():
+    chart = evidence_charts.parity_chart([row(100, 101, id="in"), row(100, 300, id="out")])
+    assert chart is not None
+    filled = {one["run"]: one["filled"] for one in values_of(chart.to_dict(), "point")}
+    assert filled == {"in": 0.0, "out": 1.0}
+
+
+def test_sources_come_by_their_median_and_equal_titles_keep_their_lines():
+    long = "a title that is far too long for the room left of a chart of this width, volume "
+    rows = [row(100, 110, source=long + "1"), row(100, 140, source=long + "2"), row(100, 100, source=factories.GUIDE)]
+    chart = evidence_charts.residual_chart(rows, SOURCES, width=626)
+    assert chart is not None
+    bars = values_of(chart.to_dict(), "bar")
+    assert len({one["line"] for one in bars}) == 3
+    assert [round(one["x"], 6) for one in bars] == [1.4, 1.1, 1.0]
+
+
+def test_what_lies_beyond_the_axis_stands_at_its_end_as_a_triangle():
+    rows = [row(100, 100 + n, id=str(n)) for n in range(99)] + [row(100, 1e9, id="far")]
+    chart = evidence_charts.residual_chart(rows, SOURCES)
+    assert chart is not None
+    spec = chart.to_dict()
+    end = max(one["x"] for one in values_of(spec, "point"))
+    assert [one["name"] for one in values_of(spec, "point") if one["shape"] == "triangle-right"] == ["far"]
+    assert end <= 2
+
+
+def test_coverage_names_the_group_that_holds_too_little():
+    good = [row(100, 101, id=str(n)) for n in range(20)]
+    bad = [row(100, 200, id=str(n), task="inference") for n in range(20)]
+    groups = facts.accuracies([*good, *bad], facts.kind_name)
+    title = evidence_charts.coverage_finding(groups).replace("\u00a0", " ")
+    assert title == "One of 2 groups holds clearly less than promised: Inference: rate"
+    assert "no group" in evidence_charts.coverage_finding(groups[1:]).lower()
+
+
+# --- the chapter of the guide
+
+
+def test_the_chapter_holds_what_the_performance_chapter_refers_to():
+    text = render.guide_html(sized("dgx1-f800-resnet50"), catalog())
+    chapters = dict(re.findall(r'<section class="chapter (\w+)[^"]*"[^>]*>(.*?)</section>', text, flags=re.S))
+    assert 'id="evidence-1"' in chapters["validation"]
+    assert 'id="evidence-chart-1"' in chapters["validation"]
+    assert 'id="evidence-1"' not in chapters["performance"]
+    assert 'href="#chapter-validation"' in chapters["performance"]
+
+
+def test_without_measurements_the_chapter_says_so():
+    result = sized("dgx1-f800-resnet50")
+    bare = tuple(replace(answer, evidence=()) for answer in result.design.workloads)
+    design = replace(result.design, workloads=bare)
+    text = render.guide_html(replace(result, design=design, platforms=(design,)), catalog())
+    assert "No published run is near this design" in text
+    assert "No published measurement is near this workload" in text
+
+
+def test_rows_of_an_answer_are_its_evidence():
+    answer = factories.nine_dgx1().design.workloads[0]
+    rows = answer_rows(answer)
+    assert [one.published for one in rows] == [one.published for one in answer.evidence]
+    assert [one.status == "predicted" for one in rows] == [not one.calibrates for one in answer.evidence]
+    assert (
+        answer_finding(answer).replace("\u00a0", " ") == "All 3 published runs nearby lie inside the 90\u202f% interval"
+    )
+    chart = answer_parity_chart(answer)
+    assert chart is not None
+    labels = {one["text"].replace("\u00a0", " ") for one in values_of(chart.to_dict(), "text")}
+    assert labels == {"72 GPUs", "4 GPUs", "32 GPUs"}

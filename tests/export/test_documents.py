@@ -1,0 +1,122 @@
+"""Files as they are handed over: their names, the ZIP, and the shelf that keeps them."""
+
+import datetime
+import io
+import threading
+import zipfile
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sizer.documents import FORMATS, file_name, file_stem, zipped
+from sizer.sizing.result import SizingResult
+from sizer.ui.document.downloads import Shelf
+from sizer.workload.quote import Quote
+from tests import factories
+
+TODAY = datetime.date(2026, 11, 22)
+
+
+def result(**fields: object) -> SizingResult:
+    """A result whose request says something else."""
+    found = factories.nine_dgx1()
+    return replace(found, request=found.request.model_copy(update=fields))
+
+
+@pytest.mark.parametrize(
+    ("kind", "end"),
+    [("pdf", "guide.pdf"), ("pdf-full", "guide-full.pdf"), ("xlsx", "bom.xlsx"), ("design", "design.json")],
+)
+def test_a_name_says_customer_design_revision_and_date(kind, end):
+    shown = result(customer="Acme Motors", title="Nine DGX-1", date=None)
+    assert file_name(shown, kind, "r3", TODAY) == f"acme-motors_nine-dgx-1_r3_2026-11-22.{end}"
+
+
+def test_what_the_request_says_goes_before_what_the_session_knows():
+    shown = result(customer="A", title="B", date=datetime.date(2026, 1, 2), quote=Quote(revision="Rev. C"))
+    assert file_stem(shown, "r3", TODAY) == "a_b_rev-c_2026-01-02"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("", "customer"),
+        ("Müller & Söhne GmbH", "muller-sohne-gmbh"),
+        ("Straße 7", "strasse-7"),
+        ("株式会社", "customer"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("..", "customer"),
+        ("C:\\Windows\\CON", "c-windows-con"),
+        ("--force", "force"),
+        ("-rf .hidden", "rf-hidden"),
+        ("a/b\0c\nd", "a-b-c-d"),
+        ("<script>alert(1)</script>", "script-alert-1-script"),
+        ("x" * 500, "x" * 40),
+        ("ﬁne Ⅳ", "fine-iv"),
+    ],
+)
+def test_a_name_holds_nothing_that_a_path_or_shell_reads(text, name):
+    assert file_stem(result(customer=text, title="T", date=TODAY)) == f"{name}_t_draft_2026-11-22"
+
+
+@given(st.text(max_size=120), st.text(max_size=120), st.text(max_size=60), st.sampled_from(list(FORMATS)))
+def test_any_text_makes_a_name_that_every_system_takes(customer, title, revision, kind):
+    name = file_name(result(customer=customer, title=title, date=TODAY), kind, revision)
+    assert name.isascii()
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_.")
+    assert name[0] not in ".-_"
+    assert len(name) <= 170
+    # Windows keeps CON, NUL, COM1 and their like for devices, whatever ending follows.
+    assert name.split(".")[0].count("_") == 3
+
+
+def test_a_zip_holds_its_files_and_is_the_same_every_time():
+    files = {"a.txt": b"one", "b.txt": b"two"}
+    with zipfile.ZipFile(io.BytesIO(zipped(files))) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == files
+        assert archive.testzip() is None
+    assert zipped(files) == zipped(files)
+
+
+def test_a_file_is_made_once_even_when_two_threads_ask():
+    shelf, made, answers = Shelf(), [], []
+    begun = threading.Event()
+
+    def make() -> bytes:
+        made.append(threading.get_ident())
+        begun.set()
+        threading.Event().wait(0.2)
+        return b"guide"
+
+    threads = [threading.Thread(target=lambda: answers.append(shelf.made("guide", make))) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert answers == [b"guide"] * 4
+    assert len(made) == 1
+
+
+def test_a_file_that_could_not_be_made_is_tried_again():
+    shelf = Shelf()
+
+    def fail() -> bytes:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        shelf.made("guide", fail)
+    assert shelf.made("guide", lambda: b"yes") == b"yes"
+
+
+def test_the_file_used_longest_ago_makes_room():
+    shelf = Shelf(max_bytes=10)
+    shelf.made("a", lambda: b"1234")
+    shelf.made("b", lambda: b"1234")
+    assert shelf.get("a") == b"1234"
+    shelf.made("c", lambda: b"1234")
+    assert shelf.get("b") is None
+    assert shelf.get("a") == shelf.get("c") == b"1234"
+    shelf.made("large", lambda: b"x" * 50)
+    assert shelf.get("large") == b"x" * 50, "what was just made is handed over, however large"

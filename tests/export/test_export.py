@@ -1,0 +1,237 @@
+"""Files for other tools: CSV, design document, and writing them whole or not at all."""
+
+import csv
+import dataclasses
+import io
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sizer.base.errors import OutputError
+from sizer.bom.bill import Bill
+from sizer.export.design_json import design_document, projection_document, to_json
+from sizer.export.files import write_whole
+from sizer.export.tables.csv_bill import bill_csv
+from sizer.export.tables.csv_text import Delimiter
+from sizer.export.text import harmless
+from sizer.sizing.result import SizingResult
+from sizer.workload.request import SizingRequest
+from tests import factories
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+
+
+def with_bill(result: SizingResult, bill: Bill) -> SizingResult:
+    """The result with another bill."""
+    return dataclasses.replace(result, design=dataclasses.replace(result.design, bill=bill))
+
+
+def rows_of(result: SizingResult, delimiter: Delimiter = ",") -> list[dict[str, str]]:
+    """Rows of the CSV."""
+    text = bill_csv(result, delimiter).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+
+
+# --- CSV
+
+
+def test_bill_reads_as_approved():
+    got = bill_csv(factories.nine_dgx1()).decode("utf-8-sig").replace("\r\n", "\n")
+    path = GOLDEN / "bill-nine_dgx1.csv"
+    if not path.exists():
+        path.write_text(got, encoding="utf-8")
+        pytest.fail(f"{path.name} was missing and is written now: read it before it is committed")
+    assert got == path.read_text(encoding="utf-8"), f"read the diff; delete {path.name} and run again to approve it"
+
+
+def test_csv_starts_with_the_mark_that_spreadsheets_need():
+    assert bill_csv(factories.one_c4140()).startswith(b"\xef\xbb\xbf")
+
+
+def test_unknown_price_is_to_be_quoted_and_known_ones_multiply():
+    rows = rows_of(factories.nine_dgx1())
+    # 9 x 149 000 USD, launch price (RULES 15)
+    assert (rows[0]["Unit list price"], rows[0]["Extended list"]) == ("149000.00", "1341000.00")
+    assert {row[name] for row in rows[1:] for name in ("Unit list price", "Extended net")} == {"to be quoted"}
+
+
+def priced() -> SizingResult:
+    """A result whose first line has everything that a price book can say."""
+    lines = [
+        factories.line(
+            "1.1", "storage", "isilon-f800", "Dell EMC", "Chassis; 60 × 3.2 TB", 3, "250000.05", sku="0012",
+            discount_percent=Decimal("33.33"), lead_time_weeks=16, power_max_w=1764.0, power_typical_w=1300.0,
+            rack_units=4.0, weight_kg=76.66,
+        ),
+        factories.line(
+            "2.1", "support", "x", "X", "Support", 8, "900", term_months=36, discount_percent=Decimal("10.50")
+        ),
+        factories.line("2.2", "support", "y", "Y", "LAN", 1, status="by others"),
+        factories.line("2.3", "support", "z", "Z", "Server", 1, status="existing"),
+    ]  # fmt: skip
+    return with_bill(factories.one_c4140(), factories.bill(lines, deal_discount_percent=Decimal(3)))
+
+
+def test_csv_has_the_columns_of_a_quote():
+    first, second, third, fourth = rows_of(priced())
+    assert list(first) == [
+        "Line", "Group", "Category", "Manufacturer", "SKU", "Description", "Qty", "UoM", "Unit list price",
+        "Discount %", "Unit net price", "Extended list", "Extended net", "Currency", "Term (months)",
+        "Lead time (weeks)", "Power max, each (W)", "Power typical, each (W)", "Rack units, each",
+        "Weight, each (kg)", "Price source", "Price date", "Status", "Notes",
+    ]  # fmt: skip
+    assert list(first.values()) == [
+        "1.1", "cluster", "storage", "Dell EMC", "0012", "Chassis; 60 × 3.2 TB", "3", "EA", "250000.05",
+        "33.33", "166675.03", "750000.15", "500025.09", "USD", "",
+        "16", "1764", "1300", "4", "76.66", "price list", "2017-05", "computed", "",
+    ]  # fmt: skip
+    assert (second["Discount %"], second["Unit net price"], second["Term (months)"]) == ("10.5", "805.50", "36")
+    assert (third["Unit list price"], third["Extended net"]) == ("by others", "by others")
+    assert (fourth["Unit list price"], fourth["Extended net"]) == ("at hand", "at hand")
+
+
+def test_csv_with_semicolons_has_decimal_commas_and_the_same_rows():
+    commas, semicolons = rows_of(priced()), rows_of(priced(), ";")
+    assert bill_csv(priced(), ";").startswith(b"\xef\xbb\xbfLine;Group;Category;")
+    assert (semicolons[0]["Extended net"], semicolons[0]["Discount %"]) == ("500025,09", "33,33")
+    assert semicolons[0]["Weight, each (kg)"] == "76,66"
+    assert semicolons[0]["Line"] == "1.1"  # a number of a line, not an amount
+    texts = ("Line", "Category", "SKU", "Description", "Qty", "Currency", "Price date", "Status", "Notes")
+    assert [[row[name] for name in texts] for row in semicolons] == [[row[name] for name in texts] for row in commas]
+
+
+@given(text=st.text(max_size=60), delimiter=st.sampled_from([",", ";"]))
+def test_any_text_comes_back_from_the_csv_as_text(text, delimiter):
+    result = with_bill(factories.one_c4140(), factories.bill([factories.line("1.1", "network", "x", text, text, 1)]))
+    (row,) = rows_of(result, delimiter)
+    assert row["Description"] == harmless(text)
+    assert not row["Description"].lstrip(" ").startswith(("=", "+", "-", "@", "\t"))
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1"])
+def test_text_that_a_spreadsheet_would_calculate_is_disarmed(text):
+    assert harmless(text).startswith("'")
+
+
+@pytest.mark.parametrize("text", ["DGX-1", "8 × V100", "", "a=b"])
+def test_other_text_stays(text):
+    assert harmless(text) == text
+
+
+def test_csv_disarms_formulas():
+    result = factories.one_c4140()
+    lines = list(result.design.bill.lines)
+    lines[0] = dataclasses.replace(lines[0], description='=cmd|"/c calc"!A1', sku="+1+2", note="@SUM(1)")
+    row = rows_of(with_bill(result, factories.bill(lines)))[0]
+    assert row["Description"].startswith("'=")
+    assert row["SKU"] == "'+1+2"
+    assert row["Notes"] == "'@SUM(1)"
+
+
+# --- design document
+
+
+@pytest.mark.parametrize("name", sorted(factories.ALL))
+def test_design_document_gives_the_request_back(name, tmp_path):
+    result = factories.ALL[name]()
+    path = tmp_path / "design.json"
+    path.write_text(to_json(design_document(result)), encoding="utf-8")
+    assert SizingRequest.from_file(path) == result.request
+
+
+def test_design_document_is_canonical_and_says_null_for_no_limit():
+    text = to_json(design_document(factories.four_apollo()))
+    document = json.loads(text)
+    assert text == to_json(document)
+    assert document["kind"] == "design"
+    assert document["design"]["n_gpus"] == 32
+    inference = document["design"]["workloads"][1]
+    assert inference["stages"]["decode"]["capacity_samples_per_s"]["value"] is None
+    assert inference["time"] is None
+    assert "NaN" not in text
+    assert "Infinity" not in text
+
+
+def test_money_in_the_design_document_is_exact():
+    document = design_document(factories.nine_dgx1())
+    assert document["bill"]["lines"][0]["extended_net"] == "1341000.00"
+    assert document["bill"]["lines"][1]["unit_list_price"] is None
+    assert document["bill"]["lines"][1]["extended_net"] is None
+    assert projection_document(factories.nine_dgx1().design)["kind"] == "projection"
+
+
+def test_the_bill_of_the_design_document_has_every_field_of_a_quote():
+    found = design_document(priced())["bill"]
+    assert {key: value for key, value in found.items() if key != "lines"} == {
+        "currency": "USD",
+        "list_total": "757200.15",  # 750000.15 + 8 x 900
+        "net_total": "506469.09",  # 500025.09 + 8 x 805.50
+        "deal_discount_percent": "3",
+        "total": "491275.02",  # less 15194.0727
+        "total_is_complete": True,
+        "one_off": "500025.09",
+        "recurring": "6444.00",
+        "yearly": "2148.00",
+        "valid_until": None,
+        "longest_lead_weeks": 16,
+        "unpriced": [],
+        "warnings": ["DGX-1: end of sale 2020-03-31"],
+    }
+    first = found["lines"][0]
+    assert (first["group"], first["status"], first["change"]) == ("cluster", "computed", None)
+    assert (first["discount_percent"], first["unit_net_price"]) == ("33.33", "166675.03")
+    assert (first["term_months"], first["lead_time_weeks"]) == (None, 16)
+    assert (first["power_max_w"], first["power_typical_w"]) == (1764.0, 1300.0)
+    assert (first["rack_units"], first["weight_kg"]) == (4.0, 76.66)
+
+
+def test_a_sum_of_which_nothing_is_known_is_null_in_the_design_document():
+    found = design_document(factories.one_c4140())["bill"]
+    assert (found["total"], found["list_total"], found["net_total"]) == (None, None, None)
+    assert not found["total_is_complete"]
+
+
+# --- whole or not at all
+
+
+def test_files_are_written_and_replaced(tmp_path):
+    folder = tmp_path / "out" / "deep"
+    assert write_whole(folder, {"a.txt": b"1", "b.txt": b"2"}) == [folder / "a.txt", folder / "b.txt"]
+    write_whole(folder, {"a.txt": b"3"})
+    assert (folder / "a.txt").read_bytes() == b"3"
+    assert sorted(path.name for path in folder.iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_new_files_are_as_readable_as_any_other(tmp_path):
+    mask = os.umask(0o022)
+    try:
+        (path,) = write_whole(tmp_path, {"a.txt": b"1"})
+    finally:
+        os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_nothing_is_written_when_one_file_cannot_be(tmp_path):
+    (tmp_path / "b.txt").mkdir()
+    (tmp_path / "a.txt").write_bytes(b"old")
+    with pytest.raises(OutputError, match=r"b\.txt: cannot be written: "):
+        write_whole(tmp_path, {"a.txt": b"new", "b.txt": b"new"})
+    assert (tmp_path / "a.txt").read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path):
+    (tmp_path / "out").write_bytes(b"")
+    with pytest.raises(OutputError, match=r"out: cannot be written: "):
+        write_whole(tmp_path / "out", {"a.txt": b"1"})
+
+
+@pytest.mark.parametrize("name", ["../a", "a/b", "", ".."])
+def test_file_names_stay_in_the_folder(name, tmp_path):
+    with pytest.raises(OutputError, match="is not a plain file name"):
+        write_whole(tmp_path, {name: b"1"})

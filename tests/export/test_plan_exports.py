@@ -1,0 +1,290 @@
+"""Files of the building plan, read back: cable list, power list, racks, facility, design document."""
+
+import csv
+import io
+import json
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from sizer.documents import write_documents
+from sizer.export.design_json import design_document, to_json
+from sizer.export.netbox import netbox_files, netbox_zip
+from sizer.export.tables.cable_colours import cable_colour
+from sizer.export.tables.cable_table import cables_csv
+from sizer.export.tables.csv_bill import bill_csv
+from sizer.export.tables.expansion_table import growth_sheet
+from sizer.export.tables.plan_tables import plan_sheets
+from sizer.export.text import FORMULA_STARTS
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests.plan_designs import CATALOG, DESIGNS, answer, cables, every_design, laid_out, sheets
+
+# --- cable list
+
+
+def test_the_dell_design_has_the_links_of_the_guide():
+    """Architecture guide: three FDR links carry four 40 GbE ports; two internal networks, one port of each node."""
+    got = Counter((row["Network"].split(",")[0], row["Speed"]) for row in cables("dell"))
+    assert got == {
+        ("compute fabric", "EDR InfiniBand"): 4 + 1,  # C4140 and the head node
+        ("compute fabric", "FDR InfiniBand"): 3,
+        ("storage front end", "40 GbE"): 4,
+        ("storage back end", "40 GbE"): 8,
+        # Host port and BMC of five servers; by assumption also four storage nodes, two switches, two back-end switches.
+        ("management", "1 GbE"): 10 + 4 + 4,
+    }
+
+
+@every_design
+def test_as_many_cables_as_the_plan_joins_and_the_bill_buys(name):
+    result = answer(name)
+    rows = cables(name)
+    assert len(rows) == len({row["Cable"] for row in rows}) == result.design.plan.n_links
+    # A link takes one cable, or a transceiver at each end and a fibre.
+    pieces = sum(3 if "transceiver" in row["Medium"] else 1 for row in rows)
+    assert pieces == sum(line.quantity for line in result.design.bill.lines if line.category == "cable and optic")
+
+
+@every_design
+def test_no_port_takes_two_cables(name):
+    ends = Counter((row[f"{side}-Node Name"], row[f"{side}-Port"]) for row in cables(name) for side in ("A", "Z"))
+    assert set(ends.values()) <= {1}
+
+
+@every_design
+def test_both_ends_stand_where_the_elevation_has_them(name):
+    places = {row["Device"]: (row["Rack"], str(row["Lowest U"])) for row in sheets(name)["Elevations"]}
+    for row, typed in zip(cables(name), sheets(name)["Cables"], strict=True):
+        for side in ("A", "Z"):
+            node = row[f"{side}-Node Name"]
+            if node == "customer LAN":
+                assert (row["A-Rack"], row["A-U"]) == ("", "")
+                assert "by others" in row["Note"]
+            else:
+                assert (typed[f"{side}-Rack"], row[f"{side}-U"]) == places[node]
+
+
+@every_design
+def test_labels_name_both_ends_and_no_cable_is_shorter_than_its_way(name):
+    for row in cables(name):
+        ends = [f"{row[f'{side}-Node Name']}:{row[f'{side}-Port']}" for side in ("A", "Z")]
+        assert row["A label"].split(" / ") == ends
+        assert row["Z label"].split(" / ") == ends[::-1]
+        assert float(row["Routed length (m)"]) <= float(row["Cable length (m)"])
+
+
+def test_routed_lengths_round_up_to_a_tenth():
+    links = answer("two levels").design.plan.connections
+    for row, link in zip(cables("two levels"), links, strict=True):
+        shown = float(row["Routed length (m)"])
+        assert link.length_m <= shown + 1e-6
+        assert shown - link.length_m < 0.1 + 1e-6
+
+
+def test_a_network_keeps_its_colour_and_shares_it_with_no_other():
+    seen = {}
+    for name in DESIGNS:
+        for row in cables(name):
+            assert seen.setdefault(row["Network"], row["Colour"]) == row["Colour"]
+    rails = [f"compute fabric, rail {number}" for number in range(1, 11)]
+    others = ["storage front end", "storage back end, a", "storage back end, b", "management"]
+    codes = [cable_colour(network).code for network in (*rails, *others)]
+    assert len(set(codes)) == len(codes)
+
+
+def test_ends_are_hosts_and_switches_as_cable_validation_tools_want():
+    kinds = {row["A-Node Name"].split("-")[0]: row["A-Type"] for row in cables("dell")}
+    assert kinds == {"gpu": "Host", "head": "Host", "storage": "Host", "leaf": "Switch", "gateway": "Switch"} | {
+        "back": "Switch"
+    }
+    assert {row["Z-Type"] for row in cables("dell")} == {"Switch"}
+
+
+# --- power, racks, facility
+
+
+def inlets_of(name):
+    """Inlets of everything that is there from the start, by the catalogue."""
+    total = Counter()
+    for device in answer(name).design.plan.devices:
+        inlets = CATALOG.device(device.item).power_inlets
+        if device.status != "reserved" and inlets is not None:
+            total[device.name] = inlets.value
+    return total
+
+
+@every_design
+def test_every_inlet_and_every_outlet_stand_once_in_the_power_list(name):
+    rows = sheets(name)["Power"]
+    assert Counter(row["Device"] for row in rows if row["Inlet"]) == inlets_of(name)
+    assert len({(row["Device"], row["Inlet"]) for row in rows}) == len(rows)
+    outlets = [(row["PDU"], row["Outlet kind"], row["Outlet"]) for row in rows if row["PDU"]]
+    assert len(set(outlets)) == len(outlets)
+
+
+@every_design
+def test_one_side_carries_the_rack(name):
+    watts = Counter()
+    for row in sheets(name)["Power"]:
+        watts[row["Rack"], row["Side"]] += row["Draw, other side lost (W)"] or 0
+    for rack in sheets(name)["Racks"]:
+        for side in ("A", "B"):
+            if rack["Kind"] == "new":
+                assert rack[f"{side} alone (W)"] == pytest.approx(watts[rack["Rack"], side], abs=1)
+                assert rack[f"{side} alone (W)"] <= rack[f"{side} carries (W)"]
+
+
+def test_inlets_without_a_published_number_are_asked_for():
+    rows = [row for row in sheets("rails")["Power"] if row["Inlet"] is None]
+    assert {row["Device"].split("-")[0] for row in rows} == {"storage"}
+    assert all("ask the vendor" in row["Note"] for row in rows)
+
+
+@every_design
+def test_rack_units_add_up(name):
+    panels = pdus = 0
+    for rack in sheets(name)["Racks"]:
+        if rack["Kind"] == "new":
+            assert rack["Used (U)"] + rack["Reserved (U)"] + rack["Empty (U)"] == rack["Height (U)"]
+            assert rack["Blanking panels"] == rack["Empty (U)"] + rack["Reserved (U)"]
+            panels += rack["Blanking panels"]
+            pdus += rack["PDUs"]
+    bought = {line.item: line.quantity for line in answer(name).design.bill.lines}
+    assert panels == bought.get("blanking-panel-1u", 0)
+    assert pdus == bought.get("ap8886", 0)
+
+
+@every_design
+def test_an_elevation_fills_its_rack_from_top_to_bottom(name):
+    racks = {row["Rack"]: row for row in sheets(name)["Racks"]}
+    for rack, facts in racks.items():
+        rows = [row for row in sheets(name)["Elevations"] if row["Rack"] == rack]
+        for upper, lower in pairwise(rows):
+            assert lower["Highest U"] < upper["Lowest U"]
+        assert all(row["Highest U"] - row["Lowest U"] + 1 == row["Height (U)"] for row in rows)
+        if facts["Kind"] == "new":
+            assert sum(row["Height (U)"] for row in rows) == facts["Height (U)"]
+
+
+def test_facility_of_the_dell_design():
+    """By hand from the data sheets; the guide's S3048-ON has no published draw."""
+    max_w = 4 * 2000 + 1100 + 1764 + 460 + 231 + 2 * 635
+    kg = 4 * 22.225 + 33.1 + 77 + 11.0 + 11.1 + 2 * 11.1 + 11.1 + 134.09
+    rows = {row["Quantity"]: row for row in sheets("dell")["Facility"]}
+    assert (rows["Draw, maximum"]["Value"], rows["Draw, maximum"]["Reads"]) == (max_w, "at least")
+    assert rows["Heat at the maximum"]["Value"] == round(max_w * 3.412142)
+    assert rows["Weight"]["Value"] == round(kg, 1)
+    assert rows["Rack units in use"]["Value"] == 4 + 2 + 4 + 5
+    typical_w = rows["Draw, typical"]["Value"]
+    assert rows["Energy a year"]["Value"] == round(typical_w * 1.5 * 8.760)
+    facility = next(sheet for sheet in plan_sheets(answer("dell"), CATALOG) if sheet.title == "Facility")
+    assert any("S3048-ON" in note for note in facility.notes)
+    (rack,) = sheets("dell")["Racks"]
+    # A cabinet of 0.6 m x 1.2 m stands on two tiles.
+    assert rack["Per floor tile (kg)"] == round(kg / 2, 1)
+    assert rack["Weight is"] == "known"
+    assert rack["Power is"] == "at least"
+
+
+def test_what_nobody_has_weighed_leaves_a_least_weight():
+    (rack,) = sheets("unweighed")["Racks"]
+    assert rack["Weight is"] == "at least"
+    rows = {row["Quantity"]: row for row in sheets("unweighed")["Facility"]}
+    assert rows["Weight"]["Reads"] == "at least"
+    open_ones = {row["Item"] for row in sheets("unweighed")["Elevations"] if "weight not known" in row["Note"]}
+    assert open_ones == {"HNAS"}
+
+
+def test_a_link_of_two_transceivers_and_a_fibre_names_all_three():
+    rows = [row for row in cables("spread") if row["Medium"] == "transceivers and fibre"]
+    assert rows
+    for row in rows:
+        assert row["SKU"].startswith("2 × ")
+        assert row["Item"].startswith("2 × ")
+        assert " + 1 × " in row["Item"]
+
+
+def test_energy_without_a_pue_is_that_of_the_equipment():
+    rows = {row["Quantity"]: row for row in sheets("weka")["Facility"]}
+    assert "IT equipment only" in rows["Energy a year"]["Note"]
+
+
+@every_design
+def test_numeric_columns_hold_numbers_and_the_others_text(name):
+    for sheet in plan_sheets(answer(name), CATALOG):
+        assert sheet.numeric <= set(sheet.heads)
+        for row in sheet.rows:
+            for head, cell in zip(sheet.heads, row, strict=True):
+                assert isinstance(cell, int | float | None if head in sheet.numeric else str), (sheet.title, head)
+
+
+# --- documents
+
+
+def test_growth_lists_what_is_added_and_every_link_that_moves():
+    """Leaving one 36-port switch (30 servers to 45): 13 of 31 links hang on ports that become uplinks."""
+    plan = laid_out("c4140", "nfs-generic", "edr", 30, 0)
+    sheet = growth_sheet(plan, CATALOG)
+    rows = [dict(zip(sheet.heads, row, strict=True)) for row in sheet.rows if row[0] == 45]
+    moved = [row for row in rows if row["What"] == "link moves" and row["Network"] == "compute fabric"]
+    assert len(moved) == 30 + 1 - 18
+    assert all(int(row["Was at"].split()[-1]) > 18 for row in moved)
+    added = {row["Device"]: row["Number"] for row in rows if row["What"] == "added"}
+    assert added["GPU server: C4140"] == 15
+
+
+def test_both_lists_are_among_the_documents(tmp_path):
+    paths, remark = write_documents(answer("dell"), CATALOG, tmp_path, ("cables", "netbox"))
+    assert [path.name for path in paths] == ["cables.csv", "netbox.zip"]
+    assert remark == ""
+    assert paths[0].read_bytes() == cables_csv(answer("dell"), CATALOG)
+
+
+# --- hostile names
+
+
+def test_nothing_that_a_user_typed_is_calculated_or_steers_a_terminal():
+    files = {**netbox_files(answer("hostile"), CATALOG), "cables.csv": cables_csv(answer("hostile"), CATALOG)}
+    for name, data in files.items():
+        text = data.decode("utf-8-sig")
+        assert not any(ord(char) < 32 and char not in "\r\n" for char in text), name
+        if name.endswith(".csv"):
+            for row in csv.reader(io.StringIO(text, newline="")):
+                assert not any(cell.startswith(FORMULA_STARTS) for cell in row), row
+
+
+# --- the same again
+
+
+def test_equal_requests_give_equal_bytes():
+    again = size(SizingRequest.from_dict(DESIGNS["hostile"]), CATALOG)
+    assert cables_csv(again, CATALOG) == cables_csv(answer("hostile"), CATALOG)
+    assert netbox_zip(again, CATALOG) == netbox_zip(answer("hostile"), CATALOG)
+
+
+def test_a_design_made_again_from_its_own_file_gives_the_same_lists():
+    result = answer("hostile")
+    request = SizingRequest.from_text(to_json(design_document(result)), "json")
+    again = size(request, CATALOG)
+    assert bill_csv(again) == bill_csv(result)
+    assert cables_csv(again, CATALOG) == cables_csv(result, CATALOG)
+
+
+@every_design
+def test_the_design_document_places_every_device_and_counts_every_link(name):
+    plan = json.loads(to_json(design_document(answer(name))))["plan"]
+    found = {}
+    for rack in plan["racks"]:
+        for group in rack["devices"]:
+            for device, unit in group["units"].items():
+                found[device] = (rack["name"], unit, group["item"], group["status"])
+    laid = answer(name).design.plan
+    assert found == {one.name: (laid.racks[one.rack].name, one.unit, one.item, one.status) for one in laid.devices}
+    assert plan["links"] == Counter(row["Network"] for row in cables(name))
+    bought = Counter()
+    for line in answer(name).design.bill.lines:
+        if line.category == "cable and optic":
+            bought[line.item] += line.quantity
+    assert plan["cable_items"] == bought

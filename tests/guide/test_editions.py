@@ -1,0 +1,465 @@
+"""The forms of the guide: looks, metadata, attachments, hostile texts, and what a page may load."""
+
+import dataclasses
+import io
+import json
+import re
+import sys
+import threading
+import time
+import zipfile
+import zlib
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from sizer import documents
+from sizer.base.errors import ReportError, RequestError
+from sizer.base.resources import data_dir
+from sizer.cli import main
+from sizer.guide.edition import FULL, SHORT, Edition, named
+from sizer.guide.pdf import render
+from sizer.guide.pdf.attachments import clean_name
+from sizer.guide.pdf.progress import WhenSlow
+from sizer.guide.profile import PLAIN, Profile
+from sizer.workload.quote import Quote
+from tests import answers, factories
+
+MM = 72 / 25.4
+# Text ends where the margin begins: 22 mm on either side of the guide (guide.css), a point for letters that lean over.
+MARGIN_PT = 22 * MM - 1
+LONG = "W" * 300  # longer than a request takes, so that nothing shorter can overflow either
+HOSTILE = "<script>alert(1)</script>{{7*7}}"
+
+needs_summary = pytest.mark.skipif(
+    not (data_dir("reports") / "summary.html").is_file(), reason="reports/summary.html is not written yet"
+)
+
+
+def needs_engine() -> None:
+    """Skip where no PDF can be made."""
+    if render.weasyprint_state() is not None:
+        pytest.skip(str(render.weasyprint_state()))
+
+
+def unpacked(pdf: bytes) -> bytes:
+    """Bytes of a PDF with all its packed streams opened, pictures and fonts included."""
+    parts = [pdf]
+    for found in re.finditer(rb"stream\r?\n", pdf):
+        try:
+            parts.append(zlib.decompressobj().decompress(pdf[found.end() :]))
+        except zlib.error:
+            continue
+    return b"\n".join(parts)
+
+
+# --- editions
+
+
+def test_a_page_is_made_once_for_each_edition(monkeypatch):
+    made: list[tuple[object, Edition]] = []
+
+    def page(result, catalog, edition):
+        made.append((result, edition))
+        return f"page {len(made)}"
+
+    monkeypatch.setattr(render, "_made", page)
+    monkeypatch.setattr(render, "_last", None)
+    one, other, catalog = factories.nine_dgx1(), factories.one_c4140(), factories.catalog()
+    looks = Edition("full", Profile(company="A"))
+    for edition in (FULL, SHORT, FULL, looks, Edition("full", Profile(company="A"))):
+        render._page(one, catalog, edition)
+    assert [edition for _, edition in made] == [FULL, SHORT, looks]
+    render._page(other, catalog, FULL)
+    render._page(one, catalog, FULL)
+    assert len(made) == 5
+
+
+def test_the_customer_of_a_profile_stands_in_every_document():
+    result = factories.nine_dgx1()
+    assert named(result, PLAIN) is result
+    changed = named(result, Profile(customer="Other Ltd"))
+    assert (changed.request.customer, changed.design) == ("Other Ltd", result.design)
+    assert named(changed, Profile(customer="Other Ltd")) is changed
+    data = documents.document(result, factories.catalog(), "design", Profile(customer="Other Ltd"))
+    assert json.loads(data)["request"]["customer"] == "Other Ltd"
+
+
+def test_only_an_archive_holds_files():
+    with pytest.raises(ValueError, match="only an archive holds attachments"):
+        render.guide_pdf(factories.one_c4140(), factories.catalog(), FULL, {"design.json": b"{}"})
+
+
+@pytest.mark.parametrize(
+    ("name", "clean"),
+    [
+        ("design.json", "design.json"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\secrets\\a b.xlsx", "a-b.xlsx"),
+        ("<b>\u202e山.json", "b-.json"),
+        ("..", "file"),
+        ("", "file"),
+        ("x" * 200 + ".json", "x" * 75 + ".json"),
+    ],
+)
+def test_attachments_have_plain_names(name, clean):
+    assert clean_name(name) == clean
+
+
+# --- what a page may load
+
+REFUSED = [
+    "file:///etc/passwd",
+    "FILE:/etc/passwd",
+    "file://host/share/x",
+    "http://example.org/x.png",
+    "https://example.org/x.css",
+    "ftp://example.org/x",
+    "//host/x",
+    "\\\\host\\x",
+    "/etc/passwd",
+    "../guide.css",
+    "asset:../guide.css",
+    "asset:Inter-Regular.ttf/../x",
+    "attached:design.json",
+    "javascript:alert(1)",
+    "data:text/html;base64,PGI+",
+    "data:text/css,b{}",
+    "data:image/svg+xml;base64,PHN2Zy8+",
+    "data:image/png,plain",
+    "DATA:image/png;base64,AAAA",
+]
+
+
+@pytest.mark.pdf
+@pytest.mark.parametrize("url", REFUSED)
+def test_nothing_is_fetched_but_shipped_fonts_and_pictures_inside_the_page(url):
+    needs_engine()
+    with pytest.raises(ValueError, match="the guide may not load"):
+        render._fetcher().fetch(url)
+    # Joined with the address of the page, as WeasyPrint does for relative ones.
+    from weasyprint.urls import url_join
+
+    with pytest.raises(ValueError, match="the guide may not load"):
+        render._fetcher().fetch(url_join("asset:", url, allow_relative=True, context=""))
+
+
+@pytest.mark.pdf
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<img src="file:///etc/passwd" alt="x">',
+        '<img src="//host/x.png" alt="x">',
+        '<img src="\\\\host\\x.png" alt="x">',
+        '<img src="/etc/passwd" alt="x">',
+        '<link rel="stylesheet" href="https://example.org/x.css">',
+        "<style>@import url(http://example.org/x.css);</style>",
+        "<style>body { background: url(ftp://example.org/x.png) }</style>",
+        '<style>@font-face { font-family: X; src: url("http://example.org/x.ttf") }</style>',
+        '<object data="file:///etc/passwd"></object>',
+        '<embed src="file:///etc/passwd">',
+        '<svg width="9" height="9"><image href="file:///etc/passwd" width="9" height="9"/></svg>',
+        '<a rel="attachment" href="file:///etc/passwd">x</a>',
+        '<link rel="attachment" href="file:///etc/passwd">',
+    ],
+)
+def test_a_page_that_asks_for_more_ends_with_a_sentence(body):
+    needs_engine()
+    with pytest.raises(ReportError, match=r"^a template of the guide is damaged: the guide may not load \S+$"):
+        render._pdf(f'<html lang="en"><head><title>x</title></head><body>{body}</body></html>')
+
+
+@pytest.mark.pdf
+def test_a_long_refused_address_is_cut():
+    needs_engine()
+    with pytest.raises(ReportError) as error:
+        render._pdf(f'<html lang="en"><title>x</title><img alt="" src="http://{"x" * 5000}/"></html>')
+    assert len(str(error.value)) < 200
+
+
+# --- progress
+
+
+@pytest.mark.pdf
+def test_progress_is_told_in_words_and_only_to_who_asked():
+    needs_engine()
+    page = '<html lang="en"><title>x</title><body><p>1</p><p style="break-before: page">2</p></body></html>'
+    told: list[str] = []
+    from sizer.guide.pdf.progress import steps_told
+
+    with steps_told(told.append):
+        render._pdf(page)
+        other = threading.Thread(target=render._pdf, args=(page,))
+        other.start()
+        other.join()
+    render._pdf(page)
+    assert told == ["reading", "laying out", "drawing"]
+
+
+def test_quick_work_is_quiet_and_slow_work_is_told_from_then_on():
+    shown: list[tuple[str, str]] = []
+    begun = threading.Event()
+
+    def show(file: str, word: str) -> None:
+        shown.append((file, word))
+        begun.set()
+
+    with WhenSlow(show, patience_s=60) as tell:
+        tell("guide.pdf", "reading")
+    assert shown == []
+    with WhenSlow(show, patience_s=0.05) as tell:
+        tell("guide.pdf", "reading")
+        tell("guide.pdf", "laying out")
+        assert begun.wait(timeout=30)
+        tell("guide.pdf", "drawing")
+    assert shown == [("guide.pdf", "laying out"), ("guide.pdf", "drawing")]
+    time.sleep(0.1)
+    tell("guide.pdf", "too late")
+    assert len(shown) == 3  # the caller still has the say; only the clock is stopped
+
+
+# --- the summary: the cheapest real document
+
+
+@pytest.fixture(scope="module")
+def branded() -> Profile:
+    """A profile with everything, on the American sheet."""
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.new("RGB", (60, 20), "#8a1c1c").save(stream, format="PNG")
+    text = f"""
+company = "Muster <b>& Söhne</b>"
+customer = "{HOSTILE} 山田 שלום (مرحبا)"
+accent = "#8a1c1c"
+banner = "#102040"
+legal = "Not an offer. {HOSTILE}"
+confidentiality = "Confidential"
+contact = "sales@example.org"
+paper = "letter"
+locale = "en-US"
+"""
+    return Profile.from_text(text, logo=stream.getvalue())
+
+
+@needs_summary
+@pytest.mark.pdf
+def test_summary_is_one_branded_page_with_its_metadata(branded):
+    needs_engine()
+    import pypdfium2
+
+    words: list[str] = []
+    edition = Edition("summary", branded)
+    pdf = render.guide_pdf(factories.nine_dgx1(), factories.catalog(), edition, progress=words.append)
+    assert words == ["writing", "reading", "laying out", "drawing"]
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        assert len(document) == 1
+        assert document[0].get_size() == (612, 792)  # 8.5 by 11 inches
+        told = document.get_metadata_dict()
+        assert told["Author"] == "Muster <b>& Söhne</b>"
+        assert HOSTILE in told["Title"]
+        assert "山田 שלום" in told["Title"]  # no font is needed to say it
+        assert told["CreationDate"] == told["ModDate"] == "D:20190301"
+        assert HOSTILE in document[0].get_textpage().get_text_range().replace("\r\n", "")
+    finally:
+        document.close()
+    inside = unpacked(pdf)
+    assert b"<pdfuaid:part>1" in inside or b'pdfuaid:part="1"' in inside
+    assert b"/StructTreeRoot" in inside
+    assert b"/Lang (en-US)" in inside
+    # The same again, but for nothing.
+    assert render.guide_pdf(factories.nine_dgx1(), factories.catalog(), edition) == pdf
+
+
+@needs_summary
+@pytest.mark.pdf
+def test_an_archive_holds_its_data(branded):
+    needs_engine()
+    import pypdfium2
+
+    files = {"design.json": b'{"kind": "design"}', "../bom.xlsx": b"PK"}
+    edition = Edition("summary", is_archive=True)
+    pdf = render.guide_pdf(factories.nine_dgx1(), factories.catalog(), edition, files)
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        found = [document.get_attachment(number) for number in range(document.count_attachments())]
+        got = {one.get_name(): bytes(one.get_data()) for one in found}
+        assert got == {"design.json": b'{"kind": "design"}', "bom.xlsx": b"PK"}
+        assert document[0].get_size() == pytest.approx((595.28, 841.89), abs=0.01)  # ISO 216, A4
+    finally:
+        document.close()
+    inside = unpacked(pdf)
+    for said in (
+        b'pdfaid:part="3"',
+        b'pdfaid:conformance="B"',
+        b"/AFRelationship /Source",
+        b"/AFRelationship /Data",
+        b"/application#2fjson",
+        b"/application#2fvnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        b"D:20190301000000Z",
+        b"/OutputIntents",
+    ):
+        assert said in inside, said
+    assert render.guide_pdf(factories.nine_dgx1(), factories.catalog(), edition, files) == pdf
+    plain = render.guide_pdf(factories.nine_dgx1(), factories.catalog(), Edition("summary", is_archive=True))
+    assert b"/EmbeddedFile" not in unpacked(plain)
+
+
+# --- hostile texts
+
+
+def hostile_result():
+    """An answer whose every name is too long to stand in a line."""
+    result = answers.sized("small-team")
+    quote = Quote().model_copy(update=dict.fromkeys(("number", "revision", "prepared_for", "prepared_by"), LONG))
+    workload = result.request.workload[0].model_copy(update={"name": LONG})
+    request = result.request.model_copy(
+        update={"title": LONG, "customer": LONG, "quote": quote, "workload": (workload,)}
+    )
+    works = tuple(dataclasses.replace(one, workload=workload) for one in result.design.workloads)
+    return dataclasses.replace(
+        result, request=request, design=dataclasses.replace(result.design, workloads=works), verdict=f"{LONG}."
+    )
+
+
+@pytest.mark.pdf
+def test_long_names_wrap_inside_the_column():
+    needs_engine()
+    import pypdfium2
+
+    profile = Profile(company=LONG[:120], legal=LONG, contact=LONG[:120], confidentiality=LONG[:40], paper="letter")
+    document = pypdfium2.PdfDocument(render.guide_pdf(hostile_result(), answers.catalog(), Edition("short", profile)))
+    try:
+        beyond = []
+        for number, page in enumerate(document, 1):
+            text, (width, _) = page.get_textpage(), page.get_size()
+            for place in range(text.count_chars()):
+                left, _, right, _ = text.get_charbox(place)
+                inside = left >= MARGIN_PT and right <= width - MARGIN_PT
+                if not inside and not text.get_text_range(place, 1).isspace():
+                    beyond.append((number, text.get_text_range(max(0, place - 30), 31)))
+                    break
+        assert beyond == []
+        assert sum(page.get_textpage().get_text_range().count("W") for page in document) > 2000
+    finally:
+        document.close()
+
+
+def test_hostile_texts_of_a_profile_are_text():
+    profile = Profile(company=HOSTILE, customer=HOSTILE, legal=HOSTILE, contact=HOSTILE, confidentiality=HOSTILE)
+    page = render.guide_html(answers.sized("small-team"), answers.catalog(), Edition("full", profile))
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}" in page
+
+
+# --- the set of documents
+
+
+def test_the_usual_documents_are_all_but_the_archive(tmp_path, monkeypatch):
+    asked: list[tuple[Edition, tuple[str, ...]]] = []
+
+    def pdf(result, catalog, edition, attachments, progress):
+        asked.append((edition, tuple(attachments)))
+        if progress is not None:
+            progress("drawing")
+        return b"%PDF"
+
+    monkeypatch.setattr(documents, "guide_pdf", pdf)
+    monkeypatch.setattr(documents, "guide_html", lambda *given: given[2].form)
+    told: list[tuple[str, str]] = []
+    looks = Profile(company="A")
+    paths, remark = documents.write_documents(
+        *(factories.one_c4140(), factories.catalog(), tmp_path),
+        profile=looks,
+        progress=lambda file, word: told.append((file, word)),
+    )
+    assert [path.name for path in paths] == [documents.FORMATS[kind] for kind in documents.USUAL]
+    assert {"guide.pdf", "guide-full.pdf", "summary.pdf", "guide.html"} <= {path.name for path in paths}
+    assert "guide-archive.pdf" not in {path.name for path in paths}
+    assert remark == ""
+    assert asked == [(Edition(form, looks), ()) for form in ("short", "full", "summary")]
+    assert (tmp_path / "guide.html").read_text() == "full"
+    assert ("summary.pdf", "drawing") in told
+    assert [file for file, word in told if not word] == [path.name for path in paths]
+    documents.document(factories.one_c4140(), factories.catalog(), "archive", looks)
+    assert asked[-1] == (Edition("full", looks, is_archive=True), ("design.json", "bom.xlsx"))
+
+
+def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch):
+    result = factories.one_c4140()
+    copies: list[object] = []
+
+    def copy(given):
+        copies.append(given)
+        return dataclasses.replace(given, verdict="for the customer")
+
+    monkeypatch.setattr(documents, "without_internals", copy)
+    seen: list[str] = []
+    monkeypatch.setattr(documents, "guide_html", lambda *given: seen.append(given[0].verdict) or "")
+    documents.write_documents(*(result, factories.catalog(), tmp_path, ("design", "html", "xlsx")), customer_copy=True)
+    assert copies == [result]
+    assert seen == ["for the customer"]
+    assert json.loads((tmp_path / "design.json").read_text())["verdict"] == "for the customer"
+    assert zipfile.is_zipfile(tmp_path / "bom.xlsx")
+
+
+def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(render, "weasyprint_state", lambda: "PDFs need the Pango library.")
+    paths, remark = documents.write_documents(
+        factories.one_c4140(), factories.catalog(), tmp_path, ("csv", "pdf", "pdf-full", "summary", "archive")
+    )
+    assert [path.name for path in paths] == ["bom.csv"]
+    assert remark == "PDFs need the Pango library."
+
+
+def test_unknown_documents_are_refused():
+    with pytest.raises(RequestError, match=r"--formats: unknown document 'pfd'; did you mean 'pdf'\?; known: design,"):
+        documents.known_kinds(["xlsx", "pfd"], "--formats")
+    with pytest.raises(RequestError, match="names no document"):
+        documents.known_kinds([])
+    assert documents.known_kinds(["pdf", "csv", "pdf"]) == ("pdf", "csv")
+
+
+# --- the command line
+
+EXAMPLE = data_dir("examples") / "dgx1-f800-resnet50.toml"
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    """Status and what a command prints on stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    status: object = 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["sizer", *map(str, arguments)])
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code
+    return int(str(status or 0)), out.getvalue(), err.getvalue()
+
+
+def test_what_to_write_is_checked_before_the_work(tmp_path: Path):
+    status, _, err = run("size", EXAMPLE, "--out", tmp_path / "out", "--formats", "pdf,bill")
+    assert (status, err.startswith("sizer: --formats: unknown document 'bill'")) == (2, True), err
+    assert "known: design, xlsx" in err
+    status, _, err = run("size", EXAMPLE, "--archive")
+    assert (status, "say where with --out" in err) == (2, True), err
+    (tmp_path / "profile.toml").write_text('accent = "#FFFF00"\nlogo = "../x.png"\n')
+    status, _, err = run("size", EXAMPLE, "--profile", tmp_path / "profile.toml")
+    assert (status, "profile.toml: accent: '#FFFF00'" in err) == (2, True), err
+    assert not (tmp_path / "out").exists()
+
+
+def test_documents_are_chosen_branded_and_free_of_internals(tmp_path: Path):
+    (tmp_path / "profile.toml").write_text('customer = "Other Ltd"\n')
+    status, out, err = run(
+        *("size", EXAMPLE, "--out", tmp_path / "out", "--formats", "csv, design", "--json"),
+        *("--profile", tmp_path / "profile.toml", "--customer-copy"),
+    )
+    assert status == 0, err
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"bom.csv", "design.json"}
+    design = json.loads(out)
+    assert design == json.loads((tmp_path / "out" / "design.json").read_text())
+    assert design["request"]["customer"] == "Other Ltd"

@@ -1,0 +1,372 @@
+"""The guide: words, charts, drawings and pages. Golden text lies in tests/golden; a diff there is a changed answer."""
+
+import dataclasses
+import html
+import re
+import xml.etree.ElementTree as ET
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from sizer.base.errors import ReportError
+from sizer.base.estimate import Estimate
+from sizer.catalog.labels import joined
+from sizer.drawings.datapath import datapath
+from sizer.drawings.palette import DARK, LIGHT
+from sizer.drawings.parts import box_labels
+from sizer.drawings.shapes import Drawing, text_width, wrapped
+from sizer.drawings.svg import write_svg
+from sizer.drawings.topology import topology
+from sizer.guide.edition import Edition, Form
+from sizer.guide.pdf import render
+from sizer.present import charts, words
+from sizer.present.charting import chart_svg
+from sizer.present.theme import css_variables, streamlit_theme
+from sizer.sizing.result import STAGES
+from tests import factories
+from tests.answers import ROOT, catalog, sized
+
+GOLDEN = ROOT / "tests" / "golden"
+NARROW = "\u202f"
+
+
+def plain(text: str) -> str:
+    """Text with ordinary spaces."""
+    return re.sub(r"[\u202f\u00a0]", " ", text)
+
+
+# --- words
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "unit", "text"),
+    [
+        # LOOK: rounded to what the interval supports, half-width to two digits.
+        (52_273.61, 50_400.0, 54_200.0, "images/s", "52 300 ± 1 900 images/s"),
+        (5.907e9, 5.70e9, 6.12e9, "B/s", "5.91 ± 0.21 GB/s"),
+        (4.1 * 3600, 2.9 * 3600, 5.8 * 3600, "s", "4.10 h (2.90 to 5.80)"),
+        (0.46, 0.42, 0.50, "%", "46.0 ± 4.0 %"),
+        (2_940.0, 2_940.0, 2_940.0, "images/s", "2 940 images/s"),
+        (9_996.0, 9_500.0, 10_500.0, "images/s", "10 000 ± 500 images/s"),
+        (np.inf, np.inf, np.inf, "images/s", "not limited"),
+        (0.0, 0.0, 0.0, "B/s", "0 B/s"),
+    ],
+)
+def test_an_estimate_shows_no_more_digits_than_its_interval_supports(value, low, high, unit, text):
+    got = plain(words.estimate(Estimate(np.array(value), np.array(low), np.array(high)), unit))
+    assert got == text.replace("4.10 h (2.90 to 5.80)", "4.1 h (2.9 to 5.8)")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.97, "97 %"), (0.075, "7.5 %"), (0.9999, "over 99 %"), (1.0, "100 %"), (0.0, "0 %"), (0.03, "3 %")],
+)
+def test_a_share_reads_in_percent_and_near_certainty_is_not_certainty(share, text):
+    assert plain(words.percent(share)) == text
+
+
+def test_plurals_and_raw_names():
+    assert plain(words.plural(1, "GPU server")) == "1 GPU server"
+    assert plain(words.plural(2, "leaf switch")) == "2 leaf switches"
+    assert plain(words.plural(2, "chassis")) == "2 chassis"
+    assert words.name("page-cache") == "page cache"
+    assert words.listed(["a", "b", "c"]) == "a, b and c"
+
+
+@pytest.mark.parametrize(
+    ("vendor", "name", "text"),
+    [
+        ("NVIDIA", "DGX-1", "NVIDIA DGX-1"),
+        ("Dell EMC Isilon", "Isilon F800", "Dell EMC Isilon F800"),
+        ("Bright Computing", "Bright Cluster Manager", "Bright Cluster Manager"),
+        ("generic", "Cat6 patch cable", "Cat6 patch cable"),
+        ("", "ResNet-50", "ResNet-50"),
+    ],
+)
+def test_vendor_and_name_say_no_word_twice(vendor, name, text):
+    assert joined(vendor, name) == text
+
+
+# --- colours
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.1, contrast ratio (1.4.3) from relative luminance."""
+
+    def luminance(colour: str) -> float:
+        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_text_and_mark_colours_stand_out(palette):
+    for colour in (palette.ink, palette.muted, palette.accent, palette.other, *palette.stages.values()):
+        assert contrast(colour, palette.background) >= 4.5  # WCAG AA for text
+
+
+def test_one_palette_feeds_style_sheet_and_app():
+    style = css_variables()
+    assert set(LIGHT.stages) == set(STAGES)
+    for key, colour in LIGHT.stages.items():
+        assert f"--stage-{key}: {colour};" in style
+    assert streamlit_theme(DARK)["primaryColor"] == DARK.accent
+
+
+# --- drawings and charts
+
+RESULTS = sorted(factories.ALL)
+
+
+def drawings(name: str) -> list[Drawing]:
+    result = factories.ALL[name]()
+    return [topology(result.design), *(datapath(result.design, one, "images/s") for one in result.design.workloads)]
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_boxes_stay_inside_and_do_not_overlap(name):
+    for drawing in drawings(name):
+        boxes = list(drawing.boxes)
+        for box in boxes:
+            assert box.x >= 0
+            assert box.right <= drawing.width + 0.01
+            assert box.y >= 0
+            assert box.bottom <= drawing.height
+            for label in box_labels(box):
+                assert label.x + text_width(label.text, label.size, semibold=label.semibold) <= box.right
+                assert box.y <= label.y <= box.bottom
+        for i, one in enumerate(boxes):
+            for other in boxes[i + 1 :]:
+                apart_x = one.right <= other.x or other.right <= one.x
+                apart_y = one.bottom <= other.y or other.bottom <= one.y
+                assert apart_x or apart_y, (one.id, other.id)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_links_end_on_boxes_that_exist(name):
+    for drawing in drawings(name):
+        known = {box.id for box in drawing.boxes}
+        for link in drawing.links:
+            assert {link.source, link.target} <= known
+
+
+def test_topology_says_what_is_there():
+    text = write_svg(topology(factories.nine_dgx1().design))
+    for said in ("9 × DGX-1", "gpu-009", "2 × Isilon F800", "storage-02", "2 × D4040"):
+        assert said in text
+    gateway = write_svg(topology(factories.one_c4140().design))
+    # three FDR links serve four nodes (dell-ready-ai-nvidia-2018, page 27)
+    for said in ("SX6036", "3 × FDR 56", "4 × 40 GbE", "gpu-001", "gateway-01"):
+        assert said in gateway
+    single = write_svg(topology(factories.single_server().design))
+    assert "head node" not in single
+    assert "switch" not in single
+
+
+@pytest.mark.parametrize(("name", "palette"), [*((name, LIGHT) for name in RESULTS), ("nine_dgx1", DARK)])
+def test_charts_are_valid_and_draw_with_a_spoken_title(name, palette):
+    result = factories.ALL[name]()
+    design = result.design
+    made = [charts.pareto_chart(result, palette)]
+    for answer in design.workloads:
+        made += [
+            charts.stage_chart(answer, palette),
+            charts.scaling_chart(answer, design.n_gpus, palette),
+            charts.time_chart(answer, palette),
+        ]
+    for chart in made:
+        if chart is None:
+            continue
+        chart.to_dict()  # validates against the schema
+        svg = chart_svg(chart)
+        root = ET.fromstring(svg)
+        assert root[0].tag.endswith("title")
+        assert root[0].text
+        assert "Gradient" not in svg.replace("Gradient exchange", "")  # invisible in Poppler
+        assert "NaN" not in svg
+
+
+def test_the_title_of_a_chart_is_its_finding():
+    answer = factories.nine_dgx1().design.workloads[0]
+    # 112 500 / 52 300 = 2.15
+    assert plain(charts.stage_finding(answer)) == (
+        "GPU compute limits at 52 300 images/s; host decode would follow at 2.2 times that"
+    )
+
+
+def test_wrapped_text_fits():
+    lines = wrapped("a rather long name of a device with many words", 10, 80, max_lines=2)
+    assert len(lines) == 2
+    assert all(text_width(line, 10) <= 80 for line in lines)
+    assert wrapped("Wortohnejedenzwischenraumdasnichtpasst", 10, 60)[0].endswith("…")
+
+
+# --- pages
+
+
+class Text(HTMLParser):
+    """Text of a page as a reader meets it; a line a block, drawings by their title."""
+
+    BLOCKS = frozenset({"p", "h1", "h2", "h3", "tr", "li", "figcaption", "figure", "div", "title", "dl", "header"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self.skipped = 0
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("style", "svg", "head"):
+            self.skipped += 1
+            label = dict(attrs).get("aria-label") if tag == "svg" else None
+            if label:
+                self.parts.append(f"\n[{label}]\n")
+        elif not self.skipped:
+            self.parts.append("\n" if tag in self.BLOCKS else " | " if tag in ("td", "th") else "")
+
+    def handle_endtag(self, tag):
+        if tag in ("style", "svg", "head"):
+            self.skipped -= 1
+        elif tag in self.BLOCKS and not self.skipped:
+            self.parts.append("\n")
+
+    def handle_data(self, data):
+        if not self.skipped:
+            self.parts.append(data.replace("\n", " "))
+
+
+def text_of(page: str) -> str:
+    """Lines of text of a page."""
+    reader = Text()
+    reader.feed(page)
+    lines = (re.sub(r"[ \t]+", " ", plain(line)).strip(" ") for line in "".join(reader.parts).split("\n"))
+    return "\n".join(line for line in lines if line and line != "|") + "\n"
+
+
+# A cluster on Ethernet, a cluster with local drives that only validates, and a team that needs no cluster.
+EXAMPLES = ("dgx1-f800-resnet50", "apollo-googlenet-inference", "small-team")
+
+
+@cache
+def page(name: str, form: Form) -> str:
+    """The guide of an example as a web page."""
+    return render.guide_html(sized(name), catalog(), Edition(form))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_guide_reads_as_approved(name):
+    got = text_of(page(name, "short"))
+    path = GOLDEN / f"guide-{name}.txt"
+    if not path.exists():
+        path.write_text(got, encoding="utf-8")
+        pytest.fail(f"{path.name} was missing and is written now: read it before it is committed")
+    assert got == path.read_text(encoding="utf-8"), f"read the diff; delete {path.name} and run again to approve it"
+
+
+@pytest.mark.parametrize("form", ["short", "full", "summary"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_guide_prints_no_raw_values(name, form):
+    text = text_of(page(name, form))
+    for raw in ("nan", "None", "inf", "True", "False", "page-cache", "scale-out-nas", "Undefined", "\n| 0 |"):
+        assert not re.search(rf"(?<![A-Za-z-]){re.escape(raw)}(?![A-Za-z-])", text), raw
+    assert "Decimal(" not in text
+
+
+@pytest.mark.parametrize("form", ["short", "full", "summary"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_guide_needs_no_other_file(name, form):
+    text = page(name, form)
+    addresses = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')\s>]+)""", text)
+    assert all(address.startswith(("#", "data:")) for address in addresses)
+    ids = re.findall(r'\sid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    assert {address[1:] for address in addresses if address.startswith("#")} <= set(ids)
+
+
+def test_a_single_server_does_not_read_like_a_cluster():
+    text = text_of(page("small-team", "full"))
+    assert "You do not need a cluster" in text
+    assert text.index("Why no cluster is needed") < text.index("The request as understood")
+    for many in ("between servers against", "Every server", "the scheduler waits", "The head node fails"):
+        assert many not in text, many
+
+
+def test_a_cluster_says_what_it_is_made_of():
+    text = text_of(page("dgx1-f800-resnet50", "full"))
+    for said in (
+        "The unit of the design is a DGX-1",
+        "One leaf switch fails",
+        "Cable schedule and port map",
+        "Subnet plan",
+    ):
+        assert said in text, said
+
+
+def test_the_short_guide_says_nothing_that_the_full_one_does_not():
+    # Chapters have other numbers there, and long lists are cut.
+    short, full = (text_of(page("dgx1-f800-resnet50", form)) for form in ("short", "full"))
+    heads, more = (
+        re.findall(r"^(?:\d+|[A-Z]) (.+)$", text[: text.index("Document control")], re.M) for text in (short, full)
+    )
+    assert len(heads) > 12
+    assert set(heads) < set(more)
+
+
+def test_guide_of_a_hostile_customer_shows_the_text():
+    result = sized("small-team")
+    hostile = '<script>alert("x")</script><img src=file:///etc/passwd>'
+    request = result.request.model_copy(update={"customer": hostile, "title": "{{ 7 * 7 }} & <b>"})
+    for form in ("short", "summary"):
+        text = render.guide_html(dataclasses.replace(result, request=request), catalog(), Edition(form))
+        assert "<script>" not in text
+        assert "<img" not in text
+        assert html.escape("<script>") in text
+        assert "{{ 7 * 7 }} &amp; &lt;b&gt;" in text
+
+
+def test_letters_outside_the_packed_font_get_the_whole_one():
+    result = sized("small-team")
+    request = result.request.model_copy(update={"customer": "Завод"})
+    text = render.guide_html(dataclasses.replace(result, request=request), catalog(), Edition("summary"))
+    assert 'format("truetype")' in text
+    assert 'format("woff2")' in page("small-team", "summary")
+
+
+def test_missing_pango_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(render, "weasyprint_state", lambda: "PDFs need the Pango library; install libpangoft2-1.0-0.")
+    with pytest.raises(ReportError, match=r"^PDFs need the Pango library; install libpangoft2-1\.0-0\.$"):
+        render.guide_pdf(sized("small-team"), catalog())
+
+
+# --- the PDF
+
+
+@pytest.fixture(scope="module")
+def pdf() -> bytes:
+    """The summary as PDF; the longer forms are read page by page by tests/guides."""
+    if render.weasyprint_state() is not None:
+        pytest.skip(str(render.weasyprint_state()))
+    return render.guide_pdf(sized("small-team"), catalog(), Edition("summary"))
+
+
+@pytest.mark.pdf
+def test_the_summary_is_one_page(pdf):
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        assert len(document) == 1
+        text = document[0].get_textpage().get_text_range()
+        assert "You do not need a cluster" in text
+        assert "The answer in numbers" in text
+    finally:
+        document.close()
+
+
+@pytest.mark.pdf
+def test_equal_results_make_equal_pdfs(pdf):
+    assert render.guide_pdf(sized("small-team"), catalog(), Edition("summary")) == pdf

@@ -1,0 +1,272 @@
+"""Profiles: what they may say, and logos from people who mean harm."""
+
+import base64
+import io
+import re
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from PIL import Image, PngImagePlugin
+
+from sizer.base.errors import RequestError
+from sizer.guide.logo import LOGO_PX
+from sizer.guide.profile import PLAIN, Profile
+from sizer.present.theme import LIGHT, contrast_ratio, css_variables
+
+
+def picture(size: tuple[int, int] = (300, 100), kind: str = "PNG", mode: str = "RGB", **more: object) -> bytes:
+    """File of one colour."""
+    stream = io.BytesIO()
+    Image.new(mode, size, 90).save(stream, format=kind, **more)
+    return stream.getvalue()
+
+
+def decoded(uri: str) -> Image.Image:
+    """Picture of a data URI."""
+    head, _, data = uri.partition(",")
+    assert head == "data:image/png;base64"
+    return Image.open(io.BytesIO(base64.b64decode(data)))
+
+
+def folder_with(folder: Path, logo: bytes | None, text: str = 'logo = "logo.png"\n') -> Path:
+    """Profile file in a folder of its own, beside its logo."""
+    (folder / "brand").mkdir()
+    if logo is not None:
+        (folder / "brand" / "logo.png").write_bytes(logo)
+    (folder / "brand" / "profile.toml").write_text(text, encoding="utf-8")
+    return folder / "brand" / "profile.toml"
+
+
+def refusal(text: str, **more: object) -> str:
+    """What a refused profile is told."""
+    with pytest.raises(RequestError) as error:
+        Profile.from_text(text, **more)
+    return str(error.value)
+
+
+# --- fields
+
+
+def test_a_profile_is_read_with_its_logo(tmp_path):
+    path = folder_with(
+        tmp_path,
+        picture(),
+        'company = "Muster & Söhne"\ncustomer = "Завод"\nlogo = "logo.png"\naccent = "#8a1c1c"\nbanner = "#102040"\n'
+        'legal = """First.\nSecond."""\nconfidentiality = "Confidential"\ncontact = "sales@example.org"\n'
+        'paper = "letter"\nlocale = "en-US"\n',
+    )
+    profile = Profile.from_file(path)
+    assert (profile.company, profile.customer, profile.paper, profile.locale) == (
+        "Muster & Söhne",
+        "Завод",
+        "letter",
+        "en-US",
+    )
+    assert profile.legal == "First.\nSecond."
+    assert (profile.accent, profile.palette.accent, profile.banner) == ("#8A1C1C", "#8A1C1C", "#102040")
+    assert decoded(profile.logo_uri).size == (300, 100)
+    assert Profile.from_file(path) == profile
+
+
+def test_without_a_profile_documents_look_as_the_program_does():
+    assert (PLAIN.accent, PLAIN.banner, PLAIN.paper, PLAIN.logo_uri) == (LIGHT.accent, LIGHT.ink, "a4", "")
+    assert PLAIN.palette == LIGHT
+    assert css_variables(PLAIN.palette, PLAIN.banner, PLAIN.paper) == css_variables()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('compny = "A"', ["profile: unknown key 'compny'", "did you mean 'company'?"]),
+        ('paper = "a3"', ["paper = 'a3' is not one of 'a4' or 'letter'"]),
+        ('locale = "xx-XX"', ["locale: 'xx-XX' is not one of en-GB, en-US"]),
+        ('accent = "teal"', ["accent: 'teal' is not a colour such as '#0B6E75'"]),
+        ('accent = "#0B6E7"', ["'#0B6E7' is not a colour"]),
+        ("accent = 7", ["accent = 7"]),
+        # WCAG 2.1: yellow #FFFF00 has a luminance of 0.9278, so 1.05 / 0.9778 = 1.07.
+        ('accent = "#FFFF00"', ["contrast of 1 : 1 with white", "4.5 : 1", "darker"]),
+        # #777777 is the well-known grey just short of 4.5 (4.478).
+        ('banner = "#777777"', ["banner: '#777777' has a contrast of 4.4 : 1 with white"]),
+        ('company = "A\\u0007B"', ["company", "control character U+0007 (character 2)"]),
+        ('customer = "A\\u202Egpj"', ["customer", "U+202E"]),
+        ('company = "A\\nB"', ["company", "one line"]),
+        ('legal = "ends\\u0000"', ["legal", "U+0000"]),
+        (f'company = "{"x" * 121}"', ["company", "at most 120"]),
+        (f'legal = "{"x" * 2001}"', ["legal", "at most 2000"]),
+        (f'confidentiality = "{"x" * 41}"', ["confidentiality", "at most 40"]),
+        ("company = ", ["profile: is not valid TOML"]),
+        ('title = "x"\npaper = "a3"', ["unknown key 'title'", "paper = 'a3'"]),
+        ('_logo_uri = "data:image/png;base64,AAAA"', ["unknown key '_logo_uri'"]),
+        ('logo = "logo.png"', ["logo = 'logo.png' has no folder to be looked for in"]),
+        ('company = "' + "x" * 100_000 + '"', ["more than a profile holds"]),
+    ],
+)
+def test_a_faulty_profile_is_told_what_is_allowed(text, said):
+    message = refusal(text)
+    for words in said:
+        assert words in message
+
+
+def test_a_grey_just_dark_enough_is_taken():
+    # WCAG 2.1: #767676 is the lightest grey with 4.5 : 1 on white (4.54).
+    assert contrast_ratio("#767676", "#FFFFFF") == pytest.approx(4.54, abs=0.005)
+    assert contrast_ratio("#000000", "#FFFFFF") == pytest.approx(21)
+    assert Profile.from_text('accent = "#767676"').accent == "#767676"
+
+
+def test_files_that_are_no_profiles(tmp_path):
+    for name, content, said in (
+        ("profile.json", b"{}", "a profile is a .toml file"),
+        ("binary.toml", b"\xff\xfe", "UTF-8"),
+        ("large.toml", b"#" * 100_001, "larger than a profile"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(RequestError, match=said):
+            Profile.from_file(tmp_path / name)
+    with pytest.raises(RequestError, match="cannot be read"):
+        Profile.from_file(tmp_path / "missing.toml")
+    with pytest.raises(RequestError, match="expected keys"):
+        Profile.from_dict(["company"])
+
+
+def test_colours_and_paper_reach_the_style_sheet():
+    profile = Profile.from_text('accent = "#8a1c1c"\nbanner = "#102040"\npaper = "letter"')
+    style = css_variables(profile.palette, profile.banner, profile.paper)
+    # ANSI letter: 8.5 by 11 inches.
+    for line in ("--accent: #8A1C1C;", "--banner: #102040;", "--page-width: 215.9mm;", "--page-height: 279.4mm;"):
+        assert line in style
+
+
+@pytest.mark.parametrize("banner", [LIGHT.ink, "#000000", "#0000FF", "#767676", "#5A5A5A", "#8A1C1C"])
+def test_quiet_text_on_the_band_can_be_read(banner):
+    colour = re.search(r"--banner-muted: (#[0-9A-F]{6});", css_variables(banner=banner))
+    assert colour is not None
+    assert contrast_ratio(colour[1], banner) >= 4.5  # WCAG 2.1, 1.4.3
+
+
+# --- logos
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
+def test_pictures_of_pixels_become_png(kind):
+    assert decoded(Profile.from_text("", logo=picture(kind=kind)).logo_uri).size == (300, 100)
+
+
+def test_a_logo_keeps_its_clear_parts_and_loses_all_else():
+    notes = PngImagePlugin.PngInfo()
+    notes.add_text("Comment", "taken at home")
+    clear = Image.new("RGBA", (40, 40), (0, 0, 0, 0))
+    stream = io.BytesIO()
+    clear.save(stream, format="PNG", pnginfo=notes, dpi=(300, 300), icc_profile=b"profile")
+    logo = decoded(Profile.from_text("", logo=stream.getvalue()).logo_uri)
+    logo.load()
+    assert (logo.mode, logo.info) == ("RGBA", {})
+    assert logo.getpixel((3, 3))[3] == 0
+
+
+def test_a_turned_photograph_stands_upright():
+    exif = Image.Exif()
+    exif[0x0112] = 6  # held at a right angle (Exif 2.32, tag Orientation)
+    logo = decoded(Profile.from_text("", logo=picture((300, 100), "JPEG", exif=exif)).logo_uri)
+    assert logo.size == (100, 300)
+
+
+def test_a_large_logo_is_made_smaller_and_an_animation_stands_still():
+    assert decoded(Profile.from_text("", logo=picture((4000, 1000))).logo_uri).size == (LOGO_PX, 300)
+    frames = [Image.new("RGB", (20, 10), colour) for colour in ("red", "blue")]
+    stream = io.BytesIO()
+    frames[0].save(stream, format="GIF", save_all=True, append_images=frames[1:])
+    logo = decoded(Profile.from_text("", logo=stream.getvalue()).logo_uri)
+    assert logo.getpixel((1, 1)) == (255, 0, 0)
+    assert getattr(logo, "n_frames", 1) == 1
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "I;16", "CMYK"])
+def test_every_colour_mode_can_be_read(mode):
+    kind = "JPEG" if mode == "CMYK" else "PNG"
+    assert decoded(Profile.from_text("", logo=picture((30, 10), kind, mode)).logo_uri).size == (30, 10)
+
+
+def bomb(width: int, height: int) -> bytes:
+    """PNG whose head promises many pixels and whose data is a few bytes."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "is an SVG drawing, which can hold scripts"),
+        (b'\xef\xbb\xbf<?xml version="1.0"?><!DOCTYPE svg><svg/>', "is an SVG drawing"),
+        (b"", "is not a PNG, JPEG, WebP or GIF picture"),
+        (b"%PDF-1.7", "is not a PNG, JPEG, WebP or GIF picture"),
+        (picture(kind="BMP"), "is not a PNG, JPEG, WebP or GIF picture"),
+        (picture(kind="TIFF"), "is not a PNG, JPEG, WebP or GIF picture"),
+        (picture((400, 400), "JPEG")[:700], "is a damaged picture"),
+        (picture((400, 400), mode="RGB")[:-40], "is a damaged picture"),
+        (picture((4001, 10)), "has 4001 × 10 pixels; a logo has at most 4000 × 4000"),
+        (bomb(9_000, 9_000), "has 9000 × 9000 pixels; a logo has at most 4000 × 4000"),
+        (bomb(12_000, 12_000), "has over 80 million pixels; a logo has at most 4000 × 4000"),
+        (bomb(60_000, 60_000), "has over 80 million pixels; a logo has at most 4000 × 4000"),
+        (bomb(4_000, 4_000), "is a damaged picture"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 10_000_000, "has 10.0 MB; a logo has at most 2 MB"),
+    ],
+    ids=lambda value: value[:30] if isinstance(value, str) else f"{len(value)} bytes",
+)
+def test_a_harmful_logo_is_refused_in_one_sentence(tmp_path, data, said):
+    message = refusal("", logo=data)
+    assert said in message
+    assert "\n" not in message
+    with pytest.raises(RequestError) as error:
+        Profile.from_file(folder_with(tmp_path, data))
+    assert f"profile.toml: logo = 'logo.png' {said}" in str(error.value)
+
+
+def test_cut_off_pictures_are_refused_also_after_weasyprint_allowed_them(monkeypatch):
+    from PIL import ImageFile
+
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
+    assert "is a damaged picture" in refusal("", logo=picture((400, 400), "JPEG")[:700])
+    assert ImageFile.LOAD_TRUNCATED_IMAGES is True
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../secret.png", "a/../../secret.png", "../../etc/passwd", "/etc/passwd", "C:\\\\x.png", "..\\\\x.png", "//h/x"],
+)
+def test_a_logo_lies_inside_the_profiles_folder(tmp_path, name):
+    (tmp_path / "secret.png").write_bytes(picture())
+    with pytest.raises(RequestError, match="is not a path inside the profile's folder"):
+        Profile.from_file(folder_with(tmp_path, None, f'logo = "{name}"'))
+
+
+def test_no_link_leads_out_of_the_folder(tmp_path):
+    (tmp_path / "secret.png").write_bytes(picture())
+    path = folder_with(tmp_path, None)
+    link = path.parent / "logo.png"
+    link.symlink_to(tmp_path / "secret.png")
+    with pytest.raises(RequestError, match="leads out of the profile's folder"):
+        Profile.from_file(path)
+    link.unlink()
+    link.symlink_to(link)
+    with pytest.raises(RequestError, match="cannot be read"):
+        Profile.from_file(path)
+    link.unlink()
+    link.mkdir()
+    with pytest.raises(RequestError, match="is not a file"):
+        Profile.from_file(path)
+    link.rmdir()
+    with pytest.raises(RequestError, match="cannot be read"):
+        Profile.from_file(path)
+    # A link that stays inside is as good as a copy.
+    (path.parent / "real.png").write_bytes(picture())
+    link.symlink_to(path.parent / "real.png")
+    assert Profile.from_file(path).logo_uri

@@ -1,0 +1,222 @@
+"""Neighbours of a design: each leads to itself, and is what its kind says."""
+
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+
+import pytest
+
+from sizer.base.errors import InfeasibleError
+from sizer.catalog.model import Catalog
+from sizer.catalog.price_books import Price
+from sizer.questions.alternatives.analysis import Neighbour, Neighbours, description, near, other_vendors
+from sizer.sizing.design.comparison_text import changes, open_between
+from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests.answers import EXAMPLES, ROOT, catalog, sized
+
+
+@cache
+def near_(name: str) -> Neighbours:
+    return near(sized(name), catalog())
+
+
+@cache
+def vendors_(name: str) -> Neighbours:
+    return other_vendors(sized(name), catalog())
+
+
+@cache
+def priced() -> Catalog:
+    """The catalogue with a price for every item: a DGX-1 costs ten times what anything else does."""
+    prices = [
+        Price(
+            item=item.id,
+            amount="90000" if item.id == "dgx-1" else "9000",
+            currency="USD",
+            date="2026-10",
+            source="offer",
+            where="1",
+        )
+        for _, item in catalog().items()
+    ]
+    return replace(catalog(), prices=tuple(prices))
+
+
+def of_kind(found: Neighbours, kind: str) -> Neighbour | None:
+    return next((one for one in found.found if one.kind == kind), None)
+
+
+def identity(design: DesignAnswer) -> tuple[object, ...]:
+    """What makes two designs the same one."""
+    platform = design.platform
+    return (
+        platform.key, platform.gpu.id, platform.fabric, platform.capacity_option,
+        design.n_servers, design.storage_nodes,
+        float(design.quantities.rack_units[0]), float(design.quantities.power_max_w[0]),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_request_of_each_neighbour_sized_again_gives_the_same_design(name):
+    found = (*near_(name).found, *vendors_(name).found)
+    assert found
+    for one in found:
+        assert identity(size(one.request, catalog()).design) == identity(one.design), one.kind
+        assert identity(one.design) != identity(sized(name).design), one.kind
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_kind_is_found_or_its_absence_is_explained(name):
+    for found, kinds in (
+        (near_(name), ("cheaper", "smaller", "faster")),
+        (vendors_(name), ("other server", "other storage")),
+    ):
+        for kind in kinds:
+            absent = [one for one in found.absent if one.kind == kind]
+            assert (of_kind(found, kind) is None) == (len(absent) == 1), kind
+            assert all(one.why.endswith(".") for one in absent)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_faster_is_faster_and_smaller_is_smaller_on_the_same_platform(name):
+    design = sized(name).design
+    faster, smaller = of_kind(near_(name), "faster"), of_kind(near_(name), "smaller")
+    assert faster is not None
+    assert faster.design.platform.key == design.platform.key
+    assert faster.design.n_servers > design.n_servers
+    # Rates of the same workload: the target differs, the networks and data sets do not.
+    assert faster.design.workloads[0].throughput.value >= 1.1 * design.workloads[0].throughput.value
+    if design.n_servers == 1:
+        assert smaller is None
+    else:
+        assert smaller is not None
+        assert smaller.design.platform.key == design.platform.key
+        assert smaller.design.n_servers < design.n_servers
+        assert smaller.design.quantities.rack_units[0] < design.quantities.rack_units[0]
+        assert "It meets the target asked for with a probability" in smaller.outcome
+
+
+def test_smaller_takes_a_lower_confidence_before_a_looser_target():
+    """At 90 % the example needs more servers than at 50 %, so less confidence is a way to fewer."""
+    request = sized("dgx1-f800-resnet50").request.model_copy(update={"confidence": 0.9})
+    result = size(request, catalog())
+    found = of_kind(near(result, catalog()), "smaller")
+    assert found is not None
+    assert 0.5 <= found.request.confidence < 0.9
+    assert found.request.workload == request.workload
+    assert found.design.probability >= found.request.confidence - 0.005
+    assert f"{100 * found.request.confidence:.0f}\u202f% instead of 90\u202f%" in found.change
+    # One percent more would have kept the larger size.
+    more = found.request.model_copy(update={"confidence": found.request.confidence + 0.01})
+    assert size(more, catalog()).design.n_servers == result.design.n_servers
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_other_vendors_are_others_and_only_their_own_list_is_widened(name):
+    design, asked = sized(name).design, sized(name).request.platforms
+    server, storage = (of_kind(vendors_(name), kind) for kind in ("other server", "other storage"))
+    if server is not None:
+        assert server.design.platform.server.vendor != design.platform.server.vendor
+        assert not asked.storage or server.design.platform.storage.id in asked.storage
+        assert all(answer.meets_target for answer in server.design.workloads)
+    if storage is not None:
+        assert storage.design.platform.storage.vendor != design.platform.storage.vendor
+        assert not asked.servers or storage.design.platform.server.id in asked.servers
+        assert all(answer.meets_target for answer in storage.design.workloads)
+    assert server is not None or storage is not None
+
+
+def test_what_costs_less_is_not_said_while_prices_are_missing():
+    absent = {one.kind: one.why for one in near_("apollo-googlenet-inference").absent}
+    assert "prices are missing" in absent["cheaper"]
+    assert "HPE Apollo 6500" in absent["cheaper"]
+
+
+def _ranked_by_gpus(parts: Catalog) -> SizingResult:
+    """Several servers allowed, the one with the fewest rack units described: it need not be the cheapest."""
+    request = sized("dgx1-f800-resnet50").request
+    wide = request.platforms.model_copy(update={"servers": ("dgx-1", "apollo-6500"), "gpus": (), "fabrics": ()})
+    return size(request.model_copy(update={"platforms": wide, "rank_by": "rack-units"}), parts)
+
+
+def test_cheaper_costs_less_where_every_price_is_known():
+    result = _ranked_by_gpus(priced())
+    assert result.design.platform.server.id == "dgx-1"
+    found = of_kind(near(result, priced()), "cheaper")
+    assert found is not None
+    assert found.design.bill.is_complete
+    assert found.design.bill.total < result.design.bill.total
+    assert size(found.request, priced()).design.bill.total == found.design.bill.total
+    assert f"{result.design.bill.total - found.design.bill.total:,.0f}".replace(",", "\u202f") in found.outcome
+
+
+def test_the_cheapest_design_says_that_none_is_cheaper():
+    result = _ranked_by_gpus(priced())
+    by_cost = size(result.request.model_copy(update={"rank_by": "cost"}), priced())
+    absent = {one.kind: one.why for one in near(by_cost, priced()).absent}
+    assert absent["cheaper"] == "No other platform that meets the request costs less at the prices known."
+
+
+def test_a_price_that_both_bills_miss_in_equal_number_decides_nothing():
+    bill = sized("dgx1-f800-resnet50").design.bill
+    assert open_between(bill, bill) == ()
+    line = next(line for line in bill.bought if line.unit_price is None)
+    more = replace(
+        bill, lines=tuple(replace(one, quantity=one.quantity + 1) if one is line else one for one in bill.lines)
+    )
+    assert open_between(bill, more) == (line.item,)
+
+
+def test_overrides_of_numbers_stay_behind_and_those_of_prices_go_with_the_request():
+    request = sized("dgx1-f800-resnet50").request
+    data = request.model_dump(mode="json", exclude_none=True)
+    data["quote"]["override"] = [
+        {"item": "dgx-1", "unit_price": "100000"},
+        {"item": "isilon-f800", "quantity": 3},
+    ]
+    result = size(SizingRequest.from_dict(data), catalog())
+    for one in near(result, catalog()).found:
+        (kept,) = one.request.quote.override
+        assert (kept.item, kept.unit_price, kept.quantity) == ("dgx-1", Decimal(100000), None)
+
+
+@pytest.mark.parametrize("name", ["apollo-googlenet-inference", "apollo-weka-resnet50"])
+def test_a_point_of_the_front_is_described_exactly_where_its_storage_suffices(name):
+    result = sized(name)
+    for point in result.pareto[::12]:
+        found = description(point, result, catalog())
+        assert found.is_exact
+        again = size(found.request, catalog()).design
+        got = (again.platform.server.id, again.platform.storage.id, again.n_servers, again.storage_nodes)
+        assert got == (point.server, point.storage, point.n_servers, point.storage_nodes)
+        assert float(again.quantities.rack_units[0]) == point.rack_units
+
+
+def test_a_point_whose_storage_is_too_slow_for_its_target_is_not_called_exact():
+    result = sized("dgx1-f800-resnet50")
+    point = max(result.pareto, key=lambda one: one.n_servers)
+    found = description(point, result, catalog())
+    assert found.design.n_servers == point.n_servers
+    assert found.design.storage_nodes > point.storage_nodes
+    assert not found.is_exact
+
+
+def test_a_point_beyond_every_target_has_no_request():
+    """Two nodes of the storage serve 22 servers no faster than a few."""
+    result = sized("small-team")
+    point = max(result.pareto, key=lambda one: one.n_servers)
+    with pytest.raises(InfeasibleError, match="another stage limits before"):
+        description(point, result, catalog())
+
+
+def test_changes_name_target_and_platform_in_words():
+    before = SizingRequest.from_file(ROOT / "examples" / "dgx1-f800-resnet50.toml")
+    target = before.workload[0].target.model_copy(update={"samples_per_s": 60_000.0})
+    work = before.workload[0].model_copy(update={"target": target})
+    said = changes(
+        before, before.model_copy(update={"workload": (work,)}), sized("dgx1-f800-resnet50").design, catalog()
+    )
+    assert said == "At least 60\u202f000\u202fimages/s instead of at least 52\u202f270\u202fimages/s."
+    assert changes(before, before, sized("dgx1-f800-resnet50").design, catalog()) == "The request stays as it is."

@@ -1,0 +1,182 @@
+"""Answers side by side: values are those of the answers, differences have the right sign and words."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from sizer.catalog.price_books import Price
+from sizer.present.tables import Table
+from sizer.questions.compare.designs import (
+    Compared,
+    bill_table,
+    count_difference,
+    difference,
+    figures_table,
+    short_figures,
+)
+from sizer.questions.compare.requests import request_table
+from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.size import size
+from tests.answers import catalog, sized
+
+RESNET, INCEPTION, TEAM = "dgx1-f800-resnet50", "dgx1-f800-inception-v4", "small-team"
+
+
+def pair(*names: str) -> list[Compared]:
+    return [Compared(name, sized(name)) for name in names]
+
+
+def cells(table: Table, label: str) -> list[str]:
+    (found,) = [row for row in table.rows if row.cells[0].text == label]
+    return [cell.text for cell in found.cells[1:]]
+
+
+def larger(**changes):
+    """The first example with another target or with other keys of the request."""
+    request = sized(RESNET).request
+    return size(request.model_copy(update=changes), catalog())
+
+
+@pytest.mark.parametrize(
+    ("value", "base", "expected"),
+    [(112, 100, "+12\u202f%"), (88, 100, "\u221212\u202f%"), (100, 100, "same"), (1005, 1000, "+0.50\u202f%"),
+     (100.01, 100, "same"), (5, 0, "")],
+)  # fmt: skip
+def test_a_difference_has_its_sign_and_percent(value, base, expected):
+    assert difference(value, base) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "base", "expected"), [(80, 72, "+8"), (64, 72, "\u22128"), (7, 7, "same"), (41.5, 41, "+0.5")]
+)
+def test_a_difference_of_counts_is_a_count(value, base, expected):
+    assert count_difference(value, base) == expected
+
+
+def test_figures_are_those_of_the_answers_and_differ_from_the_baseline():
+    designs = pair(RESNET, INCEPTION)
+    first, second = (one.result.design for one in designs)
+    table = figures_table(designs, 0)
+    assert [column.title for column in table.columns] == ["Figure", f"{RESNET}, baseline", INCEPTION]
+    assert cells(table, "GPUs") == [str(first.n_gpus), f"{second.n_gpus} (same)"]
+    more = second.storage_nodes - first.storage_nodes
+    assert cells(table, "Storage nodes") == [str(first.storage_nodes), f"{second.storage_nodes} (+{more})"]
+    cables = second.plan.n_links - first.plan.n_links
+    assert cells(table, "Cables") == [str(first.plan.n_links), f"{second.plan.n_links} (+{cables})"]
+    assert cells(table, "Server")[1] == "DGX-1 (same)"
+    assert cells(table, "Power, maximum")[0].startswith("at least 38.8")
+    swapped = cells(figures_table(designs, 1), "Storage nodes")
+    assert swapped == [f"{first.storage_nodes} (\u2212{more})", str(second.storage_nodes)]
+
+
+def test_overlapping_intervals_are_no_difference_and_other_workloads_have_none():
+    work = sized(RESNET).request.workload[0]
+    faster = larger(
+        workload=(work.model_copy(update={"target": work.target.model_copy(update={"samples_per_s": 56e3})}),)
+    )
+    one, other = sized(RESNET).design.workloads[0].throughput, faster.design.workloads[0].throughput
+    assert other.low < one.high
+    assert other.value > one.value
+    table = figures_table([Compared("as asked", sized(RESNET)), Compared("faster", faster)], 0)
+    assert cells(table, "Rate")[1].endswith("(within the interval)")
+    assert cells(table, "Probability of the targets")[1].endswith("(other targets)")
+    mixed = figures_table(pair(RESNET, INCEPTION), 0)
+    assert cells(mixed, "Rate")[1].startswith("Inception-v4: ")
+    assert cells(mixed, "Rate")[1].endswith("(other workload)")
+
+
+def test_intervals_that_do_not_overlap_differ_in_percent():
+    work = sized(RESNET).request.workload[0]
+    double = larger(
+        workload=(work.model_copy(update={"target": work.target.model_copy(update={"samples_per_s": 105e3})}),)
+    )
+    one, other = sized(RESNET).design.workloads[0].throughput, double.design.workloads[0].throughput
+    assert other.low > one.high
+    share = 100 * (float(other.value) / float(one.value) - 1)
+    table = figures_table([Compared("as asked", sized(RESNET)), Compared("double", double)], 0)
+    assert cells(table, "Rate")[1].endswith(f"(+{round(share, -1):.0f}\u202f%)")  # two digits of a share above 100
+
+
+def test_unknown_prices_have_no_difference_and_no_price_by_gpu():
+    table = figures_table(pair(RESNET, TEAM), 0)
+    assert cells(table, "List price") == ["at least USD 1\u202f341\u202f000", "to be quoted"]
+    assert not [row for row in table.rows if row.cells[0].text.startswith("Price per")]
+
+
+def test_known_prices_give_differences_and_a_price_by_gpu():
+    prices = [
+        Price(item=item.id, amount="1000", currency="USD", date="2026-10", source="offer", where="1")
+        for _, item in catalog().items()
+    ]
+    parts = replace(catalog(), prices=tuple(prices))
+    results = [size(sized(name).request, parts) for name in (RESNET, INCEPTION)]
+    table = figures_table([Compared("a", results[0]), Compared("b", results[1])], 0)
+    totals = [result.design.bill.total for result in results]
+    share = 100 * (totals[1] / totals[0] - 1)
+    assert cells(table, "List price")[1].endswith(f"(+{share:.0f}\u202f%)")
+    each = totals[0] / Decimal(results[0].design.n_gpus)
+    assert cells(table, "Price per GPU")[0].replace("\u202f", "") == f"USD {each:.2f}"
+
+
+def test_discounts_add_the_net_price_which_a_customer_reads_alone():
+    quote = sized(RESNET).request.quote.model_copy(update={"discount_percent": Decimal(10)})
+    cut = larger(quote=quote)
+    inside = figures_table([Compared("list", sized(RESNET)), Compared("cut", cut)], 0)
+    assert cells(inside, "Net price")[1] == "at least USD 1\u202f206\u202f900"
+    assert cells(inside, "List price")[1] == "at least USD 1\u202f341\u202f000"
+    told = figures_table([Compared("list", customer_copy(sized(RESNET))), Compared("cut", customer_copy(cut))], 0)
+    labels = [row.cells[0].text for row in told.rows]
+    assert "Price" in labels
+    assert not {"List price", "Net price"} & set(labels)
+    assert "1\u202f341\u202f000" not in cells(told, "Price")[1]
+
+
+def test_bills_show_the_items_that_differ_only():
+    designs = pair(RESNET, INCEPTION)
+    table = bill_table(designs, 0)
+    assert table is not None
+    for row in table.rows:
+        if row.kind != "group":
+            assert row.cells[1].text != row.cells[2].text
+    (chassis,) = [row for row in table.rows if "Storage chassis" in row.cells[0].text]
+    assert [cell.text for cell in chassis.cells[1:]] == ["1", "2 (+1)"]
+    assert bill_table(pair(RESNET, RESNET), 0) is None
+
+
+def test_requests_show_the_fields_that_differ_with_units():
+    table = request_table(pair(RESNET, INCEPTION), 0, lambda key: key, lambda text: text)
+    assert table is not None
+    assert cells(table, "sample_bytes") == ["113.0\u202fkB", "1.300\u202fMB"]
+    assert not [row for row in table.rows if row.cells[0].text == "servers"]
+    timed = request_table(pair(RESNET, TEAM), 0, lambda key: key, lambda text: text)
+    assert timed is not None
+    assert cells(timed, "time_to_train_s") == ["not stated", "24.0\u202fh"]
+    assert request_table(pair(RESNET, RESNET), 0, str, str) is None
+
+
+def test_terms_of_a_quote_are_no_field_of_the_comparison():
+    quote = sized(RESNET).request.quote.model_copy(update={"discount_percent": Decimal(10), "number": "Q-1"})
+    cut = larger(quote=quote)
+    assert request_table([Compared("a", sized(RESNET)), Compared("b", cut)], 0, str, str) is None
+
+
+def test_a_card_leaves_the_price_out_where_it_may_not_be_told():
+    design, base = sized(INCEPTION).design, sized(RESNET).design
+    labels = [figure.label for figure in short_figures(design, base, has_price=False)]
+    assert "List price" not in labels
+    shown = {figure.label: figure for figure in short_figures(design, base)}
+    assert shown["Storage nodes"].value == str(design.storage_nodes)
+    assert shown["Storage nodes"].difference == f"+{design.storage_nodes - base.storage_nodes}"
+    assert shown["List price"].difference == ""
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_two_to_four_are_compared(count):
+    with pytest.raises(ValueError, match="2 to 4 designs are compared"):
+        figures_table(pair(*[RESNET] * count), 0)
+
+
+def test_the_baseline_is_one_of_them():
+    with pytest.raises(ValueError, match="baseline"):
+        bill_table(pair(RESNET, TEAM), 2)

@@ -1,0 +1,192 @@
+"""The data of a result: ways in, checkpoints, transforming, validation and copies to local drives, by hand."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sizer import SizingRequest, load_catalog, size
+from sizer.questions.data.analysis import DataPlan, data_plan
+from sizer.sizing.result import SizingResult
+
+CATALOG = load_catalog()
+WORK = {"dnn": "resnet50", "stack": "mxnet-ngc19.05-dali", "dataset": "imagenet-tfrecord", "target": {"gpus_busy": 16}}
+
+
+def sized(platforms: dict[str, Any], data: dict[str, Any] | None = None, *works: dict[str, Any]) -> SizingResult:
+    request = {"workload": list(works) or [WORK], "confidence": 0.5, "platforms": platforms, "data": data or {}}
+    return size(SizingRequest.from_dict(request), CATALOG)
+
+
+def plan(platforms: dict[str, Any], data: dict[str, Any] | None = None, *works: dict[str, Any]) -> DataPlan:
+    return data_plan(sized(platforms, data, *works), CATALOG)
+
+
+BEHIND_GATEWAY = {"servers": ["c4140"], "storage": ["isilon-f800"], "fabrics": ["edr"]}
+TWENTY_TB = {**WORK, "dataset_bytes": "20 TB"}
+
+
+def test_ways_into_storage_behind_a_gateway():
+    """Four nodes, one 40 GbE port each in use and one free; 36 ports less 4 and 3 uplinks; a head node at 10 GbE."""
+    found = plan(BEHIND_GATEWAY, {}, TWENTY_TB).ingest
+    by_key = {fill.way.key: fill for fill in found.fills}
+    assert by_key["gateway"].least_s == pytest.approx(20e12 / 20e9)
+    assert [link.bytes_per_s for link in by_key["gateway"].links] == pytest.approx([29 * 5e9, 20e9])
+    assert by_key["front-end"].least_s == pytest.approx(20e12 / 20e9)
+    assert by_key["head-node"].least_s == pytest.approx(20e12 / 1.25e9)
+    # About 1 GB/s was written to a shared file (dell-f800-h600-io): slower than every way.
+    assert {fill.published_s for fill in found.fills} == {20e12 / 1e9}
+    assert found.chosen is by_key["gateway"]
+
+
+def test_the_way_asked_for_is_taken_and_a_slow_source_bounds_every_way():
+    found = plan(BEHIND_GATEWAY, {"ingest": "head-node", "source_bytes_per_s": "1 Gbit/s"}, TWENTY_TB).ingest
+    assert found.chosen.way.key == "head-node"
+    assert found.missing is None
+    for fill in found.fills:
+        assert fill.least_s == pytest.approx(20e12 / 0.125e9)
+        assert fill.slowest is fill.source
+
+
+def test_a_way_that_the_design_lacks_is_named():
+    """WekaIO joins InfiniBand: no gateway, no Ethernet front end; the head node is the way."""
+    found = plan({"servers": ["apollo-6500"], "storage": ["wekaio"]}, {"ingest": "gateway"}).ingest
+    assert found.missing == "gateway"
+    assert [fill.way.key for fill in found.fills] == ["head-node"]
+
+
+def test_every_server_with_drives_of_its_own_gets_a_copy():
+    """Two DGX-1 with SSDs, 7 TB from a source of 1 GB/s: 14 TB leave the source, each port of 10 GbE carries 7."""
+    asked = {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}
+    found = plan(asked, {"source_bytes_per_s": "1 GB/s"}, {**WORK, "dataset_bytes": "7 TB"})
+    assert found.is_per_server
+    (fill,) = found.ingest.fills
+    assert fill.published_s is None
+    assert fill.least_s == pytest.approx(14e12 / 1e9)
+
+
+def test_no_link_of_the_customers_own_storage_is_known():
+    found = plan({"servers": ["dgx-1"], "storage": ["nfs-generic"]}).ingest
+    lan = next(fill for fill in found.fills if fill.way.key == "front-end")
+    assert lan.least_s is None
+    assert lan.published_s is None
+    assert lan.slowest is None
+
+
+def test_checkpoints_by_hand():
+    """25.6 million parameters at 8 B are 204.8 MB; at 1 GB/s 0.2048 s of every 600 s; 1 % of 600 s are 6 s."""
+    found = plan(BEHIND_GATEWAY, {"checkpoint_every_s": "10 min", "checkpoints_kept": 5})
+    (one,) = found.checkpoints
+    size_bytes = 8 * CATALOG.dnns["resnet50"].parameters.value
+    assert one.size_bytes == size_bytes
+    assert one.write_s == pytest.approx(size_bytes / 1e9)
+    assert one.lost_fraction == pytest.approx(size_bytes / 1e9 / 600)
+    assert one.little_lost_bytes_per_s == pytest.approx(size_bytes / 6)
+    assert not one.rate_is_bound
+    assert found.held.checkpoints_bytes == 5 * size_bytes
+    assert [taken.what for taken in found.assumptions] == ["Size of a checkpoint"]
+
+
+def test_checkpoints_on_drives_whose_write_rate_nobody_states():
+    found = plan({"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}, {"checkpoint_every_s": "1 h"})
+    (one,) = found.checkpoints
+    assert (one.write_s, one.lost_fraction, one.rate_is_bound) == (None, None, True)
+    assert found.questions == ("NVIDIA local SSD: sustained write rate of the drives",)
+
+
+def test_transforming_by_hand():
+    """1,281,167 samples of 20 core-ms are 25,623 core-s; 40 cores of a DGX-1 take 1/40 of that, per server."""
+    result = sized({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {"transform_core_s": 0.02})
+    found = data_plan(result, CATALOG).transform
+    assert found.core_hours == pytest.approx(1_281_167 * 0.02 / 3600)
+    assert found.cores == 40 * result.design.n_servers
+    assert found.cpu_s == pytest.approx(1_281_167 * 0.02 / found.cores)
+    assert not found.is_assumed
+
+
+def test_a_transform_without_a_cost_takes_that_of_decoding():
+    """The line of the DGX-1 test: 1.6 core-ms and 14.0 core-ms a megabyte make 7.2 at 400 kB; fitted, so near it."""
+    found = plan({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {"raw_sample_bytes": "400 kB"})
+    assert found.transform.is_assumed
+    assert found.transform.core_s_per_sample == pytest.approx(7.2e-3, rel=0.25)  # C4140 points lie 40 % above the line
+    assert found.held.raw_bytes == pytest.approx(1_281_167 * 400e3)
+    assert [taken.what for taken in found.assumptions] == ["Processor time of the transform"]
+
+
+def test_decoded_tensors_by_hand():
+    """150,528 B a tensor over 115,154 B a record; what is decoded already has no such row."""
+    tensors = {
+        "task": "validation-inference",
+        "dnn": "googlenet",
+        "dataset": "imagenet-tensors-uint8",
+        "target": {"gpus_busy": 8},
+    }
+    found = plan({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {}, WORK, tensors)
+    (one,) = found.decoded
+    assert one.size_ratio == pytest.approx(150_528 / 115_154, rel=1e-3)
+    assert one.dataset_bytes == pytest.approx(1_281_167 * 150_528, rel=1e-3)
+
+
+def test_a_pass_over_held_back_samples_runs_at_three_times_the_training_rate_unless_something_else_bounds_it():
+    result = sized({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {}, {**WORK, "recipe": "resnet50-mlperf-v0.6"})
+    (one,) = data_plan(result, CATALOG).validations
+    answer = result.design.workloads[0]
+    others = [float(stage.capacity.value) for stage in answer.stages if stage.key in ("decode", "network")]
+    gpu = next(float(stage.capacity.value) for stage in answer.stages if stage.key == "gpu")
+    assert one.samples_per_s <= min(3 * gpu, *others) * (1 + 1e-9)
+    assert one.pass_s == pytest.approx(50_000 / one.samples_per_s)
+    assert one.every_epochs == CATALOG.recipes["resnet50-mlperf-v0.6"].evaluate_every_epochs.value
+    assert one.per_epoch_s == pytest.approx(one.pass_s / one.every_epochs)
+    epoch_s = float(answer.time.epoch_s.value)
+    assert one.share == pytest.approx(one.per_epoch_s / (epoch_s + one.per_epoch_s), rel=0.05)  # median of the chain
+
+
+def test_a_copy_to_local_drives_by_hand():
+    """6 TB to each of five DGX-1 over the four 10 GbE ports of two HNAS nodes: 30 TB at 5 GB/s."""
+    work = {**WORK, "dataset_bytes": "6 TB", "epochs": 90, "target": {"time_to_train_s": "30 h"}}
+    result = sized({"servers": ["dgx-1"], "storage": ["hnas"]}, {"copy_to_local": True}, work)
+    (one,) = data_plan(result, CATALOG).copies
+    assert one.fits is True
+    assert one.storage_is_bound
+    assert one.copy_s == pytest.approx(result.design.n_servers * 6e12 / (result.design.storage_nodes * 2.5e9), rel=1e-3)
+    # The drives of a DGX-1 read 1.28 GB/s, which bounds the first epoch: nothing is in memory yet.
+    assert one.first_local_s >= 6e12 / (result.design.n_servers * 1.28e9) * (1 - 1e-6)
+    epochs = np.arange(1, 200.0)
+    ahead = one.local_total_s(epochs) < one.shared_total_s(epochs)
+    assert epochs[np.argmax(ahead)] == one.break_even_epoch
+    assert one.pays is (one.break_even_epoch <= 90)
+
+
+def test_fixed_shards_need_a_share_of_the_copy():
+    work = {**WORK, "dataset_bytes": "6 TB", "target": {"gpus_busy": 32}}
+    platforms = {"servers": ["dgx-1"], "storage": ["isilon-f800"]}
+    whole, shard = (plan(platforms, {}, {**work, "access": access}).copies[0] for access in ("random", "sharded"))
+    assert whole.copy_bytes == 6e12
+    assert shard.copy_bytes == pytest.approx(6e12 / 4)
+    assert shard.copy_s == pytest.approx(whole.copy_s / 4)
+
+
+def test_a_set_that_no_drive_holds_stays_on_the_storage():
+    one = plan(BEHIND_GATEWAY, {}, TWENTY_TB).copies[0]
+    assert one.fits is False
+    assert one.pays is False
+    assert one.drives_are_bound  # no source gives the rate of a C4140's NVMe drive
+
+
+def test_nodes_that_are_there_for_reads_alone_are_told():
+    """20,000 images/s of 1.3 MB are 26 GB/s: more than four nodes at 3.75 GB/s read; 3 TB of data need four."""
+    work = {**WORK, "sample_bytes": "1.3 MB", "dataset_bytes": "3 TB", "target": {"samples_per_s": 20_000}}
+    result = sized({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {}, work)
+    (one,) = data_plan(result, CATALOG).copies
+    assert one.nodes_for_data == 4
+    assert one.saved_nodes == result.design.storage_nodes - 4
+    assert one.copy_with_fewer_s >= one.copy_s
+
+
+def test_drives_in_the_servers_have_nothing_to_copy():
+    assert plan({"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}).copies == ()
+
+
+def test_a_break_even_that_never_comes_is_infinite():
+    assert math.isinf(plan(BEHIND_GATEWAY, {}, {**WORK, "dataset_bytes": "1 TB"}).copies[0].break_even_epoch)

@@ -1,0 +1,267 @@
+"""What fails and what it costs: on the plan, on the rate, and in words."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sizer.calibrate.calibration import stored_calibration
+from sizer.physical.losses import Losses, on_one_side
+from sizer.physical.protection import drives_survived, nodes_survived
+from sizer.questions.failures.analysis import failure_cases
+from sizer.sizing.constraints.after_loss import Rest, shares
+from sizer.sizing.design.fixed_design import models
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests import factories
+from tests.plan_designs import CATALOG, DESIGNS, answer, asked, laid_out
+
+RESNET = size(SizingRequest.from_file("examples/dgx1-f800-resnet50.toml"), CATALOG)
+
+
+def cases(result):
+    return {case.key: case for case in failure_cases(result, CATALOG)}
+
+
+# --- what is left of a plan -------------------------------------------------------------------------------------------
+
+
+def test_spine_and_cable_take_their_share_of_the_uplinks():
+    """Leaves of 32 ports have 16 uplinks on two spines: a spine takes eight of them, a cable one."""
+    losses = Losses(RESNET.design.plan)
+    assert losses.whole.exchange_share == 1
+    assert losses.without(["spine-01"]).exchange_share == 8 / 16
+    cable = losses.links_between_switches()[0].id
+    assert losses.without(cables=[cable]).exchange_share == 15 / 16
+
+
+def test_a_leaf_takes_the_servers_that_hang_on_it_alone():
+    """Counted from the cable list: ports of every server on other leaves than the one that is lost."""
+    plan = RESNET.design.plan
+    lost = Losses(plan).without(["leaf-02"])
+    ports = {}
+    for link in plan.connections:
+        if link.role == "compute cable":
+            ports.setdefault(link.a.device, []).append(link.z.device != "leaf-02")
+    kept = [sum(has) / len(has) for has in ports.values() if any(has)]
+    assert lost.n_servers == len(kept) < 9
+    assert lost.exchange_share == min(kept)
+    nodes = {}
+    for link in plan.connections:
+        if link.role == "storage cable":
+            nodes.setdefault(link.a.port.split("/")[0], []).append(link.z.device != "leaf-02")
+    assert lost.storage_nodes == sum(any(has) for has in nodes.values()) == 4
+    assert lost.node_port_share == sum(map(sum, nodes.values())) / 8  # four nodes with two ports each
+
+
+def test_leaving_out_a_server_that_lost_ports_frees_the_others():
+    losses = Losses(RESNET.design.plan)
+    some, whole = losses.without(["leaf-01"]), losses.without(["leaf-01"], only_whole=True)
+    assert whole.n_servers == some.n_servers - 1
+    assert some.exchange_share < whole.exchange_share == 1
+
+
+def test_a_gateway_alone_holds_the_storage_and_its_uplinks_share_the_rate():
+    """Three FDR uplinks carry four F800 nodes (dell-ready-ai-nvidia-2018, page 27)."""
+    losses = Losses(answer("dell").design.plan)
+    gone = losses.without(["gateway-01"])
+    assert (gone.n_servers, gone.reaches_storage, gone.storage_nodes) == (4, False, 0)
+    uplink = losses.links("gateway")[0].id
+    assert losses.without(cables=[uplink]).gateway_share == pytest.approx(2 / 3)
+
+
+def test_a_rail_is_an_eighth_of_the_exchange_and_the_first_one_holds_the_storage():
+    losses = Losses(answer("rails").design.plan)
+    second, first = losses.without(["leaf-r2-01"]), losses.without(["leaf-r1-01"])
+    assert (second.exchange_share, second.reaches_storage) == (7 / 8, True)
+    assert (first.exchange_share, first.reaches_storage) == (7 / 8, False)
+
+
+def test_one_server_needs_the_switch_for_its_storage_only():
+    lost = Losses(answer("unweighed").design.plan).without(["leaf-01"])
+    assert (lost.n_servers, lost.reaches_storage) == (1, False)
+
+
+def test_storage_servers_beyond_the_parity_of_a_stripe_take_the_data_with_them():
+    """WekaIO stripes have two parity blocks (weka-319); a leaf of four with 24 storage servers cuts off six of them."""
+    losses = Losses(laid_out("apollo-6500", "wekaio", "edr", 40, 24))
+    lost = losses.without(["leaf-01"])
+    assert 24 - lost.storage_nodes > 2
+    assert not lost.reaches_storage
+    # Fewer than the parity: reads go on.
+    assert losses.without(losses.named("storage server")[:2]).reaches_storage
+
+
+@settings(max_examples=15)
+@given(
+    st.sampled_from(
+        [("dgx-1", "isilon-f800", "100gbe"), ("c4140", "isilon-f800", "edr"), ("apollo-6500", "wekaio", "edr")]
+    ),
+    st.integers(1, 60),
+    st.lists(st.integers(0, 10_000), max_size=4),
+)
+def test_a_loss_adds_nothing(parts, servers, picks):
+    plan = laid_out(*parts, servers, 8)
+    losses = Losses(plan)
+    names = [device.name for device in plan.devices]
+    left, whole = losses.without([names[pick % len(names)] for pick in picks]), losses.whole
+    assert (whole.n_servers, whole.storage_nodes, whole.reaches_storage) == (servers, 8, True)
+    assert left.n_servers <= servers
+    assert left.storage_nodes <= 8
+    for share in (left.exchange_share, left.file_share, left.node_port_share, left.gateway_share):
+        assert 0 <= share <= 1
+
+
+def test_only_the_management_switch_has_one_inlet():
+    """S3048-ON has a single inlet (nbx-fork, RULES 3.7); every other device of the Dell design has two or more."""
+    assert on_one_side(answer("dell").design.plan) == {"A": ("mgmt-01",), "B": ()}
+
+
+@pytest.mark.parametrize(
+    ("item", "drives", "nodes"),
+    [
+        ("isilon-f800", 2, 1),  # +2d:1n: two drives or one node (udt-overhead)
+        ("wekaio", 2, 2),  # two parity blocks a stripe, each on another server (weka-319)
+        ("head-node-nfs", 1, None),  # RAID 50: one loss in each group (RULES 6)
+        ("hnas", None, None),  # no source
+    ],
+)
+def test_what_a_storage_system_survives(item, drives, nodes):
+    storage = CATALOG.storage[item]
+    assert (drives_survived(storage), nodes_survived(storage)) == (drives, nodes)
+
+
+@pytest.mark.parametrize(
+    ("words", "drives", "nodes"),
+    [("+2n", 2, 2), ("+3d:1n1d", 3, 1), ("RAID 6", 2, None), ("RAID 0", 0, None), ("mirrored", None, None)],
+)
+def test_protection_is_read_from_its_words(words, drives, nodes):
+    f800 = CATALOG.storage["isilon-f800"]
+    storage = f800.model_copy(update={"protection": f800.protection.model_copy(update={"value": words})})
+    assert (drives_survived(storage), nodes_survived(storage)) == (drives, nodes)
+
+
+# --- what it costs ----------------------------------------------------------------------------------------------------
+
+
+def test_a_server_less_is_the_next_smaller_size_of_the_scaling_chart():
+    scaling = RESNET.design.workloads[0].scaling
+    eight = float(scaling.throughput.value[list(scaling.n_servers).index(8)])
+    found = cases(RESNET)
+    assert found["server"].throughput[0] == pytest.approx(eight, rel=1e-6)
+    assert found["gpu"].throughput == found["server"].throughput
+    assert found["server"].effect.startswith("Jobs restart from their last checkpoint on 8 servers")
+
+
+def share_of(result, **changed):
+    """Share of the rate on the whole design with something less."""
+    left = Losses(result.design.plan).whole
+    model = models(result, CATALOG, stored_calibration())[0]
+    rests = [Rest(replace(left, **changed))]
+    return float(shares(model, result.design.workloads[0], left, rests)[0])
+
+
+def test_one_storage_node_of_four_holds_the_gpus():
+    """One F800 node reads 2.487 to 3.75 GB/s, in the middle 3.054; over 113 kB that is 27,026 images/s.
+
+    Half a per cent of the reads ends in the servers' memory.
+    """
+    work = RESNET.design.workloads[0]
+    expected = math.sqrt(2.487e9 * 3.75e9) / (113e3 * (1 - work.cache_hit_fraction)) / float(work.throughput.value)
+    assert share_of(RESNET, storage_nodes=1) == pytest.approx(expected, rel=1e-3)
+
+
+def test_fewer_ports_to_the_storage_hold_large_samples():
+    """A hundredth of 4 x 100 Gbit/s a server is 0.5 GB/s; nine servers read 4.5 GB/s less what the exchange takes."""
+    rate = float(RESNET.design.workloads[0].throughput.value)
+    # 2 (m - 1)/m x 51.1 MB of gradient over 8 x 256 samples: 44 kB beside the 113 kB of a sample.
+    expected = 9 * 0.5e9 / (113e3 + 2 * 8 / 9 * 51.1e6 / 2048) / rate
+    assert share_of(RESNET, file_share=0.01) == pytest.approx(expected, rel=5e-3)
+
+
+def test_gateway_uplinks_hold_the_reads():
+    """Two of three uplinks of 54.5 Gbit/s carry 13.6 GB/s, far more than one C4140 reads; a thousandth 20 MB/s."""
+    result = size(SizingRequest.from_file("examples/c4140-f800.toml"), CATALOG)
+    work = result.design.workloads[0]
+    assert share_of(result, gateway_share=2 / 3) == 1
+    rate = 3 * 54.5e9 / 8 * 0.001 / (113_040 * (1 - work.cache_hit_fraction))
+    assert share_of(result, gateway_share=0.001) == pytest.approx(rate / float(work.throughput.value), rel=1e-3)
+
+
+def test_data_in_memory_outlive_the_switch():
+    """ImageNet stays in the memory of one V225G, so a job past its first epoch needs no storage (hitachi-dl-2019)."""
+    result = size(SizingRequest.from_file("examples/small-team.toml"), CATALOG)
+    leaf = cases(result)["leaf"]
+    assert leaf.share == (1.0,)
+    assert "go on from memory" in leaf.effect
+
+
+def test_without_memory_and_way_to_the_storage_a_job_stops():
+    result = size(SizingRequest.from_file("examples/c4140-f800.toml"), CATALOG)
+    found = cases(result)
+    assert found["gateway"].share == (0, 0, 0)
+    assert found["leaf"].share == (0, 0, 0)
+    assert found["server"].share == (0, 0, 0)
+    assert all(0.6 < share < 1 for share in found["gpu"].share)  # three GPUs of four, or the hosts that decode
+    assert "3 GPUs that are left" in found["gpu"].effect
+
+
+def test_a_spare_gpu_in_the_server_takes_over():
+    result = size(SizingRequest.from_dict(asked(4, "dgx-1", "dgx1-ssd", platforms={"gpus_per_server": 4})), CATALOG)
+    found = cases(result)
+    assert found["gpu"].share == (1.0,)
+    assert "another GPU of the same server" in found["gpu"].effect
+
+
+def test_the_head_node_stops_jobs_only_where_it_serves_the_files():
+    result = size(SizingRequest.from_dict(asked(8, "c4140", "head-node-nfs", platforms={"fabrics": ["edr"]})), CATALOG)
+    head = cases(result)["head"]
+    assert head.effect.startswith("No server reaches the data; jobs past their first epoch go on from memory")
+    assert head.share == (1.0,)  # ImageNet stays in the memory of a C4140
+    assert cases(answer("dell"))["head"].share == (1.0,)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_design_has_its_cases_and_none_is_faster_than_the_whole(name):
+    result = answer(name)
+    found = failure_cases(result, CATALOG)
+    keys = [case.key for case in found]
+    assert len(set(keys)) == len(keys)
+    normal = float(result.design.workloads[0].throughput.value)
+    for case in found:
+        assert len(case.share) == len(case.throughput) == len(result.design.workloads)
+        assert 0 <= case.share[0] <= 1
+        assert case.throughput[0] == pytest.approx(case.share[0] * normal)
+        for text in (case.effect, case.remedy):
+            assert text.endswith(".")
+            assert text[0].isupper()
+    networks = {net.name: net for net in result.design.quantities.networks}
+    has = {
+        "spine": networks["compute fabric"].spines[0] > 0,
+        "switch-cable": networks["compute fabric"].leaf_spine_cables[0] > 0,
+        "gateway": result.design.platform.gateway is not None,
+        "back-end-switch": result.design.platform.back_end_switch is not None,
+        "management-switch": networks["management"].leaves[0] > 0,
+        "subnet-manager": networks["compute fabric"].leaves[0] > 0 and bool(networks["compute fabric"].subnet_manager),
+    }
+    assert {key: key in keys for key in has} == has
+
+
+def test_a_lone_server_has_few_cases():
+    assert list(cases(answer("alone"))) == ["gpu", "server", "drive", "power-feed"]
+
+
+def test_racks_that_are_there_have_feeds_that_the_plan_does_not_know():
+    assert "does not know the feeds of" in cases(answer("hostile"))["power-feed"].effect
+
+
+@pytest.mark.parametrize("name", factories.ALL)
+def test_results_of_other_catalogues_are_told_roughly(name):
+    """Without the parts of the answer rates follow the servers and storage nodes that are left."""
+    result = factories.ALL[name]()
+    found = {case.key: case for case in failure_cases(result, factories.catalog())}
+    n = result.design.n_servers
+    assert found["server"].share == tuple((n - 1) / n for _ in result.design.workloads)
+    assert all(0 <= share <= 1 for case in found.values() for share in case.share)

@@ -1,0 +1,353 @@
+"""Growth over the years: the request of each year, the parts of each step, and when the first year's parts end."""
+
+import math
+from decimal import Decimal
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sizer import Catalog, SizingRequest, load_catalog, project, size
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.bom.lines import row_cost
+from sizer.bom.prices import price_book
+from sizer.catalog.loader import with_prices
+from sizer.catalog.price_books import Price
+from sizer.physical.quantities import quantities
+from sizer.questions.growth.analysis import growth_plan
+from sizer.questions.growth.limits_over_time import CAPACITY, GPUS, READS, SERVER_LIMIT, WAITS, Limit
+from sizer.questions.growth.result import GrowthPlan, PlatformGrowth
+from sizer.questions.growth.yearly import yearly_requests
+
+CATALOG = load_catalog()
+WORK = {
+    "name": "work",
+    "dnn": "resnet50",
+    "dataset": "imagenet",
+    "sample_bytes": 113e3,
+    "dataset_bytes": 10e12,
+    "target": {"samples_per_s": 12_000},
+}
+DGX1 = {"servers": ["dgx-1"], "gpus": ["v100-sxm2-16gb"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]}
+
+
+@cache
+def priced() -> Catalog:
+    """The shipped catalogue with a price on everything that can be ordered."""
+    rows = [
+        Price(item=item.id, amount=Decimal(100 + index), currency="USD", date="2020", source="test", where="x", note="")
+        for index, (_, item) in enumerate(CATALOG.items())
+        if hasattr(item, "orderable") and item.orderable
+    ]
+    return with_prices(CATALOG, rows)
+
+
+def asked(growth: dict, work: dict | None = None, **rest: object) -> SizingRequest:
+    return SizingRequest.from_dict(
+        {"workload": [{**WORK, **(work or {})}], "platforms": DGX1, "growth": growth, **rest}
+    )
+
+
+def only(plan: GrowthPlan) -> PlatformGrowth:
+    (one,) = plan.platforms
+    return one
+
+
+# --- the request of each year
+
+
+def test_the_first_year_is_the_request_as_stated():
+    first, *_ = yearly_requests(asked({"data": 2}), CATALOG)
+    assert first.growth is None
+    assert first.workload == asked({"data": 2}).workload
+
+
+@pytest.mark.parametrize(
+    ("growth", "work", "expected"),
+    [
+        ({"data": 2}, {}, {"dataset_bytes": 40e12, "sample_bytes": 113e3}),
+        ({"sample_size": 3}, {}, {"dataset_bytes": 90e12, "sample_bytes": 1017e3}),
+        # 1,281,167 training images (ILSVRC 2012)
+        ({"data": 2}, {"dataset_bytes": None}, {"dataset_bytes": 4 * 1_281_167 * 113e3, "sample_bytes": 113e3}),
+    ],
+)
+def test_data_grow_by_samples_and_by_their_size(growth, work, expected):
+    given = {key: value for key, value in {**WORK, **work}.items() if value is not None}
+    request = SizingRequest.from_dict({"workload": [given], "growth": {"years": 3, **growth}})
+    third = yearly_requests(request, CATALOG)[2].workload[0]
+    for key, value in expected.items():
+        assert getattr(third, key) == pytest.approx(value)
+    assert third.target == request.workload[0].target
+    assert third.dnn == "resnet50"
+
+
+@pytest.mark.parametrize(
+    ("target", "epochs", "expected"),
+    [
+        ({"samples_per_s": 1000}, None, {"samples_per_s": 2250}),
+        ({"gpus_busy": 8}, None, {"gpus_busy": 18}),
+        ({"gpus_busy": 3}, None, {"gpus_busy": 7}),  # 6.75 in whole GPUs
+        ({"time_to_train_s": 90_000}, 90, {"time_to_train_s": 40_000}),
+    ],
+)
+def test_targets_grow(target, epochs, expected):
+    work = {"target": target, **({"epochs": epochs} if epochs else {})}
+    third = yearly_requests(asked({"years": 3, "target": 1.5}, work), CATALOG)[2].workload[0]
+    assert third.target.model_dump(exclude_none=True) == pytest.approx(expected)
+    assert third.dataset_bytes == 10e12
+
+
+def test_a_grown_network_is_like_the_one_it_grew_from():
+    third = yearly_requests(asked({"years": 3, "dnn_size": 2}), CATALOG)[2].workload[0]
+    known = CATALOG.dnns["resnet50"]
+    assert third.dnn.like == "resnet50"
+    assert third.dnn.forward_flop == pytest.approx(4 * known.forward_flop.value)
+    assert third.dnn.parameters == pytest.approx(4 * known.parameters.value)
+    assert third.dnn.input_bytes == known.input_bytes.value
+
+
+def test_a_team_grows_by_its_jobs():
+    team = {
+        "data_scientists": 5,
+        "wait_s": 3600,
+        "job": [
+            {"name": "a", "gpus": 4, "jobs_a_day": 10, "duration_s": 3600},
+            {"name": "b", "gpus": 1, "jobs_a_day_each": 2, "duration_s": 3600},
+            {"name": "c", "gpus": 1, "kind": "notebook", "always_running": 3},
+        ],
+    }
+    jobs = yearly_requests(asked({"years": 3, "team": 1.2}, team=team), CATALOG)[2].team.job
+    assert jobs[0].jobs_a_day == pytest.approx(14.4)
+    assert jobs[1].jobs_a_day_each == pytest.approx(2.88)
+    assert jobs[2].always_running == 5  # 4.32
+
+
+def test_growth_beyond_what_a_request_may_ask_names_the_year():
+    with pytest.raises(RequestError, match=r"year 7 of growth.*dataset_bytes"):
+        yearly_requests(asked({"years": 10, "data": 10}), CATALOG)
+
+
+def test_a_request_without_growth_is_told_what_is_missing():
+    with pytest.raises(RequestError, match=r"\[growth\] table"):
+        growth_plan(SizingRequest.from_dict({"workload": [WORK]}), CATALOG)
+
+
+# --- the plan
+
+
+def test_every_year_is_met_when_it_is_run_again():
+    request = asked({"years": 4, "data": 2, "target": 1.5})
+    plan = growth_plan(request, CATALOG)
+    best = only(plan).best
+    for year, purchase in zip(plan.requests, best.purchases, strict=True):
+        owned = project(
+            year,
+            CATALOG,
+            server="dgx-1",
+            servers=purchase.owned.n_servers,
+            storage="isilon-f800",
+            storage_nodes=purchase.owned.storage_nodes,
+            gpu="v100-sxm2-16gb",
+            fabric="100gbe",
+        )
+        assert owned.probability >= request.confidence - 0.005  # confidence is compared in whole percent
+        assert all(work.meets_target for work in owned.workloads)
+
+
+def test_the_need_of_a_year_is_what_sizing_that_year_alone_finds():
+    plan = growth_plan(asked({"years": 4, "target": 1.5}), CATALOG)
+    for year, need in zip(plan.requests, only(plan).needs, strict=True):
+        design = size(year, CATALOG).design
+        assert (need.n_servers, need.storage_nodes) == (design.n_servers, design.storage_nodes)
+
+
+def test_equipment_stays_though_the_need_shrinks():
+    found = only(growth_plan(asked({"years": 3, "target": 0.5}), CATALOG))
+    assert len(set(found.best.sizes)) == 1
+    assert [purchase.bought == () for purchase in found.best.purchases] == [False, True, True]
+
+
+def test_steps_cost_what_the_last_size_costs():
+    """Nothing is taken out of a prepared network, so that the steps add up to one bill, counted here on its own."""
+    request = asked({"years": 4, "data": 2, "target": 1.6})
+    found = only(growth_plan(request, priced()))
+    last = found.needs[-1]
+    counted = quantities(found.platform, [last.n_servers], [last.storage_nodes], catalog=priced())
+    cost, unpriced = row_cost(counted.components, priced(), price_book(priced()), "USD")
+    assert not unpriced
+    for way in found.others[:2]:
+        assert float(way.cost.amount) == pytest.approx(float(cost[0]), abs=0.005)
+        assert way.moved_links == 0
+        assert not any(purchase.taken_out for purchase in way.purchases)
+
+
+def test_with_steady_prices_steps_cost_no_more_and_use_less_energy():
+    found = only(growth_plan(asked({"years": 4, "target": 1.6}), priced()))
+    at_once = found.others[0]
+    assert found.basis == "cost"
+    assert found.best.cost.amount <= at_once.cost.amount
+    assert found.best.energy_kwh < at_once.energy_kwh
+    assert found.best.server_years < at_once.server_years
+
+
+def test_rising_prices_call_for_all_in_the_first_year():
+    """Energy has no price here: only the parts cost, and each later year they cost half as much again."""
+    found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.5}), priced()))
+    assert set(found.best.sizes) == {found.needs[-1]}
+
+
+def test_a_price_of_energy_above_the_rise_of_prices_calls_for_steps():
+    rental = {"per_gpu_hour": "1", "electricity_per_kwh": "9"}
+    found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.01}, rental=rental), priced()))
+    assert found.best.sizes == found.needs
+    assert found.best.energy_cost == sum(round(Decimal(p.energy_kwh) * 9, 2) for p in found.best.purchases)
+
+
+def test_least_watts_buys_as_late_as_it_can():
+    found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.5, "save": "watts"}), priced()))
+    assert found.basis == "watts"
+    assert found.best.sizes == found.needs
+    ways = (found.best, *found.others)
+    assert found.best.energy_kwh == min(way.energy_kwh for way in ways if way.moved_links == 0)
+
+
+def test_prices_that_are_missing_are_named_and_the_least_equipment_is_taken():
+    found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.5}), CATALOG))
+    assert found.basis == "equipment"
+    assert "isilon-f800" not in found.deciding_prices  # the same nodes in every year
+    assert "dgx-1" not in found.deciding_prices  # it has a price
+    assert "dgx-support" in found.deciding_prices
+    assert found.best.sizes == found.needs
+
+
+def test_best_moves_no_link_where_the_network_outgrows_one_switch():
+    """6, 12 and 24 DGX-1 with four EDR ports each: 24 and a head node pass one switch of 36 ports."""
+    request = SizingRequest.from_dict(
+        {
+            "workload": [{**WORK, "dataset_bytes": 200e9, "target": {"gpus_busy": 48}}],
+            "platforms": {
+                "servers": ["dgx-1"],
+                "gpus": ["v100-sxm2-16gb"],
+                "storage": ["dgx1-ssd"],
+                "fabrics": ["edr"],
+            },
+            "growth": {"years": 3, "target": 2},
+        }
+    )
+    found = only(growth_plan(request, CATALOG))
+    _, prepared, grows = found.others
+    assert [need.n_servers for need in found.needs] == [6, 12, 24]
+    assert grows.moved_links > 0
+    assert grows.energy_kwh < prepared.energy_kwh  # switches that stand early draw power early
+    assert found.best.is_prepared
+    assert found.best.moved_links == prepared.moved_links == 0
+
+
+def test_a_plan_ends_where_the_room_does_and_says_why():
+    request = asked({"years": 5, "target": 2}, limits={"racks": 2})
+    plan = growth_plan(request, CATALOG)
+    assert 1 <= plan.n_years < 5
+    assert f"Year {plan.n_years + 1} is not met" in plan.stops
+    assert "rack" in plan.stops
+    assert len(only(plan).best.purchases) == plan.n_years
+    with pytest.raises(InfeasibleError):
+        size(plan.requests[plan.n_years], CATALOG)
+
+
+def test_what_cannot_be_met_in_the_first_year_has_no_plan():
+    with pytest.raises(InfeasibleError, match="no design meets"):
+        growth_plan(asked({"target": 2}, {"target": {"samples_per_s": 1e9}}), CATALOG)
+
+
+def test_factors_of_one_change_nothing_else():
+    """Only the target grows, and only in year 2: the data of all years are those of the first."""
+    plan = growth_plan(asked({"years": 3, "target": 1.1}), CATALOG)
+    capacity = next(limit for limit in only(plan).limits if limit.name == CAPACITY)
+    assert len(set(capacity.loads)) == 1
+
+
+def test_platforms_stand_side_by_side_in_the_order_of_the_last_year():
+    request = SizingRequest.from_dict(
+        {
+            "workload": [WORK],
+            "platforms": {"servers": ["dgx-1", "c4140"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]},
+            "growth": {"years": 3, "target": 1.5},
+        }
+    )
+    plan = growth_plan(request, CATALOG)
+    last = size(plan.requests[-1], CATALOG)
+    assert [one.platform.key for one in plan.platforms] == [one.platform.key for one in last.platforms]
+    assert plan.deciding_prices == last.deciding_prices
+    assert plan.of("c4140", "isilon-f800").platform.server.id == "c4140"
+
+
+# --- when the first year's equipment ends
+
+
+@pytest.mark.parametrize(
+    ("loads", "is_gradual", "year"),
+    [
+        ((0.25, 0.5, 1.0, 2.0), True, 3.0),  # doubling: 1 is reached exactly in year 3
+        ((0.5, 2.0), True, 1.5),  # half of a factor of four is one doubling, half a year
+        ((0.5, 2.0), False, 2.0),
+        ((1.5, 2.0), True, 1.0),
+        ((0.5, 0.9), True, None),
+        ((0.5, math.inf), True, 2.0),
+    ],
+)
+def test_year_in_which_a_limit_is_hit(loads, is_gradual, year):
+    found = Limit("x", loads, is_gradual).year
+    assert found == (None if year is None else pytest.approx(year))
+
+
+def test_loads_double_with_what_drives_them():
+    """Twice the data is twice the capacity used; twice the rate is twice the load of GPUs and of storage reads."""
+    of_data = {limit.name: limit for limit in only(growth_plan(asked({"years": 3, "data": 2}), CATALOG)).limits}
+    assert_ratio(of_data[CAPACITY], 2)
+    assert_ratio(of_data[GPUS], 1)
+    of_rate = {limit.name: limit for limit in only(growth_plan(asked({"years": 3, "target": 2}), CATALOG)).limits}
+    assert_ratio(of_rate[GPUS], 2)
+    assert_ratio(of_rate[READS], 2)
+    assert_ratio(of_rate[CAPACITY], 1)
+
+
+def assert_ratio(limit: Limit, factor: float) -> None:
+    np.testing.assert_allclose([b / a for a, b in pairwise(limit.loads)], factor, rtol=1e-9)
+
+
+def test_the_first_years_cluster_misses_the_year_in_which_a_rate_is_used_up():
+    plan = growth_plan(asked({"years": 4, "target": 1.5}), CATALOG)
+    found = only(plan)
+    gpus = next(limit for limit in found.limits if limit.name == GPUS)
+    first = found.needs[0]
+    for year, load in zip(plan.requests, gpus.loads, strict=True):
+        stays = project(
+            year, CATALOG, server="dgx-1", servers=first.n_servers, storage="isilon-f800", storage_nodes=4,
+            gpu="v100-sxm2-16gb", fabric="100gbe",
+        )  # fmt: skip
+        assert stays.workloads[0].meets_target == (load <= 1)
+
+
+def test_a_limit_of_the_request_shows_how_full_it_is():
+    plan = growth_plan(asked({"years": 3, "target": 1.5}, limits={"servers": 20}), CATALOG)
+    found = only(plan)
+    servers = next(limit for limit in found.limits if limit.name == SERVER_LIMIT)
+    assert servers.is_of_request
+    assert servers.loads == tuple(need.n_servers / 20 for need in found.needs)
+
+
+def test_the_team_uses_up_the_servers_for_its_waits():
+    """The load is the servers that the waits of a year need over those of the first; sizing a year alone finds both."""
+    team = {
+        "data_scientists": 6,
+        "wait_s": 3600,
+        "job": [{"name": "training", "gpus": 8, "jobs_a_day_each": 1.0, "duration_s": 4 * 3600}],
+    }
+    request = asked({"years": 2, "team": 2}, {"target": {"gpus_busy": 8}}, team=team)
+    found = only(growth_plan(request, CATALOG))
+    waits = next(limit for limit in found.limits if limit.name == WAITS)
+    first, second = found.needs
+    assert waits.loads == (1.0, second.n_servers / first.n_servers)
+    assert waits.year == 2
+    assert second.n_servers == size(yearly_requests(request, CATALOG)[1], CATALOG).design.n_servers

@@ -1,0 +1,158 @@
+"""The growth plan on pages: what tables, sentences and charts say, and which guides have the chapter."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from sizer import GrowthPlan, SizingRequest, growth_plan, load_catalog, size
+from sizer.base.resources import data_dir
+from sizer.guide.chapters.case import Case
+from sizer.guide.edition import SHORT
+from sizer.guide.outline import guide
+from sizer.guide.pdf.render import guide_html
+from sizer.questions.growth.charts import owned_chart, used_up_chart
+from sizer.questions.growth.limits_over_time import GPUS, Limit
+from sizer.questions.growth.tables import (
+    asked_table,
+    findings,
+    limits_table,
+    other_design,
+    platforms_table,
+    purchases_table,
+    used_up_text,
+    ways_table,
+)
+from sizer.sizing.customer_copy import customer_copy
+
+CATALOG = load_catalog()
+
+
+@cache
+def request(name: str) -> SizingRequest:
+    return SizingRequest.from_file(data_dir("examples") / "questions" / f"{name}.toml")
+
+
+@cache
+def images() -> GrowthPlan:
+    return growth_plan(request("images-grow-tenfold"), CATALOG)
+
+
+def texts(table):
+    return [[cell.text for cell in row.cells] for row in table.rows]
+
+
+def test_purchases_say_what_is_bought_in_each_year():
+    (found,) = images().platforms
+    first, second, total = texts(purchases_table(found, CATALOG, "USD"))
+    assert first[:3] == ["1", "9 + 4", "9 + 4"]
+    assert "9\u00a0×\u00a0NVIDIA DGX-1" in first[3]
+    assert second[:3] == ["2", "9 + 8", "9 + 8"]
+    assert "1\u00a0×\u00a0Dell EMC Isilon F800 (4\u00a0nodes)" in second[3]  # a chassis of four
+    assert "DGX-1" not in second[3]
+    # Nine at the list price at launch, USD 149,000 (tweaktown-gtc17); nothing else has a price.
+    assert first[4] == total[4] == "at least 1\u202f341\u202f000"
+    assert second[4] == "to be quoted"
+
+
+def test_ways_stand_beside_the_plan_with_energy_and_moves():
+    plan = images()
+    (found,) = plan.platforms
+    rows = texts(ways_table(found, plan, "USD"))
+    assert len(rows) == 4
+    assert rows[0][0] == "The plan"
+    assert {row[-1] for row in rows} == {"0"}
+    assert all(len(row) == 5 for row in rows)  # no price of energy was given
+
+
+def test_a_price_of_energy_adds_its_column():
+    given = request("images-grow-tenfold")
+    data = given.model_dump(exclude_none=True) | {"rental": {"per_gpu_hour": "1", "electricity_per_kwh": "0.10"}}
+    plan = growth_plan(SizingRequest.from_dict(data), CATALOG)
+    (found,) = plan.platforms
+    table = ways_table(found, plan, "USD")
+    assert table.columns[3].title == "Energy, USD"
+    spent = float(texts(table)[0][3].replace("\u202f", ""))
+    assert spent == pytest.approx(found.best.energy_kwh * 0.10, abs=0.02)  # cents of two years
+
+
+def test_what_the_years_ask_grows_by_the_factor():
+    first, second = texts(asked_table(images()))
+    assert first[2] == "113\u202fkB"
+    assert second[2] == "1.30\u202fMB"
+    assert first[1] == second[1]
+
+
+@pytest.mark.parametrize(
+    ("limit", "text"),
+    [
+        (Limit(GPUS, (0.5, 2.0), True), "after 1.5\u00a0years".replace("\u00a0", " ")),
+        (Limit(GPUS, (0.5, 2.0), False), "in year 2"),
+        (Limit(GPUS, (0.5, 0.9), True), "lasts"),
+    ],
+)
+def test_when_a_part_is_used_up(limit, text):
+    assert used_up_text(limit) == text
+
+
+def test_loads_of_the_first_and_the_last_year_are_shown():
+    (found,) = images().platforms
+    table = limits_table(found.limits, 2)
+    assert [column.title for column in table.columns] == ["Part", "Year 1", "Year 2", "Used up"]
+    reads = next(row for row in texts(table) if row[0] == "Storage read rate")
+    assert reads[3] == "after 1.8 years"
+
+
+def test_findings_name_the_steps_and_the_first_limit():
+    plan = images()
+    (found,) = plan.platforms
+    said = " ".join(findings(plan, found, CATALOG)).replace("\u00a0", " ")
+    assert "buy 9 servers and 4 storage nodes now and grow to 9 servers and 8 storage nodes" in said
+    assert "storage read rate (after 1.8 years)" in said
+
+
+def test_missing_prices_are_said_to_rank_no_vendor():
+    plan = growth_plan(request("data-doubles-every-year"), CATALOG)
+    assert len(plan.platforms) > 1
+    assert "no ranking of vendors" in platforms_table(plan, "USD").note
+
+
+def test_a_first_year_unlike_the_design_is_said():
+    (found,) = images().platforms
+    design = size(images().requests[0], CATALOG).design
+    assert other_design(found, design) == ""
+    assert "9\u00a0servers" in other_design(found, replace(design, n_servers=8))
+
+
+def test_charts_have_findings_as_titles():
+    (found,) = images().platforms
+    owned, used = owned_chart(found), used_up_chart(found)
+    assert owned is not None
+    assert used is not None
+    assert owned.to_dict(validate=False)["title"]["text"] == ["From 4 to 8\u00a0storage nodes"]
+    assert used.to_dict(validate=False)["title"]["text"] == ["First used up: storage read rate, after 1.8 years"]
+
+
+def test_the_chapter_stands_only_in_guides_of_requests_that_grow():
+    grows = size(request("images-grow-tenfold"), CATALOG)
+    assert [chapter.id for chapter in guide(grows, CATALOG).chapters].count("purchases") == 1
+    stays = size(images().requests[0], CATALOG)
+    assert "purchases" not in [chapter.id for chapter in guide(stays, CATALOG).chapters]
+
+
+@pytest.mark.parametrize("form", ["short", "full"])
+def test_the_chapter_says_the_plan(form):
+    result = size(request("images-grow-tenfold"), CATALOG)
+    page = guide_html(result, CATALOG, replace(SHORT, form=form))
+    assert "The purchases of each year" in page
+    assert ("What is asked in each year" in page) == (form == "full")
+
+
+def test_a_customer_reads_no_money_of_the_plan():
+    """What a plan costs comes from price books that may be the user's own."""
+    result = customer_copy(size(request("images-grow-tenfold"), CATALOG))
+    plan, reason = Case(result, CATALOG, SHORT).growth_plan
+    assert plan is not None, reason
+    (found,) = plan.platforms
+    assert all(cell != "at least 1\u202f341\u202f000" for row in texts(ways_table(found, plan, "USD")) for cell in row)
+    assert {purchase.cost.amount for way in (found.best, *found.others) for purchase in way.purchases} == {0}

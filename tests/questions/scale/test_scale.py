@@ -1,0 +1,268 @@
+"""The same GPUs in fewer or in more servers: what is built, that totals are those of the plan, and what is said."""
+
+from dataclasses import replace
+
+import pytest
+from numpy.testing import assert_allclose
+
+from sizer.base.errors import RequestError
+from sizer.base.estimate import Estimate
+from sizer.base.quantities import NARROW_SPACE
+from sizer.questions.scale.analysis import MAX_GPUS, Pair, up_or_out
+from sizer.questions.scale.arrangements import arrangements, is_same_host
+from sizer.questions.scale.comparison_text import difference, rate_words, storage_words
+from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.project import project
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests.answers import catalog, sized
+
+QUESTION = SizingRequest.from_file("examples/questions/scale-up-or-out.toml")
+# Latency of a step between servers (NCCL's tuning constant, perf/step.py).
+HOP_S = 9.6e-6
+
+
+def asked(servers=("dgx-1",), n_gpus=8, **more):
+    platforms = {"servers": servers, "storage": ["wekaio"], "fabrics": ["edr"], **more.pop("platforms", {})}
+    work = {
+        "dnn": "resnet50", "stack": "tf-cnn-benchmarks-ngc18.09", "batch_per_gpu": 256, "dataset": "imagenet-tfrecord",
+        "target": {"gpus_busy": n_gpus}, **more.pop("work", {}),
+    }  # fmt: skip
+    return SizingRequest.from_dict({"workload": [work], "platforms": platforms, **more})
+
+
+@pytest.fixture(scope="module")
+def result():
+    return size(QUESTION, catalog())
+
+
+@pytest.fixture(scope="module")
+def found(result):
+    return up_or_out(result, catalog(), n_gpus=[8, 16, 32])
+
+
+def ways(same):
+    return {way.arrangement.name: way for way in same.ways}
+
+
+# --- what is compared
+
+
+def test_every_arrangement_has_the_same_gpus(found):
+    for same in found.comparisons:
+        for way in same.ways:
+            assert way.arrangement.n_servers * way.arrangement.gpus_used == way.n_gpus == same.n_gpus
+            assert way.design.n_servers == way.arrangement.n_servers
+
+
+def test_one_server_two_and_four():
+    """The published test: 1 x 8, 2 x 4 and 4 x 2 GPUs."""
+    same = up_or_out(asked(), catalog(), n_gpus=8).comparisons[0]
+    own = [way.arrangement for way in same.ways if way.arrangement.kind != "other"]
+    assert [(one.n_servers, one.gpus_used) for one in own] == [(1, 8), (2, 4), (4, 2)]
+    assert [one.is_full for one in own] == [True, False, False]
+    assert own[1].name == "2 × DGX-1 (4 of 8 GPUs used)"
+
+
+def test_default_is_what_the_design_uses(result):
+    assert [same.n_gpus for same in up_or_out(result, catalog()).comparisons] == [32]
+    used = size(asked(platforms={"gpus_per_server": 6}, n_gpus=12), catalog())
+    same = up_or_out(used, catalog()).comparisons[0]
+    assert (same.n_gpus, same.first.arrangement.gpus_used, same.first.design) == (12, 6, used.design)
+
+
+def test_a_gpu_stands_only_in_servers_of_its_form(found):
+    for same in found.comparisons:
+        for way in same.ways:
+            platform = way.arrangement.platform
+            assert platform.gpu.id in platform.server.gpus
+    names = [way.arrangement.name for way in found.comparisons[-1].ways]
+    assert "8 × C4140 PCIe" in names  # has cards of its own form, not the modules that the request names
+
+
+def test_servers_that_are_not_filled_are_named_with_the_reason(found):
+    left = {one.name: one.reason for one in found.comparisons[0].left_out}
+    assert left == dict.fromkeys(("DGX-2", "DGX-2H"), "8 GPUs do not fill servers of 16")
+
+
+@pytest.mark.parametrize(
+    ("platforms", "name", "reason"),
+    [
+        ({"forbidden_servers": ["c4140"]}, "C4140", "the request forbids it"),
+        ({"storage": ["dgx1-ssd"]}, "DSS 8440", "no local drives of it are published"),
+        ({"storage": ["isilon-f800"], "fabrics": ["100gbe"]}, "DGX-2", "8 GPUs do not fill servers of 16"),
+    ],
+)
+def test_what_is_left_out(platforms, name, reason):
+    request = asked(platforms=platforms, work={"dataset_bytes": "100 GB"})
+    _, left = arrangements(request, size(request, catalog()).design, 8, catalog())
+    assert {one.name: one.reason for one in left}[name] == reason
+
+
+def test_kinds_that_the_request_does_not_allow_are_marked(found):
+    allowed = {way.arrangement.platform.server.id: way.arrangement.is_allowed for way in found.comparisons[-1].ways}
+    assert {name for name, is_allowed in allowed.items() if is_allowed} == {"dgx-1", "c4140", "apollo-6500"}
+
+
+def test_the_same_host_with_another_form_of_gpu(found):
+    (pair,) = found.comparisons[-1].forms
+    assert (pair.first.arrangement.name, pair.second.arrangement.name) == ("8 × C4140", "8 × C4140 PCIe")
+    servers = catalog().servers
+    assert is_same_host(servers["c4140"], servers["c4140-pcie"])
+    assert not is_same_host(servers["dgx-1"], servers["apollo-6500"])
+
+
+def test_rows_stay_in_their_order_unless_a_key_is_chosen(found):
+    same = found.comparisons[-1]
+    assert same.ordered("listed") == same.ways
+    units = [way.rack_units for way in same.ordered("rack-units")]
+    rates = [float(way.runs[0].answer.throughput.value) for way in same.ordered("rate")]
+    assert (units, rates) == (sorted(units), sorted(rates, reverse=True))
+
+
+@pytest.mark.parametrize("count", [0, -8, MAX_GPUS + 1, True])
+def test_a_number_of_gpus_out_of_range_is_named(result, count):
+    with pytest.raises(RequestError, match=f"n_gpus = {count} is outside 1..{MAX_GPUS}"):
+        up_or_out(result, catalog(), n_gpus=count)
+
+
+def test_a_design_of_parts_that_the_catalogue_no_longer_holds_is_not_compared(result):
+    shipped = catalog()
+    gone = {key: server for key, server in shipped.servers.items() if key != "dgx-1"}
+    assert up_or_out(result, replace(shipped, servers=gone)).comparisons == ()
+
+
+# --- numbers
+
+
+def test_totals_are_those_of_the_projected_cluster(found):
+    """``project`` is asked for the same cluster by its parts; idle GPUs count in all of it."""
+    way = ways(found.comparisons[0])["2 × DGX-1 (4 of 8 GPUs used)"]
+    alone = project(
+        QUESTION, catalog(), server="dgx-1", servers=2, gpus_per_server=4, storage="wekaio",
+        storage_nodes=way.design.storage_nodes, fabric="edr",
+    )  # fmt: skip
+    assert way.rack_units == float(alone.quantities.rack_units[0])
+    assert (way.power_low_w, way.power_max_w) == (
+        float(alone.quantities.power_low_w[0]),
+        float(alone.quantities.power_max_w[0]),
+    )
+    assert way.bill == alone.bill
+    assert way.n_cables == alone.plan.n_links == len(alone.plan.connections)
+    assert way.runs[0].answer.throughput == alone.workloads[0].throughput
+    # Counted from the cable list of the plan: every cable but those of the customer's LAN has both ends on a port.
+    assert way.n_ports >= way.n_cables
+
+
+def test_first_arrangement_of_the_designs_size_is_the_design_itself(result, found):
+    assert found.comparisons[-1].first.design is result.design
+
+
+def test_a_server_with_one_gpu_exchanges_nothing():
+    request = asked(n_gpus=1, platforms={"gpus_per_server": 1})
+    split = up_or_out(request, catalog()).comparisons[0].first.runs[0].split
+    assert (split.exchange_s, split.exposed_s, split.waiting_s) == (0, 0, 0)
+
+
+def test_gradient_between_servers_follows_the_ring(found):
+    """2 (m-1)/m G over the ports, and 2 log2 m latencies: 1 : 1.5 : 1.75 for m = 2, 4, 8; four ports take a quarter."""
+    between = {
+        (same.n_gpus, way.arrangement.platform.server.id): way.runs[0].split.between_s
+        - 2 * HOP_S * (way.arrangement.n_servers - 1).bit_length()
+        for same in found.comparisons
+        for way in same.ways
+        if way.arrangement.is_full and way.arrangement.platform.server.id in ("c4140", "dgx-1", "apollo-6500")
+    }
+    assert_allclose(between[16, "c4140"] / between[8, "c4140"], 1.5, rtol=1e-9)
+    assert_allclose(between[32, "c4140"] / between[8, "c4140"], 1.75, rtol=1e-9)
+    assert between[8, "dgx-1"] == 0
+    assert_allclose(between[16, "apollo-6500"] / between[16, "dgx-1"], 4, rtol=1e-9)
+
+
+def test_parts_of_a_step_make_up_the_rate(found):
+    for same in found.comparisons:
+        for way in same.ways:
+            (run,) = way.runs
+            rate = same.n_gpus * run.answer.batch_per_gpu / run.split.step_s
+            # The median of the slowest of several stages lies a little below that of the GPUs, never above.
+            assert_allclose(rate, float(run.answer.throughput.value), rtol=1e-6)
+
+
+def test_shared_parameters_make_ratios_better_known_than_rates(found):
+    same = found.comparisons[0]
+    first, spread = same.first, same.ways[1]
+    rate = spread.runs[0].answer.throughput
+    ratio = Pair(first, spread).relative[0]
+    assert float(ratio.high / ratio.low) < float(rate.high / rate.low)
+    assert tuple(Pair(first, first).relative[0]) == (1, 1, 1)
+    assert_allclose(float(ratio.value), float(rate.value) / float(first.runs[0].answer.throughput.value))
+
+
+def test_same_question_same_bytes(result, found):
+    again = up_or_out(result, catalog(), n_gpus=[8, 16, 32])
+    for one, other in zip(found.comparisons, again.comparisons, strict=True):
+        assert [difference(pair) for pair in one.pairs] == [difference(pair) for pair in other.pairs]
+
+
+def test_storage_is_the_same_and_holds_nobody_back(found):
+    for same in found.comparisons:
+        assert {way.design.storage_nodes for way in same.ways} == {same.storage_nodes}
+        assert all(way.runs[0].answer.bottleneck not in ("storage", "network") for way in same.ways)
+
+
+def test_storage_grows_with_the_fastest_arrangement():
+    """Validation over host links runs faster on more hosts, which read more."""
+    validation = sized("apollo-googlenet-inference")
+    same = up_or_out(validation, catalog()).comparisons[0]
+    assert same.storage_is_sized
+    assert same.storage_nodes > validation.design.storage_nodes
+    assert "enough for the full servers that read most" in storage_words(same, validation.design.storage_nodes)
+
+
+def test_validation_alone_exchanges_no_gradients():
+    found = up_or_out(sized("apollo-googlenet-inference"), catalog())
+    assert not found.has_training
+    assert all(way.runs[0].split is None and way.rack_units > 0 for way in found.comparisons[0].ways)
+    assert "gradients" not in difference(found.comparisons[0].pairs[0])
+
+
+@pytest.mark.parametrize("server", ["dgx-1", "c4140", "apollo-6500"])
+def test_more_servers_for_the_same_gpus_never_use_fewer_ports(server):
+    # 16 servers fill one switch of any kind, 32 DGX-1 with four ports each need a fat tree.
+    for same in up_or_out(asked((server,)), catalog(), n_gpus=[8, 24, 64]).comparisons:
+        ports = [way.n_ports for way in same.ways if way.arrangement.kind != "other"]
+        assert ports == sorted(ports)
+        assert len(ports) > 1
+
+
+# --- what is said
+
+
+def test_a_difference_is_certain_only_outside_the_interval():
+    said = {
+        "A runs 10 % faster than B (+2.0 to +20 %)": (1.1, 1.02, 1.2),
+        "A runs perhaps 10 % slower than B (−20 to +5.0 %)": (0.9, 0.8, 1.05),
+        "A runs as fast as B (−10 to +10 %)": (1.001, 0.9, 1.1),
+        "A runs 100 % faster than B": (2.0, 2.0, 2.0),
+    }
+    for text, ratio in said.items():
+        assert rate_words(Estimate(*ratio), "A", "B").replace(NARROW_SPACE, " ") == text
+
+
+def test_the_larger_server_costs_and_saves_what_the_plan_says(found):
+    same = found.comparisons[-1]
+    by_name = ways(same)
+    first, second = by_name["4 × DGX-1"], by_name["8 × C4140"]
+    text = difference(Pair(first, second))
+    assert f"Less: {first.rack_units - second.rack_units:g}{NARROW_SPACE}U" in text
+    assert "over EDR InfiniBand" in text
+    assert "Priced lines" not in text  # no C4140 has a published price: nothing is subtracted from nothing
+    spread = difference(Pair(first, by_name["8 × DGX-1 (4 of 8 GPUs used)"]))
+    assert f"Priced lines cost 596{NARROW_SPACE}000 USD more; lines to be quoted come on top of both." in spread
+
+
+def test_a_customers_copy_prices_nothing_but_the_offer(result):
+    same = up_or_out(customer_copy(result), catalog()).comparisons[0]
+    assert same.first.bill.total == result.design.bill.total > 0
+    assert all(way.bill.total == 0 for way in same.ways[1:])
+    assert all("Priced" not in difference(pair) for pair in same.pairs)

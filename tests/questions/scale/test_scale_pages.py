@@ -1,0 +1,254 @@
+"""The same GPUs in other servers as tables, charts, a section of the guide, text and plain data."""
+
+import json
+import re
+
+import pytest
+
+from sizer.base.quantities import NARROW_SPACE
+from sizer.guide.edition import SHORT, Edition
+from sizer.guide.outline import guide
+from sizer.guide.pdf.render import guide_html
+from sizer.present.words import NO_BREAK
+from sizer.questions.scale.analysis import UpOrOut, up_or_out
+from sizer.questions.scale.arrangement_run import StepSplit
+from sizer.questions.scale.charts import rates_chart, rates_finding, steps_chart, steps_finding
+from sizer.questions.scale.export import up_or_out_document
+from sizer.questions.scale.tables import (
+    kept_table,
+    left_out_table,
+    per_gpu_table,
+    rates_table,
+    steps_table,
+    things_table,
+)
+from sizer.questions.scale.text import NOTHING, up_or_out_text
+from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests.answers import catalog, sized
+
+QUESTION = SizingRequest.from_file("examples/questions/scale-up-or-out.toml")
+FULL = Edition(form="full")
+
+
+@pytest.fixture(scope="module")
+def result():
+    return size(QUESTION, catalog())
+
+
+@pytest.fixture(scope="module")
+def found(result):
+    return up_or_out(result, catalog(), n_gpus=[16, 32])
+
+
+@pytest.fixture(scope="module")
+def same(found):
+    return found.comparisons[-1]
+
+
+def scale(result, edition=SHORT):
+    chapters = guide(result, catalog(), edition).chapters
+    return next(chapter for chapter in chapters if chapter.id == "performance").content["scale"]
+
+
+def texts(table):
+    return [[cell.text for cell in row.cells] for row in table.rows]
+
+
+def drawn(chart, key):
+    """Rows that a chart carries, the first that have ``key``."""
+
+    def found(part):
+        if isinstance(part, dict):
+            for value in part.values():
+                yield from found(value)
+        elif isinstance(part, list) and part and isinstance(part[0], dict) and key in part[0]:
+            yield part
+        elif isinstance(part, list):
+            for value in part:
+                yield from found(value)
+
+    return next(found(chart.to_dict(validate=False)))
+
+
+# --- tables
+
+
+def test_every_table_has_a_row_an_arrangement(same):
+    for table in (rates_table(same.ways), steps_table(same.ways), things_table(same.ways, catalog()),
+                  per_gpu_table(same.ways)):  # fmt: skip
+        assert len(table.rows) == len(same.ways)
+        assert sum(row.kind == "strong" for row in table.rows) == 1
+        assert all(len(row.cells) == len(table.columns) for row in table.rows)
+
+
+def test_what_the_request_does_not_allow_is_marked(same):
+    rows = texts(rates_table(same.ways))
+    marked = {row[0] for row in rows if row[0].endswith("*")}
+    assert "8 × C4140 PCIe *" in marked
+    assert "8 × C4140" in {row[0] for row in rows}
+    assert "* Not among what the request allows" in rates_table(same.ways).note
+    assert "*" not in rates_table([way for way in same.ways if way.arrangement.is_allowed]).note
+
+
+def test_rows_in_another_order_stay_set_against_the_first(same):
+    by_rate = same.ordered("rate")
+    table = rates_table(by_rate, first=same.first)
+    place = by_rate.index(same.first)
+    assert place > 0
+    assert texts(table)[place][2] == "–"
+    assert table.rows[place].kind == "strong"
+
+
+def test_unknown_prices_are_never_zero(same):
+    prices = {row[0]: row[-1] for row in texts(things_table(same.ways, catalog()))}
+    assert prices["8 × C4140"] == "to be quoted"
+    assert prices["4 × DGX-1"].startswith("at least USD 596")  # 4 x 149,000 USD
+    note = things_table(same.ways, catalog()).note
+    assert "Without a published price: " in note
+    assert "Dell EMC C4140" in note
+
+
+def test_a_customers_copy_says_nothing_of_published_prices(result):
+    ways = up_or_out(customer_copy(result), catalog()).comparisons[0].ways
+    table = things_table(ways, catalog())
+    assert "published price" not in table.note
+    assert [row[-1] for row in texts(table)][1:] == ["to be quoted"] * (len(ways) - 1)
+
+
+def test_watts_are_a_bracket_and_a_lower_bound(same):
+    power = {row[0]: row[2] for row in texts(things_table(same.ways, catalog()))}
+    low, high = same.first.power_low_w / 1e3, same.first.power_max_w / 1e3
+    assert power["4 × DGX-1"].replace(NO_BREAK, " ") == f"at least {low:.1f} to {high:.1f}{NARROW_SPACE}kW"
+
+
+def test_figures_a_gpu_are_those_of_the_design_shared_out(same):
+    row = next(row for row in texts(per_gpu_table(same.ways)) if row[0] == "4 × DGX-1")
+    assert row[2] == f"{22 / 32:.2f}"
+    assert row[4].replace(NARROW_SPACE, "") == "at least USD 18625"  # 596,000 / 32
+
+
+def test_inference_has_no_table_of_steps():
+    ways = up_or_out(sized("apollo-googlenet-inference"), catalog()).comparisons[0].ways
+    assert steps_table(ways) is None
+    assert steps_chart(ways) is None
+    assert len(rates_table(ways).rows) == len(ways)
+
+
+def test_what_is_left_out_has_a_table(found):
+    assert left_out_table(()) is None
+    table = left_out_table(up_or_out(sized("small-team"), catalog(), n_gpus=4).comparisons[0].left_out)
+    assert ["DGX-2", "4 GPUs do not fill servers of 16."] in texts(table)
+
+
+def test_what_more_servers_cost_is_a_row_a_step(found):
+    rows = texts(kept_table(found.kept))
+    assert [row[0] for row in rows] == ["2 × DGX-1 to 4 × DGX-1"]
+
+
+# --- charts
+
+
+def test_a_bar_an_arrangement_with_its_interval(same):
+    rows = drawn(rates_chart(same.ways), "low")
+    assert [row["name"].replace("\n", " ") for row in rows] == [way.arrangement.name for way in same.ways]
+    assert all(row["low"] < row["value"] < row["high"] for row in rows)
+    assert rates_chart(same.ways[:1]) is None
+
+
+def test_the_finding_claims_only_what_the_intervals_leave(same):
+    kinds = {way.arrangement.name: way for way in same.ways}
+    allowed = [way for way in same.ways if way.arrangement.is_allowed]
+    assert rates_finding(allowed) == "32 GPUs: no arrangement is certainly faster or slower than 4 × DGX-1"
+    faster = [kinds["4 × DGX-1"], kinds["2 × DGX-2H"]]
+    assert rates_finding(faster) == "32 GPUs: only 2 × DGX-2H certainly run faster than 4 × DGX-1"
+    three = [*faster[::-1], kinds["8 × C4140 PCIe"], kinds["8 × UCP RS V225G"]]
+    assert rates_finding(three) == "32 GPUs: only 3 arrangements certainly run slower than 2 × DGX-2H"
+    assert rates_finding(faster[::-1]) == "32 GPUs: only 4 × DGX-1 certainly run slower than 2 × DGX-2H"
+
+
+def test_bars_of_a_step_add_up_to_it(same):
+    parts, totals = (drawn(steps_chart(same.ways), key) for key in ("part", "text"))
+    for total in totals:
+        own = [part for part in parts if part["name"] == total["name"]]
+        assert own[-1]["to"] == pytest.approx(total["to"])
+        assert [part["from"] for part in own[1:]] == [part["to"] for part in own[:-1]]
+
+
+def test_finding_of_the_steps_by_hand():
+    one = StepSplit(compute_s=0.08, inside_s=0.01, between_s=0.01, exposed_s=0.005, waiting_s=0.015, data_s=0.0)
+    two = StepSplit(compute_s=0.06, inside_s=0.01, between_s=0.01, exposed_s=0.01, waiting_s=0.02, data_s=0.01)
+    said = steps_finding([one, two]).replace(NARROW_SPACE, " ")
+    assert said == "Working together takes 20 % to 30 % of a step; waiting for data up to 10 %"
+
+
+# --- the guide
+
+
+def test_short_guide_shows_full_servers_that_the_request_allows(result):
+    part = scale(result)
+    (table,) = part.tables
+    assert [row[0] for row in texts(table)] == ["4 × DGX-1", "4 × Apollo 6500", "8 × C4140"]
+    assert part.differences == []
+    assert "ranks nobody" in table.note
+
+
+def test_full_guide_says_what_tells_them_apart(result):
+    part = scale(result, FULL)
+    assert [table.id for table in part.tables] == [
+        "up-or-out-rates", "up-or-out-steps", "up-or-out-things", "up-or-out-per-gpu",
+    ]  # fmt: skip
+    assert len(part.differences) == len(part.tables[0].rows) - 1 == 4
+    assert [figure.id for figure in part.figures] == ["up-or-out-chart", "up-or-out-steps-chart"]
+
+
+@pytest.mark.parametrize("name", ["dgx1-f800-resnet50", "c4140-f800", "apollo-googlenet-inference"])
+def test_a_request_for_one_kind_of_server_has_no_section(name):
+    assert scale(sized(name)) is None
+
+
+def test_two_workloads_have_tables_of_their_own():
+    data = QUESTION.model_dump(exclude_none=True)
+    vgg = {
+        **data["workload"][0],
+        "name": "<b>VGG</b>",
+        "dnn": "vgg16",
+        "batch_per_gpu": 128,
+        "stack": "dell-ready-2018",
+    }
+    request = SizingRequest.from_dict({**data, "workload": [data["workload"][0], vgg], "confidence": 0.5})
+    answer = size(request, catalog())
+    tables = scale(answer, FULL).tables
+    assert len({table.id for table in tables}) == len(tables) == 6
+    html = guide_html(answer, catalog(), FULL)
+    assert "<b>VGG</b>" not in html
+    assert "&lt;b&gt;VGG&lt;/b&gt;: 32 GPUs in several arrangements" in html
+
+
+# --- text and data
+
+
+def test_text_for_a_terminal_has_all_of_it(found, result):
+    text = up_or_out_text(found, result, catalog(), "rack-units")
+    assert text.startswith("16\u00a0GPUs: scale up or scale out")
+    for said in ("All arrangements have the 6 WekaIO Matrix nodes", "8 × C4140 PCIe *", "runs perhaps", "Not compared",
+                 "what more servers cost each GPU"):  # fmt: skip
+        assert (said in text) == (said != "Not compared")  # 16 and 32 GPUs fill every kind
+    assert up_or_out_text(UpOrOut(()), result, catalog()) == NOTHING
+
+
+def test_plain_data_holds_every_number(found):
+    document = json.loads(json.dumps(up_or_out_document(found), allow_nan=False))
+    last = document["comparisons"][-1]
+    first = last["arrangements"][0]
+    assert (first["server"], first["n_servers"], first["rack_units"], first["total"]) == ("dgx-1", 4, 22, "596000.00")
+    assert first["workloads"][0]["rate_ratio"] == {"value": 1, "low": 1, "high": 1}
+    parts = first["workloads"][0]["step"]
+    sum_s = sum(parts[name] for name in ("compute_s", "exposed_s", "waiting_s", "data_s"))
+    assert parts["step_s"] == pytest.approx(sum_s)
+    c4140 = next(one for one in last["arrangements"] if one["server"] == "c4140")
+    assert c4140["total"] is None
+    assert "c4140" in c4140["unpriced"]
+    assert re.search("over EDR InfiniBand", c4140["difference"])
+    assert document["kept"][0]["to_gpus"] == 32

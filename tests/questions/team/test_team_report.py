@@ -1,0 +1,199 @@
+"""Tables and charts of the team: what they say of numbers made by hand, and of texts that users typed."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from sizer import SizingRequest, SizingResult, size
+from sizer.guide.chapters.case import Case
+from sizer.guide.chapters.requirements import met_table
+from sizer.guide.chapters.team import applies, carried, content, fragments, sized_by, verdict
+from sizer.guide.edition import Edition
+from sizer.guide.pdf.render import guide_html
+from sizer.guide.plain_text import answer_text
+from sizer.present.charting import chart_svg
+from sizer.present.tables import Table
+from sizer.questions.team.analysis import KindRun, TeamAnswer, team_answer
+from sizer.questions.team.charts import reads_chart, reads_finding, waits_chart, waits_finding
+from sizer.questions.team.tables import (
+    asked_table,
+    demand_table,
+    erlang_table,
+    gpus_table,
+    jobs_table,
+    share_text,
+    sizes_table,
+    wait_text,
+    waited,
+    waits_table,
+)
+from tests.answers import catalog
+
+TRAINING = {"name": "Training", "gpus": 4, "jobs_a_day_each": 0.5, "workload": "ResNet-50"}
+NOTEBOOK = {"name": "Notebook", "kind": "notebook", "gpus": 1, "jobs_a_day": 12, "duration_s": "3 h", "wait_s": "5 min"}
+STANDING = {"name": "Nightly", "gpus": 4, "always_running": 2, "workload": "ResNet-50"}
+
+
+@cache
+def sized(kinds: str, **team: float) -> SizingResult:
+    """A team on C4140 and F800; ``kinds`` names its jobs by their first letters."""
+    jobs = [{"t": TRAINING, "n": NOTEBOOK, "s": STANDING}[letter] for letter in kinds]
+    data = {
+        "title": "A <b>team</b>",
+        "workload": [
+            {"name": "ResNet-50", "dnn": "resnet50", "stack": "mxnet-ngc19.07-dali", "batch_per_gpu": 192,
+             "dataset": "imagenet-x10", "epochs": 4, "target": {"samples_per_s": 3000}}
+        ],
+        "platforms": {"servers": ["c4140"], "gpus": ["v100-sxm2-16gb"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
+        "team": {"data_scientists": 12, "wait_s": "30 min", **team, "job": jobs},
+    }  # fmt: skip
+    return size(SizingRequest.from_dict(data), catalog())
+
+
+@cache
+def answered(kinds: str, **team: float) -> TeamAnswer:
+    found = team_answer(sized(kinds, **team), catalog())
+    assert found is not None
+    return found
+
+
+def texts(table: Table | None) -> list[list[str]]:
+    assert table is not None
+    return [[cell.text.replace("\u202f", " ").replace("\xa0", " ") for cell in row.cells] for row in table.rows]
+
+
+def column(table: Table | None, place: int) -> list[str]:
+    return [row[place] for row in texts(table)]
+
+
+def test_the_request_is_told_as_it_was_understood():
+    rows = dict(texts(asked_table(answered("tn").team)))
+    assert rows["Data scientists"] == "12"
+    assert rows["Job: Training"] == "Training; 4 GPUs; 0.5 a day of each person, 6 a day in all; runs ResNet-50"
+    assert rows["Job: Notebook"] == "Notebook; 1 GPU; 12 a day; 3.00 h long; waits 5.00 min at most"
+    assert rows["Target"] == "90 % of the jobs of each kind start within 30.0 min unless the kind has its own"
+
+
+def test_jobs_tell_counts_lengths_and_reads():
+    training, notebook = texts(jobs_table(answered("tn")))
+    assert training[:3] == ["Training", "4", "6"]
+    assert training[3].endswith((" min", " h"))
+    assert notebook == ["Notebook", "1", "12", "3.00 h", "nothing", "nothing"]
+
+
+def test_waits_stand_beside_what_is_asked():
+    table = waits_table(answered("tn"))
+    assert column(table, 1) == ["30.0 min", "5.00 min"]
+    assert set(column(table, 6)) == {"met"}
+    assert waits_table(answered("s")) is None
+    assert sizes_table(answered("s")) is None
+
+
+@pytest.mark.parametrize(
+    ("share", "error", "said"),
+    [(0.9599, 0.0059, "96.0 ± 0.6 %"), (1.0, 0.0, "100 %"), (0.5, 0.0001, "50 %"), (0.9, 0.012, "90.0 ± 1.2 %")],
+)
+def test_a_share_has_the_digits_that_its_error_supports(share, error, said):
+    kind = KindRun("a", 100, share, error, 0.0, (0.0, 0.0, 0.0), True)
+    assert share_text(kind).replace("\u202f", " ") == said
+
+
+def test_waits_of_nothing_and_without_end_have_words():
+    assert (waited(0.0), waited(np.inf), waited(90.0).replace("\u202f", " ")) == ("none", "for good", "90.0 s")
+
+
+def test_demand_is_set_against_the_least_that_is_carried():
+    answer = answered("tn")
+    run, carries = (
+        answer.run,
+        replace(answer.carries, storage_bytes_per_s=4e9, network_bytes_per_s=8e9, limit="storage"),
+    )
+    demand = replace(run.demand, worst_bytes_per_s=8e9, asked_bytes_per_s=3e9, average_bytes_per_s=1e9)
+    made = replace(answer, run=replace(run, demand=demand), carries=replace(carries, mounts_bytes_per_s=np.inf))
+    rows = texts(demand_table(made))
+    assert [row[1:] for row in rows] == [
+        ["8.00 GB/s", "200 %"], ["3.00 GB/s", "75 %"], ["1.00 GB/s", "25 %"],
+        ["4.00 GB/s", "the least"], ["not limited", "–"], ["8.00 GB/s", "–"],
+    ]  # fmt: skip
+    assert "run more slowly" in carried(made)
+    assert reads_finding(made).replace("\u202f", " ").startswith("Running jobs read 3.00 GB/s or less for 95 %")
+    nothing = replace(made, run=replace(run, demand=replace(demand, worst_bytes_per_s=0.0)))
+    assert demand_table(nothing) is None
+    assert reads_chart(nothing) is None
+    assert "nothing is known" in carried(nothing)
+
+
+def test_shares_of_the_gpus_add_up():
+    run = replace(
+        answered("tn").run, n_servers=10, n_gpus=40, gpus_busy_fraction=0.5, gpus_held_fraction=0.1,
+        idle_fraction=0.15, fragmentation_fraction=0.05,
+    )  # fmt: skip
+    table = gpus_table(run)
+    assert column(table, 1) == ["50 %", "10 %", "10 %", "5 %", "25 %"]
+    assert column(table, 2) == ["20", "4", "4", "2", "10"]
+    assert "15 %" in fragments(replace(answered("tn"), run=run)).replace("\u202f", " ")
+
+
+def test_erlang_stands_beside_the_simulation_for_one_kind_only():
+    assert erlang_table(answered("tn")) is None
+    rows = texts(erlang_table(answered("n")))
+    assert rows[-1][0] == "Servers for the wait target"
+    assert int(rows[-1][1]) >= int(rows[-1][2])  # the formula is an upper reading
+
+
+def test_the_chart_of_waits_marks_design_and_target_and_says_what_one_server_fewer_costs():
+    answer = answered("tn")
+    svg = chart_svg(waits_chart(answer))
+    assert "this design" in svg
+    assert "asked: 90" in svg
+    here, fewer = answer.run.n_servers, answer.run.n_servers - 1
+    assert f"{here}\u00a0servers start" in waits_finding(answer)
+    assert f"{fewer}\u00a0server" in waits_finding(answer)
+    assert waits_chart(answered("s")) is None
+
+
+@pytest.mark.parametrize("percentile", [0.5, 0.95, 1.0])
+def test_the_chart_of_reads_tells_worst_average_asked_and_carried(percentile):
+    answer = answered("t", demand_percentile=percentile)
+    svg = chart_svg(reads_chart(answer))
+    for word in ("average: ", "carried: ", "orst"):
+        assert word in svg
+
+
+def test_sentences_follow_the_answer():
+    answer = answered("tn")
+    assert "The design keeps it" in verdict(answer)
+    missed = replace(answer, run=replace(answer.run, meets=False))
+    assert "does not keep it" in verdict(missed)
+    assert "one fewer they are missed" in sized_by(answer)
+    assert "alone would need" in sized_by(replace(answer, n_servers_for_waits=answer.run.n_servers - 1))
+    assert "nobody waits" in verdict(answered("s"))
+    assert wait_text(answered("s").team) == "every job has its GPUs all the time"
+
+
+def test_the_chapter_stands_where_a_team_is_and_the_short_guide_has_one_chart():
+    result = sized("tn")
+    short, full = (Case(result, catalog(), Edition(form)) for form in ("short", "full"))
+    assert applies(short)
+    assert content(short)["waits_chart"] is not None
+    assert content(short)["reads_chart"] is None
+    assert content(full)["reads_chart"] is not None
+    without = replace(result, request=result.request.model_copy(update={"team": None}))
+    assert not applies(Case(without, catalog(), Edition("short")))
+    asked = [row for row in texts(met_table(short)) if "of the jobs of each kind" in row[0]]
+    assert [row[2] for row in asked] == ["met"]
+    assert "of the jobs of each kind start within" in answer_text(result)
+
+
+def test_names_of_jobs_are_text_in_the_guide():
+    result = sized("tn")
+    team = result.request.team
+    assert team is not None
+    bad = "<script>alert(1)</script>"
+    jobs = (team.job[0].model_copy(update={"name": bad}), team.job[1])
+    request = result.request.model_copy(update={"team": team.model_copy(update={"job": jobs})})
+    page = guide_html(replace(result, request=request), catalog(), Edition("short"))
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page

@@ -1,0 +1,103 @@
+"""The simplest sufficient design, against a look at every platform of small catalogues."""
+
+import pytest
+
+from sizer.base.errors import InfeasibleError
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.schema import Device
+from sizer.physical.platforms import platforms
+from sizer.questions.verdict.simplest_design import STORAGE_ORDER, simplest
+from sizer.sizing.result import DesignAnswer
+from sizer.sizing.search.platform_columns import rate_is_unknown
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests.answers import EXAMPLES, catalog, sized
+
+
+def asked(target: dict[str, object], dataset: str, **platforms_: object) -> SizingRequest:
+    work = {
+        "dnn": "resnet50",
+        "stack": "tf-cnn-benchmarks-ngc18.09",
+        "batch_per_gpu": 256,
+        "dataset": "imagenet",
+        "dataset_bytes": dataset,
+        "target": target,
+    }
+    return SizingRequest.from_dict({"workload": [work], "platforms": platforms_})
+
+
+def counted(design: DesignAnswer) -> tuple[bool, int, int, int]:
+    """Simplicity counted by hand, from the plan's devices and the bill's networks."""
+    kinds = {net.kind for net in design.quantities.networks if net.switch is not None and int(net.ports_used[0])}
+    devices = sum(
+        int(part.quantity[0])
+        for part in design.quantities.components
+        if isinstance(catalog().item(part.item), Device) and part.category not in ("rack and power", "software")
+    )
+    return design.n_servers > 1, STORAGE_ORDER.index(design.platform.storage.kind), len(kinds), devices
+
+
+REQUESTS = (
+    asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1", "c4140"], fabrics=["10gbe", "edr"]),
+    asked({"samples_per_s": 5000}, "5 TB", servers=["dgx-1"], fabrics=["100gbe", "edr"]),
+    asked({"samples_per_s": 20_000}, "20 TB", servers=["dgx-1", "apollo-6500"], storage=["isilon-f800", "wekaio"]),
+    asked({"gpus_busy": 4}, "145 GB", servers=["c4140", "v225g"], storage=["hnas", "isilon-f800", "head-node-nfs"]),
+    asked({"gpus_busy": 16}, "1 TB", servers=["apollo-6500"], fabrics=["edr"]),
+)
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
+    """Every platform that the request allows, sized alone with every number of servers it may need."""
+    found = simplest(size(request_, catalog()), catalog())
+    best: tuple[bool, int, int, int] | None = None
+    for one in platforms(catalog(), request_):
+        chosen = {
+            "servers": [one.server.id], "gpus": [one.gpu.id], "storage": [one.storage.id], "fabrics": [one.fabric],
+        }  # fmt: skip
+        data = request_.model_dump(exclude_none=True)
+        try:
+            design = size(SizingRequest.from_dict({**data, "platforms": chosen}), catalog()).design
+        except InfeasibleError:
+            continue
+        if rate_is_unknown(one.storage) and design.workloads[0].cache_hit_fraction < 1:
+            continue  # nobody knows whether it is enough
+        mine = counted(design)
+        best = mine if best is None else min(best, mine)
+    assert best is not None
+    assert tuple(found.allowed.simplicity) == best
+    assert counted(found.allowed.design) == best
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_is_found_is_a_design_of_its_request(name: str) -> None:
+    result = sized(name)
+    found = simplest(result, catalog(), stored_calibration())
+    assert found.allowed.simplicity <= found.described
+    for one in (found.allowed, found.lifted):
+        if one is None:
+            continue
+        again = size(one.request, catalog()).design
+        assert again.name == one.design.name
+        assert all(answer.meets_target for answer in again.workloads)
+    if found.lifted is not None:
+        assert found.lifted.simplicity < found.allowed.simplicity
+        assert found.in_the_way
+        assert all(key.startswith("platforms.") for key in found.in_the_way)
+
+
+def test_the_choice_in_the_way_is_named() -> None:
+    """Data that fit the drives of the server that is asked for, and a request that allows shared storage only."""
+    request = asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1"], storage=["isilon-f800"])
+    found = simplest(size(request, catalog()), catalog())
+    assert found.is_described
+    assert found.lifted is not None
+    assert found.lifted.design.platform.storage.kind == "local"
+    assert found.lifted.design.n_servers == 1
+    assert "platforms.storage" in found.in_the_way
+
+
+def test_without_choices_nothing_is_in_the_way() -> None:
+    found = simplest(size(asked({"samples_per_s": 2000}, "145 GB"), catalog()), catalog())
+    assert found.lifted is None
+    assert found.in_the_way == ()

@@ -1,0 +1,268 @@
+"""Break-even points and sizing anew, against brute force with the public functions of the sizing."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from sizer.base.errors import InfeasibleError
+from sizer.calibrate.calibration import stored_calibration
+from sizer.questions.what_if.break_even import (
+    BreakEven,
+    Span,
+    built_along,
+    held_along,
+    held_break_evens,
+    sized_break_evens,
+    spans,
+    where,
+)
+from sizer.questions.what_if.resize import SizedAnew, changed_request, sized_anew
+from sizer.questions.what_if.varied_input import (
+    CACHE,
+    DATASET_SIZE,
+    GPU_SPEED,
+    SAMPLE_SIZE,
+    SERVERS,
+    STORAGE_NODES,
+    TARGET,
+    VariedInput,
+    held_inputs,
+    sized_inputs,
+)
+from sizer.sizing.design.fixed_design import Model, models
+from sizer.sizing.project import project
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from tests.answers import EXAMPLES, catalog, sized
+
+
+@cache
+def model_of(name: str, index: int = 0) -> Model:
+    """Model of one workload of an example."""
+    found = models(sized(name), catalog(), stored_calibration())[index]
+    assert found is not None
+    return found
+
+
+def held_input(model: Model, key: str) -> VariedInput:
+    """Input of a fixed design by its key."""
+    return next(one for one in held_inputs(model) if one.key == key)
+
+
+def along(model: Model, one: VariedInput, **others: float) -> dict[str, BreakEven]:
+    """Break-even points of a fixed design along an input, by what changes."""
+    line, parts = held_along(model, one, others), built_along(model, one, others)
+    return {found.what: found for found in held_break_evens(model, one, line, parts, others, one.base)}
+
+
+STEPS = VariedInput("x", "Steps", (1.0, 2.0, 3.0, 4.0), ("1 s", "2 s", "3 s", "4 s"), 1, "a note")
+
+
+def test_spans_are_the_runs_of_equal_values():
+    assert spans("aabba") == (Span("a", 0, 1), Span("b", 2, 3), Span("a", 4, 4))
+    assert spans("") == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "words"),
+    [
+        (0, 3, "in the whole range looked at (from 1 s to 4 s)"),
+        (0, 1, "up to 2 s"),
+        (2, 3, "from 3 s on"),
+        (1, 2, "from 2 s to 3 s"),
+        (2, 2, "at 3 s"),
+    ],
+)
+def test_a_part_of_the_range_in_words(first, last, words):
+    assert where(STEPS, first, last) == words
+
+
+def test_where_storage_becomes_the_limit_is_where_given_clusters_change():
+    """``project`` runs the same cluster with every image size by itself."""
+    model = model_of("dgx1-f800-resnet50")
+    one = held_input(model, SAMPLE_SIZE)
+    data = model.request.model_dump(exclude_none=True)
+    n_samples = data["workload"][0]["dataset_bytes"] / data["workload"][0]["sample_bytes"]
+
+    def limit(image: float) -> str:
+        work = {**data["workload"][0], "sample_bytes": image, "dataset_bytes": image * n_samples}
+        cluster = project(
+            SizingRequest.from_dict({**data, "workload": [work]}), catalog(), server="dgx-1", servers=9,
+            storage="isilon-f800", storage_nodes=4, fabric="100gbe",
+        )  # fmt: skip
+        return cluster.workloads[0].bottleneck
+
+    places = range(one.base, len(one.values))
+    first = next(place for place in places if limit(one.values[place]) == "storage")
+    text = along(model, one)["What limits"].text
+    assert text == f"GPU compute limits up to {one.texts[first - 1]}; storage limits from {one.texts[first]} on."
+
+
+def test_where_a_second_switch_comes_in_is_where_counted_fabrics_change():
+    model = model_of("dgx1-f800-resnet50")
+    one = held_input(model, SERVERS)
+    counts = []
+    for servers in one.values:
+        cluster = project(
+            model.request,
+            catalog(),
+            server="dgx-1",
+            servers=int(servers),
+            storage="isilon-f800",
+            storage_nodes=4,
+            fabric="100gbe",
+        )
+        fabric = cluster.quantities.networks[0]
+        counts.append(int((fabric.leaves + fabric.spines + fabric.cores)[0]))
+    first = next(place for place, count in enumerate(counts) if count > 1)
+    assert along(model, one)["Second compute switch"].text == (
+        f"One switch is enough up to {one.texts[first - 1]}; "
+        f"{min(counts[first:])} or more are needed from {one.texts[first]} on."
+    )
+
+
+def test_the_target_stops_being_met_where_one_server_less_misses_it():
+    """The design is the smallest that meets the request, so one server less misses it."""
+    model = model_of("dgx1-f800-resnet50")
+    found = along(model, held_input(model, SERVERS))["Target"]
+    assert found.text == "The target is missed up to 8\u00a0servers; the target is met from 9\u00a0servers on."
+    assert found.changes
+
+
+def test_what_does_not_change_names_the_range_looked_at():
+    model = model_of("dgx1-f800-resnet50")
+    one = held_input(model, STORAGE_NODES)
+    found = along(model, one)
+    assert not found["What limits"].changes
+    assert f"({one.span})" in found["What limits"].text
+    assert "Storage does not become the limit" in found["What limits"].text
+
+
+def test_a_limit_of_the_room_is_passed_where_the_power_is():
+    model = model_of("dgx1-f800-resnet50")
+    one = held_input(model, SERVERS)
+    watts = [float(built_along(model, one, {}).power_w[place]) for place in range(len(one.values))]
+    limit = (watts[10] + watts[11]) / 2
+    request = model.request.model_copy(
+        update={"limits": model.request.limits.model_copy(update={"power_w": limit, "racks": 3})}
+    )
+    found = along(replace(model, request=request), one)
+    assert found["Limit of power"].text.endswith(f"is passed from {one.texts[11]} on.")
+    assert f"is kept up to {one.texts[10]};" in found["Limit of power"].text
+    assert found["Limit of racks"].changes
+
+
+def test_other_values_move_the_break_even_point():
+    """Fewer nodes in place are passed at smaller images."""
+    model = model_of("dgx1-f800-inception-v4")
+    one = held_input(model, SAMPLE_SIZE)
+
+    def first_missed(nodes: float) -> int:
+        met = held_along(model, one, {STORAGE_NODES: nodes}).meets_target
+        return int(np.argmin(met))
+
+    assert first_missed(4.0) < first_missed(8.0)
+    assert along(model, one, **{STORAGE_NODES: 4.0})["Target"] != along(model, one)["Target"]
+
+
+# --- sized anew
+
+CHANGES = [
+    ("dgx1-f800-resnet50", TARGET, 0.5),
+    ("dgx1-f800-resnet50", TARGET, 3.0),
+    ("dgx1-f800-resnet50", SAMPLE_SIZE, 5.0),
+    ("dgx1-f800-inception-v4", SAMPLE_SIZE, 0.2),
+    ("dgx1-f800-resnet50", DATASET_SIZE, 8.0),
+    ("small-team", TARGET, 0.2),
+    ("small-team", DATASET_SIZE, 6.0),
+]
+
+
+@pytest.mark.parametrize(("name", "key", "factor"), CHANGES)
+def test_sized_anew_is_what_the_whole_sizing_finds(name, key, factor):
+    """Where a request allows one kind of server and storage, the search on the platform is the whole search."""
+    model = model_of(name)
+    one = next(one for one in sized_inputs(model) if one.key == key)
+    values = {key: one.values[one.base] * factor}
+    found = sized_anew(model, values)
+    design = size(changed_request(model, values), catalog()).design
+    assert (found.n_servers, found.storage_nodes, found.n_gpus) == (
+        design.n_servers,
+        design.storage_nodes,
+        design.n_gpus,
+    )
+    counted = design.quantities
+    assert found.racks == counted.racks[0] + counted.existing_racks[0]
+    assert found.power_w == pytest.approx(counted.power_max_w[0])
+    assert found.switches == sum(int((one.leaves + one.spines + one.cores)[0]) for one in counted.networks)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_without_a_change_it_is_the_design(name):
+    design, found = sized(name).design, sized_anew(model_of(name), {})
+    assert (found.n_servers, found.storage_nodes) == (design.n_servers, design.storage_nodes)
+    assert found.reason == ""
+
+
+def test_more_servers_come_in_where_whole_sizings_change():
+    model = model_of("dgx1-f800-resnet50")
+    one = next(one for one in sized_inputs(model) if one.key == TARGET).part(10, 18)
+    line = [sized_anew(model, {TARGET: value}, says_why=False) for value in one.values]
+    brute = [size(changed_request(model, {TARGET: value}), catalog()).design.n_servers for value in one.values]
+    up = next(place for place in range(one.base, len(brute)) if brute[place] != brute[one.base])
+    down = next(place for place in range(one.base, -1, -1) if brute[place] != brute[one.base])
+    found = {each.what: each for each in sized_break_evens(one, line, one.base)}
+    assert found["GPU servers"].text == (
+        f"{brute[one.base]} at {one.texts[one.base]}; {brute[up]} once it reaches {one.texts[up]}; "
+        f"{brute[down]} once it is down to {one.texts[down]}."
+    )
+
+
+def test_a_request_that_no_design_meets_says_why():
+    model = model_of("dgx1-f800-resnet50")
+    found = sized_anew(model, {TARGET: 1e9})
+    assert not found.is_feasible
+    assert "no design meets the request" in found.reason
+    with pytest.raises(InfeasibleError):
+        size(changed_request(model, {TARGET: 1e9}), catalog())
+    assert not sized_anew(model_of("small-team"), {TARGET: 1.0}).is_feasible
+    assert sized_anew(model, {DATASET_SIZE: 10.0}).reason
+
+
+def test_where_no_design_is_left_is_said_and_no_count_is():
+    line = [SizedAnew(n_servers=2, racks=1, model=model_of("small-team"))] * 2 + [SizedAnew(reason="no")] * 2
+    found = {one.what: one.text for one in sized_break_evens(STEPS, line, 1)}
+    assert found["Target"] == "A design on this platform meets the request up to 2 s; none meets it from 3 s on."
+    assert found["GPU servers"] == "2 wherever a design meets the request (from 1 s to 4 s)."
+    assert [one.what for one in sized_break_evens(STEPS, line, 3)] == ["Target"]
+
+
+def test_faster_gpus_never_need_more_servers():
+    model = model_of("dgx1-f800-resnet50")
+    counts = [sized_anew(model, {GPU_SPEED: speed}).n_servers for speed in (0.5, 1.0, 2.0)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[2]
+
+
+def test_a_request_keeps_what_is_not_changed():
+    model = model_of("dgx1-f800-resnet50")
+    changed = changed_request(model, {CACHE: 0.0})
+    assert changed.workload[0].cache == "none"
+    assert changed.workload[0].model_copy(update={"cache": "page-cache"}) == model.request.workload[0]
+    assert changed_request(model, {}) == model.request
+    team = model_of("small-team")
+    assert changed_request(team, {SAMPLE_SIZE: 2e5}).workload[0].dataset_bytes is None
+
+
+def test_power_is_told_as_a_lower_end_where_parts_are_unknown():
+    for name in EXAMPLES:
+        assert sized_anew(model_of(name), {}).has_unknown_power == bool(sized(name).design.quantities.unknown_power)
+
+
+@pytest.mark.parametrize(
+    ("base", "most", "places"), [(1, 4, (0, 1, 2, 3)), (1, 2, (1, 3)), (2, 2, (0, 2)), (3, 1, (3,))]
+)
+def test_places_of_a_map_hold_the_base(base, most, places):
+    assert replace(STEPS, base=base).places(most) == places

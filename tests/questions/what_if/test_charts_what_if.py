@@ -1,0 +1,157 @@
+"""Maps and charts of what-if: what they show, in both palettes."""
+
+import numpy as np
+import pytest
+from tests.unit.test_surface import workloads
+
+from sizer.drawings.palette import DARK, LIGHT
+from sizer.present.charting import chart_svg
+from sizer.questions.what_if.answer import held_figures, held_map, sized_figures, sized_finding, sized_map
+from sizer.questions.what_if.input_grid import held
+from sizer.questions.what_if.map_charts import MapCell, map_chart, with_point
+from sizer.questions.what_if.rate_charts import along_chart, along_finding, change_charts, no_cache_note
+from sizer.questions.what_if.resize import SizedAnew, sized_anew
+from sizer.questions.what_if.varied_input import SAMPLE_SIZE, SERVERS, TARGET, VariedInput, held_inputs, sized_inputs
+from tests.answers import EXAMPLES, sized
+
+X = VariedInput("x", "GPU load", (1.0, 2.0, 3.0, 4.0), ("1 s", "2 s", "3 s", "4 s"), 1, "a note")
+Y = VariedInput("y", "Depth", (1.0, 2.0, 3.0), ("1 m", "2 m", "3 m"), 0, "a note")
+
+
+def values(spec: dict, layer: dict) -> list[dict]:
+    """Rows that a layer draws; charts name them once for all layers."""
+    data = layer["data"]
+    return data["values"] if "values" in data else spec["datasets"][data["name"]]
+
+
+def cell(value: float | None, region: tuple[str, ...]) -> MapCell:
+    return MapCell(value, "" if value is None else f"{value:g}", "gpu" if value else "other", region, "a tip")
+
+
+def held_spec(name: str, palette):
+    model = workloads(name)[0]
+    known = {one.key: one for one in held_inputs(model)}
+    x, y = known[SAMPLE_SIZE], known[SERVERS]
+    across, up = np.meshgrid(x.values, y.values)
+    found = held(model, {x.key: across.ravel(), y.key: up.ravel()})
+    return held_map(model, x, y, found, palette)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.name)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_map_of_every_example_draws(name, palette):
+    chart = held_spec(name, palette)
+    spec = chart.to_dict()  # checked against the schema
+    svg = chart_svg(chart)
+    assert "NaN" not in svg
+    assert "undefined" not in svg
+    assert any(word in svg for word in ("target met", "target missed"))
+    assert spec["title"]["text"]
+
+
+def test_borders_run_between_cells_whose_words_differ_and_only_there():
+    left, right = ("storage", "met"), ("network", "met")
+    cells = [[cell(1, left), cell(2, left), cell(3, right), cell(4, right)] for _ in range(3)]
+    spec = map_chart(X, Y, range(4), range(3), cells, "A title", "how").to_dict()
+    rules = [layer for layer in spec["layer"] if layer["mark"]["type"] == "rule"]
+    assert len(rules) == 1  # none for the second word, which is the same everywhere
+    assert values(spec, rules[0]) == [{"x": 1.5, "x2": 1.5, "y": -0.5, "y2": 2.5}]
+    names = {row["text"] for layer in spec["layer"] if layer["mark"]["type"] == "text" for row in values(spec, layer)}
+    assert {"storage, met", "network, met"} <= names
+
+
+def test_a_map_without_any_value_draws():
+    cells = [[cell(None, ("no design", "")) for _ in range(4)] for _ in range(3)]
+    assert "no design" in chart_svg(map_chart(X, Y, range(4), range(3), cells, "A title", "how"))
+
+
+def test_the_point_is_added_without_changing_the_map():
+    spec = held_spec("small-team", LIGHT).to_dict(validate=False)
+    before = len(spec["layer"])
+    moved = with_point(spec, (3, 2), (1, 0), LIGHT)
+    words = {row.get("text") for layer in moved["layer"][before:] for row in layer["data"]["values"]}
+    assert words == {"as set", "this design"}
+    unmoved = with_point(spec, (1, 0), (1, 0), LIGHT)
+    assert {row["text"] for layer in unmoved["layer"][before:] for row in layer["data"]["values"]} == {"this design"}
+    assert len(spec["layer"]) == before
+
+
+def test_a_map_of_requests_sized_anew_names_what_differs():
+    model = workloads("apollo-weka-resnet50")[0]
+    known = {one.key: one for one in sized_inputs(model)}
+    x, y = known[SAMPLE_SIZE], known[TARGET]
+    across, up = (x.base, len(x.values) - 1), (0, y.base)
+    found = [[sized_anew(model, {x.key: x.values[i], y.key: y.values[j]}, says_why=False) for i in across] for j in up]
+    assert not found[0][1].is_feasible
+    chart = sized_map(x, y, across, up, found, model.storage_nodes, LIGHT)
+    svg = chart_svg(chart)
+    assert "no design" in svg
+    assert "1 to 4" in chart.to_dict()["title"]["text"][0]
+
+
+@pytest.mark.parametrize(
+    ("counts", "title"),
+    [
+        ([1, 1], "The request takes 1\u00a0GPU server in the range"),
+        ([2, 9], "The request takes 2 to 9\u00a0GPU servers in the range"),
+        ([2, None, 9, None], "2 to 9\u00a0GPU servers, and no design on this platform in 50\u202f% of the range"),
+        ([None], "No design on this platform meets the request anywhere in the range"),
+    ],
+)
+def test_the_title_of_a_map_is_its_finding(counts, title):
+    assert sized_finding(counts) == title
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.name)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_charts_of_changes_draw_for_every_workload(name, palette):
+    for model in workloads(name):
+        drawn = change_charts(model, palette)
+        # Either a chart of colder caches, or the sentence why there is none.
+        assert len(drawn) == (2 if no_cache_note(model) else 3)
+        for chart in drawn:
+            chart.to_dict()
+            svg = chart_svg(chart)
+            assert "NaN" not in svg
+            assert "undefined" not in svg
+            assert ">now<" in svg
+
+
+def test_the_finding_of_a_line_names_the_takeover():
+    model = workloads("dgx1-f800-resnet50")[0]
+    x = next(one for one in held_inputs(model) if one.key == SAMPLE_SIZE)
+    x = x.part(x.base, len(x.values) - 1)
+    line = held(model, {x.key: np.array(x.values)})
+    first = x.texts[line.limiting.index("storage")]
+    title = along_finding(x, line.rate, line.limiting, "Large images")
+    assert title.startswith("Large images leave ")
+    assert title.endswith(f"storage limits from {first} on")
+    rate = along_chart(x, line.rate, line.limiting, "images/s", title).to_dict()
+    axis = next(layer["encoding"]["x"] for layer in rate["layer"] if "title" in layer["encoding"]["x"])
+    assert axis["title"] == "image size, log scale"
+
+
+def test_differences_carry_a_sign_and_the_value_before():
+    base = SizedAnew(n_servers=9, n_gpus=72, storage_nodes=4, racks=3, rack_units=41, power_w=38_809)
+    now = SizedAnew(n_servers=11, n_gpus=88, storage_nodes=4, racks=2, rack_units=41, power_w=30_000)
+    found = {one.label: one for one in sized_figures(now, base)}
+    assert found["GPU servers"].under == "+2 against 9"
+    assert found["Racks"].under == "\u22121 against 3"
+    assert found["Storage nodes"].under == "as it is"
+    assert found["Power, at most"].under == "\u221223\u202f% against 38.8\u202fkW"  # 30 000 / 38 809 = 0.773
+    assert "Compute switches" not in found
+
+
+def test_figures_of_a_fixed_design_say_what_changed():
+    model = workloads("dgx1-f800-resnet50")[0]
+    base, now = held(model, {}), held(model, {SAMPLE_SIZE: 904e3})
+    found = {one.label: one for one in held_figures(model, now, base)}
+    assert found["Limiting stage"].value == "Storage"
+    assert found["Limiting stage"].under == "instead of GPU compute"
+    assert found["Training rate"].under.startswith("\u2212")
+    assert found["Target"].value == "missed: the data do not fit"
+    assert all(one.under == "as it is" for one in held_figures(model, base, base))
+    assert sized("small-team").design.workloads[0].time is not None
+    team = workloads("small-team")[0]
+    labels = [one.label for one in held_figures(team, held(team, {}), held(team, {}))]
+    assert "Time to train" in labels

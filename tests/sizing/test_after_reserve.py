@@ -1,0 +1,247 @@
+"""Designs that keep every target with any one part of the kinds asked lost: the fewest parts that do."""
+
+import pytest
+
+from sizer.base.errors import InfeasibleError
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import load_catalog
+from sizer.physical.capacity import usable_bytes
+from sizer.questions.failures.analysis import failure_cases
+from sizer.questions.team.analysis import team_model
+from sizer.sizing.design.redundancy_cost import spare_cost, spare_sentence
+from sizer.sizing.search.recommend import best_design
+from sizer.sizing.search.servers_needed import Sizes
+from sizer.sizing.size import size
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import resolve
+from tests.losses_one_by_one import bears, smaller
+
+CATALOG = load_catalog()
+ALL = ["server", "storage-node", "switch", "gateway", "feed"]
+
+
+def asked(target, server, storage, losses, fabric=None, **more):
+    work = {"dnn": "resnet50", "target": target, **more.pop("work", {})}
+    platforms = {"servers": [server], "storage": [storage], **({"fabrics": [fabric]} if fabric else {})}
+    request = {"workload": [work], "platforms": platforms, "resilience": {"keeps_targets_without": losses}, **more}
+    return SizingRequest.from_dict(request)
+
+
+def sized(*args, **more):
+    return size(asked(*args, **more), CATALOG).design
+
+
+def counts(design):
+    return design.n_servers, design.storage_nodes
+
+
+# --- by hand ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 4, 9])
+def test_a_target_that_k_servers_just_meet_takes_one_more(k):
+    """8 k GPUs kept busy: k servers of eight while all work, so k + 1 where one may fail."""
+    assert sized({"gpus_busy": 8 * k}, "apollo-6500", "wekaio", []).n_servers == k
+    assert sized({"gpus_busy": 8 * k}, "apollo-6500", "wekaio", ["server"]).n_servers == k + 1
+
+
+def test_a_target_between_two_sizes_has_the_spare_server_already():
+    """33 GPUs take five servers of eight, 32 are left without one: too few; 32 asked of five bear the loss."""
+    assert sized({"gpus_busy": 33}, "apollo-6500", "wekaio", ["server"]).n_servers == 6
+
+
+def test_an_f800_node_less_counts_the_chassis_and_the_protection():
+    """+2d:1n survives one node (udt-overhead); bought by the chassis of four, so five nodes wanted are eight anyway."""
+    without = sized({"gpus_busy": 72}, "dgx-1", "isilon-f800", [], "100gbe")
+    spare = sized({"gpus_busy": 72}, "dgx-1", "isilon-f800", ["storage-node"], "100gbe")
+    assert spare.storage_nodes >= without.storage_nodes
+    assert spare.storage_nodes % 4 == 0
+
+
+def test_nine_dgx_1_fill_a_36_port_switch_and_a_tenth_takes_a_tree():
+    """4 EDR ports a DGX-1: nine take all 36 of an SB7800; ten are 40 ports, three leaves of 18 down and two spines.
+
+    The head node's port is the 37th: nine servers with local drives need the tree already.
+    """
+    fabric = {"fabric": "edr"}
+    nine = sized({"gpus_busy": 64}, "dgx-1", "dgx1-ssd", ["server"], **fabric)
+    assert nine.n_servers == 9
+    net = nine.quantities.networks[0]
+    assert int(net.end_points[0]) == 37
+    assert (int(net.leaves[0]), int(net.spines[0])) == (3, 2)
+    eight = sized({"gpus_busy": 64}, "dgx-1", "dgx1-ssd", [], **fabric)
+    assert (eight.n_servers, int(eight.quantities.networks[0].leaves[0])) == (8, 1)
+
+
+def test_a_switch_may_fail_where_every_server_is_on_two():
+    design = sized({"gpus_busy": 32}, "dgx-1", "isilon-f800", ["switch"], "100gbe")
+    leaves = {}
+    for link in design.plan.connections:
+        if link.role in ("compute cable", "storage cable"):
+            leaves.setdefault((link.a.device, link.a.port.split("/")[0] if "/" in link.a.port else ""), set()).add(
+                link.z.device
+            )
+    assert min(map(len, leaves.values())) >= 2
+    net = design.quantities.networks[0]
+    assert int(net.leaves[0]) >= 2
+    assert int(net.spines[0]) >= 2
+
+
+def test_two_gateways_carry_what_one_did():
+    """Each of two gateways has the three FDR uplinks and four 40GbE ports of dell-ready-ai-nvidia-2018, page 27."""
+    one = sized({"gpus_busy": 16}, "c4140", "isilon-f800", [], "edr")
+    two = sized({"gpus_busy": 16}, "c4140", "isilon-f800", ["gateway"], "edr")
+    gateways = [[int(n.gateways[0]) for n in design.quantities.networks if n.gateways[0]] for design in (one, two)]
+    uplinks = [
+        [int(n.gateway_uplinks[0]) for n in design.quantities.networks if n.gateways[0]] for design in (one, two)
+    ]
+    assert gateways == [[1], [2]]
+    assert uplinks == [[3], [6]]
+    per_gateway = {}
+    for link in two.plan.connections:
+        if link.role == "gateway uplink cable":
+            per_gateway[link.a.device] = per_gateway.get(link.a.device, 0) + 1
+    assert sorted(per_gateway.values()) == [3, 3]
+
+
+def test_storage_nodes_of_one_port_lie_on_so_many_leaves_that_the_data_survive_one():
+    """Six WekaIO nodes with a port each, stripes of two parity blocks (weka-319): three leaves with two nodes each."""
+    design = sized({"gpus_busy": 16}, "apollo-6500", "wekaio", ["switch"])
+    assert counts(design) == (3, 6)
+    assert int(design.quantities.networks[0].leaves[0]) == 3
+    on = {}
+    for link in design.plan.connections:
+        if link.role == "storage cable":
+            on[link.z.device] = on.get(link.z.device, 0) + 1
+    assert list(on.values()) == [2, 2, 2]
+
+
+# --- against every device taken out, one by one -----------------------------------------------------------------------
+
+CASES = [
+    asked({"gpus_busy": 32}, "dgx-1", "isilon-f800", ["server"], "100gbe"),
+    asked({"gpus_busy": 72}, "dgx-1", "isilon-f800", ALL, "100gbe", confidence=0.5),
+    asked({"gpus_busy": 16}, "c4140", "isilon-f800", ALL, "edr"),
+    asked({"gpus_busy": 12}, "c4140", "isilon-h500", ["switch", "storage-node"], "10gbe"),
+    asked({"samples_per_s": 12_000}, "apollo-6500", "wekaio", ["server", "storage-node", "feed"]),
+    asked({"samples_per_s": 9_000}, "dgx-1", "dgx1-ssd", ["switch", "server"], "edr"),
+    asked({"time_to_train_s": "8 h"}, "c4140", "isilon-f800", ["server", "gateway"], "edr", work={"epochs": 90}),
+    asked({"samples_per_s": 60_000}, "dgx-2h", "isilon-f800", ["storage-node", "switch"], "100gbe"),
+    asked({"samples_per_s": 20_000}, "dgx-1", "isilon-f800", ["switch"], "100gbe"),
+    asked({"gpus_busy": 16}, "apollo-6500", "wekaio", ["switch", "server"]),
+]
+
+
+@pytest.mark.parametrize("request_", CASES, ids=range(len(CASES)))
+def test_a_design_bears_every_loss_and_none_smaller_does(request_):
+    result = size(request_, CATALOG)
+    design = result.design
+    assert bears(request_, design.platform, *counts(design), CATALOG)
+    for servers, nodes in smaller(design):
+        storage, option = design.platform.storage, design.platform.capacity_option
+        if nodes and float(usable_bytes(storage, option, nodes)) < design.workloads[0].dataset_bytes:
+            continue
+        assert not bears(request_, design.platform, servers, nodes, CATALOG), (servers, nodes)
+    best = best_design(request_, CATALOG).design
+    assert (counts(best), best.platform) == (counts(design), design.platform)
+    cases = failure_cases(result, CATALOG)
+    for loss in request_.resilience.keeps_targets_without:
+        assert all(case.keeps_targets for case in cases if case.loss == loss)
+
+
+@pytest.mark.parametrize("request_", CASES, ids=range(len(CASES)))
+def test_more_losses_never_give_a_smaller_design(request_):
+    losses = list(request_.resilience.keeps_targets_without)
+    before = (0, 0)
+    for n in range(len(losses) + 1):
+        fewer = request_.model_dump(exclude_none=True)
+        fewer["resilience"] = {"keeps_targets_without": losses[:n]}
+        now = counts(size(SizingRequest.from_dict(fewer), CATALOG).design)
+        assert now >= before
+        before = now
+
+
+# --- what cannot be ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("server", "storage", "losses", "words"),
+    [
+        (
+            "dgx-1",
+            "hnas",
+            ["storage-node"],
+            ["one storage node", "no source says that HNAS", "protection is published"],
+        ),
+        ("dgx-1", "head-node-nfs", ["storage-node"], ["one server", "nothing else holds the data"]),
+        ("apollo-6500", "head-node-nfs", ["switch"], ["one switch", "head node", "two ports"]),
+        ("c4140", "head-node-nfs", ["switch"], ["head node", "one port"]),
+    ],
+)
+def test_a_loss_that_no_design_bears_is_named_with_what_would_help(server, storage, losses, words):
+    with pytest.raises(InfeasibleError) as error:
+        sized({"gpus_busy": 16}, server, storage, losses)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_too_few_servers_allowed_for_a_spare_one_says_so():
+    with pytest.raises(InfeasibleError, match=r"targets without one server.*allow more servers"):
+        sized({"gpus_busy": 32}, "apollo-6500", "wekaio", ["server"], limits={"servers": 4})
+    with pytest.raises(InfeasibleError) as error:
+        sized({"gpus_busy": 64}, "apollo-6500", "wekaio", ["server"], limits={"servers": 4})
+    assert "number of GPUs" in str(error.value)
+    assert "without one server" not in str(error.value)
+
+
+def test_the_smaller_size_names_the_loss_that_it_does_not_bear():
+    assert "without one server" in sized({"gpus_busy": 32}, "apollo-6500", "wekaio", ["server"]).binding_limit
+
+
+# --- with a team, and in the light search -----------------------------------------------------------------------------
+
+
+def test_a_team_starts_its_jobs_in_time_on_what_is_left():
+    data = SizingRequest.from_file("examples/questions/forty-data-scientists.toml").model_dump(exclude_none=True)
+    without, spare = (
+        size(SizingRequest.from_dict({**data, "resilience": {"keeps_targets_without": losses}}), CATALOG)
+        for losses in ([], ["server"])
+    )
+    fewer, enough = team_model(without, CATALOG), team_model(spare, CATALOG)
+    assert not fewer.on(without.design.n_servers - 1).meets
+    assert enough.on(spare.design.n_servers - 1).meets
+    lost = {case.key: case for case in failure_cases(without, CATALOG)}
+    shares = [kind.share_within for kind in fewer.on(without.design.n_servers - 1).kinds]
+    assert lost["server"].starts_in_time == min(shares)
+    assert not lost["server"].keeps_targets
+    assert lost["gateway"].starts_in_time == 0  # no job that reads can start
+
+
+@pytest.mark.parametrize("request_", CASES, ids=range(len(CASES)))
+def test_the_light_search_counts_the_same_servers(request_):
+    design = size(request_, CATALOG).design
+    works = resolve(request_, CATALOG, stored_calibration().measured)
+    sizes = Sizes.of(request_, works, design.platform, 64, CATALOG, stored_calibration())
+    assert sizes.fewest() == design.n_servers
+
+
+# --- what it costs ----------------------------------------------------------------------------------------------------
+
+
+def test_the_spare_server_is_told_with_what_it_adds():
+    """A DGX-1 is 3 units, draws 3.5 kW and lists at 149,000 USD (nvidia-dgx1-datasheet): one of them more."""
+    request = asked({"gpus_busy": 32}, "dgx-1", "isilon-f800", ["server"], "100gbe")
+    result = size(request, CATALOG)
+    cost = spare_cost(request, result.design, CATALOG)
+    assert (cost.n_servers, cost.storage_nodes, cost.switches) == (1, 0, 0)
+    assert (cost.rack_units, cost.power_w, cost.amount) == (3, 3500, 149_000)
+    assert cost.without.n_servers == 4
+    assert result.advice[-1] == spare_sentence(cost, "USD")
+    assert "1 server more, 3 rack units more" in result.advice[-1]
+    assert "to be quoted" in result.advice[-1]  # cables and licences of the fifth server have no price
+    assert spare_cost(asked({"gpus_busy": 32}, "dgx-1", "isilon-f800", []), result.design, CATALOG) is None
+
+
+def test_losses_that_take_no_part_are_told_as_free():
+    result = size(asked({"gpus_busy": 32}, "dgx-1", "isilon-f800", ["feed"], "100gbe"), CATALOG)
+    assert result.advice[-1].endswith("that takes no further part.")

@@ -1,0 +1,216 @@
+"""Monte-Carlo over the calibration: held against the delta method where that is exact, and the judge at the medians."""
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import cache
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sizer import SizingRequest, load_catalog, monte_carlo, size
+from sizer.base.errors import RequestError
+from sizer.batch.monte_carlo import draws_of
+from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.draws import Draws
+from sizer.sizing.search.posterior import posterior, posterior_of
+from sizer.sizing.search.recommend import search
+
+DRAWS = 4000
+P05, P50, P95, MEAN = range(4)
+
+
+@cache
+def catalog():
+    return load_catalog()
+
+
+def request(target, *, workload=None, **tables):
+    work = {"dnn": "resnet50", "target": target, **(workload or {})}
+    return SizingRequest.from_dict({"confidence": 0.5, "workload": [work], **tables})
+
+
+def judged(asked):
+    return search(asked, catalog(), stored_calibration()).judged
+
+
+def one_gpu(rate):
+    """A job on one GPU of one server, with a batch beside which launches do not count.
+
+    Nothing is exchanged and nobody waits: the logarithm of the rate is linear in the parameters.
+    """
+    return request(
+        {"samples_per_s": rate},
+        workload={"batch_per_gpu": 8192},
+        platforms={"gpus_per_server": 1},
+        limits={"servers": 1},
+    )
+
+
+class Middle:
+    """A generator whose numbers are the medians of their distributions."""
+
+    def standard_normal(self, shape):
+        return np.zeros(shape)
+
+    def random(self, n):
+        return np.full(n, 0.5)
+
+
+def at_the_medians(asked):
+    space = judged(asked)
+    return space, posterior(space, Draws(stored_calibration(), 3, lambda _: Middle()), catalog())
+
+
+@pytest.mark.parametrize(
+    ("target", "workload"),
+    [
+        ({"samples_per_s": 20_000.0}, {}),
+        ({"samples_per_s": 20_000.0}, {"dnn": "vgg16", "access": "sharded", "cache": "pinned", "precision": "fp32"}),
+        ({"samples_per_s": 20_000.0}, {"task": "validation-inference"}),
+        ({"gpus_busy": 16}, {"dataset_bytes": 2e12}),
+    ],
+)
+def test_without_spread_it_is_the_rate_of_the_judge(target, workload):
+    space, found = at_the_medians(request(target, workload=workload, limits={"servers": 12}))
+    for statistic in (P05, P50, P95):
+        assert_array_equal(found.rate[0, ..., statistic], space.class_throughput)
+
+
+def test_without_spread_and_cache_it_is_the_time_of_the_judge():
+    """Without a cache the first epoch is like the others, which the judge takes all of them to be."""
+    for length in ({"epochs": 7.5}, {"epochs": 0.5}, {"recipe": "resnet50-mlperf-v0.6"}):
+        asked = request({"samples_per_s": 9000.0}, workload={"cache": "none", **length}, limits={"servers": 40})
+        space, found = at_the_medians(asked)
+        assert_allclose(found.time_s[0, ..., P50], space.class_time_s, rtol=1e-12)  # sums in another order
+
+
+def test_parameters_without_spread_do_not_move():
+    calibration = stored_calibration()
+    draws = draws_of(replace(calibration, covariance=np.zeros_like(calibration.covariance)), 5, 1)
+    assert not any(draws.moved(name).any() for name in calibration.names)
+
+
+def test_parameters_move_together_as_the_covariance_says():
+    """Mean and covariance of the draws of some parameters: 6 standard errors of 4,000 draws."""
+    calibration = stored_calibration()
+    draws = draws_of(calibration, DRAWS, 3)
+    places = list(range(0, len(calibration.names), 25))
+    moved = np.stack([draws.moved(calibration.names[place]) for place in places])
+    covariance = calibration.covariance[np.ix_(places, places)]
+    sd = np.sqrt(np.diag(covariance))
+    assert (np.abs(moved.mean(axis=1)) < 6 * sd / np.sqrt(DRAWS)).all()
+    assert_allclose(np.cov(moved) / np.outer(sd, sd), covariance / np.outer(sd, sd), atol=6 * np.sqrt(2 / DRAWS))
+
+
+def test_quantiles_agree_with_the_delta_method_where_it_is_linear():
+    asked = one_gpu(300.0)
+    space = judged(asked)
+    found = posterior(space, draws_of(stored_calibration(), DRAWS, 1), catalog())
+    answer = size(asked, catalog()).design
+    row = next(
+        row
+        for row, platform in enumerate(space.platforms)
+        if (platform.server, platform.gpu, platform.storage, platform.fabric)
+        == (answer.platform.server, answer.platform.gpu, answer.platform.storage, answer.platform.fabric)
+    )
+    rate = answer.workloads[0].throughput
+    log_sd = float(rate.log_sd)
+    drawn = found.rate[0, space.class_of[row], 0]
+    # A median of normal numbers has a standard error of 1.25 sd/sqrt(n); four of them.
+    assert abs(np.log(drawn[P50] / rate.value)) < 4 * 1.25 * log_sd / np.sqrt(DRAWS)
+    assert_allclose(np.log(drawn[P95] / drawn[P05]) / (2 * 1.6449), log_sd, rtol=0.1)
+
+
+@pytest.mark.parametrize("share", [0.85, 1.0, 1.15])
+def test_chances_agree_with_the_judge_where_stages_are_independent(share):
+    rate = share * float(np.median(judged(one_gpu(1.0)).class_throughput))
+    space = judged(one_gpu(rate))
+    found = posterior(space, draws_of(stored_calibration(), DRAWS, 2), catalog())
+    chance = space.class_probability
+    # Four standard errors of a share, and a hundredth for the curvature that the delta method leaves out.
+    assert (np.abs(found.all_met - chance) < 4 * np.sqrt(chance * (1 - chance) / DRAWS) + 0.01).all()
+    assert ((chance > 0.05) & (chance < 0.95)).any()
+
+
+def test_a_storage_bracket_is_log_uniform():
+    """Decoded tensors of 20 MB: the storage limits, and its rate lies evenly in the logarithm of its bracket."""
+    asked = request(
+        {"samples_per_s": 700.0},
+        workload={"cache": "none", "dataset": {"n_samples": 1e6, "sample_bytes": 20e6, "format": "decoded tensors"}},
+        platforms={"servers": ["dgx-1"], "storage": ["isilon-f800"]},
+        limits={"servers": 3},
+    )
+    space = judged(asked)
+    found = posterior(space, draws_of(stored_calibration(), DRAWS, 1), catalog())
+    storage = catalog().storage["isilon-f800"]
+    low, high = storage.node_read_low_bytes_per_s.value, storage.node_read_high_bytes_per_s.value
+    per_node = found.rate[0, :, 2, :3] * 20e6 / space.class_nodes[:, 2:]
+    levels = low * (high / low) ** np.array([0.05, 0.5, 0.95])
+    # Four standard errors of the median of uniform numbers, in a bracket of 1.5: 1.3 %.
+    assert_allclose(per_node, np.broadcast_to(levels, per_node.shape), rtol=0.013)
+
+
+def test_the_same_seed_gives_the_same_table():
+    asked = request({"time_to_train_s": 20_000.0}, workload={"recipe": "resnet50-mlperf-v0.6"}, limits={"servers": 6})
+    first = monte_carlo(asked, catalog(), draws=100, seed=5)
+    assert first.num_rows == search(asked, catalog(), stored_calibration()).judged.space.n_rows
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        elsewhere = monte_carlo(asked, catalog(), draws=100, seed=5, executor=pool)
+    assert elsewhere.equals(first, check_metadata=True)
+    for block_elements in (1, 250, 10_000_000):
+        assert monte_carlo(asked, catalog(), draws=100, seed=5, block_elements=block_elements).equals(first)
+    assert not monte_carlo(asked, catalog(), draws=100, seed=6).equals(first)
+
+
+def test_a_design_does_not_depend_on_the_others_of_its_space():
+    wide = request({"samples_per_s": 20_000.0}, limits={"servers": 9})
+    narrow = wide.model_copy(
+        update={"platforms": wide.platforms.model_copy(update={"servers": ("dgx-1",), "storage": ("isilon-f800",)})}
+    )
+    whole, part = (monte_carlo(asked, catalog(), draws=50) for asked in (wide, narrow))
+    names = [name for name in part.schema.names if name != "answer.design.is_feasible"]
+    wanted = [
+        row for row in whole.select(names).to_pylist()
+        if (row["answer.design.server"], row["answer.design.storage"]) == ("dgx-1", "isilon-f800")
+    ]  # fmt: skip
+    assert part.select(names).to_pylist() == wanted
+
+
+def test_one_design_alone_is_its_row_of_the_space():
+    space = judged(request({"samples_per_s": 20_000.0}, limits={"servers": 9}))
+    draws = draws_of(stored_calibration(), 50, 0)
+    whole = posterior(space, draws, catalog())
+    row = space.space.n_rows - 4
+    alone = posterior_of(space, row, draws, catalog())
+    index, place = divmod(row, 9)
+    assert_array_equal(alone.rate[:, 0], whole.rate[:, space.class_of[index], place])
+    assert alone.all_met[0] == whole.all_met[space.class_of[index], place]
+
+
+def test_several_workloads_are_met_in_the_same_draws():
+    """Two workloads that are alike share all draws: both are met when one is."""
+    work = {"dnn": "resnet50", "stack": "tf-cnn-benchmarks-ngc18.09", "target": {"samples_per_s": 9000.0}}
+    asked = SizingRequest.from_dict(
+        {"confidence": 0.5, "workload": [work, work], "platforms": {"servers": ["dgx-1"]}, "limits": {"servers": 4}}
+    )
+    found = posterior(judged(asked), draws_of(stored_calibration(), 200, 0), catalog())
+    assert_array_equal(found.all_met, found.met[0])
+    assert_array_equal(found.met[0], found.met[1])
+    assert ((found.all_met > 0) & (found.all_met < 1)).any()
+
+
+def test_busy_gpus_need_as_many_gpus_as_are_asked():
+    asked = request({"gpus_busy": 24}, platforms={"servers": ["dgx-1"]}, limits={"servers": 4})
+    found = posterior(judged(asked), draws_of(stored_calibration(), 200, 0), catalog())
+    assert (found.all_met[:, :2] == 0).all()
+    assert (found.all_met[:, 2:] > 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("draws", 0), ("draws", 10_001), ("draws", True), ("seed", -1), ("seed", 1.5)]
+)
+def test_bad_numbers_of_draws_are_refused(key, value):
+    with pytest.raises(RequestError, match=f"{key} = .* is not a whole number"):
+        monte_carlo(one_gpu(300.0), catalog(), **{key: value})

@@ -1,0 +1,134 @@
+"""What the storage must hold: every set once, what is kept beside them, and that the search sizes for it."""
+
+from typing import Any
+
+import pytest
+
+from sizer import SizingRequest, load_catalog, size
+from sizer.calibrate.calibration import stored_calibration
+from sizer.questions.what_if.input_grid import held
+from sizer.questions.what_if.varied_input import DATASET_SIZE
+from sizer.sizing.constraints.stored_data import data_held, data_sets, needed_with_bytes
+from sizer.sizing.design.fixed_design import models
+from sizer.workload.resolve import resolve
+
+CATALOG = load_catalog()
+
+
+def request(*works: dict[str, Any], **tables: Any) -> SizingRequest:
+    each = [
+        {"name": f"W{number}", "dnn": "resnet50", "target": {"gpus_busy": 8}, **work}
+        for number, work in enumerate(works)
+    ]
+    return SizingRequest.from_dict({"workload": each, "confidence": 0.5, **tables})
+
+
+def readers(asked: SizingRequest) -> Any:
+    return resolve(asked, CATALOG, stored_calibration().measured)
+
+
+ON_F800 = {"platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["100gbe"]}}
+
+
+def test_a_set_that_two_workloads_read_counts_once_and_two_sets_add_up():
+    asked = request(
+        {"dataset": "imagenet", "dataset_bytes": "20 TB"},
+        {"dataset": "imagenet", "dataset_bytes": "12 TB"},  # a part of the same set
+        {
+            "dataset": "imagenet-tensors-uint8",
+            "dataset_bytes": "30 TB",
+            "dnn": "googlenet",
+            "task": "validation-inference",
+        },
+    )
+    sets = data_sets(readers(asked))
+    assert [(one.readers, one.size_bytes) for one in sets] == [((0, 1), 20e12), ((2,), 30e12)]
+    assert data_held(readers(asked), asked.data).total_bytes == 50e12
+
+
+def test_samples_of_another_size_are_another_set():
+    """ImageNet enlarged to 1.3 MB an image does not hold the 113 kB originals."""
+    asked = request({"dataset": "imagenet"}, {"dataset": "imagenet", "sample_bytes": "1.3 MB"})
+    assert len(data_sets(readers(asked))) == 2
+
+
+def test_custom_sets_are_told_apart_by_their_numbers():
+    one = {"n_samples": 1e6, "sample_bytes": "1 MB"}
+    other = {"n_samples": 2e6, "sample_bytes": "1 MB"}
+    asked = request({"dataset": one}, {"dataset": dict(one)}, {"dataset": other})
+    assert data_held(readers(asked), asked.data).total_bytes == pytest.approx(3e12)
+
+
+def test_the_account_by_hand():
+    """10 TB x 1.7, 40 TB raw x 1.7, and 24 checkpoints of 25.6 million parameters at 12 B."""
+    asked = request(
+        {"dataset": {"n_samples": 1e8, "sample_bytes": "100 kB"}},
+        data={
+            "snapshot_share": 0.2,
+            "reserve_share": 0.5,
+            "raw_sample_bytes": "400 kB",
+            "checkpoint_every_s": "1 h",
+            "checkpoints_kept": 24,
+            "checkpoint_bytes_per_parameter": 12,
+        },
+    )
+    account = data_held(readers(asked), asked.data)
+    parameters = CATALOG.dnns["resnet50"].parameters.value
+    assert account.sets_bytes == 10e12
+    assert account.raw_bytes == pytest.approx(40e12)
+    assert account.snapshots_bytes == pytest.approx(10e12)
+    assert account.reserve_bytes == pytest.approx(25e12)
+    assert account.checkpoint_bytes == 12 * parameters
+    assert account.total_bytes == pytest.approx(85e12 + 24 * 12 * parameters)
+
+
+def test_validation_keeps_no_checkpoint_and_a_silent_request_keeps_the_data_alone():
+    asked = request({"task": "validation-inference", "dnn": "googlenet"}, data={"checkpoint_every_s": "1 h"})
+    account = data_held(readers(asked), asked.data)
+    assert account.checkpoints_bytes == 0
+    assert account.total_bytes == account.sets_bytes
+
+
+def test_a_raw_size_that_is_left_out_is_that_of_the_prepared_sample():
+    asked = request({"dataset_bytes": "10 TB"}, data={"transform_core_s": 0.02})
+    assert data_held(readers(asked), asked.data).raw_bytes == pytest.approx(10e12)
+
+
+def test_the_search_buys_storage_for_two_sets_together():
+    """Two sets of 120 TB: each alone fits the 144 TB of one chassis with 3.2 TB drives, both need a second one."""
+    first = {"dataset": "imagenet", "dataset_bytes": "120 TB"}
+    second = {"dataset": "coco", "dataset_bytes": "120 TB"}
+    alone, both = (size(request(*works, **ON_F800), CATALOG).design for works in ((first,), (first, second)))
+    assert (alone.storage_nodes, both.storage_nodes) == (4, 8)
+    assert float(both.quantities.usable_bytes[0]) >= 240e12
+
+
+def test_the_search_buys_storage_for_snapshots_and_reserve():
+    """70 TB fit one chassis of 72 TB; with 20 % snapshots and 50 % reserve 119 TB do not fit that drive."""
+    work = {"dataset_bytes": "70 TB"}
+    plain, kept = (
+        size(request(work, **ON_F800, data=care), CATALOG).design
+        for care in ({}, {"snapshot_share": 0.2, "reserve_share": 0.5})
+    )
+    assert float(plain.quantities.usable_bytes[0]) == pytest.approx(72e12)
+    assert float(kept.quantities.usable_bytes[0]) >= 119e12
+
+
+def test_a_data_set_that_varies_is_judged_by_the_same_account():
+    """One chassis of 144 TB: at 50 % reserve, 96 TB of data is the most that fits."""
+    asked = request({"dataset_bytes": "90 TB"}, **ON_F800, data={"reserve_share": 0.5})
+    result = size(asked, CATALOG)
+    model = models(result, CATALOG, stored_calibration())[0]
+    usable = float(result.design.quantities.usable_bytes[0])
+    assert usable == pytest.approx(144e12)
+    along = held(model, {DATASET_SIZE: [95e12, 97e12]})
+    assert along.holds_data.tolist() == [True, False]
+
+
+def test_who_shares_the_varied_set_goes_on_sharing_it():
+    asked = request(
+        {"dataset_bytes": "20 TB"}, {"dataset_bytes": "12 TB"}, {"dataset": "coco", "dataset_bytes": "1 TB"}
+    )
+    works = readers(asked)
+    needed = needed_with_bytes(works, asked.data, 0, [5e12, 20e12, 40e12], works[0].sample_bytes)
+    assert needed.tolist() == [13e12, 21e12, 41e12]

@@ -1,0 +1,170 @@
+"""The app as a team gets it: behind a reverse proxy, under a path, by another name than the server's."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests.ui.browser import driving
+from tests.ui.browser.driving import FIGURE, HOST, PAGES, assert_clean, settled, to_page
+from tests.ui.browser.proxy import proxied
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+MEGABYTE = 1_000_000
+
+
+class Served(NamedTuple):
+    """Where the app answers: by its own port, and by the proxy's under the path."""
+
+    port: int
+    proxy_port: int
+    path: str
+
+    @property
+    def address(self) -> str:
+        """As the browser of a colleague writes it."""
+        return f"http://{HOST}:{self.proxy_port}/{self.path}/"
+
+
+@pytest.fixture(scope="module", params=["sizer", "tools/sizer"])
+def team(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The app under a path of one or two parts, behind a proxy."""
+    path = str(request.param)
+    folder = tmp_path_factory.mktemp("team")
+    with driving.served(folder, SIZER_APP_BASE_PATH=f"/{path}/") as port, proxied(path, port) as proxy_port:
+        yield Served(port, proxy_port, path)
+
+
+@pytest.fixture(scope="module")
+def page(team: Served, chromium: "Browser") -> "Page":
+    """A colleague's window; statuses of all answers are kept in ``page.answers``."""
+    window = driving.window(chromium)
+    window.answers = {}
+    window.on("response", lambda response: window.answers.update({response.url: response.status}))
+    window.goto(team.address)
+    return window
+
+
+def status(url: str) -> int:
+    """Status of an answer."""
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_health_answers_under_the_path_only(team):
+    for port in (team.port, team.proxy_port):
+        assert status(f"http://127.0.0.1:{port}/{team.path}/_stcore/health") == 200
+    assert status(f"http://127.0.0.1:{team.proxy_port}/_stcore/health") == 404
+
+
+def test_the_command_asks_for_health(team):
+    environment = {**os.environ, "SIZER_APP_PORT": str(team.port), "PYTHONPATH": str(driving.CHECKOUT)}
+    command = [sys.executable, "-m", "sizer.cli", "app", "--check", "--base-path", team.path]
+    asked = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (asked.returncode, asked.stdout.strip()[-4:]) == (0, ": ok")
+    environment["SIZER_APP_PORT"] = str(driving.free_port())
+    asked = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (asked.returncode, asked.stderr.count("\n")) == (7, 1)
+    assert "nothing answers there" in asked.stderr
+
+
+def test_pages_fonts_and_an_edit_under_the_path(page, team):
+    settled(page)
+    assert_clean(page)
+    page.evaluate("document.fonts.ready.then(() => true)")
+    assert page.evaluate("[...document.fonts].some(font => font.family === 'Inter' && font.status === 'loaded')")
+    before = page.locator(FIGURE).first.inner_text()
+    field = page.get_by_role("textbox", name="Rate, at least")
+    field.fill("12000 images/s")
+    field.press("Enter")
+    page.wait_for_function(
+        "([figure, before]) => document.querySelector(figure).innerText !== before", arg=[FIGURE, before]
+    )
+    after = page.locator(FIGURE).first.inner_text()
+    for name in PAGES[1:]:
+        to_page(page, name)
+        assert_clean(page)
+        assert page.url.startswith(f"{team.address}{name.lower()}")
+        assert page.locator(FIGURE).first.inner_text() == after
+
+
+def test_an_address_of_a_page_opens_that_page(page, team):
+    page.goto(f"{team.address}catalogue?part=sx6036")
+    settled(page)
+    page.wait_for_selector("h3:has-text('SX6036')")
+
+
+def test_upload_and_download_under_the_path(page, team):
+    page.goto(team.address)
+    settled(page)
+    example = (driving.CHECKOUT / "examples" / "small-team.toml").read_bytes()
+    page.get_by_role("button", name="Open a request").click()
+    upload = page.locator('input[type="file"]').first
+    upload.set_input_files({"name": "mine.toml", "mimeType": "text/plain", "buffer": example})
+    title = re.search(r'^title = "(.+)"', example.decode(), flags=re.M)
+    assert title is not None
+    page.wait_for_function("title => document.querySelector('h1').innerText === title", arg=title.group(1))
+    settled(page)
+    to_page(page, "Document")
+    with page.expect_download(timeout=60_000) as download:
+        page.get_by_role("button", name="Design, JSON").click()
+    assert Path(download.value.path()).read_bytes().startswith(b"{")
+
+
+def test_nothing_outside_the_path_is_asked_for(page, team):
+    places = (team.address, "data:", "blob:", team.address.replace("http://", "ws://", 1))
+    # Before it knows the path, the page looks for the server in the parts of its address.
+    looked_for = re.compile(rf"http://{HOST}:{team.proxy_port}/.*_stcore/(health|host-config)$")
+    assert [url for url in page.asked if not url.startswith(places) and not looked_for.match(url)] == []
+    failed = {url: code for url, code in page.answers.items() if code >= 400 and not looked_for.match(url)}
+    assert failed == {}
+
+
+def handshake(port: int, path: str, origin: str) -> bytes:
+    """First line of the answer to a web socket that a page of another origin opens."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
+        wire.sendall(
+            (
+                f"GET /{path}/_stcore/stream HTTP/1.1\r\nHost: {HOST}:{port}\r\nUpgrade: websocket\r\n"
+                "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                f"Sec-WebSocket-Version: 13\r\nOrigin: {origin}\r\n\r\n"
+            ).encode()
+        )
+        return wire.recv(200).split(b"\r\n")[0]
+
+
+def test_a_page_of_another_origin_gets_no_session_and_nobody_is_asked_about_it(team):
+    assert b" 101 " in handshake(team.port, team.path, f"http://{HOST}:{team.port}")
+    started = time.monotonic()
+    assert b" 403 " in handshake(team.port, team.path, "http://elsewhere.test")
+    # Asking a service on the internet for the server's outer address would take seconds where there is none.
+    assert time.monotonic() - started < 2
+
+
+def test_a_file_above_the_limit_is_not_taken(chromium, tmp_path):
+    with driving.served(tmp_path, SIZER_APP_MAX_UPLOAD_MB="1") as port:
+        window = driving.window(chromium)
+        window.goto(f"http://127.0.0.1:{port}")
+        settled(window)
+        window.get_by_role("button", name="Open a request").click()
+        window.locator('input[type="file"]').first.set_input_files(
+            {"name": "big.toml", "mimeType": "text/plain", "buffer": b"#" * 3 * MEGABYTE}
+        )
+        window.wait_for_selector("text=/must be 1.*MB or smaller|larger than/i", timeout=20_000)
+        assert_clean(window)

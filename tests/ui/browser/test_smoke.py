@@ -1,0 +1,70 @@
+"""One run through the app with a real browser: pages, an edit that stays, a download, and no request to elsewhere."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.ui.browser.driving import FIGURE, PAGES, assert_clean, settled, to_page
+
+pytestmark = pytest.mark.browser
+
+
+def test_every_page_draws_and_keeps_an_edit(page):
+    settled(page)
+    assert_clean(page)
+    assert page.locator(FIGURE).count() >= 7
+    field = page.get_by_role("textbox", name="Rate, at least")
+    gpus = page.locator(FIGURE).first.inner_text()
+    field.fill("12000 images/s")
+    field.press("Enter")
+    page.wait_for_function(
+        "([figure, before]) => document.querySelector(figure).innerText !== before",
+        arg=[FIGURE, gpus],
+        timeout=30_000,
+    )
+    fewer = page.locator(FIGURE).first.inner_text()
+    for name in PAGES[1:]:
+        to_page(page, name)
+        assert_clean(page)
+        assert page.locator(FIGURE).first.inner_text() == fewer
+        if name == "Architecture":
+            page.wait_for_selector("svg.drawing text")
+        if name == "Performance":
+            page.wait_for_selector(
+                '[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg', timeout=30_000
+            )
+    page.get_by_role("link", name="Requirements", exact=True).first.click()
+    # The page is drawn anew, and its fields are empty until their values have come.
+    page.wait_for_function("field => field.value === '12000 images/s'", arg=field.element_handle(), timeout=30_000)
+    settled(page)
+
+
+def test_the_files_come_down(page):
+    to_page(page, "Document")
+    for label, start, ending in (
+        ("Design, JSON", b"{", ".json"),
+        ("Bill, workbook", b"PK", ".xlsx"),
+        ("Guide, web page", b"<!", ".html"),
+    ):
+        with page.expect_download(timeout=60_000) as download:
+            page.get_by_role("button", name=label).click()
+        assert download.value.suggested_filename.endswith(ending)
+        assert Path(download.value.path()).read_bytes().lstrip()[:2].startswith(start)
+
+
+def test_bad_text_is_answered_in_words(page):
+    to_page(page, "Requirements")
+    field = page.get_by_role("textbox", name="Data set size")
+    field.fill("<img src=x onerror=alert(1)> 1e999 TB")
+    field.press("Enter")
+    page.wait_for_selector('[data-testid="stAlert"]')
+    assert_clean(page)
+    assert page.locator('img[src="x"]').count() == 0
+    field.fill("22.2 TB")
+    field.press("Enter")
+    page.wait_for_selector('[data-testid="stAlert"]', state="detached")
+
+
+def test_nothing_is_asked_of_another_machine(page, address):
+    elsewhere = [url for url in page.asked if not url.startswith((address, "data:", "blob:", "ws://127.0.0.1"))]
+    assert not elsewhere

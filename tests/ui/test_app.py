@@ -1,0 +1,361 @@
+"""The app: every page, every example, and what a careless or hostile user may type or upload."""
+
+import json
+import re
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, WATTS, parse
+from sizer.base.resources import data_dir
+from sizer.base.toml_text import to_toml
+from sizer.catalog.loader import load_catalog
+from sizer.drawings.palette import DARK, LIGHT
+from sizer.export.design_json import design_document, to_json
+from sizer.present.tables import Table, columns, row
+from sizer.sizing.size import size
+from sizer.ui import error_messages as faults
+from sizer.ui import look, uploads
+from sizer.ui.typed import plain, understood, written
+from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
+from tests.ui.pages import PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
+
+EXAMPLES = sorted(data_dir("examples").glob("*.toml"))
+TEMPLATES = sorted(data_dir("examples").glob("workloads/*.toml"))
+SCRIPT = "<script>alert(1)</script>"
+# Keys of the folds of the page Requirements.
+FOLDS = ("expert", "may-be-used", "not-exceeded", "existing", "fabric-and-room", "printed")
+
+
+@pytest.mark.parametrize("page", PATH)
+def test_every_page_shows_the_headline_and_names_the_next_step(page):
+    app = opened(page)
+    assert_healthy(app)
+    assert not app.error
+    labels = [label for label, _ in figures(app)]
+    for wanted in ("GPUs", "Usable capacity", "Rack units", "Limiting stage"):
+        assert wanted in labels
+    assert any(label.startswith("List price") for label in labels)
+    assert any(label.startswith("Power") for label in labels)
+    steps = [one.proto.label for one in app.get("page_link")]
+    following = PATH[PATH.index(page) + 1 :][:1]
+    assert [step.split(",")[0] for step in steps] == [f"Next: {name.capitalize()}" for name in following]
+
+
+@pytest.mark.parametrize("name", [file.stem for file in EXAMPLES])
+def test_every_example_can_be_chosen_by_its_title(name):
+    app = opened()
+    title = SizingRequest.from_file(data_dir("examples") / f"{name}.toml").title
+    choice = widget(app.selectbox, "Start from")
+    assert f"Published: {title}" in choice.options
+    choice.set_value(name).run()
+    assert_healthy(app)
+    assert not app.error
+    assert app.title[0].value.replace("\\", "") == title
+    for page in PATH[1:]:
+        assert_healthy(to_page(app, page))
+        for one in app.get("html"):
+            remarks = re.findall("<li>(.*?)</li>", one.proto.body)
+            assert len(remarks) == len(set(remarks)), page
+
+
+@pytest.mark.parametrize("file", TEMPLATES, ids=lambda file: file.stem)
+def test_every_template_of_a_workload_has_an_answer(file):
+    app = opened()
+    widget(app.selectbox, "Start from").set_value(f"workloads/{file.stem}").run()
+    assert_healthy(app)
+    assert not app.error
+    assert app.title[0].value.replace("\\", "") == SizingRequest.from_file(file).title
+
+
+def test_choices_are_names_and_never_ids():
+    app = unfold(opened(), *FOLDS)
+    ids = {item.id for _, item in load_catalog().items() if item.id != item.name}
+    for one in (*app.selectbox, *app.multiselect):
+        assert not ids & set(one.options), one.label
+    for one in (*app.selectbox, *app.multiselect, *app.text_input, *app.number_input):
+        assert "_" not in one.label
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SCRIPT, "1e999 TB", "NaN", "inf B", "22.2 Tb", "1,234 GB", "-5 TB", "0", "22.2 TB; DROP TABLE", "$(rm)", "9" * 60],
+)
+def test_a_bad_size_is_named_and_the_last_answer_stays(text):
+    app = opened()
+    before = figures(app)
+    widget(app.text_input, "Data set size").set_value(text).run()
+    assert_healthy(app)
+    assert figures(app) == before
+    assert "Data set size" in said(app)
+    assert "The numbers below are those of the last request" in said(app)
+    assert not any("<script>" in one.value for one in (*app.error, *app.caption, *app.markdown, *app.title))
+    for page in PATH[1:]:
+        assert figures(to_page(app, page)) == before
+    to_page(app, "requirements")
+    widget(app.text_input, "Data set size").set_value("22,2 TB").run()
+    assert not app.error
+    assert figures(app) == before
+
+
+def test_a_bad_unit_gets_a_suggestion():
+    app = unfold(opened(), "expert")
+    widget(app.text_input, "Sample size").set_value("113 kb").run()
+    assert "did you mean kB" in said(app)
+
+
+def test_an_impossible_limit_says_what_would_be_enough():
+    app = unfold(opened(), "not-exceeded")
+    before = figures(app)
+    widget(app.number_input, "Racks").set_value(1)
+    widget(app.button, "Apply these limits").click().run()
+    assert_healthy(app)
+    assert figures(app) == before
+    assert "No design meets" in said(app)
+    assert "The nearest" in said(app)
+    unfold(app, "not-exceeded")
+    widget(app.number_input, "Racks").set_value(None)
+    widget(app.button, "Apply these limits").click().run()
+    assert not app.error
+
+
+def test_edits_survive_a_change_of_page():
+    app = unfold(opened(), "expert")
+    widget(app.text_input, "Rate, at least").set_value("20000 images/s").run()
+    widget(app.selectbox, "Server cache").set_value("none").run()
+    changed = figures(app)
+    assert figures(to_page(app, "bill")) == changed
+    unfold(to_page(app, "requirements"), "expert")
+    assert widget(app.text_input, "Rate, at least").value == "20000 images/s"
+    assert widget(app.selectbox, "Server cache").value == "none"
+    assert figures(app) == changed
+
+
+def test_a_smaller_target_needs_fewer_gpus():
+    app = opened()
+    gpus = int(dict(figures(app))["GPUs"])
+    widget(app.text_input, "Rate, at least").set_value("10000 images/s").run()
+    assert_healthy(app)
+    assert int(dict(figures(app))["GPUs"]) < gpus
+
+
+@pytest.mark.parametrize("kind", ["samples_per_s", "time_to_train_s", "gpus_busy"])
+def test_every_kind_of_target_starts_out_complete(kind):
+    app = opened()
+    widget(app.selectbox, "What must be reached").set_value(
+        "gpus_busy" if kind != "gpus_busy" else "samples_per_s"
+    ).run()
+    widget(app.selectbox, "What must be reached").set_value(kind).run()
+    assert_healthy(app)
+    assert not [one for one in app.error if "not understood" in one.value]
+
+
+def test_own_numbers_start_from_the_network_chosen():
+    app = opened()
+    before = figures(app)
+    widget(app.selectbox, "Neural network").set_value("own numbers").run()
+    assert_healthy(app)
+    assert not app.error
+    assert widget(app.text_input, "Forward operations of one sample").value.endswith("FLOP")
+    assert dict(figures(app))["GPUs"] == dict(before)["GPUs"]
+    widget(app.text_input, "Name").set_value(SCRIPT).run()
+    for page in PATH:
+        assert_healthy(to_page(app, page))
+
+
+def test_own_data_set_starts_from_the_set_chosen():
+    app = opened()
+    widget(app.selectbox, "Data set").set_value("own numbers").run()
+    assert_healthy(app)
+    assert not app.error
+    assert widget(app.text_input, "Mean sample").value.endswith("B")
+
+
+def test_changing_the_task_drops_what_does_not_go_with_it():
+    app = unfold(opened(), "expert")
+    widget(app.segmented_control, "Task").set_value("validation-inference").run()
+    assert_healthy(app)
+    assert not [one for one in app.error if "not understood" in one.value]
+    unfold(app, "expert")
+    assert widget(app.selectbox, "Software stack").value == ""
+    assert all(one.label != "Length of the training" for one in app.selectbox)
+
+
+def test_another_platform_can_be_described_in_full():
+    app = unfold(opened(), "may-be-used")
+    widget(app.multiselect, "Servers").set_value(["dgx-1", "c4140"])
+    widget(app.button, "Apply these choices").click().run()
+    assert_healthy(to_page(app, "bill"))
+    choice = widget(app.selectbox, "Describe another platform in full")
+    other = choice.options[0]
+    widget(app.button, "Take it").click().run()
+    assert_healthy(app)
+    assert int(dict(figures(app))["GPUs"]) > 0
+    assert other.split(" × ")[0] in " ".join(one.value for one in app.markdown)
+
+
+def test_several_workloads_are_edited_one_at_a_time():
+    app = opened()
+    widget(app.selectbox, "Start from").set_value("c4140-f800").run()
+    labels = [one.label for one in app.segmented_control]
+    which = next(one for one in app.segmented_control if one.label.startswith("The design runs"))
+    assert labels
+    which.set_value(1).run()
+    assert widget(app.selectbox, "Neural network").value == "vgg16"
+    widget(app.button, "Remove it").click().run()
+    assert_healthy(app)
+    assert len(app.session_state.draft["workload"]) == 2
+
+
+# --- uploads
+
+ANY_WORKLOAD = b'{"dnn": "resnet50", "target": {"gpus_busy": 8}}'
+
+
+def upload(name: str, content: bytes):
+    """The app after a file was opened in it."""
+    app = opened()
+    app.file_uploader[0].set_value((name, content, "text/plain")).run()
+    assert_healthy(app)
+    return app
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("big.toml", b"#" * (MAX_REQUEST_BYTES - 10) + b"\nx = 1\n" * 10, "larger than a request"),
+        ("latin.toml", b'title = "\xe9"', "not UTF-8"),
+        ("broken.toml", b"title = ", "not valid TOML"),
+        ("empty.toml", b"", "empty"),
+        ("list.json", b"[1, 2]", "holds no request"),
+        ("deep.json", b"[" * 20_000, "not valid JSON"),
+        ("long.json", b'{"schema_version": ' + b"9" * 6_000 + b"}", "not valid JSON"),
+        ("nan.json", b'{"confidence": NaN, "workload": [' + ANY_WORKLOAD + b"]}", "Confidence = nan is outside"),
+        ("huge.json", b'{"workload": [{"dnn": "resnet50", "target": {"samples_per_s": 1e999}}]}', "outside"),
+        ("typo.toml", b'[[workload]]\ndnn = "resnet5"\ntarget = { gpus_busy = 8 }', "ResNet-50"),
+        ("key.toml", b'[[workload]]\ndnn = "resnet50"\ntargte = { gpus_busy = 8 }', "target"),
+        (f"{SCRIPT}.toml", b"x = 1", "nknown key"),
+        ("null.json", b"null", "holds no request"),
+    ],
+)  # fmt: skip
+def test_a_bad_upload_is_refused_in_a_sentence(name, content, words):
+    before = figures(opened())
+    app = upload(name, content)
+    assert "The file was not taken" in said(app)
+    assert words in said(app)
+    assert figures(app) == before
+    assert not any("<script>" in one.value for one in app.error)
+
+
+def test_a_request_with_markup_in_it_is_shown_as_text():
+    text = f"""title = "{SCRIPT} ![x](http://localhost/x.png) $x$ :red[y]"
+customer = "{SCRIPT}"
+[[workload]]
+name = "{SCRIPT}"
+dnn = "resnet50"
+target = {{ gpus_busy = 8 }}
+"""
+    app = upload("markup.toml", text.encode())
+    assert not app.error
+    assert app.title[0].value.startswith("\\<script\\>")
+    assert "![" not in app.title[0].value
+    for page in PATH[1:]:
+        assert_healthy(to_page(app, page))
+
+
+def test_a_design_file_gives_the_same_answer():
+    request = SizingRequest.from_file(data_dir("examples") / "small-team.toml")
+    catalog = load_catalog()
+    app = upload("design.json", to_json(design_document(size(request, catalog))).encode())
+    assert not app.error
+    assert app.title[0].value == request.title
+    assert SizingRequest.from_dict(app.session_state.draft) == request
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_a_saved_request_reads_back_the_same(file):
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    assert tomllib.loads(to_toml(data)) == data
+
+
+# --- text
+
+KEYS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8)
+VALUES = st.one_of(
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=20), st.integers(-(2**60), 2**60), st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False), st.lists(st.integers(0, 9), max_size=3), st.dates(),
+)  # fmt: skip
+PLAIN_TABLES = st.dictionaries(KEYS, VALUES, min_size=1, max_size=4)
+
+
+def nested(inner: st.SearchStrategy) -> st.SearchStrategy:
+    """Tables that hold tables and arrays of tables."""
+    return st.dictionaries(KEYS, st.one_of(inner, st.lists(inner, min_size=1, max_size=2)), min_size=1, max_size=3)
+
+
+@given(st.recursive(PLAIN_TABLES, nested, max_leaves=6))
+def test_toml_written_reads_back_the_same(data):
+    assert tomllib.loads(to_toml(data)) == data
+
+
+@given(st.sampled_from([BYTES, SECONDS, WATTS, SAMPLES_PER_S]), st.floats(1, 9e8))
+def test_a_quantity_written_reads_back_the_same(kind, value):
+    text = written(kind, value)
+    assert parse(kind, text) == value
+    assert understood(kind, value, text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(22.2e12, "22.2 TB"), (113e3, "113 kB"), (1.45e12, "1.45 TB"), (150_528.0, "150.528 kB")]
+)
+def test_round_sizes_are_written_as_people_write_them(value, text):
+    assert written(BYTES, value) == text
+
+
+@given(st.text(max_size=60))
+def test_plain_text_leaves_no_markup(text):
+    kept = plain(text)
+    for mark in "<>[]*_`$:!":
+        assert kept.replace("\\" + mark, "").find(mark) == -1
+    assert "\n" not in kept
+
+
+@pytest.mark.parametrize("text", ["www.example.org", "http://example.org/a", "HTTPS://example.org", "a@example.org"])
+def test_plain_text_never_becomes_a_link(text):
+    kept = plain(f"see {text}").replace("\\", "")
+    assert text not in kept
+    assert kept.replace("\u2060", "") == f"see {text}"
+
+
+def test_tables_show_markup_as_text():
+    html = []
+    table = Table("t", SCRIPT, columns("a", SCRIPT), (row(SCRIPT, SCRIPT), row(SCRIPT, kind="group")))
+    look_html = look.st.html
+    try:
+        look.st.html = html.append
+        look.table(table, {})
+    finally:
+        look.st.html = look_html
+    assert "<script" not in "".join(html)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
+def test_the_style_sheet_has_every_colour_of_the_palette(palette):
+    sheet = look.variables(palette)
+    for colour in (palette.ink, palette.muted, palette.hairline, palette.accent, *palette.stages.values()):
+        assert colour in sheet
+
+
+def test_error_sentences_name_fields_by_their_labels():
+    assert faults.sentences("request: workload.0.dataset_bytes: is bad") == "Data set size: is bad."
+    fault = faults.request_faults("request: workload.0.target.samples_per_s: is bad")[0]
+    assert fault.path == ("workload", 0, "target", "samples_per_s")
+    assert faults.request_faults("something else")[0].path == ()
+
+
+def test_json_and_toml_of_one_request_agree():
+    data = tomllib.loads(EXAMPLES[0].read_text(encoding="utf-8"))
+    as_json = uploads.read_upload("a.json", json.dumps(data, default=str).encode())
+    assert SizingRequest.from_dict(as_json) == SizingRequest.from_dict(data)

@@ -1,0 +1,283 @@
+"""Page Architecture: neighbours, pins, comparison, the front and why-popovers, and what a customer may see."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from sizer.explain.figure import GPUS, POWER, why
+from sizer.questions.compare.designs import MOST
+from sizer.sizing.size import size
+from sizer.ui.performance import pareto_front as front
+from sizer.workload.request import SizingRequest
+from tests.answers import catalog, sized
+from tests.ui.pages import assert_healthy, figures, opened, said, to_page, widget
+
+RESNET = "dgx1-f800-resnet50"
+
+
+def button(app: AppTest, key: str):
+    """Button by its key."""
+    return next(one for one in app.button if one.key == key)
+
+
+def keys(app: AppTest) -> list[str]:
+    return [one.key for one in app.button if one.key]
+
+
+def written(app: AppTest) -> str:
+    """All text of the page, tables included."""
+    html = [one.proto.body for one in app.get("html")]
+    shown = [one.value for one in (*app.markdown, *app.caption, *app.warning, *app.error, *app.info)]
+    return " ".join((*html, *shown)).replace("\\", "")
+
+
+def request_json(name: str, **changes: object) -> str:
+    return sized(name).request.model_copy(update=changes).model_dump_json()
+
+
+def pinned(app: AppTest, *names: str) -> AppTest:
+    """The page with some examples pinned."""
+    app.session_state.pins = [{"name": name, "request_json": request_json(name)} for name in names]
+    return app.run()
+
+
+def test_the_page_shows_the_design_with_smaller_and_faster_beside_it():
+    app = opened("architecture")
+    assert_healthy(app)
+    text = written(app)
+    for wanted in ("Recommended", "Smaller", "Faster", "9 × DGX-1 + 4 × Isilon F800 nodes", "8 × DGX-1", "10 × DGX-1"):
+        assert wanted in text
+    assert "prices are missing" in text
+    assert "_" not in " ".join(one.label for one in (*app.button, *app.selectbox))
+
+
+def test_other_vendors_are_sized_when_asked_for():
+    app = opened("architecture")
+    assert "Other server vendor" not in written(app)
+    button(app, "other-vendors").click().run()
+    assert_healthy(app)
+    text = written(app)
+    assert "Other server vendor" in text
+    assert "Other storage vendor" in text
+    assert "9 × Apollo 6500" in text
+    assert "other-vendors" not in keys(app)
+
+
+def test_describing_a_neighbour_leads_to_it_and_undo_comes_back():
+    app = opened("architecture")
+    before = figures(app)
+    (key,) = [one for one in keys(app) if one.startswith("take-") and one.endswith("-faster")]
+    button(app, key).click().run()
+    assert_healthy(app)
+    assert dict(figures(app))["GPUs"] == "80"
+    assert not app.error
+    widget(app.button, "Undo").click().run()
+    assert figures(app) == before
+
+
+def test_pins_survive_page_switches_and_stand_side_by_side():
+    app = opened("architecture")
+    button(app, "pin-described").click().run()
+    assert "Pin another one" in written(app)
+    (key,) = [one for one in keys(app) if one.startswith("pin-") and one.endswith("-faster")]
+    button(app, key).click().run()
+    to_page(app, "performance")
+    to_page(app, "architecture")
+    assert [pin["name"] for pin in app.session_state.pins] == [
+        "9 × DGX-1 + 4 × Isilon F800 nodes",
+        "10 × DGX-1 + 4 × Isilon F800 nodes",
+    ]
+    text = written(app)
+    assert "80 (+8)" in text
+    assert "(within the interval)" in text
+    button(app, "unpin-0").click().run()
+    assert len(app.session_state.pins) == 1
+
+
+def test_the_baseline_is_chosen_and_survives_page_switches():
+    app = pinned(opened("architecture"), RESNET, "dgx1-f800-inception-v4")
+    assert "8 (+4)" in written(app)
+    widget(app.selectbox, "Baseline: the others are told against it").set_value("dgx1-f800-inception-v4").run()
+    assert "4 (−4)" in written(app)
+    to_page(app, "bill")
+    to_page(app, "architecture")
+    assert_healthy(app)
+    assert "4 (−4)" in written(app)
+
+
+def test_a_pinned_design_can_be_described_again():
+    app = pinned(opened("architecture"), RESNET, "dgx1-f800-inception-v4")
+    button(app, "take-pin-1").click().run()
+    assert_healthy(app)
+    assert dict(figures(app))["Usable capacity"] == "168\u202fTB"
+    assert "take-pin-0" in keys(app)
+    assert "take-pin-1" not in keys(app)
+
+
+def test_a_fifth_pin_is_refused_in_a_sentence():
+    names = (RESNET, "dgx1-f800-inception-v4", "apollo-weka-resnet50", "c4140-f800")
+    app = opened("architecture")
+    app.session_state.pins = [
+        {"name": name, "request_json": request_json(name, title="another title")} for name in names
+    ]
+    app.run()
+    button(app, "pin-described").click().run()
+    assert_healthy(app)
+    assert len(app.session_state.pins) == MOST == 4
+    assert any("unpin one of them first" in one.value.replace("\\", "") for one in app.toast)
+
+
+def test_a_second_pin_of_one_name_gets_a_number():
+    app = opened("architecture")
+    name = sized(RESNET).design.name
+    app.session_state.pins = [{"name": name, "request_json": request_json(RESNET, title="another title")}]
+    app.run()
+    button(app, "pin-described").click().run()
+    assert [pin["name"] for pin in app.session_state.pins] == [name, f"{name} (2)"]
+    assert "48" in written(app)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"platforms": {"servers": ["dgx-9"]}}, "dgx-9"),
+        ({"limits": {"racks": 1}}, "no design meets the request"),
+        ({"surprise": 1}, "surprise"),
+    ],
+)
+def test_a_pinned_design_without_an_answer_is_named_and_the_others_stay(change, words):
+    broken = json.dumps({**json.loads(request_json(RESNET)), **change})
+    app = opened("architecture")
+    app.session_state.pins = [
+        {"name": "old *design*", "request_json": broken},
+        {"name": "a", "request_json": request_json(RESNET)},
+        {"name": "b", "request_json": request_json("small-team")},
+    ]
+    app.run()
+    assert_healthy(app)
+    (warning,) = [one.value.replace("\\", "") for one in app.warning]
+    assert warning.startswith("old *design* has no answer with the present catalogue:")
+    assert words.lower() in warning.lower()
+    assert "a, baseline" in written(app)
+
+
+def test_a_hostile_name_is_shown_as_it_is():
+    app = opened("architecture")
+    name = "<script>alert(1)</script>"
+    app.session_state.pins = [
+        {"name": name, "request_json": request_json(RESNET, title=name)},
+        {"name": "b", "request_json": request_json("small-team")},
+    ]
+    app.run()
+    assert_healthy(app)
+    for one in app.get("html"):
+        assert "<script>" not in one.proto.body
+    for one in app.markdown:
+        assert one.proto.allow_html is False or "<script>" not in one.value
+
+
+def test_customer_mode_hides_prices_of_neighbours_and_terms_of_pins():
+    app = opened("architecture")
+    quote = sized(RESNET).request.quote.model_copy(update={"discount_percent": Decimal(10)})
+    app.session_state.pins = [
+        {"name": "a", "request_json": request_json(RESNET, quote=quote)},
+        {"name": "b", "request_json": request_json("dgx1-f800-inception-v4", quote=quote)},
+    ]
+    app.session_state.customer_mode = True
+    app.run()
+    button(app, "other-vendors").click().run()
+    assert_healthy(app)
+    text = written(app)
+    assert "prices are missing" not in text
+    assert "Net price" not in text
+    assert "discount" not in text.lower()
+    cards = [
+        one.proto.body
+        for one in app.get("html")
+        if 'aria-label="Smaller' in one.proto.body or 'aria-label="Faster' in one.proto.body
+    ]
+    assert cards
+    assert not any("USD" in card or "rice" in card for card in cards)
+    side_by_side = next(one.proto.body for one in app.get("html") if "Figures of the designs" in one.proto.body)
+    assert "List price" not in side_by_side
+    assert "1\u202f341\u202f000" not in side_by_side
+
+
+def test_describing_a_neighbour_in_customer_mode_keeps_the_terms_of_the_quote():
+    app = opened("architecture")
+    app.session_state.draft = {**app.session_state.draft, "quote": {"discount_percent": "10"}}
+    app.session_state.customer_mode = True
+    app.run()
+    (key,) = [one for one in keys(app) if one.startswith("take-") and one.endswith("-faster")]
+    button(app, key).click().run()
+    assert_healthy(app)
+    assert app.session_state.draft["quote"]["discount_percent"] == "10"
+
+
+def test_a_picked_point_of_the_front_can_be_described():
+    app = opened("architecture")
+    listed = widget(app.selectbox, "Design of the front; a click on a point picks it, too")
+    listed.set_value("12 × DGX-1 + 4 × Isilon F800 over 100 GbE").run()
+    assert_healthy(app)
+    assert "The request that leads to it" in written(app)
+    button(app, "take-front").click().run()
+    assert_healthy(app)
+    assert dict(figures(app))["GPUs"] == "96"
+
+
+def test_a_point_that_no_request_leads_to_says_so():
+    app = opened("architecture")
+    app.session_state.draft = json.loads(sized("small-team").request.model_dump_json(exclude_defaults=True))
+    app.run()
+    listed = widget(app.selectbox, "Design of the front; a click on a point picks it, too")
+    listed.set_value(listed.options[-1]).run()
+    assert_healthy(app)
+    assert "another stage limits before" in written(app)
+    assert "take-front" not in keys(app)
+
+
+def test_a_click_on_the_chart_carries_the_name_of_the_design():
+    spec = {"layer": [{"mark": {"filled": False}, "encoding": {}}, {"mark": {"filled": True}, "encoding": {}}]}
+    points, chosen = front.selectable(spec)["layer"]
+    assert points["params"] == [{"name": "picked", "select": {"type": "point", "fields": ["name"]}}]
+    assert points["mark"]["fill"] == "transparent"
+    assert "params" not in chosen
+
+
+@pytest.mark.parametrize("key", [GPUS, POWER])
+def test_a_number_of_the_card_opens_to_what_stands_behind_it(key):
+    app = opened("architecture")
+    expected = why(sized(RESNET), catalog(), key)
+    assert expected.formula not in written(app)
+    app.session_state[f"why-card-{key}"] = True
+    app.run()
+    assert_healthy(app)
+    text = written(app)
+    assert expected.formula in text
+    for row in expected.inputs.rows:
+        assert row.cells[0].text in text
+
+
+def test_drawings_of_closed_tabs_are_left_out_until_they_are_opened():
+    app = opened("architecture")
+    assert "The racks" in written(app)
+    assert "What the room must" not in written(app)
+    app.session_state["plan-tabs"] = "Cables"
+    app.run()
+    assert_healthy(app)
+    assert "All cables" in written(app)
+    assert 'aria-label="The racks' not in written(app)
+
+
+def test_two_workloads_can_be_looked_at_one_by_one():
+    first, second = sized(RESNET).request, sized("dgx1-f800-inception-v4").request
+    both = first.model_copy(update={"workload": (*first.workload, *second.workload)})
+    assert len(size(SizingRequest.model_validate(both.model_dump()), catalog()).design.workloads) == 2
+    app = opened("architecture")
+    app.session_state.draft = json.loads(both.model_dump_json(exclude_none=True, exclude_defaults=True))
+    app.run()
+    assert_healthy(app)
+    assert not app.error, said(app)
+    assert "Rate, Inception-v4 training" in written(app)

@@ -1,0 +1,393 @@
+"""Page Bill: changes of lines, lines of the quote's own, its heading, price books, and what a customer sees of them."""
+
+import tomllib
+from html import unescape
+from typing import Any
+
+import pytest
+
+from sizer.base.resources import data_dir
+from sizer.base.toml_text import to_toml
+from sizer.workload.request import SizingRequest
+from tests.customer_secrets import EXAMPLE, QUOTE, secret_catalog, secret_request, secrets
+from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
+
+BOOK = (
+    "item,amount,currency,date,source,discount_percent\n"
+    "dgx-1,1001.00,USD,2026-11-20,offer 17,10\nr740xd,500.25,USD,2026-11-20,offer 17,\n"
+)
+
+
+def bill(tab: str = "Bill", **quote: Any):
+    """The page with one of its tabs open and a quote in the request."""
+    app = opened()
+    app.session_state.bill_tab = tab
+    if quote:
+        app.session_state.draft["quote"] = quote
+    return to_page(app, "bill")
+
+
+def texts(app) -> str:
+    """Everything that the page says, tables and notes included."""
+    html = " ".join(unescape(one.proto.body) for one in app.get("html"))
+    shown = (*app.markdown, *app.caption, *app.error, *app.warning, *app.info, *app.success, *app.header, *app.title)
+    return f"{html} {' '.join(one.value for one in shown)}".replace("\\", "")
+
+
+def button(app, label: str):
+    return widget(app.button, label)
+
+
+def reset(app, tab: str):
+    """The same session with another tab open."""
+    to_page(app, "architecture")
+    app.session_state.bill_tab = tab
+    return to_page(app, "bill")
+
+
+# --- changed lines
+
+
+def test_changed_lines_are_marked_and_go_back_one_by_one():
+    app = bill("Edit lines", override=[
+        {"item": "dgx-1", "quantity": 10, "note": "one to spare"},
+        {"item": "r740xd", "unit_price": "500.25"},
+    ])  # fmt: skip
+    assert_healthy(app)
+    assert "2\xa0lines changed" in " ".join(one.value for one in app.subheader)
+    assert "✎ **1.1 GPU server: DGX-1" in texts(app)
+    assert "quantity 10 instead of 9; note: one to spare" in texts(app)
+    assert "list price 500.25 USD instead of none" in texts(app)
+    assert "✎ GPU server" in texts(reset(app, "Bill"))
+    assert "changed by the quote" in texts(app)
+    reset(app, "Edit lines")
+    next(one for one in app.button if one.label == "Back to computed").click().run()
+    assert_healthy(app)
+    assert app.session_state.draft["quote"] == {"override": [{"item": "r740xd", "unit_price": "500.25"}]}
+
+
+def test_all_lines_go_back_at_once():
+    app = bill(
+        "Edit lines", override=[{"item": "dgx-1", "quantity": 10}, {"item": "r740xd", "quantity": 2}], number="Q"
+    )
+    button(app, "All back to computed").click().run()
+    assert_healthy(app)
+    assert app.session_state.draft["quote"] == {"number": "Q"}
+    assert "lines changed" not in " ".join(one.value for one in app.subheader)
+
+
+def test_changes_survive_every_page_and_the_file_of_the_request():
+    override = [{"item": "r740xd", "quantity": 2, "unit_price": "18123.57", "discount_percent": "7.5", "note": "spare"}]
+    app = bill("Bill", override=override)
+    before = texts(app)
+    # Two at 18 123.57 less 7.5 %: 16 764.30 each.
+    assert "33\u202f528.60" in before
+    for page in ("requirements", "architecture", "performance", "what-if", "document", "bill"):
+        assert_healthy(to_page(app, page))
+    assert texts(app) == before
+    file = to_toml(app.session_state.draft).encode()
+    other = opened()
+    other.file_uploader[0].set_value(("request.toml", file, "text/plain")).run()
+    assert not other.error
+    assert tomllib.loads(to_toml(other.session_state.draft)) == tomllib.loads(file.decode())
+    assert "33\u202f528.60" in texts(to_page(other, "bill"))
+
+
+def test_a_change_whose_item_left_the_bill_is_set_aside_and_comes_back():
+    app = bill("Edit lines", override=[{"item": "dgx-1", "quantity": 10}])
+    first = figures(app)
+    unfold(to_page(app, "requirements"), "may-be-used")
+    widget(app.multiselect, "Servers").set_value(["c4140"])
+    button(app, "Apply these choices").click().run()
+    to_page(app, "bill")
+    assert_healthy(app)
+    assert not app.error, said(app)
+    assert "Set aside, because it is not in this bill: NVIDIA DGX-1" in texts(app)
+    assert figures(app) != first
+    assert "override" not in app.session_state.draft.get("quote", {})
+    unfold(to_page(app, "requirements"), "may-be-used")
+    widget(app.multiselect, "Servers").set_value(["dgx-1"])
+    button(app, "Apply these choices").click().run()
+    to_page(app, "bill")
+    assert_healthy(app)
+    assert app.session_state.draft["quote"]["override"] == [{"item": "dgx-1", "quantity": 10}]
+    assert figures(app) == first
+    assert "Set aside" not in texts(app)
+
+
+def test_what_was_set_aside_can_be_forgotten_and_does_not_follow_into_another_request():
+    app = bill("Edit lines", override=[{"item": "dgx-1", "quantity": 10}])
+    app.session_state.draft["platforms"] = {"servers": ["c4140"]}
+    app.run()
+    button(app, "Forget it").click().run()
+    assert "Set aside" not in texts(app)
+    app = bill("Edit lines", override=[{"item": "dgx-1", "quantity": 10}])
+    app.session_state.draft["platforms"] = {"servers": ["c4140"]}
+    app.run()
+    assert "Set aside" in texts(app)
+    to_page(app, "requirements")
+    widget(app.selectbox, "Start from").set_value("dgx1-f800-inception-v4").run()
+    assert_healthy(to_page(app, "bill"))
+    assert "override" not in app.session_state.draft.get("quote", {})
+
+
+# --- lines of its own
+
+
+def test_a_line_is_added_changed_and_removed():
+    app = bill("Own lines")
+    widget(app.text_input, "Description").set_value("Installation on site")
+    widget(app.text_input, "Quantity").set_value("3")
+    widget(app.text_input, "Unit list price, USD").set_value("18777.77")
+    button(app, "Add the line").click().run()
+    assert_healthy(app)
+    added = {"description": "Installation on site", "category": "service", "quantity": 3, "unit_price": "18777.77"}
+    assert app.session_state.draft["quote"]["line"] == [added]
+    assert widget(app.text_input, "Description").value == "", "the form is free for the next line"
+    # Three at 18 777.77.
+    assert "56\u202f333.31" in texts(reset(app, "Bill"))
+    assert "added by the quote" in texts(app)
+    reset(app, "Own lines")
+    button(app, "Change").click().run()
+    assert widget(app.text_input, "Unit list price, USD").value == "18777.77"
+    widget(app.selectbox, "In the quote").set_value("optional")
+    widget(app.text_input, "Note").set_value("if they have no crew")
+    button(app, "Save the line").click().run()
+    changed = {**added, "status": "optional", "note": "if they have no crew"}
+    assert app.session_state.draft["quote"]["line"] == [changed]
+    button(app, "Remove").click().run()
+    assert_healthy(app)
+    assert "quote" not in app.session_state.draft
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "words"),
+    [
+        ("Description", "", "description"),
+        ("Quantity", "0", "quantity = 0 is outside"),
+        ("Quantity", "2.5", "quantity"),
+        ("Quantity", "-1", "quantity"),
+        ("Unit list price, USD", "1e400", "is not a price"),
+        ("Unit list price, USD", "-5", "is not a price"),
+        ("Discount, %", "120", "is not a discount; write per cent from 0 to 100"),
+        ("Term, months", "999", "term months = 999 is outside"),
+        ("Note", "=1+1", "starts like a formula"),
+        ("Description", "=HYPERLINK()", "starts like a formula"),
+    ],
+)
+def test_a_bad_field_of_a_line_is_named_and_the_form_keeps_what_was_typed(label, text, words):
+    app = bill("Own lines")
+    widget(app.text_input, "Description").set_value("Training")
+    widget(app.text_input, "Part number").set_value("T-1")
+    widget(app.text_input, label).set_value(text)
+    button(app, "Add the line").click().run()
+    assert_healthy(app)
+    assert words.lower() in said(app).lower()
+    assert widget(app.text_input, "Part number").value == "T-1"
+    assert "quote" not in app.session_state.draft
+
+
+# --- the quote
+
+
+def test_heading_and_discount_of_the_deal_are_kept():
+    app = bill("Quote")
+    for label, text in {"Number": "Q-2026-017", "Revision": "B", "Prepared for": "Plant 4", "Prepared by": "Presales",
+                        "Valid for, days": "14", "Discount of the deal, %": "10 %"}.items():  # fmt: skip
+        widget(app.text_input, label).set_value(text)
+    button(app, "Apply to the quote").click().run()
+    assert_healthy(app)
+    assert app.session_state.draft["quote"] == {
+        "number": "Q-2026-017", "revision": "B", "prepared_for": "Plant 4", "prepared_by": "Presales",
+        "valid_days": 14, "discount_percent": "10",
+    }  # fmt: skip
+    # Nine DGX-1 at 149 000, less a tenth.
+    assert dict(figures(app))["Price, at least"] == "USD 1\u202f206\u202f900"
+    # 14 days from 21 November.
+    assert "holds until 5 December 2026" in texts(app)
+    widget(app.text_input, "Discount of the deal, %").set_value("")
+    button(app, "Apply to the quote").click().run()
+    assert "discount_percent" not in app.session_state.draft["quote"]
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "words"),
+    [
+        ("Discount of the deal, %", "120", "is not a discount"),
+        ("Discount of the deal, %", "-1", "is not a discount"),
+        ("Valid for, days", "0", "is outside 1..365"),
+        ("Valid for, days", "soon", "not a whole number"),
+        ("Number", "=cmd|x", "starts like a formula"),
+    ],
+)
+def test_a_bad_field_of_the_quote_is_named_and_nothing_is_taken(label, text, words):
+    app = bill("Quote", number="Q-1")
+    before = figures(app)
+    widget(app.text_input, "Prepared by").set_value("Presales")
+    widget(app.text_input, label).set_value(text)
+    button(app, "Apply to the quote").click().run()
+    assert_healthy(app)
+    assert words in said(app).replace("int_type", "")
+    assert app.session_state.draft["quote"] == {"number": "Q-1"}
+    assert widget(app.text_input, "Prepared by").value == "Presales"
+    assert figures(app) == before
+
+
+# --- price book
+
+
+def upload(app, name: str, content: bytes):
+    widget(app.file_uploader, "Price book, CSV").set_value((name, content, "text/csv")).run()
+    assert_healthy(app)
+    return app
+
+
+def test_a_price_book_is_laid_over_the_catalogue_and_taken_off_again():
+    app = bill("Price book")
+    before, digest = figures(app), app.caption[-1].value
+    upload(app, "offer <17>.csv", BOOK.encode())
+    assert not app.error
+    assert "Prices of offer <17>.csv are laid over the catalogue" in texts(app)
+    # Nine at 1001.00 less 10 % = 900.90, and one at 500.25.
+    assert dict(figures(app))["Price, at least"] == "USD 8\u202f608.35"
+    assert app.caption[-1].value != digest, "the catalogue's digest names the prices, too"
+    for page in ("requirements", "document", "bill"):
+        assert_healthy(to_page(app, page))
+    assert dict(figures(app))["Price, at least"] == "USD 8\u202f608.35"
+    button(app, "Remove it").click().run()
+    assert figures(app) == before
+    assert app.session_state.price_book == ""
+
+
+def test_nothing_of_a_faulty_book_is_taken_and_each_fault_has_its_line():
+    app = bill("Price book")
+    before = figures(app)
+    upload(
+        app,
+        "book.csv",
+        b"item,amount,currency,date,source\ndgx-1,5,USD,2026,q\nr740xd,1e400,USD,2026,q\nr740,5,USD,2026,\n",
+    )
+    assert "book.csv was not taken" in said(app)
+    assert "2\xa0faults" in said(app)
+    shown = texts(app)
+    for text in (">3<", ">amount<", ">1e400<", ">4<", ">source<", ">empty<"):
+        assert text in shown
+    assert figures(app) == before
+    upload(app, "offer.csv", BOOK.encode())
+    assert "was not taken" not in said(app)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"\x00\x01\x02" * 100, "no text file"), (b"\xff\xfe\x00", "not UTF-8"), (b"", "columns"),
+     (b"<script>alert(1)</script>,amount\n", "unknown column")],
+)  # fmt: skip
+def test_a_file_that_is_no_price_book_gets_a_sentence(content, words):
+    app = upload(bill("Price book"), "x.csv", content)
+    assert words in texts(app).lower() or words in texts(app)
+    assert not any("<script" in one.proto.body for one in app.get("html"))
+
+
+def test_a_book_that_does_not_fit_the_catalogue_any_more_is_dropped():
+    app = opened("bill")
+    app.session_state.price_book = "item,amount,currency,date,source\ngone,5,USD,2026-11-20,q\n"
+    app.session_state.price_book_name = "old.csv"
+    app.run()
+    assert_healthy(app)
+    assert app.session_state.price_book == ""
+
+
+def test_old_prices_stand_in_a_banner():
+    assert any("more than a year old" in one.value.replace("\\", "") for one in bill().warning)
+
+
+def test_the_template_is_offered_while_prices_are_missing():
+    labels = [one.proto.label for one in bill("Price book").get("download_button")]
+    assert "Template for this bill, CSV" in labels
+
+
+# --- customers
+
+
+# Folds by page, which are drawn only once they are open.
+OPENED = {
+    "requirements": ("expert", "may-be-used", "not-exceeded", "existing", "fabric-and-room", "printed"),
+    "architecture": ("platforms", "compare-parts", "compare-requests"),
+    "document": ("branding",),
+}
+
+
+def customer_app(monkeypatch, tmp_path):
+    """The app in customer mode over a request and a price book full of secrets."""
+    catalog = secret_catalog(tmp_path)
+    monkeypatch.setenv("SIZER_CATALOG_FOLDER", str(tmp_path))
+    app = opened()
+    asked = tomllib.loads((data_dir("examples") / f"{EXAMPLE}.toml").read_text(encoding="utf-8"))
+    app.session_state.draft = {**asked, "quote": QUOTE}
+    app.session_state.customer_mode = True
+    app.session_state.price_book = BOOK.replace("offer 17", "INTERNAL-OFFER")
+    app.session_state.price_book_name = "INTERNAL-FILE.csv"
+    app.session_state.bill_tab = "Edit lines"
+    return app.run(), [*secrets(secret_request(), catalog), "INTERNAL"]
+
+
+@pytest.mark.parametrize("page", [*PATH, *BESIDE])
+def test_a_customer_sees_no_secret(monkeypatch, tmp_path, page):
+    app, hidden = customer_app(monkeypatch, tmp_path)
+    unfold(to_page(app, page), *OPENED.get(page, ()), "share", "why-headline-price")
+    assert_healthy(app)
+    shown = str(app._tree) + texts(app)
+    assert "Inception-v4" in shown
+    assert [secret for secret in hidden if secret in shown] == []
+
+
+def test_the_search_for_secrets_finds_them_where_they_are_shown(monkeypatch, tmp_path):
+    app, hidden = customer_app(monkeypatch, tmp_path)
+    app.session_state.customer_mode = False
+    to_page(app, "bill")
+    reset(app, "Bill")
+    shown = str(app._tree) + texts(app)
+    assert len([secret for secret in hidden if secret in shown]) > 10
+    reset(app, "Price book")
+    assert "INTERNAL-FILE" in texts(app)
+
+
+def test_a_change_of_the_request_with_the_customer_looking_tells_nothing_of_overrides(monkeypatch, tmp_path):
+    app, hidden = customer_app(monkeypatch, tmp_path)
+    app.session_state.draft["platforms"] = {"servers": ["c4140"]}
+    to_page(app, "bill")
+    assert_healthy(app)
+    assert not app.error
+    shown = str(app._tree) + texts(app) + " ".join(one.value for one in app.toast)
+    assert "set aside" not in shown.lower()
+    assert [secret for secret in hidden if secret in shown] == []
+
+
+def test_a_customer_sees_the_bill_and_none_of_its_tools(monkeypatch, tmp_path):
+    app, _ = customer_app(monkeypatch, tmp_path)
+    to_page(app, "bill")
+    assert not app.get("data_editor")
+    assert not app.tabs
+    assert not app.file_uploader
+    assert "Unit price, USD" in texts(app)
+    tables = " ".join(one.proto.body for one in app.get("html")).lower()
+    assert "list price" not in tables
+    assert "discount" not in tables
+
+
+def test_a_customer_compares_platforms_without_prices():
+    app = opened()
+    app.session_state.draft["platforms"] = {"servers": ["dgx-1", "c4140"]}
+    to_page(app, "bill")
+    platforms = next(one.proto.body for one in app.get("html") if "Probability" in one.proto.body)
+    assert "rice" in platforms
+    app.session_state.customer_mode = True
+    app.run()
+    platforms = next(one.proto.body for one in app.get("html") if "Probability" in one.proto.body)
+    assert "rice" not in platforms
+    assert "USD" not in platforms
+    assert "Prices that would rank them:" not in texts(app)
+
+
+def test_the_request_of_the_secrets_is_one_that_the_app_takes():
+    assert SizingRequest.from_dict(secret_request().model_dump(exclude_none=True)) == secret_request()

@@ -1,0 +1,100 @@
+"""The data on the storage: its fields on the page Requirements and its question on the page What-if."""
+
+import tomllib
+
+from streamlit.testing.v1 import AppTest
+
+from sizer.base.resources import data_dir
+from sizer.workload.data import DataCare
+from sizer.workload.request import SizingRequest
+from tests.ui.pages import assert_healthy, opened, said, to_page, unfold, widget
+from tests.ui.test_what_if import assert_well, charts, page_text
+
+SEND = "Apply these data"
+
+
+def care_of(app: AppTest) -> DataCare:
+    return SizingRequest.from_dict(app.session_state.draft).data
+
+
+def asked(name: str) -> AppTest:
+    """The question about an example."""
+    app = opened()
+    app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
+    app.session_state.generation += 1
+    app.run()
+    app.session_state.question = "Data and ingest"
+    app = to_page(app, "what-if")
+    assert_well(app)
+    return app
+
+
+def test_what_is_kept_beside_the_data_is_written():
+    app = unfold(opened(), "data")
+    widget(app.selectbox, "Way in").set_value("head-node")
+    widget(app.text_input, "Rate of the source").set_value("10 Gbit/s")
+    widget(app.number_input, "Reserve, share of the data").set_value(0.5)
+    widget(app.text_input, "Checkpoint every").set_value("30 min")
+    widget(app.number_input, "Checkpoints kept").set_value(5)
+    widget(app.checkbox, "Copy to local drives first").set_value(True)
+    widget(app.button, SEND).click().run()
+    assert_healthy(app)
+    assert not app.error
+    care = care_of(app)
+    assert (care.ingest, care.source_bytes_per_s, care.reserve_share) == ("head-node", 1.25e9, 0.5)
+    assert (care.checkpoint_every_s, care.checkpoints_kept, care.copy_to_local) == (1800.0, 5, True)
+
+
+def test_no_period_of_checkpoints_leaves_nothing_of_them_behind():
+    app = unfold(opened(), "data")
+    widget(app.number_input, "Checkpoints kept").set_value(5)
+    widget(app.button, SEND).click().run()
+    assert_healthy(app)
+    assert not app.error
+    assert care_of(app) == DataCare()
+
+
+def test_a_size_with_a_wrong_unit_is_said_beside_its_field():
+    app = unfold(opened(), "data")
+    widget(app.text_input, "Raw sample").set_value("3 h")
+    widget(app.button, SEND).click().run()
+    text = said(app)
+    assert "3 h" in text
+    assert "raw_sample_bytes" not in text
+
+
+def test_a_silent_request_is_answered_and_a_start_offered():
+    app = asked("dgx1-f800-resnet50")
+    assert "says nothing about snapshots" in page_text(app)
+    assert "Must fit" in page_text(app)
+    widget(app.button, "Enter snapshots, reserve and checkpoints").click().run()
+    assert_well(app)
+    care = care_of(app)
+    assert (care.snapshot_share, care.reserve_share, care.checkpoints_kept) == (0.2, 0.5, 10)
+    assert any("Assumed" in one.value for one in (*app.info, *app.toast))
+    assert "Snapshots" in page_text(app)
+
+
+def test_the_question_shows_capacity_ways_and_checkpoints():
+    app = asked("questions/how-long-to-fill")
+    text = page_text(app)
+    for words in ("Through the gateway (this plan)", "Must fit", "10 of each training", "Size of a checkpoint"):
+        assert words in text
+    assert "its drives hold" in text
+    assert not charts(app)  # a copy that does not fit has no break-even to draw
+
+
+def test_a_break_even_is_drawn():
+    app = asked("questions/copy-to-local-drives")
+    (finding,) = charts(app)
+    assert finding.startswith("Copying to local drives first is ahead after")
+    assert "core-hours" in page_text(app)
+
+
+def test_hostile_names_stay_text():
+    app = asked("questions/copy-to-local-drives")
+    app.session_state.draft["workload"][0]["name"] = "<script>alert(1)</script>"
+    app.session_state.generation += 1
+    app.run()
+    assert_well(app)
+    assert all("<script>" not in one.proto.body for one in app.get("html"))

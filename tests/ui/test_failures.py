@@ -1,0 +1,76 @@
+"""The question What if it fails? of the page What-if."""
+
+import tomllib
+
+from streamlit.testing.v1 import AppTest
+
+from sizer.base.resources import data_dir
+from tests.ui.pages import opened, to_page, widget
+from tests.ui.test_what_if import assert_well, charts, figure, page_text
+
+
+def asked(name: str, **changes: object) -> AppTest:
+    """The question about an example."""
+    app = opened()
+    draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
+    app.session_state.draft = {**draft, **changes}
+    app.session_state.generation += 1
+    app.run()
+    app.session_state.question = "What if it fails?"
+    app = to_page(app, "what-if")
+    assert_well(app)
+    return app
+
+
+def fails(app: AppTest, key: str) -> AppTest:
+    widget(app.selectbox, "What fails").set_value(key).run()
+    assert_well(app)
+    return app
+
+
+def plain(text: str) -> str:
+    return text.replace("\u202f", " ")
+
+
+def test_each_loss_shows_before_and_after() -> None:
+    app = asked("questions/one-server-may-fail")
+    assert plain(figure(app, "Throughput")[1]).startswith("90 % of 58")
+    assert figure(app, "Target")[0] == "kept"
+    app = fails(app, "leaf")
+    assert figure(app, "Target")[0] == "missed"
+    assert plain(figure(app, "May be away in a run")[0]) == "8.44 h"
+    heads = [one.value for one in app.subheader]
+    assert heads == [
+        "Losses that the design bears",
+        "Single failures and what each costs",
+        "Maintenance in running operation",
+    ]
+    assert "any time, one after the other" in page_text(app)
+    assert charts(app)[0].startswith("The worst single failure leaves")
+    # Left and opened again, the page is as it was.
+    app = to_page(to_page(app, "bill"), "what-if")
+    assert widget(app.selectbox, "What fails").value == "leaf"
+
+
+def test_a_button_asks_for_a_reserve_and_one_takes_it_back() -> None:
+    app = asked("questions/one-server-may-fail", resilience={})
+    assert figure(app, "Target")[0] == "missed"
+    assert "asks for no reserve" in page_text(app)
+    widget(app.button, "Keep the targets without one server").click().run()
+    assert_well(app)
+    assert app.session_state.draft["resilience"] == {"keeps_targets_without": ["server"]}
+    assert figure(app, "Target")[0] == "kept"
+    assert widget(app.button, "Keep the targets without one server").disabled
+    app = fails(app, "power-feed")
+    widget(app.button, "Keep the targets without one power feed").click().run()
+    assert app.session_state.draft["resilience"] == {"keeps_targets_without": ["server", "feed"]}
+    widget(app.button, "Without a reserve").click().run()
+    assert_well(app)
+    assert "resilience" not in app.session_state.draft
+
+
+def test_the_team_is_told_who_starts_in_time() -> None:
+    app = asked("questions/forty-data-scientists")
+    share, under = figure(app, "Jobs that start in time")
+    assert plain(share) == "89 %"
+    assert "asked for" in under

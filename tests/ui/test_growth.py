@@ -1,0 +1,83 @@
+"""Growth in the app: the fold of the page Requirements and the question of the page What-if."""
+
+import tomllib
+
+from streamlit.testing.v1 import AppTest
+
+from sizer.base.resources import data_dir
+from tests.ui.pages import opened, to_page, widget
+
+
+def looked_at(name: str) -> AppTest:
+    """The question about an example, in a new session."""
+    app = opened()
+    app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
+    app.session_state.generation += 1
+    app.run()
+    app = to_page(app, "what-if")
+    app.session_state.question = "Growth"
+    app.run()
+    assert_well(app)
+    return app
+
+
+def assert_well(app: AppTest) -> None:
+    assert not app.exception, [one.message for one in app.exception]
+    assert not app.error, [one.value for one in app.error]
+
+
+def said(app: AppTest) -> str:
+    return " ".join(str(getattr(one, "value", "")) for one in (*app.get("html"), *app.markdown)) + " ".join(
+        str(one.proto.body) for one in app.get("html")
+    )
+
+
+def test_a_request_that_does_not_grow_says_what_to_enter_and_begins_with_a_press():
+    app = looked_at("dgx1-f800-resnet50")
+    assert any("nothing about later years" in one.value for one in app.info)
+    widget(app.button, "Enter growth").click().run()
+    assert_well(app)
+    assert app.session_state.draft["growth"] == {"years": 3, "data": 1.5, "target": 1.3}
+    assert any("Assumed" in str(one.value) for one in (*app.success, *app.info, *app.toast, *app.markdown))
+    assert "The purchases of each year" in said(app)
+
+
+def test_sliders_try_factors_and_take_them():
+    app = looked_at("questions/images-grow-tenfold")
+    assert "9 servers and 8 storage nodes" in said(app).replace("\u00a0", " ")
+    slider = widget(app.select_slider, "Targets, factor a year")
+    slider.set_value(1.5).run()
+    assert_well(app)
+    assert "target" not in app.session_state.draft["growth"]
+    assert "9 servers and 8 storage nodes" not in said(app).replace("\u00a0", " ")
+    widget(app.button, "Take these factors").click().run()
+    assert_well(app)
+    assert app.session_state.draft["growth"]["target"] == 1.5
+
+
+def test_sliders_are_set_back():
+    app = looked_at("questions/images-grow-tenfold")
+    widget(app.select_slider, "Data, factor a year").set_value(2.0).run()
+    widget(app.button, "Reset the sliders").click().run()
+    assert_well(app)
+    assert widget(app.select_slider, "Data, factor a year").value == 1.0
+
+
+def test_nothing_that_grows_is_a_sentence():
+    app = looked_at("questions/images-grow-tenfold")
+    widget(app.select_slider, "Size of a sample, factor a year").set_value(1.0).run()
+    assert_well(app)
+    assert any("nothing grows" in one.value for one in app.warning)
+
+
+def test_the_fold_writes_the_factors():
+    app = opened()
+    app.session_state.folds = {"growth": True}
+    app.run()
+    widget(app.button, "Enter growth").click().run()
+    assert_well(app)
+    widget(app.number_input, "Data, factor a year").set_value(2.0).run()
+    assert_well(app)
+    assert app.session_state.draft["growth"]["data"] == 2.0
+    widget(app.button, "Remove growth").click().run()
+    assert "growth" not in app.session_state.draft

@@ -1,0 +1,154 @@
+"""Price books that are uploaded: hostile files, faults by line and column, and what a good one changes."""
+
+import datetime
+from decimal import Decimal
+
+import pytest
+
+from sizer.base.errors import CatalogError
+from sizer.bom.lines import bill
+from sizer.bom.prices import price_book
+from sizer.catalog.loader import load_catalog, with_prices
+from sizer.catalog.price_books import price_rows
+from sizer.ui.bill.price_book import MAX_BYTES, MAX_LINES, BookFault, read_book, template
+from tests.answers import catalog, sized
+
+HEAD = "item,amount,currency,date,source\n"
+
+
+def book(*rows: str) -> bytes:
+    return (HEAD + "\n".join(rows) + "\n").encode()
+
+
+def faults(content: bytes) -> tuple[BookFault, ...]:
+    text, found = read_book(content, catalog())
+    assert text == ""
+    assert found
+    return found
+
+
+def test_a_good_book_is_taken_with_or_without_the_mark_of_spreadsheets():
+    content = book("dgx-1,150000.00,USD,2026-11-20,offer 17")
+    assert read_book(content, catalog()) == (content.decode(), ())
+    assert read_book(b"\xef\xbb\xbf" + content, catalog()) == (content.decode(), ())
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "value", "words"),
+    [
+        ("dgx-1,12x,USD,2026-11-20,q", "amount", "12x", "'12x' is not a price; write up to ten digits"),
+        ("dgx-1,1e400,USD,2026-11-20,q", "amount", "1e400", "is not a price"),
+        ("dgx-1,-5,USD,2026-11-20,q", "amount", "-5", "is not a price"),
+        ("dgx-1,,USD,2026-11-20,q", "amount", "", "Amount is empty; a price has item, amount"),
+        ("dgx-1,=1+1,USD,2026-11-20,q", "amount", "=1+1", "is not a price"),
+        ("dgx-1,5,usd,2026-11-20,q", "currency", "usd", "A currency has three capital letters"),
+        ("dgx-1,5,USD,yesterday,q", "date", "yesterday", "yesterday"),
+        ("dgx-1,5,USD,2026-11-20,", "source", "", "Source is empty"),
+        ("dgx-11,5,USD,2026-11-20,q", "item", "dgx-11", "no item of the catalogue; did you mean 'dgx-1'?"),
+        ("dgx-1,0,USD,2026-11-20,q", "amount", "0", "a price of 0 needs a note"),
+        ("dgx-1,5,USD", "", "", "Has 3 cells, not as many cells as there are columns (5)"),
+        ('dgx-1,5,USD,2026-11-20,"q', "", "", "not valid CSV"),
+    ],
+)
+def test_a_fault_names_line_column_value_and_what_is_allowed(row, column, value, words):
+    (found,) = faults(book("c4140,100,USD,2026-11-20,q", row))
+    assert (found.line, found.column, found.value) == (3, column, value)
+    assert words in found.rule
+
+
+def test_every_fault_of_every_line_is_told():
+    found = faults(book("dgx-1,x,usd,2026-11-20,q", "nothing,5,USD,2026-11-20,q", "c4140,y,USD,2026-11-20,q"))
+    assert [(one.line, one.column) for one in found] == [(2, "amount"), (2, "currency"), (3, "item"), (4, "amount")]
+
+
+def test_a_price_said_twice_is_a_fault():
+    (found,) = faults(book("dgx-1,5,USD,2026-11-20,q", "dgx-1,6,USD,2026-11-20,q"))
+    assert found.line == 3
+    assert "at line 2 already" in found.rule
+
+
+def test_a_cell_over_several_lines_does_not_shift_the_numbers():
+    content = b'item,amount,currency,date,source,note\ndgx-1,5,USD,2026,q,"two\nlines"\nc4140,x,USD,2026,q,\n'
+    (found,) = faults(content)
+    assert (found.line, found.column, found.value) == (4, "amount", "x")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "columns"),
+        (HEAD.encode(), "holds no price"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00" * 20, "not UTF-8 text"),
+        (b"item,amount\x00", "no text file"),
+        (HEAD.encode("utf-16"), "not UTF-8 text"),
+        (HEAD.encode() + "dgx-1,5,USD,2026,Müller\n".encode("latin-1"), "not UTF-8 text"),
+        (b"item;amount;currency;date;source\n", "separated by semicolons"),
+        (b"part,price\n", "Unknown column 'part'"),
+        (b"x" * (MAX_BYTES + 1), "a price book has at most 1 MB"),
+        (book(*["dgx-1,5,USD,2026,q"] * 100_000), "a price book has at most 1 MB"),
+        (book(*["a,1,USD,2026,q"] * (MAX_LINES + 1)), f"more than {MAX_LINES} lines"),
+        (b"\r".join([b"a,1,USD,2026,q"] * (MAX_LINES + 1)), f"more than {MAX_LINES} lines"),
+        (HEAD.encode() + b'"' + b"x" * 200_000 + b'",5,USD,2026,q\n', "not valid CSV"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else f"{len(value)} B",
+)
+def test_a_hostile_file_gets_one_sentence(content, words):
+    found = faults(content)
+    assert words in " ".join(one.rule for one in found)
+    assert all(len(one.value) <= 61 and len(one.rule) < 400 for one in found)
+
+
+def test_many_unknown_items_are_told_of_without_looking_for_ever():
+    found = faults(book(*[f"thing-{number},5,USD,2026-11-20,q" for number in range(MAX_LINES - 10)]))
+    assert len(found) == 50
+
+
+def test_a_book_replaces_all_prices_of_its_items_and_nothing_else():
+    (before,) = [row for row in catalog().prices if row.item == "dgx-1"]
+    rows, _ = price_rows(book("dgx-1,150000.00,EUR,2026-11-20,q").decode(), "book")
+    laid = with_prices(catalog(), rows)
+    assert [(row.amount, row.currency) for row in laid.prices if row.item == "dgx-1"] == [(Decimal("150000.00"), "EUR")]
+    assert [row for row in laid.prices if row.item != "dgx-1"] == [row for row in catalog().prices if row != before]
+    assert laid.own_prices == {"dgx-1"}
+    assert laid.digest != catalog().digest
+    assert laid.item("dgx-1") is catalog().item("dgx-1")
+
+
+def test_the_digest_tells_books_apart_and_not_the_order_of_their_rows():
+    def digest(*rows: str) -> str:
+        return with_prices(catalog(), price_rows(book(*rows).decode(), "book")[0]).digest
+
+    one, other = "dgx-1,5,USD,2026-11-20,q", "c4140,7,USD,2026-11-20,q"
+    assert digest(one, other) == digest(other, one)
+    assert len({digest(one), digest(other), digest(one, other), digest(one.replace("5", "6"))}) == 4
+
+
+def test_a_book_over_a_folder_keeps_the_prices_of_the_folder(tmp_path):
+    (tmp_path / "prices").mkdir()
+    (tmp_path / "prices" / "own.csv").write_text(book("c4140,41250.00,USD,2026-11-20,q").decode(), encoding="utf-8")
+    laid = with_prices(load_catalog(overlay=tmp_path), price_rows(book("dgx-1,5,USD,2026-11-20,q").decode(), "book")[0])
+    assert laid.own_prices == {"c4140", "dgx-1"}
+    assert Decimal("41250.00") in {row.amount for row in laid.prices if row.item == "c4140"}
+
+
+def test_unknown_items_are_named_with_the_nearest():
+    rows, _ = price_rows(book("dgx-11,5,USD,2026-11-20,q").decode(), "book")
+    with pytest.raises(CatalogError, match=r"book line 2: item = 'dgx-11' is no item of the catalogue; did you mean"):
+        with_prices(catalog(), rows)
+
+
+def test_the_template_has_a_row_for_each_item_without_a_price_and_filled_in_prices_them_all():
+    result = sized("dgx1-f800-resnet50")
+    content = template(result.design.bill, datetime.date(2026, 11, 22)).decode()
+    lines = content.splitlines()
+    assert {row.split(",")[0] for row in lines[1:]} == set(result.design.bill.unpriced)
+    assert {one.column for one in faults(content.encode())} == {"amount", "source"}
+    filled = [lines[0], *(row.replace(",,USD,2026-11-22,", ",10.00,USD,2026-11-22,offer", 1) for row in lines[1:])]
+    text, found = read_book("\n".join(filled).encode(), catalog())
+    assert found == ()
+    laid = with_prices(catalog(), price_rows(text, "book")[0])
+    priced = bill(result.design.quantities.components, laid, price_book(laid), "USD", result.request.date)
+    assert priced.is_complete
+    # Nine DGX-1 at their published 149 000, everything else at 10 a piece.
+    others = sum(line.quantity for line in priced.bought if line.unit_price == 10)
+    assert priced.total == 9 * 149_000 + 10 * others

@@ -1,0 +1,121 @@
+"""Rent or buy, and which input changed the answer: questions of What-if, fields of Requirements, fold of Designs."""
+
+import tomllib
+
+from streamlit.testing.v1 import AppTest
+
+from sizer.base.resources import data_dir
+from tests.ui.pages import opened, to_page, unfold, widget
+from tests.ui.test_what_if import assert_well, charts, figure, page_text
+
+RENT, CAUSES = "Rent or buy", "What changed it"
+
+
+def load(app: AppTest, name: str) -> AppTest:
+    """Take an example as the request of a session."""
+    data = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
+    app.session_state.draft = data
+    app.session_state.original = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
+    app.session_state.generation += 1
+    return app.run()
+
+
+def asked(app: AppTest, question: str) -> AppTest:
+    app.session_state.question = question
+    app = to_page(app, "what-if")
+    assert_well(app)
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(one.value for one in app.markdown).replace("\\", "").replace("\u202f", " ").replace("\xa0", " ")
+
+
+def test_an_offer_is_entered_assumed_and_then_asked_about() -> None:
+    app = asked(opened(), RENT)
+    assert "holds no offer" in page_text(app)
+    widget(app.button, "Enter an offer").click().run()
+    assert_well(app)
+    assert app.session_state.draft["rental"]["per_gpu_hour"] == 2.5
+    assert any("Assumed" in one.value for one in app.toast)
+    assert "renting and buying cost the same" in said(app)
+    assert charts(app)[0].endswith("as far as costs are known")
+
+
+def test_the_sliders_move_the_break_even_and_are_taken() -> None:
+    app = asked(load(opened(), "questions/rent-or-buy"), RENT)
+    assert figure(app, "Break-even use")[0].replace("\u202f", " ") == "at least 44 %"
+    rate = widget(app.select_slider, "Rate of a GPU-hour")
+    rate.set_value(rate.value * 2).run()
+    assert_well(app)
+    assert figure(app, "Break-even use")[0].replace("\u202f", " ") == "at least 22 %"
+    widget(app.slider, "Use of the GPUs, % of all hours").set_value(10).run()
+    assert_well(app)
+    assert "At 10 % renting costs less" in said(app)
+    assert app.session_state.draft["rental"]["per_gpu_hour"] == 2.48
+    widget(app.button, "Take these values").click().run()
+    assert_well(app)
+    rental = app.session_state.draft["rental"]
+    assert (rental["per_gpu_hour"], rental["utilization_fraction"]) == (4.96, 0.1)
+    assert rental["offer"] == "an offer by the hour (made up)"
+
+
+def test_the_offer_is_edited_among_the_requirements() -> None:
+    app = unfold(load(opened(), "questions/rent-or-buy"), "rental")
+    assert_well(app)
+    widget(app.number_input, "Years").set_value(5).run()
+    unfold(app, "rental")  # its head says another number of years
+    widget(app.number_input, "Electricity, USD a kWh").set_value(0.1234).run()
+    assert_well(app)
+    rental = app.session_state.draft["rental"]
+    assert (rental["years"], rental["electricity_per_kwh"]) == (5, 0.1234)
+    unfold(app, "rental")
+    widget(app.number_input, "A GPU-hour, USD").set_value(0.0).run()
+    assert any("costs something" in one.value for one in (*app.error, *app.caption))
+    unfold(app, "rental")
+    widget(app.button, "Remove the offer").click().run()
+    assert_well(app)
+    assert "rental" not in app.session_state.draft
+
+
+def test_to_a_customer_renting_is_set_beside_what_the_customer_pays() -> None:
+    app = load(opened(), "questions/rent-or-buy")
+    app.session_state.draft["quote"] = {"discount_percent": "7.43"}
+    app.session_state.customer_mode = True
+    app = asked(app, RENT)
+    text = page_text(app) + said(app)
+    assert "137 929.30" in text.replace("\u202f", " ")  # 149,000 less 7.43 %
+    assert "7.43" not in text
+    app = asked(app, CAUSES)
+    assert "Leave customer mode" in page_text(app)
+
+
+def test_nothing_changed_says_what_to_do() -> None:
+    app = asked(opened(), CAUSES)
+    assert "is what it was when it was opened" in page_text(app)
+
+
+def test_a_changed_request_names_its_causes() -> None:
+    app = load(opened(), "dgx1-f800-resnet50")
+    app.session_state.draft["workload"][0]["sample_bytes"] = "1.3 MB"
+    app.session_state.draft["workload"][0]["target"] = {"samples_per_s": "15304 images/s"}
+    app.session_state.generation += 1
+    app = asked(app.run(), CAUSES)
+    text = said(app)
+    assert "The requests differ in 2 inputs." in text
+    assert "Storage nodes" in text
+    assert "Sample size +" in text
+    assert "Target −" in text
+    table = page_text(app)
+    for word in ("Then with it alone", "Now without it", "The whole difference", "Sample size"):
+        assert word in table
+
+
+def test_an_input_that_leaves_no_design_is_said() -> None:
+    app = load(opened(), "dgx1-f800-resnet50")
+    work = app.session_state.draft["workload"][0]
+    work["target"] = {"samples_per_s": "104000 images/s"}
+    app.session_state.original["limits"] = {"servers": 9}
+    app.session_state.generation += 1
+    app = asked(app.run(), CAUSES)
+    assert "no design" in page_text(app)

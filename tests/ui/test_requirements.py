@@ -1,0 +1,259 @@
+"""The page Requirements and the tools above every page: sentence, workloads, surroundings, undo, links, reload."""
+
+import json
+import zlib
+from base64 import urlsafe_b64encode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sizer.base.errors import RequestError
+from sizer.sizing.size import size
+from sizer.ui import changes, sharing
+from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
+from tests.answers import catalog
+from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
+
+SCRIPT = "<script>alert(1)</script>"
+OVERNIGHT = {
+    "title": "Overnight",
+    "workload": [{"dnn": "resnet50", "target": {"gpus_busy": 8}}],
+    "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"]},
+}
+
+
+def gpus(app) -> int:
+    """GPUs of the headline."""
+    return int(dict(figures(app))["GPUs"])
+
+
+# --- the need in one sentence
+
+
+def test_a_sentence_becomes_a_design_and_says_how_it_was_read():
+    app = opened()
+    field = widget(app.text_input, "The need in one sentence")
+    field.set_value("Keep 16 GPUs busy with VGG-16 on C4140 and WekaIO, in Frankfurt").run()
+    assert_healthy(app)
+    assert not app.error
+    assert gpus(app) == 16
+    assert "Not understood: Frankfurt" in said(app)
+    assert widget(app.selectbox, "Neural network").value == "vgg16"
+    assert widget(app.text_input, "The need in one sentence").value.startswith("Keep 16 GPUs")
+
+
+@pytest.mark.parametrize("sentence", ["make it fast", SCRIPT, "ResNet-50 with 10 Tb on 8 GPUs", "9" * 400])
+def test_a_sentence_that_is_not_understood_changes_nothing(sentence):
+    app = opened()
+    before = figures(app)
+    widget(app.text_input, "The need in one sentence").set_value(sentence).run()
+    assert_healthy(app)
+    assert figures(app) == before
+    assert SCRIPT not in " ".join(one.value for one in (*app.markdown, *app.caption))
+
+
+# --- several workloads
+
+
+def test_a_second_workload_is_added_changed_and_removed():
+    app = opened()
+    before = gpus(app)
+    widget(app.button, "Add a workload").click().run()
+    assert_healthy(app)
+    assert len(app.session_state.draft["workload"]) == 2
+    widget(app.text_input, "Rate, at least").set_value("60000 images/s").run()
+    assert_healthy(app)
+    assert gpus(app) > before
+    assert len([label for label, _ in figures(app) if "rate" in label]) == 2
+    widget(app.button, "Remove it").click().run()
+    assert gpus(app) == before
+
+
+# --- what is there already, fabric and room
+
+
+def test_equipment_at_hand_is_used_and_not_bought():
+    app = unfold(opened(), "existing")
+    servers = widget(app.multiselect, "Servers at hand")
+    servers.set_value(["dgx-1"]).run()
+    unfold(app, "existing")
+    widget(app.number_input, "Number of DGX-1").set_value(4).run()
+    assert_healthy(app)
+    assert app.session_state.draft["existing"] == {"servers": {"dgx-1": 4}}
+    result = size(SizingRequest.from_dict(app.session_state.draft), catalog())
+    bought = {line.item: line.quantity for line in result.design.bill.lines if line.status == "computed"}
+    assert bought["dgx-1"] == result.design.n_servers - 4
+
+
+def test_a_rack_with_room_is_added_filled_and_removed():
+    app = unfold(opened(), "existing")
+    widget(app.button, "Add a rack with room").click().run()
+    assert_healthy(unfold(app, "existing"))
+    widget(app.text_input, "Power left on each feed").set_value("12 kW").run()
+    assert app.session_state.draft["existing"]["racks"][0]["power_w"] == "12 kW"
+    unfold(app, "existing")
+    widget(app.text_input, "Power left on each feed").set_value("12 kg").run()
+    assert "12 kg" in said(app)
+    unfold(app, "existing")
+    widget(app.button, "Remove the rack").click().run()
+    assert "existing" not in app.session_state.draft
+    assert not app.error
+
+
+def test_fabric_and_room_are_applied_together():
+    app = unfold(opened(), "fabric-and-room")
+    widget(app.number_input, "Servers that may come later").set_value(3)
+    widget(app.checkbox, "One network for each port of a server").check()
+    widget(app.number_input, "PUE of the room").set_value(1.4)
+    next(one for one in app.button if one.key and "fabric-and-room" in one.key).click().run()
+    assert_healthy(app)
+    assert app.session_state.draft["fabric"] == {"spare_servers": 3, "rails_apart": True}
+    assert app.session_state.draft["site"]["pue_ratio"] == 1.4
+
+
+# --- undo, changes, back to the start
+
+
+def test_changes_are_listed_taken_back_undone_and_redone():
+    app = opened()
+    before = figures(app)
+    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.selectbox, "Neural network").set_value("vgg16").run()
+    changed = figures(app)
+    listed = [one.value.replace("\\", "") for one in app.markdown]
+    assert "**Rate:** 52274 images/s → 12000 images/s" in listed
+    assert "**Neural network:** ResNet-50 → VGG-16" in listed
+    widget(app.button, "Undo").click().run()
+    assert widget(app.selectbox, "Neural network").value == "resnet50"
+    widget(app.button, "Redo").click().run()
+    assert figures(app) == changed
+    widget(app.button, "Take all back").click().run()
+    assert figures(app) == before
+    assert not any("→" in one.value for one in app.markdown)
+
+
+def test_a_change_made_on_one_page_can_be_undone_on_another():
+    app = opened()
+    before = figures(app)
+    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    to_page(app, "bill")
+    widget(app.button, "Undo").click().run()
+    assert figures(app) == before
+
+
+def test_a_field_is_taken_back_alone():
+    app = opened()
+    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.text_input, "Data set size").set_value("30 TB").run()
+    widget(app.button, "Take back").click().run()
+    assert len(changes.changes(app.session_state.original, app.session_state.draft)) == 1
+
+
+def test_changes_name_every_kind_of_difference():
+    before = {"workload": [{"dnn": "resnet50"}], "limits": {"racks": 3}, "platforms": {"servers": ["dgx-1"]}}
+    now = {"workload": [{"dnn": "resnet50"}, {"dnn": "vgg16"}], "limits": {}, "fabric": {"directors": True}}
+    found = {one.label: (one.before, one.now) for one in changes.changes(before, now)}
+    assert found == {
+        "Workloads": ("1 entries", "2 entries"),
+        "Racks": (3, None),
+        "Servers": (["dgx-1"], None),
+        "Director switches": (None, True),
+    }
+
+
+# --- links
+
+
+def test_a_shared_link_opens_the_same_design():
+    app = opened()
+    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    shown = figures(app)
+    other = opened(d=sharing.packed(app.session_state.draft))
+    assert_healthy(other)
+    assert figures(other) == shown
+    assert not other.error
+
+
+def bomb() -> str:
+    """A link that unpacks to a hundred times more than a request has."""
+    return urlsafe_b64encode(zlib.compress(b"[" * (100 * MAX_REQUEST_BYTES), 9)).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "%00",
+        SCRIPT,
+        "eJw",
+        "A" * 9_000,
+        sharing.packed({"workload": []}),
+        sharing.packed({"workload": [{"dnn": SCRIPT, "target": {"gpus_busy": 1}}]}),
+        sharing.packed({"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 10**400}}]}),
+        urlsafe_b64encode(zlib.compress(b"[" * 200_000)).decode(),
+        urlsafe_b64encode(zlib.compress(b"[1, 2]")).decode(),
+        sharing.packed(OVERNIGHT)[:-8],
+    ],
+)
+def test_a_bad_link_is_one_sentence_and_the_example_stays(text):
+    app = opened(d=text)
+    assert_healthy(app)
+    (error,) = app.error
+    assert error.value.startswith("**The link was not taken.**")
+    assert "<script>" not in error.value
+    assert dict(figures(app))["GPUs"] == "72"
+
+
+def test_a_link_cannot_fill_the_memory():
+    with pytest.raises(RequestError):
+        sharing.unpacked(bomb()[: sharing.MAX_LINK_CHARACTERS])
+
+
+@given(
+    st.recursive(
+        st.text(max_size=20) | st.integers(-(10**6), 10**6) | st.booleans(),
+        lambda inner: (
+            st.lists(inner, min_size=1, max_size=3)
+            | st.dictionaries(st.text(max_size=8), inner, min_size=1, max_size=3)
+        ),
+        max_leaves=12,
+    ).map(lambda value: {"title": value})
+)
+def test_what_is_packed_is_unpacked(data):
+    text = json.dumps(data)
+    if "[]" not in text and "{}" not in text and '"kind": "design"' not in text:
+        assert sharing.unpacked(sharing.packed(data)) == data
+
+
+# --- a reload of the window
+
+
+def test_a_reload_keeps_request_and_customer_mode():
+    app = opened()
+    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.toggle, "Customer view").set_value(True).run()
+    shown = figures(app)
+    again = opened(s=app.query_params["s"])
+    assert figures(again) == shown
+    assert widget(again.toggle, "Customer view").value is True
+    assert again.query_params["s"] != app.query_params["s"]
+    widget(again.text_input, "Rate, at least").set_value("20000 images/s").run()
+    assert figures(app.run()) == shown
+
+
+def test_a_name_that_nobody_has_opens_the_example():
+    app = opened(s="x" * 5_000)
+    assert_healthy(app)
+    assert dict(figures(app))["GPUs"] == "72"
+
+
+@pytest.mark.parametrize("page", [*PATH, *BESIDE])
+def test_customer_mode_hides_the_list_of_changes(page):
+    app = opened()
+    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.toggle, "Customer view").set_value(True).run()
+    to_page(app, page)
+    assert not app.exception
+    assert not any("→" in one.value and "12000" in one.value for one in app.markdown)

@@ -1,0 +1,191 @@
+"""The team that shares the cluster: its fields on the page Requirements and its question on the page What-if."""
+
+import tomllib
+
+import pytest
+
+from sizer.base.resources import data_dir
+from sizer.workload.request import SizingRequest
+from sizer.workload.team import Team
+from tests.ui.pages import assert_healthy, opened, said, to_page, unfold, widget
+
+
+def with_team():
+    """The page Requirements with the team that its button enters."""
+    app = unfold(opened(), "team")
+    widget(app.button, "Enter a team").click().run()
+    assert_healthy(app)
+    assert not app.error
+    return unfold(app, "team")
+
+
+def team_of(app) -> Team:
+    team = SizingRequest.from_dict(app.session_state.draft).team
+    assert team is not None
+    return team
+
+
+def test_a_team_is_entered_and_said_to_be_assumed():
+    app = unfold(opened(), "team")
+    assert "nothing about waiting is answered" in said(app)
+    widget(app.button, "Enter a team").click().run()
+    assert any("Assumed" in one.value and "10 data scientists" in one.value for one in (*app.info, *app.toast))
+    team = team_of(app)
+    assert team.data_scientists == 10
+    assert [job.kind for job in team.job] == ["training", "notebook"]
+
+
+def test_people_queue_and_promises_are_written():
+    app = with_team()
+    widget(app.number_input, "Data scientists").set_value(40).run()
+    unfold(app, "team")
+    widget(app.text_input, "Wait, at most").set_value("30 min").run()
+    unfold(app, "team")
+    widget(app.segmented_control, "Order of the queue").set_value("backfill").run()
+    unfold(app, "team")
+    widget(app.selectbox, "Share of jobs that start in time").set_value(0.95).run()
+    unfold(app, "team")
+    widget(app.selectbox, "Share of the time that demand is carried").set_value(1.0).run()
+    assert_healthy(app)
+    team = team_of(app)
+    assert (team.data_scientists, team.wait_s, team.order) == (40, 1800.0, "backfill")
+    assert (team.wait_probability, team.demand_percentile) == (0.95, 1.0)
+
+
+def test_jobs_are_added_and_removed():
+    app = with_team()
+    widget(app.button, "Add a kind of job").click().run()
+    assert [job.name for job in team_of(app).job] == ["training", "notebook", "Job 1"]
+    unfold(app, "team")
+    next(one for one in app.button if one.key == "remove-job-1").click().run()
+    assert [job.name for job in team_of(app).job] == ["training", "Job 1"]
+    unfold(app, "team")
+    widget(app.button, "Undo").click().run()
+    assert len(team_of(app).job) == 3
+    unfold(app, "team")
+    widget(app.button, "Remove the team").click().run()
+    assert_healthy(app)
+    assert "team" not in app.session_state.draft
+
+
+@pytest.mark.parametrize("often", ["jobs_a_day", "always_running"])
+def test_a_job_is_counted_otherwise_and_the_request_stays_complete(often):
+    app = with_team()
+    widget(app.selectbox, "How often").set_value(often).run()
+    assert_healthy(app)
+    assert not app.error
+    assert getattr(team_of(app).job[0], often) == 1
+    unfold(app, "team")
+    widget(app.selectbox, "How often").set_value("jobs_a_day_each").run()
+    assert not app.error
+    assert team_of(app).job[0].jobs_a_day_each == 1
+
+
+def test_a_job_without_workload_gets_a_length():
+    app = with_team()
+    app.session_state.draft["team"]["job"][0].pop("duration_s", None)
+    widget(app.selectbox, "Runs this workload").set_value("").run()
+    job = team_of(app).job[0]
+    assert job.workload is None
+    assert job.duration_s == 8 * 3600
+
+
+def test_a_length_with_a_wrong_unit_is_said_beside_its_field():
+    app = with_team()
+    widget(app.text_input, "Length of a job").set_value("3 GB").run()
+    assert "3 GB" in said(app)
+    assert "duration_s" not in said(app)
+
+
+def test_what_may_fail_is_written():
+    app = unfold(opened(), "may-fail")
+    widget(app.multiselect, "Targets are kept with any one of these lost").set_value(["storage-node"]).run()
+    assert_healthy(app)
+    assert SizingRequest.from_dict(app.session_state.draft).resilience.keeps_targets_without == ("storage-node",)
+
+
+# --- the question of the page What-if
+
+
+def asked(name="questions/forty-data-scientists"):
+    """The question on an example."""
+    app = opened()
+    if name:
+        app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
+        app.session_state.generation += 1
+        app.run()
+    app = to_page(app, "what-if")
+    widget(app.button_group, "Question").set_value("Team").run()
+    assert not app.exception, [one.message for one in app.exception]
+    return app
+
+
+def metric(app, label):
+    one = next(one for one in app.metric if one.label == label)
+    return one.value, one.delta
+
+
+def move(app, kind, label, value):
+    widget(kind, label).set_value(value).run()
+    assert not app.exception, [one.message for one in app.exception]
+    assert not app.warning
+
+
+def test_without_a_team_the_question_offers_one():
+    app = asked("")
+    assert any("names no team" in one.value for one in app.info)
+    widget(app.button, "Enter a team").click().run()
+    assert not app.exception
+    assert app.session_state.draft["team"]["data_scientists"] == 10
+    assert metric(app, "Servers that the waits need")[0]
+
+
+def test_more_people_need_more_servers_and_the_values_can_be_taken():
+    app = asked()
+    assert metric(app, "Servers that the waits need") == ("7", "as it is")
+    move(app, app.slider, "Data scientists", 80)
+    needed, under = metric(app, "Servers that the waits need")
+    assert int(needed) > 7
+    assert under == "as it is: 7"
+    widget(app.button, "Take these values").click().run()
+    assert app.session_state.draft["team"]["data_scientists"] == 80
+    assert metric(app, "Servers that the waits need") == (needed, "as it is")
+
+
+def test_fewer_servers_start_fewer_jobs_in_time_and_reset_brings_them_back():
+    app = asked()
+    before = metric(app, "Start in time, at least")[0]
+    move(app, app.slider, "GPU servers", 5)
+    assert metric(app, "Start in time, at least")[1] == f"as it is: {before}"
+    assert widget(app.button, "Take these values").disabled
+    widget(app.button, "Reset the sliders").click().run()
+    assert metric(app, "Start in time, at least") == (before, "as it is")
+    assert widget(app.slider, "GPU servers").value == 7
+
+
+def test_jobs_wait_and_order_are_written_as_a_person_would():
+    app = asked()
+    move(app, app.select_slider, "Jobs a day", 2.0)
+    move(app, app.select_slider, "Wait, at most", 3600.0)
+    move(app, app.segmented_control, "Order of the queue", "first-come")
+    widget(app.button, "Take these values").click().run()
+    assert not app.exception
+    team = app.session_state.draft["team"]
+    assert (team["wait_s"], team["order"]) == ("1 h", "first-come")
+    assert [job.get("jobs_a_day_each", job.get("jobs_a_day")) for job in team["job"]] == [0.4, 4, 0.6, 1, 60]
+
+
+def test_a_mix_that_always_runs_has_reads_and_no_waits():
+    app = asked("questions/a-mix-on-one-cluster")
+    assert not [one for one in app.select_slider if one.label == "Wait, at most"]
+    assert metric(app, "Read together")[0].endswith("GB/s")
+    alts = [one.proto.alt for one in app.get("vega_lite_chart")]
+    assert [text for text in alts if text.startswith("Running jobs")]
+
+
+def test_names_of_jobs_are_shown_as_they_are():
+    app = asked()
+    app.session_state.draft["team"]["job"][3]["name"] = "<script>alert(1)</script>"
+    app.run()
+    assert not app.exception
+    assert all("<script>" not in one.proto.body for one in app.get("html"))

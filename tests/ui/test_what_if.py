@@ -1,0 +1,249 @@
+"""The page What-if: every control in both modes, and what it writes into the request."""
+
+import html
+import re
+import tomllib
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, parse
+from sizer.base.resources import data_dir
+from tests.answers import EXAMPLES
+from tests.ui.pages import opened, to_page, widget
+
+HELD, ANEW = "held", "anew"
+
+
+def looked_at(name: str = "dgx1-f800-resnet50") -> AppTest:
+    """The page of an example, in a new session."""
+    app = opened()
+    if name != "dgx1-f800-resnet50":
+        load(app, name)
+    app = to_page(app, "what-if")
+    assert_well(app)
+    return app
+
+
+def load(app: AppTest, name: str) -> None:
+    """Take an example as the request of a session."""
+    app.session_state.draft = tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))
+    app.session_state.generation += 1
+    app.run()
+
+
+def assert_well(app: AppTest) -> None:
+    assert not app.exception, [one.message for one in app.exception]
+    assert not app.error, [one.value for one in app.error]
+
+
+def mode(app: AppTest, which: str) -> AppTest:
+    widget(app.segmented_control, "What is looked at").set_value(which).run()
+    assert_well(app)
+    return app
+
+
+def choose(app: AppTest, position: str, key: str) -> AppTest:
+    widget(app.selectbox, f"{position} input").set_value(key).run()
+    assert_well(app)
+    return app
+
+
+def move(app: AppTest, label: str, steps: int) -> AppTest:
+    slider = widget(app.select_slider, label)
+    slider.set_value(slider.value + steps).run()
+    assert_well(app)
+    return app
+
+
+def figure(app: AppTest, label: str) -> tuple[str, str]:
+    one = next(one for one in app.metric if one.label == label)
+    return one.value, one.delta
+
+
+def page_text(app: AppTest) -> str:
+    """Everything in tables and notes, without markup."""
+    bodies = [one.proto.body for one in app.get("html")]
+    said = [one.value for kind in (app.warning, app.info, app.caption) for one in kind]
+    return html.unescape(re.sub(r"<[^>]*>", " ", " ".join((*bodies, *said)))).replace("\\", "")
+
+
+def charts(app: AppTest) -> list[str]:
+    return [one.proto.alt for one in app.get("vega_lite_chart")]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_can_be_looked_at_in_both_modes(name):
+    app = looked_at(name)
+    assert len(app.select_slider) == 2
+    assert "Break-even" in " ".join(one.value for one in app.subheader)
+    text = page_text(app)
+    assert "What limits" in text
+    assert "Storage" in text or "storage" in text
+    assert all(under == "as it is" for _, under in ((one.label, one.delta) for one in app.metric))
+    mode(app, ANEW)
+    widget(app.toggle, "Map and break-even points").set_value(True).run()
+    assert_well(app)
+    text = page_text(app)
+    assert "Second compute switch" in text
+    assert "GPU servers" in text
+
+
+@pytest.mark.parametrize("which", [HELD, ANEW])
+def test_every_input_can_be_chosen_and_moved(which):
+    app = mode(looked_at(), which)
+    names = {name for position in ("First", "Second") for name in widget(app.selectbox, f"{position} input").options}
+    assert len(names) >= 7
+    for name in sorted(names):
+        offered = widget(app.selectbox, "First input").options
+        choose(app, "First" if name in offered else "Second", name)
+        slider = widget(app.select_slider, name)
+        move(app, name, -1 if slider.value else 1)
+        assert not widget(app.button, "Reset the sliders").disabled
+        widget(app.button, "Reset the sliders").click().run()
+        assert_well(app)
+        assert widget(app.button, "Reset the sliders").disabled
+
+
+def test_larger_images_lower_the_rate_and_storage_limits():
+    app = looked_at()
+    move(app, "Image size", 12)
+    value, under = figure(app, "Limiting stage")
+    assert value == "Storage"
+    assert under == "instead of GPU compute"
+    assert figure(app, "Training rate")[1].startswith("\u2212")
+    assert figure(app, "Target")[0].startswith("missed")
+    assert "with image size at 904\u202fkB" in page_text(app)
+
+
+def test_more_servers_reach_more():
+    app = looked_at()
+    move(app, "GPU servers", 3)
+    assert figure(app, "Training rate")[1].startswith("+")
+    assert figure(app, "Target")[0].startswith("met")
+
+
+def test_both_fields_never_offer_the_same_input():
+    app = looked_at()
+    first, second = (widget(app.selectbox, f"{which} input") for which in ("First", "Second"))
+    assert second.options[0] != first.options[0]
+    assert not {"Image size"} & set(second.options)
+    assert not {"GPU servers"} & set(first.options)
+
+
+def test_sliders_stand_where_they_were_after_another_page():
+    app = looked_at()
+    move(app, "Image size", 4)
+    before = [(one.label, one.value) for one in app.metric]
+    to_page(app, "bill")
+    to_page(app, "what-if")
+    assert_well(app)
+    assert [(one.label, one.value) for one in app.metric] == before
+    mode(app, ANEW)
+    to_page(app, "performance")
+    to_page(app, "what-if")
+    assert widget(app.segmented_control, "What is looked at").value == ANEW
+
+
+def test_reset_sets_the_sliders_back():
+    app = looked_at()
+    before = [(one.label, one.value) for one in app.metric]
+    assert widget(app.button, "Reset the sliders").disabled
+    move(app, "Image size", 4)
+    assert [(one.label, one.value) for one in app.metric] != before
+    widget(app.button, "Reset the sliders").click().run()
+    assert_well(app)
+    assert [(one.label, one.value) for one in app.metric] == before
+
+
+def test_the_values_taken_are_in_the_request_and_the_answer_is_the_one_promised():
+    app = mode(looked_at(), ANEW)
+    assert widget(app.button, "Take these values").disabled
+    move(app, "Target rate", -4)  # half of it: four steps a doubling
+    move(app, "Image size", 4)
+    gpus, servers = figure(app, "GPUs"), figure(app, "GPU servers")
+    assert gpus[1].endswith("against 72")
+    assert "Into the request go: target rate 26\u202f100 images/s and image size 226\u202fkB." in page_text(
+        app
+    ).replace("26\u202f100\u202fimages", "26\u202f100 images")
+    widget(app.button, "Take these values").click().run()
+    assert_well(app)
+    work = app.session_state.draft["workload"][0]
+    assert parse(SAMPLES_PER_S, work["target"]["samples_per_s"]) == pytest.approx(52_274 / 2, rel=2e-3)
+    assert parse(BYTES, work["sample_bytes"]) == pytest.approx(226e3, rel=1e-6)
+    # As many samples as before: a data set of twice the size.
+    assert parse(BYTES, work["dataset_bytes"]) == pytest.approx(22.2e12 * 2, rel=1e-6)
+    # The sliders stand on the new request, which is the design that was promised.
+    assert figure(app, "GPUs") == (gpus[0], "as it is")
+    assert figure(app, "GPU servers") == (servers[0], "as it is")
+
+
+def test_servers_are_taken_as_a_target_and_nodes_are_not():
+    app = looked_at()
+    choose(app, "First", "Storage nodes")
+    move(app, "Storage nodes", 1)
+    assert widget(app.button, "Take these values").disabled
+    assert "not taken: storage nodes 8" in page_text(app).replace("\u00a0", " ")
+    move(app, "GPU servers", 1)
+    assert "the target of 80 GPUs kept busy" in page_text(app).replace("\u00a0", " ")
+    widget(app.button, "Take these values").click().run()
+    assert_well(app)
+    assert app.session_state.draft["workload"][0]["target"] == {"gpus_busy": 80}
+
+
+def test_without_a_design_the_reason_is_said():
+    app = mode(looked_at("apollo-weka-resnet50"), ANEW)
+    move(app, "Image size", 12)
+    assert "No design meets the request" in page_text(app)
+    widget(app.toggle, "Map and break-even points").set_value(True).run()
+    assert_well(app)
+    assert "none meets it" in page_text(app)
+
+
+def test_the_workload_is_chosen_where_there_are_several():
+    app = looked_at("c4140-f800")
+    which = next(one for one in app.segmented_control if one.label.startswith("The design runs"))
+    before = figure(app, "Training rate")
+    which.set_value(2).run()
+    assert_well(app)
+    assert figure(app, "Training rate") != before
+    mode(app, ANEW)
+    move(app, "Target rate", 2)
+    widget(app.button, "Take these values").click().run()
+    assert_well(app)
+    works = app.session_state.draft["workload"]
+    assert parse(SAMPLES_PER_S, works[2]["target"]["samples_per_s"]) == pytest.approx(6000 * 2**0.5, rel=5e-3)
+    assert works[0]["target"] == {"gpus_busy": 4}
+
+
+def test_a_request_that_is_not_understood_is_not_written_into():
+    app = mode(looked_at(), ANEW)
+    move(app, "Image size", 2)
+    app.session_state.draft["workload"][0]["sample_bytes"] = "113 apples"
+    app.run()
+    assert not app.exception
+    assert widget(app.button, "Take these values").disabled
+    assert "has to be put right first" in page_text(app)
+
+
+def test_a_customer_sees_no_cost():
+    app = opened()
+    app.session_state.customer_mode = True
+    app.run()
+    to_page(app, "what-if")
+    assert_well(app)
+    mode(app, ANEW)
+    widget(app.toggle, "Map and break-even points").set_value(True).run()
+    assert_well(app)
+    labels = [one.label for one in app.metric]
+    assert "GPU servers" in labels
+    assert "discount" not in page_text(app).lower()
+    assert not [label for label in labels if "price" in label.lower() or "cost" in label.lower()]
+
+
+def test_charts_are_spoken():
+    app = looked_at()
+    found = charts(app)
+    assert any("The target is met" in text for text in found)
+    assert any("moves the result most" in text for text in found)
+    assert all(found)

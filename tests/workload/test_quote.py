@@ -1,0 +1,280 @@
+"""The quote of a request: what it may say, and what it changes in a bill."""
+
+import datetime
+import re
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sizer import SizingRequest, load_catalog, size
+from sizer.base.errors import RequestError
+from sizer.base.resources import data_dir
+from sizer.bom.lines import bill, row_cost
+from sizer.bom.prices import PriceBook
+from sizer.catalog.price_books import Price
+from sizer.physical.components import Component
+
+DAY = datetime.date(2026, 11, 21)
+WORKLOAD = [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]
+CRANE = {"description": "Crane", "category": "service", "quantity": 1}
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+def component(item, category, quantity, role="part", note="", status="computed"):
+    return Component(role, category, item, np.array([quantity]), note, status)
+
+
+PARTS = (
+    component("dgx-1", "compute", 9, "GPU server", "with 8 GPUs"),
+    component("dgx-1", "compute", 1, "GPU server", "existing", "existing"),
+    component("r740xd", "head node", 1, "head node"),
+    component("r740xd", "storage", 2, "storage server"),
+    component("cat6", "cable and optic", 17, "management cable", "planned 3 m"),
+    component("cat6", "cable and optic", 14, "console cable", "planned 10 m"),
+    component("ap8886", "rack and power", 6, "rack PDU"),
+    component("smartconnect-advanced", "software", 1, "software", "per cluster", "optional"),
+)
+BOOK = PriceBook(
+    [
+        Price(item="dgx-1", amount="149000", currency="USD", date="2026-10", source="offer", where="1",
+              discount_percent="10"),
+        Price(item="cat6", amount="4.05", currency="USD", date="2026-10", source="offer", where="2"),
+        Price(item="smartconnect-advanced", amount="2500", currency="USD", date="2026-10", source="offer", where="3"),
+    ]
+)  # fmt: skip
+
+
+def quoted(catalog, is_documented=True, **quote):
+    request = SizingRequest.from_dict({"workload": WORKLOAD, "quote": quote})
+    return bill(PARTS, catalog, BOOK, "USD", DAY, request.quote, is_documented=is_documented)
+
+
+def line_of(made, item):
+    (found,) = [line for line in made.lines if line.item == item and line.status != "existing"]
+    return found
+
+
+def test_a_request_without_a_quote_changes_nothing(catalog):
+    assert quoted(catalog) == bill(PARTS, catalog, BOOK, "USD", DAY)
+
+
+def test_a_changed_number_keeps_the_computed_one_in_sight(catalog):
+    made = quoted(catalog, override=[{"item": "dgx-1", "quantity": 12, "note": "three to spare"}])
+    line = line_of(made, "dgx-1")
+    assert (line.quantity, line.status) == (12, "overridden")
+    assert line.note.endswith("computed: 9; three to spare")
+    assert line.change == "quantity 12 instead of 9"
+    assert line.extended_net == Decimal("1609200.00")  # 12 x 134,100
+    there = [line.quantity for line in made.lines if line.status == "existing"]
+    assert there == [1]
+
+
+def test_a_number_counts_all_lines_of_the_item(catalog):
+    line = line_of(quoted(catalog, override=[{"item": "cat6", "quantity": 40}]), "cat6")
+    assert line.quantity == 40
+    assert "computed: 31" in line.note  # 17 of 3 m and 14 of 10 m
+    assert line.extended_net == Decimal("162.00")
+
+
+def test_none_of_an_item_needs_no_price(catalog):
+    made = quoted(catalog, override=[{"item": "ap8886", "quantity": 0}])
+    line = line_of(made, "ap8886")
+    assert (line.extended_list, line.extended_net) == (Decimal("0.00"), Decimal("0.00"))
+    assert "ap8886" not in made.unpriced
+
+
+def test_a_price_of_the_quote_stands_for_that_of_the_book(catalog):
+    override = {"item": "dgx-1", "unit_price": "140000.50", "discount_percent": 12.5}
+    line = line_of(quoted(catalog, override=[override]), "dgx-1")
+    # 140000.50 x 0.875 = 122500.4375
+    assert (line.unit_price, line.unit_net_price) == (Decimal("140000.50"), Decimal("122500.44"))
+    assert (line.price_source, line.price_date) == ("request", "2026-11-21")
+    assert "list price of the price book: 149000.00 USD; discount of the price book: 10 %" in line.note
+    assert line.change == "list price 140000.50 USD instead of 149000.00 USD; discount 12.5 % instead of 10 %"
+
+
+def test_a_price_fills_in_what_was_to_be_quoted(catalog):
+    made = quoted(catalog, override=[{"item": "ap8886", "unit_price": 1200}])
+    assert line_of(made, "ap8886").extended_net == 7200
+    assert "ap8886" not in made.unpriced
+    assert "list price of the price book: none" in line_of(made, "ap8886").note
+
+
+def test_options_and_parts_of_others_leave_the_total(catalog):
+    full = quoted(catalog).total
+    assert full == Decimal("1207025.55")  # 9 x 134,100 + 31 x 4.05
+    made = quoted(catalog, override=[{"item": "dgx-1", "optional": True}, {"item": "cat6", "by_others": True}])
+    assert made.total == 0
+    assert line_of(made, "dgx-1").status == "optional"
+    cables = [line for line in made.lines if line.item == "cat6"]
+    assert {line.status for line in cables} == {"by others"}
+    assert {line.unit_price for line in cables} == {None}
+    assert "cat6" not in made.unpriced
+
+
+def test_an_option_can_be_taken(catalog):
+    made = quoted(catalog, override=[{"item": "smartconnect-advanced", "optional": False}])
+    line = line_of(made, "smartconnect-advanced")
+    assert (line.status, line.change) == ("overridden", "taken into the total")
+    assert made.total == Decimal("1209525.55")
+    # Another price alone leaves it an option.
+    priced = quoted(catalog, override=[{"item": "smartconnect-advanced", "unit_price": 1}])
+    assert line_of(priced, "smartconnect-advanced").status == "optional"
+    assert priced.total == Decimal("1207025.55")
+
+
+def test_lines_of_the_quote_stand_in_their_category(catalog):
+    # Compute, head node, storage, cables, racks, software, services.
+    made = quoted(
+        catalog,
+        line=[
+            {"description": "Installation", "category": "service", "quantity": 1, "unit_price": 18000},
+            {"description": "Rails", "category": "rack and power", "quantity": 4},
+            {"description": "Training", "category": "service", "quantity": 2, "unit_price": 900, "status": "optional"},
+            {**CRANE, "status": "by others"},
+        ],
+    )
+    added = {line.description: (line.line, line.status) for line in made.lines if not line.item}
+    assert added == {
+        "Rails": ("5.2", "added"),
+        "Installation": ("7.1", "added"),
+        "Training": ("7.2", "optional"),
+        "Crane": ("7.3", "by others"),
+    }
+    assert made.total == Decimal("1225025.55")
+    # Rails are to be quoted, and no catalogue item.
+    assert (made.n_unpriced, len(made.unpriced)) == (quoted(catalog).n_unpriced + 1, len(quoted(catalog).unpriced))
+
+
+def test_the_discount_of_the_deal_comes_last(catalog):
+    made = quoted(catalog, discount_percent="3.3")
+    assert made.deal_reduction == Decimal("39831.84")  # 1207025.55 x 0.033 = 39831.84315
+    assert made.total == Decimal("1167193.71")
+    assert made.net_total.amount == Decimal("1207025.55")
+
+
+def test_the_quote_holds_for_its_days(catalog):
+    assert quoted(catalog, valid_days=14).valid_until == datetime.date(2026, 12, 5)
+
+
+def test_an_override_of_what_is_not_there_names_what_is(catalog):
+    with pytest.raises(RequestError) as caught:
+        quoted(catalog, override=[{"item": "cat6", "quantity": 3}, {"item": "dgx-2", "quantity": 3}])
+    assert str(caught.value) == (
+        "quote.override[1].item = 'dgx-2' is not in the bill; did you mean 'dgx-1'?; items of the bill are "
+        "dgx-1, r740xd, cat6, ap8886, smartconnect-advanced"
+    )
+    # A design beside the one described may well not have it.
+    assert quoted(catalog, is_documented=False, override=[{"item": "dgx-2", "quantity": 3}]) == quoted(catalog)
+
+
+def test_what_is_at_hand_cannot_be_changed(catalog):
+    request = SizingRequest.from_dict({"workload": WORKLOAD, "quote": {"override": [{"item": "dgx-1", "quantity": 3}]}})
+    with pytest.raises(RequestError, match=r"quote.override\[0\].item = 'dgx-1' is at hand already"):
+        bill(PARTS[1:2], catalog, BOOK, "USD", DAY, request.quote)
+
+
+def test_a_number_of_an_item_in_two_categories_names_one(catalog):
+    with pytest.raises(RequestError, match=r"stands under 'head node' and 'storage'; say which with category"):
+        quoted(catalog, override=[{"item": "r740xd", "quantity": 3}])
+    made = quoted(catalog, override=[{"item": "r740xd", "category": "storage", "quantity": 3}])
+    assert [line.quantity for line in made.lines if line.item == "r740xd"] == [1, 3]
+    with pytest.raises(RequestError, match="'r740xd' is not in the bill under 'network'"):
+        quoted(catalog, override=[{"item": "r740xd", "category": "network", "quantity": 3}])
+
+
+def test_the_search_never_sees_the_quote(catalog):
+    """Same design and same costs of the search with and without it."""
+    path = data_dir("examples") / "small-team.toml"
+    plain = SizingRequest.from_file(path)
+    changed = plain.model_dump()
+    changed["quote"] = {
+        "discount_percent": 50,
+        "override": [{"item": "v225g", "quantity": 40, "unit_price": 9}],
+        "line": [{"description": "Installation", "category": "service", "quantity": 1, "unit_price": 10**6}],
+    }
+    before, after = size(plain, catalog), size(SizingRequest.from_dict(changed), catalog)
+    assert after.design.name == before.design.name
+    assert after.pareto == before.pareto
+    assert line_of(after.design.bill, "v225g").quantity == 40
+    assert after.design.bill.total == Decimal("500180.00")  # (40 x 9 + 1,000,000) / 2
+    assert row_cost(PARTS, catalog, BOOK, "USD")[0] == [1207025.55]
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ({"valid_days": 0}, "quote.valid_days = 0 is outside 1..365"),
+        ({"discount_percent": 101}, "quote.discount_percent: 101 is not a discount"),
+        ({"discount_percent": float("nan")}, "quote.discount_percent: nan is not a discount"),
+        ({"numbers": "Q1"}, "unknown key 'quote.numbers'; did you mean 'number'?"),
+        ({"number": "x" * 121}, "quote.number"),
+        ({"override": [{"item": "dgx-1"}]}, "quote.override[0]: changes nothing; give quantity, unit_price"),
+        ({"override": [{"item": "dgx-1", "quantity": -1}]}, "quote.override[0].quantity = -1 is outside 0..1e+06"),
+        ({"override": [{"item": "dgx-1", "quantity": True}]}, "quote.override[0].quantity"),
+        ({"override": [{"item": "dgx-1", "quantity": 1.5}]}, "quote.override[0].quantity = 1.5 is not a whole number"),
+        ({"override": [{"item": "dgx-1", "unit_price": "1e5"}]}, "quote.override[0].unit_price: '1e5' is not a price"),
+        ({"override": [{"item": "dgx-1", "unit_price": "=1"}]}, "unit_price: '=1' is not a price"),
+        ({"override": [{"item": "dgx-1", "unit_price": -3}]}, "unit_price: -3 is not a price"),
+        ({"override": [{"item": "dgx-1", "optional": True, "by_others": True}]}, "either optional or by_others"),
+        ({"override": [{"item": "dgx-1", "unit_price": 1, "by_others": True}]}, "has no unit_price"),
+        ({"override": [{"item": "a", "quantity": 1}, {"item": "a", "optional": True}]}, "more than one override of a"),
+        ({"line": [{"description": "", "category": "service", "quantity": 1}]}, "quote.line[0].description"),
+        ({"line": [{"description": "x", "category": "services", "quantity": 1}]}, "did you mean 'service'?"),
+        ({"line": [{"description": "x", "category": "service", "quantity": 0}]}, "quantity = 0 is outside 1..1e+06"),
+        (
+            {"line": [{"description": "x", "category": "service", "quantity": 1, "status": "computed"}]},
+            "quote.line[0].status = 'computed' is not one of 'added', 'optional' or 'by others'",
+        ),
+        ({"line": [{**CRANE, "status": "by others", "unit_price": 1}]}, "a line by others has no unit_price"),
+    ],
+)  # fmt: skip
+def test_a_fault_of_the_quote_names_place_value_and_what_is_allowed(quote, expected):
+    with pytest.raises(RequestError) as caught:
+        SizingRequest.from_dict({"workload": WORKLOAD, "quote": quote})
+    assert expected in str(caught.value)
+
+
+def test_a_quote_survives_the_design_file(catalog):
+    text = """
+        [[workload]]
+        dnn = "resnet50"
+        target = { gpus_busy = 8 }
+        [quote]
+        number = "Q-17"
+        revision = "B"
+        discount_percent = 2.5
+        [[quote.override]]
+        item = "dgx-1"
+        unit_price = 149000.10
+        [[quote.line]]
+        description = "Installation"
+        category = "service"
+        quantity = 1
+    """
+    request = SizingRequest.from_text(text, "toml")
+    assert request.quote.override[0].unit_price == Decimal("149000.10")
+    assert SizingRequest.from_dict(request.model_dump(mode="json", exclude_none=True)) == request
+
+
+def test_the_documented_price_book_and_quote_are_read(tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "add-a-price-book.md").read_text(encoding="utf-8")
+    (book,) = re.findall(r"```text\n(.*?)```", text, flags=re.S)
+    (quote,) = re.findall(r"```toml\n(.*?)```", text, flags=re.S)
+    (tmp_path / "prices").mkdir()
+    (tmp_path / "prices" / "book.csv").write_text(book, encoding="utf-8")
+    assert load_catalog(overlay=tmp_path).own_prices == {"c4140", "sb7800", "dgx-support"}
+    request = SizingRequest.from_dict({"workload": WORKLOAD, **tomllib.loads(quote)})
+    assert [one.item for one in request.quote.override] == ["ar3300", "ap8886"]
+    table = re.findall(r"^\| `(.*)` \|", text, flags=re.M)
+    assert re.findall(r"\w+", " ".join(table)) == [
+        "item", "amount", "currency", "date", "source", "where", "note", "discount_percent", "term_months",
+        "lead_time_weeks", "valid_until",
+    ]  # fmt: skip
