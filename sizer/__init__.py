@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from sizer.questions.verdict.analysis import claims as claims
     from sizer.questions.verdict.simplest_design import SimplestDesign as SimplestDesign
     from sizer.questions.verdict.simplest_design import simplest as simplest
-    from sizer.sizing.design.redundancy_cost import spare_cost as spare_cost
     from sizer.sizing.project import project as project
+    from sizer.sizing.redundancy_cost import spare_cost as spare_cost
     from sizer.sizing.result import DesignAnswer as DesignAnswer
     from sizer.sizing.result import SizingResult as SizingResult
     from sizer.sizing.size import size as size
@@ -71,7 +71,7 @@ _PUBLIC = {
     "simplest": "sizer.questions.verdict.simplest_design",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
-    "spare_cost": "sizer.sizing.design.redundancy_cost",
+    "spare_cost": "sizer.sizing.redundancy_cost",
     "sweep": "sizer.batch.sweep",
     "team_answer": "sizer.questions.team.analysis",
     "up_or_out": "sizer.questions.scale.analysis",

@@ -6,9 +6,9 @@ from sizer.physical.layout import lay_out
 from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS
 from sizer.physical.quantities import quantities, slice_row
-from sizer.sizing.constraints.after_loss import Rest, chances
+from sizer.questions.failures.after_loss import Rest, chances
 from sizer.sizing.design.fixed_design import Model
-from sizer.sizing.search.evaluate import least_chance
+from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.resolve import resolve
 
 SWITCHES = (

@@ -20,9 +20,9 @@ from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
+from sizer.sizing.recommend import search
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.posterior import BLOCK_ELEMENTS, STATISTICS, Block, Reached, posterior, reached
-from sizer.sizing.search.recommend import search
 from sizer.workload.request import SizingRequest
 
 # A share of 10,000 draws is known to half a per cent, far below what the models tell; more would only fill the memory.

@@ -18,9 +18,9 @@ from sizer.calibrate.draws import Draws
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
+from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.search.feasibility import judge
 from sizer.sizing.search.posterior import Reached, posterior_of
-from sizer.sizing.search.recommend import MAX_SERVERS
 from sizer.sizing.search.space import Space
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve

@@ -17,8 +17,8 @@ from sizer.batch.columns import PREFIX, answer_cells
 from sizer.batch.keys import cells_of, writable
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.sizing.recommend import best_design
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.recommend import best_design
 from sizer.workload.request import SizingRequest
 
 Row = dict[str, Any]

@@ -25,7 +25,7 @@ def failures_command(
     from sizer.questions.failures.analysis import failure_cases
     from sizer.questions.failures.export import failures_document
     from sizer.questions.failures.text import failures_text
-    from sizer.sizing.design.redundancy_cost import spare_cost
+    from sizer.sizing.redundancy_cost import spare_cost
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 

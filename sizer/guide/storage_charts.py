@@ -17,7 +17,7 @@ from sizer.present.charting import Chart, Rows, axis, broken, chart_of, finish, 
 from sizer.present.theme import CHART_LABEL_PX, LIGHT, Palette
 from sizer.present.words import estimate, percent, rounded
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.search.platform_columns import node_rates, rate_is_unknown
+from sizer.sizing.stages.platform_columns import node_rates, rate_is_unknown
 
 # Pixels of a full-width chart that the names left of its bars leave for the plot.
 _PLOT = 470.0

@@ -11,12 +11,12 @@ from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.sizing.design import assumptions
 from sizer.sizing.design import verdict as advice
-from sizer.sizing.design.redundancy_cost import spare_cost, spare_sentence
+from sizer.sizing.recommend import design_of, search
+from sizer.sizing.redundancy_cost import spare_cost, spare_sentence
 from sizer.sizing.result import ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out, pareto_rows
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.ranking import Ranking, best_of, keys, rank_key
-from sizer.sizing.search.recommend import design_of, search
 from sizer.workload.request import SizingRequest
 
 # Platforms shown side by side; further ones are counted, not drawn.

@@ -15,9 +15,9 @@ from sizer.base.toml_text import to_toml
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
-from sizer.sizing.search import recommend as best
+from sizer.sizing import recommend as best
+from sizer.sizing.recommend import best_design, search
 from sizer.sizing.search.ranking import Ranking
-from sizer.sizing.search.recommend import best_design, search
 from sizer.workload.request import SizingRequest
 from tests.bench.requests import open_request
 

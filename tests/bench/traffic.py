@@ -16,8 +16,8 @@ import numpy as np
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
+from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
-from sizer.sizing.search.recommend import search
 from tests.bench.requests import open_request
 
 # Functions that a processor works out as a polynomial or a quotient of two, and what one of them counts as.

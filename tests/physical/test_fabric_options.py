@@ -8,7 +8,7 @@ from sizer.physical.networks.counts import fabric_share
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.project import project
-from sizer.sizing.search.platform_columns import columns, narrowed
+from sizer.sizing.stages.platform_columns import columns, narrowed
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, SizingRequest
 
 CATALOG = load_catalog()

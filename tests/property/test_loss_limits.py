@@ -12,7 +12,7 @@ from sizer.physical.networks.members import GATEWAY
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.constraints.remaining_capacity import left_after
-from sizer.sizing.search.recommend import best_design
+from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
 from sizer.workload.request import Resilience, SizingRequest
 from tests.losses_one_by_one import bears

@@ -6,7 +6,7 @@ from sizer import SizingRequest, failure_cases, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.perf.storage import read_capacity
 from sizer.physical.losses import Losses, on_one_side
-from sizer.sizing.search.platform_columns import node_rates
+from sizer.sizing.stages.platform_columns import node_rates
 
 CATALOG = load_catalog()
 

@@ -9,8 +9,8 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.platforms import platforms
 from sizer.questions.team.analysis import team_answer
 from sizer.sizing.constraints.team_jobs import job_facts
-from sizer.sizing.search.platform_columns import cache_bytes, columns
 from sizer.sizing.size import size
+from sizer.sizing.stages.platform_columns import cache_bytes, columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 from tests.answers import ROOT, catalog

@@ -8,9 +8,9 @@ from sizer.catalog.loader import load_catalog
 from sizer.physical.capacity import usable_bytes
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.team.analysis import team_model
-from sizer.sizing.design.redundancy_cost import spare_cost, spare_sentence
-from sizer.sizing.search.recommend import best_design
-from sizer.sizing.search.servers_needed import Sizes
+from sizer.sizing.recommend import best_design
+from sizer.sizing.redundancy_cost import spare_cost, spare_sentence
+from sizer.sizing.servers_needed import Sizes
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve

@@ -14,8 +14,8 @@ from sizer.base.errors import RequestError
 from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws
+from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
-from sizer.sizing.search.recommend import search
 
 DRAWS = 4000
 P05, P50, P95, MEAN = range(4)

@@ -15,7 +15,7 @@ from sizer.perf.exchange import (
 )
 from sizer.perf.step import INTER, INTER_HOP_S, INTRA, INTRA_HOP_S, TERM_NAMES
 from sizer.physical.platform import Platform
-from sizer.sizing.search.platform_columns import fabric_bytes_per_s
+from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 
 # Far beyond the sizes whose time latency sets, and what published tests end with.
 MESSAGE_BYTES = units.GIB

@@ -18,8 +18,8 @@ from sizer.physical.networks.members import HEAD, SERVERS
 from sizer.sizing.constraints.stored_data import data_held
 from sizer.sizing.design.fixed_design import Model
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.platform_columns import rate_is_unknown
-from sizer.sizing.search.workload_run import Run, sequential_bytes_per_s
+from sizer.sizing.stages.platform_columns import rate_is_unknown
+from sizer.sizing.stages.workload_run import Run, sequential_bytes_per_s
 from sizer.workload.data import DataCare
 
 # A raw RDMA test reached 92.40 of 100 Gbit/s between two DGX-1 ("deepops-roce", raw RDMA test).

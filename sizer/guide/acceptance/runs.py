@@ -11,7 +11,7 @@ from sizer.catalog.labels import name, sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
 from sizer.sizing.design.fixed_design import Model
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.search import evaluate
+from sizer.sizing.stages import evaluate
 
 
 def training_tests(design: DesignAnswer, known: Sequence[Model | None]) -> Iterator[AcceptanceTest]:

@@ -21,7 +21,7 @@ from sizer.questions.team.analysis import TeamAnswer, team_answer
 from sizer.questions.verdict.analysis import Claim, claims
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
-from sizer.sizing.design.redundancy_cost import SpareCost, spare_cost
+from sizer.sizing.redundancy_cost import SpareCost, spare_cost
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.request import Loss
 

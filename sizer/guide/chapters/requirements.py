@@ -15,7 +15,7 @@ from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import asked_table, least_served, percentile_text, wait_text
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.sizing.constraints.stored_data import data_held
-from sizer.sizing.design.redundancy_cost import ONE_LOST
+from sizer.sizing.redundancy_cost import ONE_LOST
 
 # So many assumptions stand here, defaults of the request first; an appendix of the full guide lists all.
 _MOST_ASSUMPTIONS = 6

@@ -12,7 +12,7 @@ from sizer.perf import step
 from sizer.present import words
 from sizer.present.tables import Row, Table, columns, row
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.search.platform_columns import compute_groups
+from sizer.sizing.stages.platform_columns import compute_groups
 from sizer.workload.request import CustomDnn
 
 

@@ -20,9 +20,9 @@ from sizer.questions.alternatives.targets import leading_to, less_sure, looser
 from sizer.sizing.design.comparison_text import chance, changes, names, open_between, outcome, speed_up
 from sizer.sizing.design.fixed_design import models
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.workload_run import run_on
 from sizer.sizing.size import size
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.quote import QuoteOverride
 from sizer.workload.request import FabricKind, Platforms, SizingRequest
 from sizer.workload.resolve import resolve

@@ -7,8 +7,8 @@ from dataclasses import replace
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
-from sizer.sizing.search.recommend import MAX_SERVERS
-from sizer.sizing.search.servers_needed import Sizes
+from sizer.sizing.recommend import MAX_SERVERS
+from sizer.sizing.servers_needed import Sizes
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 

@@ -9,8 +9,8 @@ from typing import Any
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
+from sizer.sizing.recommend import best_design
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.recommend import best_design
 from sizer.workload.changes import FieldChange, field_changes, matched, mixed
 from sizer.workload.request import SizingRequest
 

@@ -23,7 +23,7 @@ from sizer.sizing.constraints.stored_data import (
 )
 from sizer.sizing.design.fixed_design import Model, models, rates_of
 from sizer.sizing.result import Assumption, DesignAnswer, SizingResult, WorkloadAnswer
-from sizer.sizing.search.platform_columns import host_cores, rate_is_unknown, storage_nic_bytes_per_s
+from sizer.sizing.stages.platform_columns import host_cores, rate_is_unknown, storage_nic_bytes_per_s
 
 # Time that checkpoints may take before they are worth a thought; the write rate for it is told. A choice of ours.
 LITTLE_LOST = 0.01

@@ -11,10 +11,10 @@ from sizer.perf.data_transfer import break_even_epoch, fill_time_s
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.quantities import quantities
 from sizer.sizing.design.fixed_design import Model, rates_of
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.platform_columns import rate_is_unknown
 from sizer.sizing.search.storage_units import StorageUnits
-from sizer.sizing.search.workload_run import sequential_bytes_per_s
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.platform_columns import rate_is_unknown
+from sizer.sizing.stages.workload_run import sequential_bytes_per_s
 
 Floats = NDArray[np.float64]
 

@@ -9,12 +9,12 @@ import numpy as np
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.losses import Left, Losses
+from sizer.questions.failures.after_loss import Rest, chances, shares, window_s
 from sizer.questions.failures.cases import Cases, Draft
 from sizer.questions.team.analysis import TeamModel, team_model
-from sizer.sizing.constraints.after_loss import Rest, chances, shares, window_s
 from sizer.sizing.design.fixed_design import Model, models
 from sizer.sizing.result import SizingResult
-from sizer.sizing.search.evaluate import least_chance
+from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import Loss
 
 

@@ -9,7 +9,7 @@ from sizer.catalog.schema import Storage
 from sizer.physical.losses import COMPUTE, Left, Losses, on_one_side
 from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS
 from sizer.physical.protection import drives_survived, nodes_survived
-from sizer.sizing.constraints.after_loss import Rest
+from sizer.questions.failures.after_loss import Rest
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import Loss
 

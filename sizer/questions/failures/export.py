@@ -6,7 +6,7 @@ from typing import Any
 
 from sizer import __version__
 from sizer.questions.failures.analysis import FailureCase
-from sizer.sizing.design.redundancy_cost import SpareCost
+from sizer.sizing.redundancy_cost import SpareCost
 from sizer.sizing.result import SCHEMA_VERSION, SizingResult
 
 

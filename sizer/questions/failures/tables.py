@@ -6,7 +6,7 @@ from sizer.base.quantities import duration
 from sizer.present import words
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.questions.failures.analysis import FailureCase
-from sizer.sizing.design.redundancy_cost import ONE_LOST
+from sizer.sizing.redundancy_cost import ONE_LOST
 from sizer.sizing.result import WorkloadAnswer
 from sizer.workload.request import Loss
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sizer.present.plain_table import table_text
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.tables import failures_table, kept_table, maintenance_table
-from sizer.sizing.design.redundancy_cost import SpareCost, spare_sentence
+from sizer.sizing.redundancy_cost import SpareCost, spare_sentence
 from sizer.sizing.result import SizingResult
 
 _NOT_ASKED = (

@@ -19,10 +19,10 @@ from sizer.questions.growth.result import GrowthPlan, PlatformGrowth
 from sizer.questions.growth.size import Size
 from sizer.questions.growth.yearly import growth_of, yearly_requests
 from sizer.sizing.design import verdict as advice
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, search
 from sizer.sizing.search.feasibility import judge
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.ranking import Ranking, best_of
-from sizer.sizing.search.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, search
 from sizer.sizing.search.space import lay_out as space_of
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve

@@ -14,8 +14,8 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.questions.growth.size import Size
 from sizer.sizing.constraints.stored_data import data_held
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.workload_run import Run, run_on
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.workload_run import Run, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 

@@ -221,10 +221,10 @@ def up_or_out(
     Notes
     -----
     Every number comes from the models that size clusters
-    (:func:`~sizer.sizing.design.evaluate_design.design_answer`). Storage is the same in all arrangements: that of the design where it holds no full server back, else as many nodes as those that
-    read most need. Idle GPUs of servers that are not full stand in rack units, watts and price. Ratios of rates come
-    from 2,000 draws of the calibration in which both arrangements share every parameter, so that they are far better
-    known than the rates; the seed is fixed.
+    (:func:`~sizer.sizing.design.evaluate_design.design_answer`). Storage is the same in all arrangements: that of the
+    design where it holds no full server back, else as many nodes as those that read most need. Idle GPUs of servers
+    that are not full stand in rack units, watts and price. Ratios of rates come from 2,000 draws of the calibration in
+    which both arrangements share every parameter, so that they are far better known than the rates; the seed is fixed.
     """
     fitted = calibration if calibration is not None else stored_calibration()
     result = asked if isinstance(asked, SizingResult) else size(asked, catalog, fitted)

@@ -11,10 +11,10 @@ from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.step import TrainingRun
 from sizer.questions.scale.arrangements import Arrangement
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.platform_columns import compute_groups
 from sizer.sizing.search.posterior import core_seconds, log_scatter
-from sizer.sizing.search.workload_run import run_on
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.platform_columns import compute_groups
+from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 

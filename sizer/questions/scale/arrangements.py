@@ -11,8 +11,8 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Server
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
+from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.recommend import MAX_SERVERS
 from sizer.workload.request import FabricKind, Platforms, SizingRequest
 
 # "design": servers of the described kind as full as the job fills them; "spread": more of them, each with fewer GPUs

@@ -16,8 +16,8 @@ from sizer.sizing.constraints.team_limits import TeamCase
 from sizer.sizing.constraints.team_simulation import SEED, Simulated, fewest_servers, simulated
 from sizer.sizing.design.fixed_design import models
 from sizer.sizing.result import SizingResult
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.platform_columns import columns, narrowed
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.platform_columns import columns, narrowed
 from sizer.workload.team import Team, TeamJob
 
 Floats = NDArray[np.float64]

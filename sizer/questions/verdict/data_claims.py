@@ -26,9 +26,9 @@ from sizer.sizing.design.cluster_need import (
     storage_read_bytes_per_s,
 )
 from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.recommend import MAX_SERVERS, search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
-from sizer.sizing.search.platform_columns import OS_RESERVE_BYTES, cache_bytes
-from sizer.sizing.search.recommend import MAX_SERVERS, search
+from sizer.sizing.stages.platform_columns import OS_RESERVE_BYTES, cache_bytes
 from sizer.workload.request import Platforms, SizingRequest
 
 # A storage whose reads take less than this share of what its smallest system was shown to serve stands idle.

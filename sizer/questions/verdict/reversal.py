@@ -15,9 +15,9 @@ from sizer.catalog.model import Catalog
 from sizer.questions.alternatives.analysis import narrowed_to
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, target_kind, target_value
 from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.recommend import MAX_SERVERS, search
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.ranking import Ranking, UnsettledError
-from sizer.sizing.search.recommend import MAX_SERVERS, search
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 

@@ -13,10 +13,10 @@ from sizer.questions.verdict.reversal import Lever, Trials
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET
 from sizer.sizing.design.cluster_need import MAX_SERVERS, doubling, exchange_loss, exchange_s, step_samples
 from sizer.sizing.design.fixed_design import Model, rates_of
+from sizer.sizing.recommend import search
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.platform_columns import fabric_bytes_per_s
-from sizer.sizing.search.recommend import search
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 from sizer.workload.request import SizingRequest
 
 # A faster network pays from this share of the rate on: less is hardly seen beside the 90 % intervals of a rate.

@@ -14,11 +14,11 @@ from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.questions.alternatives.analysis import Neighbour, narrowed_to
 from sizer.sizing.design.comparison_text import changes, outcome
+from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.search.part_counts import Counting
-from sizer.sizing.search.platform_columns import rate_is_unknown
-from sizer.sizing.search.recommend import search
 from sizer.sizing.size import size
+from sizer.sizing.stages.platform_columns import rate_is_unknown
 from sizer.workload.request import Platforms, SizingRequest
 
 Ints = NDArray[np.int64]

@@ -29,9 +29,9 @@ from sizer.questions.what_if.varied_input import (
 )
 from sizer.sizing.constraints.stored_data import needed_with_bytes
 from sizer.sizing.design.fixed_design import Model
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.evaluate import Compute, Need
-from sizer.sizing.search.platform_columns import Columns, columns, narrowed
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
 

@@ -12,8 +12,8 @@ from sizer.questions.what_if.input_grid import with_gpu_speed
 from sizer.questions.what_if.varied_input import GPU_SPEED, request_changes
 from sizer.sizing.design import verdict as advice
 from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
-from sizer.sizing.search.recommend import search
 from sizer.workload.request import SizingRequest
 
 Ints = NDArray[np.int64]

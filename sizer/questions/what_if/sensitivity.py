@@ -13,10 +13,10 @@ from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import Stages
 from sizer.physical.capacity import usable_bytes
 from sizer.sizing.design.fixed_design import Model, models, pinned, rates_of
+from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.result import SizingResult
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.recommend import MAX_SERVERS
-from sizer.sizing.search.servers_needed import Pin, Sizes
+from sizer.sizing.servers_needed import Pin, Sizes
+from sizer.sizing.stages import evaluate
 from sizer.workload.request import Workload
 from sizer.workload.resolve import DEFAULT_BATCH
 

@@ -16,9 +16,9 @@ from sizer.physical.platform import Platform
 from sizer.physical.protection import nodes_survived
 from sizer.sizing.constraints.remaining_capacity import SizesLeft, left_after
 from sizer.sizing.constraints.team_limits import TeamLimits
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.evaluate import Compute, Need
-from sizer.sizing.search.platform_columns import Columns
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import Loss, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 

@@ -11,8 +11,8 @@ from sizer.catalog.model import Catalog
 from sizer.perf.scheduling import servers_of
 from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.platform_columns import Columns
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import Team, TeamJob
 

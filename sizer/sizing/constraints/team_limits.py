@@ -24,7 +24,7 @@ from sizer.sizing.constraints.team_simulation import (
     without_queue,
     worst_bytes_per_s,
 )
-from sizer.sizing.search.platform_columns import Columns
+from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import Team
 

@@ -17,8 +17,8 @@ from sizer.perf.step import StepRate, StepTerms
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing.design.fixed_design import Model, rates_of
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.platform_columns import Columns, columns, rate_is_unknown
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.platform_columns import Columns, columns, rate_is_unknown
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

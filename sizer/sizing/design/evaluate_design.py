@@ -24,9 +24,9 @@ from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.design.nearest_measurements import nearest_measurements
 from sizer.sizing.design.stage_reasons import explain
 from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.platform_columns import rate_is_unknown
-from sizer.sizing.search.workload_run import Run, run_on
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.platform_columns import rate_is_unknown
+from sizer.sizing.stages.workload_run import Run, run_on
 from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 

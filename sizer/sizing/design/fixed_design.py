@@ -14,8 +14,8 @@ from sizer.perf.pipeline import Stages
 from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical.platform import Platform
 from sizer.sizing.result import SizingResult, WorkloadAnswer
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.workload_run import Run, run_on
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.workload_run import Run, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 

@@ -5,8 +5,8 @@ from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Storage
 from sizer.perf.exchange import gradient_bytes
 from sizer.physical.platform import Platform
-from sizer.sizing.search.platform_columns import rate_is_unknown
-from sizer.sizing.search.workload_run import Run
+from sizer.sizing.stages.platform_columns import rate_is_unknown
+from sizer.sizing.stages.workload_run import Run
 from sizer.workload.resolve import ResolvedWorkload
 
 Reason = tuple[str, tuple[str, ...]]

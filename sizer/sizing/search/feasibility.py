@@ -17,11 +17,11 @@ from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.redundancy import LOSS_LIMITS, after_losses
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.evaluate import Compute, Need
-from sizer.sizing.search.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
 from sizer.sizing.search.space import Space
 from sizer.sizing.search.storage_units import StorageUnits
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 

@@ -18,8 +18,8 @@ from sizer.physical.components import Quantities
 from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.physical.racks.power import device_power
 from sizer.sizing.search.choice import nearest_row
-from sizer.sizing.search.evaluate import least_chance
 from sizer.sizing.search.feasibility import COUNT_LIMIT, TWIN_LIMIT, WAIT_LIMIT, Judged
+from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
 Floats = NDArray[np.float64]

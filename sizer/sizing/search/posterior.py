@@ -11,9 +11,9 @@ from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
 from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.step import InferenceRun, StepTerms, TrainingRun
-from sizer.sizing.search import evaluate
 from sizer.sizing.search.feasibility import Judged
-from sizer.sizing.search.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
 

@@ -11,7 +11,7 @@ from sizer.physical.capacity import counts_nodes
 from sizer.physical.platform import Platform
 from sizer.sizing.search.choice import best_row
 from sizer.sizing.search.part_counts import Counting
-from sizer.sizing.search.platform_columns import rate_is_unknown
+from sizer.sizing.stages.platform_columns import rate_is_unknown
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from sizer.present.words import percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, kept_table, maintenance_table, targets_text
-from sizer.sizing.design.redundancy_cost import ONE_LOST, SpareCost, listed_losses, spare_cost, spare_sentence
+from sizer.sizing.redundancy_cost import ONE_LOST, SpareCost, listed_losses, spare_cost, spare_sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.error_messages import Path_

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.protection import drives_survived, nodes_survived
+from sizer.questions.failures.after_loss import Rest, shares
 from sizer.questions.failures.analysis import failure_cases
-from sizer.sizing.constraints.after_loss import Rest, shares
 from sizer.sizing.design.fixed_design import models
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest

@@ -30,7 +30,7 @@ from sizer.sizing.constraints.team_simulation import (
     worst_bytes_per_s,
 )
 from sizer.sizing.project import project
-from sizer.sizing.search.recommend import best_design
+from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.answers import catalog

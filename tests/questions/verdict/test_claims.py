@@ -14,8 +14,8 @@ from sizer.physical.capacity import node_limits
 from sizer.questions.alternatives.analysis import narrowed_to
 from sizer.questions.verdict.analysis import Claim, claims
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
-from sizer.sizing.search.platform_columns import storage_nic_bytes_per_s
 from sizer.sizing.size import size
+from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.workload.request import SizingRequest
 from tests.answers import EXAMPLES, catalog, sized
 

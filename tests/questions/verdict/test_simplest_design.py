@@ -8,8 +8,8 @@ from sizer.catalog.schema import Device
 from sizer.physical.platforms import platforms
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, simplest
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.platform_columns import rate_is_unknown
 from sizer.sizing.size import size
+from sizer.sizing.stages.platform_columns import rate_is_unknown
 from sizer.workload.request import SizingRequest
 from tests.answers import EXAMPLES, catalog, sized
 

@@ -11,7 +11,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.questions.what_if.sensitivity import LEAST_REACH, sensitivities
 from sizer.sizing.design.fixed_design import models
-from sizer.sizing.search.servers_needed import Sizes
+from sizer.sizing.servers_needed import Sizes
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories

@@ -12,9 +12,9 @@ from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.evaluate import Compute, Need
-from sizer.sizing.search.platform_columns import Columns, columns, narrowed
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 

@@ -23,7 +23,7 @@ from sizer.catalog.schema import Dnn, Stack
 from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.platform import Platform
-from sizer.sizing.search.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 

@@ -13,9 +13,9 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.physical.losses import Left
 from sizer.sizing.design.fixed_design import Model, rates_of
 from sizer.sizing.result import WorkloadAnswer
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.evaluate import Compute
-from sizer.sizing.search.platform_columns import Columns
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.evaluate import Compute
+from sizer.sizing.stages.platform_columns import Columns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

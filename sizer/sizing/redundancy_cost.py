@@ -10,8 +10,8 @@ from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.design.comparison_text import open_between
+from sizer.sizing.recommend import best_design
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.recommend import best_design
 from sizer.workload.request import Loss, Resilience, SizingRequest
 
 # What may be lost, as it stands in a sentence.

@@ -18,10 +18,10 @@ from sizer.physical.platform import Platform
 from sizer.sizing.constraints.redundancy import AfterLoss, Asked, Known, after_losses
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.design.fixed_design import pinned
-from sizer.sizing.search import evaluate
-from sizer.sizing.search.evaluate import Compute, Need
-from sizer.sizing.search.platform_columns import Columns, columns, narrowed
 from sizer.sizing.search.storage_units import StorageUnits
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
