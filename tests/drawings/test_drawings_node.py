@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.test_drawings_plan import asked, assert_sound, assert_texts_stand_apart
 
 from sizer.drawings.layers import layers
 from sizer.drawings.node import node, node_caption
@@ -21,6 +20,7 @@ from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
+from tests.drawings.test_drawings_plan import asked, assert_sound, assert_texts_stand_apart
 from tests.factories import real_catalog
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.test_drawings_plan import asked
 
 from sizer.base.estimate import Estimate
 from sizer.drawings.palette import BAND_OPACITY, DARK, LIGHT
@@ -24,6 +23,7 @@ from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
+from tests.drawings.test_drawings_plan import asked
 from tests.factories import real_catalog
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))

@@ -13,7 +13,7 @@ from sizer.calibrate.observations import load_observations
 from sizer.calibrate.validate import ValidationReport, validate
 from sizer.guide.plain_text import answer_text
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 # Row of the README's accuracy table -> summary of `sizer validate`.

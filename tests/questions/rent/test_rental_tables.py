@@ -4,7 +4,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.test_rental import line
 
 from sizer.bom.bill import Bill
 from sizer.bom.rental import RentOrBuy, compared
@@ -12,6 +11,7 @@ from sizer.present.charting import chart_svg
 from sizer.questions.rent.charts import rent_chart
 from sizer.questions.rent.tables import break_even_text, finding, rental_table, rental_text, short_finding
 from sizer.workload.rental import Rental
+from tests.bom.test_rental import line
 
 HALF = Decimal("0.5")
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.unit.test_surface import workloads
 
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.present.charting import chart_svg
@@ -13,6 +12,7 @@ from sizer.questions.what_if.rate_charts import along_chart, along_finding, chan
 from sizer.questions.what_if.resize import SizedAnew, sized_anew
 from sizer.questions.what_if.varied_input import SAMPLE_SIZE, SERVERS, TARGET, VariedInput, held_inputs, sized_inputs
 from tests.answers import EXAMPLES, sized
+from tests.questions.what_if.test_input_grid import workloads
 
 X = VariedInput("x", "GPU load", (1.0, 2.0, 3.0, 4.0), ("1 s", "2 s", "3 s", "4 s"), 1, "a note")
 Y = VariedInput("y", "Depth", (1.0, 2.0, 3.0), ("1 m", "2 m", "3 m"), 0, "a note")
