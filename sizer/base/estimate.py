@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.base.normal import normal_quantile
 
 # Half-width, in standard deviations, of a two-sided 90 % interval of a normal distribution.
@@ -20,9 +21,9 @@ class Estimate:
     unless a hard limit cuts one end off.
     """
 
-    value: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    value: Floats
+    low: Floats
+    high: Floats
     warnings: tuple[str, ...] = field(default=())
 
     @classmethod
@@ -38,7 +39,7 @@ class Estimate:
         return cls(number, number, number)
 
     @property
-    def log_sd(self) -> NDArray[np.float64]:
+    def log_sd(self) -> Floats:
         """Standard deviation of the logarithm that the interval stands for."""
         return np.asarray(np.log(self.high / self.low) / (2 * Z90))
 

@@ -7,18 +7,20 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from sizer.base.arrays import Floats
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 _inverse = np.frompyfunc(NormalDist().inv_cdf, 1, 1)
 
 
-def normal_cdf(x: ArrayLike) -> NDArray[np.float64]:
+def normal_cdf(x: ArrayLike) -> Floats:
     """Probability that a standard normal variable is at most ``x``, shape (...). Any real number or infinity."""
     return np.asarray(0.5 * np.asarray(_erfc(-np.asarray(x, float) / math.sqrt(2)), float))
 
 
-def normal_quantile(probability: ArrayLike) -> NDArray[np.float64]:
+def normal_quantile(probability: ArrayLike) -> Floats:
     """Value that a standard normal variable stays below with ``probability``, shape (...); infinite at 0 and 1.
 
     Raises

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from sizer import __version__
+from sizer.base.arrays import Ints
 from sizer.base.errors import BatchError, RequestError
 from sizer.base.faults import shown
 from sizer.batch.columns import PREFIX
@@ -178,7 +178,7 @@ def _option(platform: Platform) -> str:
     return options[platform.capacity_option].name if options else ""
 
 
-def _texts(platforms: Sequence[Platform], index: NDArray[np.int64], text_of: Callable[[Platform], str]) -> pa.Array:
+def _texts(platforms: Sequence[Platform], index: Ints, text_of: Callable[[Platform], str]) -> pa.Array:
     """A text of the platform of each row."""
     return pa.array([text_of(platform) for platform in platforms], pa.string()).take(pa.array(index))
 

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.identity_cache import kept
 from sizer.base.money import round_money
 from sizer.bom.bill import Bill, BillLine
@@ -21,8 +21,6 @@ from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Support
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.racks.power import device_power
 from sizer.workload.quote import Quote
-
-Floats = NDArray[np.float64]
 
 # What a licence metric calls its unit; everything else is counted in pieces.
 _UNITS = {"raw-terabyte": "TB", "node": "node", "gpu": "GPU"}

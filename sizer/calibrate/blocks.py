@@ -1,9 +1,9 @@
 """What surrounds the steady state, as blocks of the joint fit: host decode, caches, epochs, start-up of a run."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.hosts import FIXED, PER_BYTE, REFERENCE_LOADER, ROW_LOG_SD, ROW_LOG_SDS, bound_rows, host_rows
 from sizer.calibrate.joint import Block
@@ -12,8 +12,6 @@ from sizer.calibrate.parameters import Layout
 from sizer.calibrate.runs import CACHE_ROWS, PublicRun, cache_row_position, epochs_names, public_runs, recipe_points
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
-
-Floats = NDArray[np.float64]
 
 START_UP, EVALUATIONS = "run-start-up:all", "run-evaluations:all"
 # Data sets whose samples the public runs use whole; of others a fitted share.

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import by_count, plain
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from sizer.calibrate.cases import Case
     from sizer.calibrate.joint import JointFit
 
-Floats = NDArray[np.float64]
 
 STORED_VERSION = 3
 # A combination with fewer rates than these is not offered where a request states no stack: one early run on a new chip

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.faults import shown
 from sizer.calibrate.ids import gpu_of, release_year, server_of, stack_of
 from sizer.calibrate.observations import Observation
@@ -15,8 +15,6 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack
 from sizer.perf.exchange import gradient_bytes
 from sizer.perf.step import StepRate, StepTerms, inference_samples_per_s, training_samples_per_s
-
-Floats = NDArray[np.float64]
 
 # Links between the GPUs of a server.
 INTRA_LINKS = ("nvlink1", "nvlink2", "nvswitch", "pcie3")

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.hosts import FIXED, PER_BYTE, host_factors
 from sizer.calibrate.parameters import prior_of
@@ -16,8 +17,6 @@ from sizer.catalog.schema import Recipe
 from sizer.perf.epochs import epochs_to_target
 from sizer.perf.preprocess import core_seconds_per_sample
 from sizer.perf.step import StepTerms
-
-Floats = NDArray[np.float64]
 
 # Key of a quantity -> generator of its numbers. Every quantity has a stream of its own, so that no number depends on
 # what else is drawn, in which order or in which blocks.

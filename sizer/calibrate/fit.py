@@ -4,14 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array, csr_array, diags_array
 from scipy.sparse.linalg import splu
 
+from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
 
-Floats = NDArray[np.float64]
 # Parameters -> predicted rows and their derivatives by the parameters, shapes (n,) and (n, p), the latter sparse.
 Model = Callable[[Floats], tuple[Floats, csr_array]]
 
@@ -132,7 +131,7 @@ def fit_left_out(
     prior_mean: Floats,
     prior_sd: Floats,
     start: Floats,
-    out: NDArray[np.bool_],
+    out: Bools,
     n_steps: int = 5,
 ) -> Floats:
     """Parameters from the rows that are not ``out``.
@@ -149,9 +148,7 @@ def fit_left_out(
     return values
 
 
-def row_variance(
-    model: Model, y: Floats, sigma: Floats, prior_sd: Floats, values: Floats, out: NDArray[np.bool_]
-) -> Floats:
+def row_variance(model: Model, y: Floats, sigma: Floats, prior_sd: Floats, values: Floats, out: Bools) -> Floats:
     """Variance of the predictions of the rows ``out`` that parameters fitted to the other rows leave."""
     predicted, derivative = model(values)
     scaled, zero = ((predicted - y) / sigma)[~out], np.zeros(len(prior_sd))

@@ -4,14 +4,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.calibrate.ids import catalogue_stack_of, server_of
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.catalog.model import Catalog
-
-Floats = NDArray[np.float64]
 
 # Bytes of an ImageNet JPEG where a row does not state the size (144.8 GB / 1,281,167 files).
 IMAGENET_BYTES = 113_022.0

@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.fit import Model, PriorFit, fit_left_out, fit_with_priors, laplace_covariance, row_variance
 from sizer.calibrate.parameters import Layout
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Scatter of a row with which the fit starts; later passes use the scatter that the one before finds.
 _FIRST_SIGMA = 0.06

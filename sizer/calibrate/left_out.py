@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration
@@ -15,8 +14,6 @@ from sizer.calibrate.observations import Observation, read_stored, stored_path, 
 from sizer.calibrate.predict import predict_all
 from sizer.calibrate.rates import RATE_TASKS, usable_cases
 from sizer.catalog.model import Catalog
-
-Bools = NDArray[np.bool_]
 
 # A series that is measured on as many GPUs predicts its larger clusters.
 SMALL_GPUS = 8

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sizer.base.arrays import Floats
 from sizer.base.faults import shown
 from sizer.calibrate.cases import INTRA_LINKS, is_known_link, link_level, observed_link_bytes_per_s
 from sizer.calibrate.joint import Block, Design
@@ -19,8 +19,6 @@ from sizer.perf.exchange import (
     tree_allreduce_time_s,
 )
 from sizer.perf.step import INTER, INTER_HOP_S, INTRA, INTRA_HOP_S, TERM_NAMES
-
-Floats = NDArray[np.float64]
 
 # Below this size latency sets the time of an all-reduce, and tuning constants of the library stand for it.
 MIN_MESSAGE_BYTES = 16e6

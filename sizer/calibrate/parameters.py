@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.units import GIB
 from sizer.calibrate.cases import Levels
 from sizer.perf.step import (
@@ -25,8 +25,6 @@ from sizer.perf.step import (
     SCALE_OUT,
     STRAGGLER,
 )
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

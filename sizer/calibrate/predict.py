@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sizer.base.estimate import Estimate, Spread
 from sizer.calibrate.calibration import Calibration
@@ -21,8 +20,6 @@ from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
 from sizer.perf.preprocess import core_seconds_per_sample, cpu_utilization_fraction, decode_samples_per_s
 from sizer.perf.step import TERM_NAMES, StepRate, StepTerms
-
-Floats = NDArray[np.float64]
 
 CALIBRATED = "calibrated on"
 PREDICTED = "predicted"

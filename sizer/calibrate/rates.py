@@ -1,9 +1,9 @@
 """Observations of training and inference rates as blocks of the joint fit."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sizer.base.arrays import Floats
 from sizer.calibrate.cases import Case, CaseArrays, resolve
 from sizer.calibrate.joint import Block, Design
 from sizer.calibrate.observations import Observation
@@ -11,8 +11,6 @@ from sizer.calibrate.parameters import active_effects
 from sizer.calibrate.rules import stated_of, stated_rows
 from sizer.catalog.model import Catalog
 from sizer.perf.step import TERM_NAMES, StepTerms
-
-Floats = NDArray[np.float64]
 
 RATE_TASKS = ("training", "inference")
 

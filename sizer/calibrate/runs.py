@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
@@ -15,8 +15,6 @@ from sizer.calibrate.rules import left_out_reason
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 from sizer.perf.epochs import epochs_to_target
-
-Floats = NDArray[np.float64]
 
 # Access pattern -> rows of cache misses that show it. ``sharded``: records read file by file, in order inside a file.
 CACHE_ROWS = {

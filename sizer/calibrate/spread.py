@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90
 from sizer.calibrate.joint import MAD_TO_SD, JointFit
 from sizer.calibrate.rates import RATE_TASKS
-
-Floats = NDArray[np.float64]
 
 # Nearly every stack of the observations comes from one source, so leaving sources out cannot tell how far two
 # laboratories with one stack disagree: the spread of stacks takes that up. Releases that several laboratories printed

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.calibrate.left_out import LeftOut, load_left_out
@@ -16,8 +16,6 @@ from sizer.calibrate.predict import CALIBRATED, predict_all
 from sizer.calibrate.rates import is_rate
 from sizer.calibrate.rules import precision_of
 from sizer.catalog.model import Catalog
-
-Floats = NDArray[np.float64]
 
 _NAME_CHARACTERS = 90
 

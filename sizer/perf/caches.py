@@ -4,11 +4,10 @@ The laws of a pure least-recently-used cache stand beside the fitted hit fractio
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.perf.arguments import require_at_least, require_within
-
-Floats = NDArray[np.float64]
 
 # Beyond this many epochs back the terms of the shared-order law are cut off; they fall like (1 - q)^k.
 _MAX_EPOCHS_BACK = 4000

@@ -1,11 +1,10 @@
 """Bringing a data set in, keeping checkpoints, transforming ahead, and copying to the servers' own drives."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.perf.arguments import require_above, require_at_least
-
-Floats = NDArray[np.float64]
 
 
 def needed_bytes(

@@ -1,11 +1,10 @@
 """Epochs to a target accuracy against the global batch."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.perf.arguments import require_above
-
-Floats = NDArray[np.float64]
 
 
 def epochs_to_target(

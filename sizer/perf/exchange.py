@@ -1,11 +1,10 @@
 """Gradient exchange of synchronous data-parallel training: bytes on the wire and time of an all-reduce."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.perf.arguments import require_above, require_at_least
-
-Floats = NDArray[np.float64]
 
 # Bytes of one gradient element on the wire. fp32: 4. Mixed precision: 2, because the frameworks of the observations
 # reduce the half-precision gradients (MXNet and PyTorch keep FP16 gradients, Horovod compresses to FP16), and the

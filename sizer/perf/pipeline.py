@@ -6,12 +6,11 @@ Steady-state throughput is the capacity of the slowest stage. Everything is an a
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.stage_capacity import Capacity
-
-Floats = NDArray[np.float64]
 
 # An epoch shorter than this many samples a second of rounding makes no sense; keeps divisions finite.
 _NO_READS_BYTES = 1e-9

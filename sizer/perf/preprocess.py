@@ -1,11 +1,10 @@
 """Host work per sample: reading records, decoding JPEG, cropping, feeding the GPUs."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.perf.arguments import require_above, require_at_least, require_within
-
-Floats = NDArray[np.float64]
 
 
 def core_seconds_per_sample(sample_bytes: ArrayLike, fixed_core_s: ArrayLike, core_s_per_byte: ArrayLike) -> Floats:

@@ -1,12 +1,10 @@
 """Waiting in a line before equal places: Erlang's formulas, and the places that jobs find on a cluster."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats, Ints
 from sizer.perf.arguments import require_above, require_at_least, require_within
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def erlang_b(n_places: ArrayLike, load: ArrayLike) -> Floats:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_cdf, normal_quantile
-
-Floats = NDArray[np.float64]
 
 # Halvings of the bracket when a quantile of a joint distribution is sought: a billionth of the bracket remains.
 _BISECTIONS = 30
@@ -50,7 +49,7 @@ class Capacity:
         """Capacity without spread, e.g. a line rate."""
         return cls.log_normal(rate, 0.0)
 
-    def take(self, rows: NDArray[np.int64]) -> "Capacity":
+    def take(self, rows: Ints) -> "Capacity":
         """Capacity of some rows of the first axis."""
         return Capacity(self.median[rows], self.log_sd[rows], self.log_half_width[rows])
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90, Estimate
 from sizer.perf.arguments import require_above, require_at_least
-
-Floats = NDArray[np.float64]
 
 TERM_NAMES = (
     "log_efficiency",  # ln of the share of the GPU's peak that arithmetic reaches

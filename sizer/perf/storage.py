@@ -1,11 +1,10 @@
 """What a storage system gives to the servers that read from it."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.perf.stage_capacity import Capacity
-
-Floats = NDArray[np.float64]
 
 
 def read_capacity(

@@ -3,15 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import kept
 from sizer.base.quantities import with_decimal_sign
 from sizer.catalog.schema import Storage
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # OneFS +2d:1n writes 2 (n - 1) data and 2 parity units; the published layouts never pass 16 data units
 # ("emc-overhead-15": 16+4 is the widest). RULES 5.4.

@@ -4,14 +4,10 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.schema import LinkKind
 from sizer.workload.quote import Category
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Order of the categories in every bill.
 CATEGORIES: tuple[Category, ...] = get_args(Category)

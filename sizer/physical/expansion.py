@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.locale import current_locale
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.layout import lay_out
 from sizer.physical.plan import Asked, Connection, Plan
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.placement import RackClass, RackLimits, device_needs, place
-
-Floats = NDArray[np.float64]
 
 # Sizes shown, as multiples of the servers and storage of the design.
 GROWTH_FACTORS = (1.5, 2.0)

@@ -6,8 +6,8 @@ from itertools import accumulate, count
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.identity_cache import kept_by_catalog
 from sizer.base.quantities import grouped, plain
 from sizer.catalog.model import Catalog
@@ -35,8 +35,6 @@ from sizer.physical.racks.placement import FEEDS, RackClass, RackFill, place, ra
 from sizer.physical.racks.positions import Standing, link_lengths_m, stand
 from sizer.physical.racks.power import device_power, feeds
 from sizer.workload.request import Existing, Fabric, Limits
-
-Floats = NDArray[np.float64]
 
 RACKS_PER_ROW = 10
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sizer.base.arrays import Floats, Ints
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, LinkKind, Rack
 from sizer.physical.components import Component
@@ -22,8 +20,6 @@ from sizer.physical.racks.placement import RackLimits
 from sizer.physical.racks.power import DevicePower, PowerFeed
 from sizer.workload.request import Existing, Fabric, Limits
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Status = Literal["computed", "existing", "reserved"]
 
 CABLE_CATEGORY = "cable and optic"

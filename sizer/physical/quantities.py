@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import kept, kept_by_catalog
 from sizer.base.locale import Locale, current_locale
 from sizer.base.quantities import plain
@@ -25,10 +26,6 @@ from sizer.physical.racks.parts import depth_violations, rack_classes, rack_part
 from sizer.physical.racks.placement import count_racks, rack_limits
 from sizer.physical.racks.power import device_power
 from sizer.workload.request import Existing, Fabric, Limits
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 NO_LIMITS = Limits()
 NOTHING_EXISTING = Existing()

@@ -1,7 +1,8 @@
 """Tables of the guide, prepared cell by cell: templates only print them."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 from sizer.base.provenance import Sourced
 from sizer.catalog.labels import fact_label, fact_text, fact_value
@@ -10,7 +11,9 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import CapacityOption, Item, Port
 from sizer.present import words
 
-Align = Literal["left", "right"]
+Align: TypeAlias = Literal["left", "right"]
+RowKind: TypeAlias = Literal["", "group", "total", "strong"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Row:
     """One row; ``kind`` 'group' heads the rows below it, 'total' sums the rows above, 'strong' stands out."""
 
     cells: tuple[Cell, ...]
-    kind: Literal["", "group", "total", "strong"] = ""
+    kind: RowKind = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Table:
     style: str = ""
 
 
-def row(*cells: str | Cell, kind: Literal["", "group", "total", "strong"] = "") -> Row:
+def row(*cells: str | Cell, kind: RowKind = "") -> Row:
     """Row from texts and cells."""
     return Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells), kind)
 
@@ -67,6 +70,62 @@ def row(*cells: str | Cell, kind: Literal["", "group", "total", "strong"] = "") 
 def columns(*titles: str | tuple[str, Align] | tuple[str, Align, int]) -> tuple[Column, ...]:
     """Columns from titles, optionally with alignment and width."""
     return tuple(Column(title) if isinstance(title, str) else Column(*title) for title in titles)
+
+
+@dataclass(frozen=True)
+class Field(Generic[T]):
+    """A column of a table of records: its head and what a record prints in it."""
+
+    title: str
+    text: Callable[[T], str | Cell]
+    align: Align = "left"
+    width: int = 0
+
+
+def record_table(
+    id_: str,
+    caption: str,
+    records: Iterable[T],
+    fields: Sequence[Field[T]],
+    *,
+    kind: Callable[[T], RowKind] = lambda _: "",
+    note: str = "",
+    style: str = "",
+) -> Table:
+    """Table with one row for each record and one column for each field; ``kind`` marks rows."""
+    return Table(
+        id_,
+        caption,
+        tuple(Column(field.title, field.align, field.width) for field in fields),
+        tuple(row(*(field.text(record) for field in fields), kind=kind(record)) for record in records),
+        note,
+        style,
+    )
+
+
+def fact_table(
+    id_: str,
+    caption: str,
+    facts: Iterable[Sequence[str | Cell | None] | Row],
+    *,
+    titles: Sequence[str] = ("", ""),
+    widths: Sequence[int] = (45, 55),
+    note: str = "",
+    style: str = "facts",
+) -> Table:
+    """Table of labels with their values. A fact whose value is None is left out; a `Row` stands as it is."""
+    rows = [fact if isinstance(fact, Row) else row(*map(_cell, fact)) for fact in facts if _is_given(fact)]
+    columns = (Column(title, "left", width) for title, width in zip(titles, widths, strict=True))
+    return Table(id_, caption, tuple(columns), tuple(rows), note, style)
+
+
+def _is_given(fact: Sequence[str | Cell | None] | Row) -> bool:
+    return isinstance(fact, Row) or None not in fact
+
+
+def _cell(value: str | Cell | None) -> Cell:
+    assert value is not None, "facts without a value are left out before"
+    return value if isinstance(value, Cell) else Cell(value)
 
 
 # What concerns the item as a product rather than its work in the design.

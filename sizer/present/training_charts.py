@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.quantities import duration, grouped, significant
@@ -17,8 +17,6 @@ from sizer.present.theme import CHART_LABEL_PX, LIGHT, Palette
 from sizer.present.words import estimate, percent, rounded
 from sizer.present.words import stage as stage_word
 from sizer.sizing.result import WorkloadAnswer
-
-Floats = NDArray[np.float64]
 
 # Pixels of a full-width chart that the names left of its bars leave for the plot.
 _PLOT = 470.0

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
@@ -14,7 +12,6 @@ from sizer.physical.platform import Platform
 from sizer.workload.request import SizingRequest, Workload
 
 SCHEMA_VERSION = 1
-Floats = NDArray[np.float64]
 
 # Stages of the data path in their order; the key is used in files, the label on pages.
 STAGES = {

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -24,10 +24,6 @@ from sizer.sizing.stages.evaluate import Compute, Need
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class Pin(NamedTuple):

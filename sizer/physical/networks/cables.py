@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import kept_by_catalog
 from sizer.base.locale import Locale, current_locale
 from sizer.base.quantities import plain
@@ -69,9 +69,7 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
     return CableChoice((), "", question)
 
 
-def choose_cables(
-    cables: tuple[Cable, ...], kind: LinkKind, lengths_m: NDArray[np.float64]
-) -> tuple[list[CableChoice], NDArray[np.int64]]:
+def choose_cables(cables: tuple[Cable, ...], kind: LinkKind, lengths_m: Floats) -> tuple[list[CableChoice], Ints]:
     """Choices for many links of a kind, and the number of each link's choice; see :func:`choose_cable`.
 
     Parameters
@@ -94,9 +92,7 @@ def choose_cables(
 
 
 @kept_by_catalog
-def _steps(
-    cables: tuple[Cable, ...], kind: LinkKind, _locale: Locale
-) -> tuple[NDArray[np.float64], tuple[CableChoice, ...]]:
+def _steps(cables: tuple[Cable, ...], kind: LinkKind, _locale: Locale) -> tuple[Floats, tuple[CableChoice, ...]]:
     """Lengths of the catalogue that a kind may come in, and the choice for each."""
     stand_in = _STAND_INS.get(kind)
     of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]

@@ -1,8 +1,8 @@
 """The compute fabric: gradients, and the files of storage that joins it."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Ints
 from sizer.catalog.links import GBIT_PER_S, is_infiniband
 from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes
@@ -31,8 +31,6 @@ from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.protection import nodes_survived
 from sizer.workload.request import Fabric as FabricAsked
-
-Ints = NDArray[np.int64]
 
 # Ports of an Ethernet fabric that lead to the customer's LAN where the storage is there: two, so that one may fail.
 # An assumption of this program; the far ends are by others.

@@ -6,8 +6,8 @@ Every link has one end on a switch or gateway and one on a device or another swi
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.links import is_infiniband, kind_name
 from sizer.physical.networks.compute_fabric import compute_fabric
 from sizer.physical.networks.management import management
@@ -21,11 +21,6 @@ from sizer.physical.networks.storage_networks import (
 )
 from sizer.physical.platform import Platform
 from sizer.workload.request import Fabric as FabricAsked
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-
 
 AS_USUAL = FabricAsked()
 

@@ -5,11 +5,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from sizer.base.arrays import Bools, Floats, Ints
 
 # Rates of the gateway links. [Gbit/s] 54.5 is the data rate of FDR (56 on the line, 64b/66b coding); DESIGN, section 4.
 FDR_GBIT_PER_S = 54.5

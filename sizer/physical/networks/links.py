@@ -10,14 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Ints
 from sizer.catalog.schema import LinkKind
 from sizer.physical.networks.fat_tree import leaf_split, pod_split
 from sizer.physical.networks.members import Ends, Joined, Plane, Wiring
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 # Device number of what stands outside the plan: the customer's LAN.
 OUTSIDE = -1

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Ints
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.schema import LinkKind, Server, Storage, Switch
 from sizer.physical.networks.fat_tree import Fabric, fat_tree, one_switch
@@ -25,9 +25,6 @@ from sizer.physical.networks.ports import management_numbers, switch_numbers
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
-
-Ints = NDArray[np.int64]
-
 
 # 10 GbE ports by which a management switch joins the others; monitoring of 48 ports at 1 GbE needs no more.
 MANAGEMENT_UPLINKS = 1

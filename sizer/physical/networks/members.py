@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
 from sizer.physical.networks.fat_tree import Fabric, Gateways, leaf_split
 from sizer.physical.platform import Platform
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Names of device classes that other classes refer to.
 SERVERS, HEAD, STORAGE_SERVER, GATEWAY = "GPU server", "head node", "storage server", "gateway"

@@ -6,17 +6,14 @@ of a chassis carry the number of the node that they belong to.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Ints
 from sizer.base.identity_cache import kept
 from sizer.catalog.links import is_infiniband
 from sizer.catalog.schema import Device, LinkKind, Port, PortUse, Server, Storage, Switch
 from sizer.physical.capacity import nodes_per_unit
-
-Ints: TypeAlias = NDArray[np.int64]
 
 # What a port of a server or a storage node is called by its use; a switch numbers its ports as they are printed.
 _NAMES: dict[PortUse, str] = {"management": "mgmt", "bmc": "bmc", "back-end": "int", "fabric": "uplink"}

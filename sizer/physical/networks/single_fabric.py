@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
 from sizer.catalog.links import GBIT_PER_S
@@ -13,8 +13,6 @@ from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.networks.fat_tree import Fabric, fat_tree, uplinked_leaves
 from sizer.physical.networks.ports import switch_numbers
 from sizer.physical.platforms import MAX_LEAF_PORTS, choose_switch, leaf_ports
-
-Ints = NDArray[np.int64]
 
 # Bounds that no fabric reaches; a larger number is a slip.
 MAX_END_POINTS = 10_000_000

@@ -1,8 +1,8 @@
 """Networks of the storage: its front end behind a gateway or apart from the fabric, and its back end."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats, Ints
 from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.schema import LinkKind, Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
@@ -21,10 +21,6 @@ from sizer.physical.networks.members import (
 from sizer.physical.networks.ports import fabric_numbers, storage_network_numbers, switch_numbers, unit_numbers
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 
 # The back end of a scale-out NAS is two networks, int-a and int-b (h16346).
 BACK_END_SIDES = ("a", "b")

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Ints
 from sizer.base.identity_cache import kept_by_catalog
 from sizer.base.quantities import plain
 from sizer.catalog.model import Catalog
@@ -14,9 +14,6 @@ from sizer.physical.networks.members import SERVERS
 from sizer.physical.platform import Platform
 from sizer.physical.racks.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
 from sizer.physical.racks.power import outlet_kind
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 def rack_classes(devices: Iterable[Component], catalog: Catalog, spare_servers: Ints | int = 0) -> list[RackClass]:

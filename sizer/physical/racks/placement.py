@@ -12,16 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import kept
 from sizer.catalog.schema import Device, Pdu, Rack
 from sizer.physical.racks.power import device_power, outlet_kind
 from sizer.workload.request import ExistingRack
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Categories in the order in which they are placed: what joins the rest first, servers last.
 RACK_ORDER = ("network", "head node", "storage", "compute")

@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats, Ints
 from sizer.catalog.schema import Rack
 from sizer.physical.racks.placement import RackClass, RackFill
 from sizer.workload.request import ExistingRack
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 RACK_UNIT_M = 0.04445  # EIA-310: 1.75 inch
 # Free way in front of a row of racks. [m] An assumption of this program, as are the cable ways below.

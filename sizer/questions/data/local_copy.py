@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.catalog.schema import Storage
 from sizer.perf.data_transfer import break_even_epoch, fill_time_s
 from sizer.physical.capacity import counts_nodes
@@ -15,8 +15,6 @@ from sizer.sizing.search.storage_units import StorageUnits
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import rate_is_unknown
 from sizer.sizing.stages.workload_run import sequential_bytes_per_s
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

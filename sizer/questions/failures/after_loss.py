@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats, Ints
 from sizer.base.normal import normal_quantile
 from sizer.perf.pipeline import Stages, StorageSide
 from sizer.perf.stage_capacity import Capacity
@@ -16,10 +16,6 @@ from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.evaluate import Compute
 from sizer.sizing.stages.platform_columns import Columns
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 # Time for which a part may be away where it is never missed. [s]
 FOR_EVER = float("inf")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools
 from sizer.base.errors import InfeasibleError
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import price_book
@@ -26,8 +26,6 @@ from sizer.sizing.search.ranking import Ranking, best_of
 from sizer.sizing.search.space import lay_out as space_of
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
-
-Bools = NDArray[np.bool_]
 
 
 def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> GrowthPlan:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats, Ints
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Component, Quantities
 from sizer.physical.networks.counts import wiring
@@ -15,9 +15,6 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.physical.racks.power import device_power
 from sizer.workload.request import SizingRequest
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 # Links between switches, and from the fabric to gateways and to the customer's LAN.
 _BETWEEN_SWITCHES = ("inter-switch cable", "uplink cable")

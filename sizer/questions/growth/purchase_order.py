@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+
+from sizer.base.arrays import Bools
 
 # What a step costs by each aim, the first one first. Whole numbers, so that sums are exact and ties are ties.
 Cost = tuple[int, ...]
@@ -11,7 +12,7 @@ Cost = tuple[int, ...]
 StepCost = Callable[[int, int | None, int], Cost | None]
 
 
-def cheapest_sequence(meets: NDArray[np.bool_], step_cost: StepCost) -> tuple[int, ...] | None:
+def cheapest_sequence(meets: Bools, step_cost: StepCost) -> tuple[int, ...] | None:
     """Size to own in every year.
 
     Parameters

@@ -6,8 +6,8 @@ from decimal import Decimal
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Ints
 from sizer.bom.bill import Sum
 from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
@@ -24,8 +24,6 @@ from sizer.questions.growth.result import Basis, Purchase, Purchases, Way
 from sizer.questions.growth.size import Size
 from sizer.questions.growth.yearly import growth_of
 from sizer.workload.request import SizingRequest
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -191,5 +189,5 @@ def _steps(path: Sequence[int]) -> list[tuple[int, int | None, int]]:
     return list(zip(range(len(path)), before, path, strict=True))
 
 
-def _listed(items: Sequence[str], pieces: NDArray[np.int64]) -> tuple[tuple[str, int], ...]:
+def _listed(items: Sequence[str], pieces: Ints) -> tuple[tuple[str, int], ...]:
     return tuple((item, count) for item, count in zip(items, pieces.tolist(), strict=True) if count)

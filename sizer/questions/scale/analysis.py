@@ -7,8 +7,8 @@ from itertools import pairwise, product
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.bom.bill import Bill
@@ -28,7 +28,6 @@ from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload, resolve
 
-Floats = NDArray[np.float64]
 Key = Literal["listed", "rate", "rack-units", "watts", "ports"]
 
 # More GPUs than any published cluster of these parts has (1,536) several times over; a larger number is a slip.

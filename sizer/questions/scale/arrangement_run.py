@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.calibrate.draws import Draws
 from sizer.catalog.model import Catalog
 from sizer.perf.preprocess import decode_samples_per_s
@@ -17,8 +17,6 @@ from sizer.sizing.stages.platform_columns import compute_groups
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
@@ -19,8 +19,6 @@ from sizer.sizing.result import SizingResult
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import columns, narrowed
 from sizer.workload.team import Team, TeamJob
-
-Floats = NDArray[np.float64]
 
 # Points of the curve of the demand that charts draw.
 _CURVE_POINTS = 101

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
@@ -20,8 +20,6 @@ from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import rate_is_unknown
 from sizer.workload.request import Platforms, SizingRequest
-
-Ints = NDArray[np.int64]
 
 # From the simplest kind of storage to the least simple one (hitachi-dl-2019, storage classes): drives in the server,
 # a file server, a NAS of several nodes, a clustered file system. Both kinds of NAS of one node are file servers.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
 from sizer.catalog.model import Catalog, Items
@@ -34,10 +35,6 @@ from sizer.sizing.stages.evaluate import Compute, Need
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

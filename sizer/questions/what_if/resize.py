@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.physical.components import Quantities
 from sizer.questions.what_if.input_grid import with_gpu_speed
@@ -15,8 +12,6 @@ from sizer.sizing.design.fixed_design import Model
 from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
 from sizer.workload.request import SizingRequest
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import Stages
@@ -21,10 +21,6 @@ from sizer.sizing.stages.evaluate import Compute, Need
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import Loss, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 # Limits that a request sets by naming what may be lost.
 LOSS_LIMITS: Mapping[Loss, str] = {

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.links import fabric_ports
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes
@@ -22,10 +22,6 @@ from sizer.physical.platforms import own_network_ports
 from sizer.physical.protection import nodes_survived
 from sizer.workload.request import Fabric as FabricAsked
 from sizer.workload.request import Loss
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _ON_FABRIC = ("fabric", "gateway", "spine")
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
 from sizer.catalog.schema import Dataset, Dnn
 from sizer.perf.data_transfer import needed_bytes
 from sizer.workload.data import DataCare
-
-Floats = NDArray[np.float64]
 
 # A checkpoint holds the weights and, for a resumed run to go on as before, the momentum: two numbers of single
 # precision a parameter. Assumed: no published design of the catalogue states the size of a checkpoint.

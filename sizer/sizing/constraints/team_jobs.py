@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.scheduling import servers_of
@@ -15,9 +15,6 @@ from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import Team, TeamJob
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.scheduling import level_kept
@@ -27,10 +27,6 @@ from sizer.sizing.constraints.team_simulation import (
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import Team
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.quantities import duration, grouped
 from sizer.perf.scheduling import (
@@ -22,10 +22,6 @@ from sizer.perf.scheduling import (
     working_times_s,
 )
 from sizer.workload.team import QueueOrder
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 # Seed of every draw: the same request gives the same bytes.
 SEED = 20190401

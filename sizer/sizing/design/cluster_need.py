@@ -7,8 +7,8 @@ What is argued is that of D. Pascuzzi, "GPU Deep Learning Cluster Considerations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats, Ints
 from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Storage
@@ -19,9 +19,6 @@ from sizer.physical.platform import Platform
 from sizer.sizing.design.fixed_design import Model, rates_of
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import Columns, columns, rate_is_unknown
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Links that a customer's network has anyway, the slower first.
 USUAL_LINKS: tuple[LinkKind, ...] = ("10gbe", "25gbe")

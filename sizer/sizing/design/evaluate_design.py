@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate, Spread
 from sizer.base.quantities import duration, grouped, plain, si
 from sizer.bom.lines import bill, row_cost
@@ -29,9 +29,6 @@ from sizer.sizing.stages.platform_columns import rate_is_unknown
 from sizer.sizing.stages.workload_run import Run, run_on
 from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 # Sizes of the scaling chart go this far beyond the design, so that the next bottleneck shows.
 _SCALING_BEYOND = 2

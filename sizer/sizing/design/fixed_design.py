@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -18,8 +18,6 @@ from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.workload_run import Run, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 def best_row(objective: Floats, feasible: Bools, tie_breaks: Sequence[Floats] = ()) -> int:
@@ -26,7 +23,7 @@ def best_row(objective: Floats, feasible: Bools, tie_breaks: Sequence[Floats] = 
     return int(rows[np.lexsort(keys)[0]])
 
 
-def pareto_rows(objectives: Sequence[Floats], feasible: Bools) -> NDArray[np.int64]:
+def pareto_rows(objectives: Sequence[Floats], feasible: Bools) -> Ints:
     """Feasible rows that no other feasible row beats in one objective without losing in another (all minimised).
 
     Of rows that are equal in every objective the first is kept.

@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical import capacity
@@ -25,9 +26,6 @@ from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # Limits that a single stage sets; a row that keeps them all can still miss the joint confidence. The names of these and

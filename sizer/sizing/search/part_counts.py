@@ -5,8 +5,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import kept, kept_by_catalog
 from sizer.base.locale import current_locale
 from sizer.base.quantities import by_count, plain
@@ -21,10 +21,6 @@ from sizer.sizing.search.choice import nearest_row
 from sizer.sizing.search.feasibility import COUNT_LIMIT, TWIN_LIMIT, WAIT_LIMIT, Judged
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import Fabric, Limits, SizingRequest
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _BUDGET = "budget"
 # Parts of so many sizes of a platform are kept for the next request: those of a first look, some 30 kB.

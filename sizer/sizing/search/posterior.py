@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.draws import Draws
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
@@ -16,10 +16,6 @@ from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 # Levels of the quantiles, and the names of what is told of a distribution.
 LEVELS = (0.05, 0.5, 0.95)

@@ -4,17 +4,14 @@ from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Floats, Ints
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platform import Platform
 from sizer.sizing.search.choice import best_row
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.stages.platform_columns import rate_is_unknown
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 Key = tuple[float, ...]
 

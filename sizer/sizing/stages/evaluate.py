@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
 from sizer.base.identity_cache import kept
@@ -26,10 +26,6 @@ from sizer.physical.platform import Platform
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 # Confidence is stated and compared in whole percent: the models do not tell 49.6 % from 50 %.
 _CONFIDENCE_RESOLUTION = 0.005

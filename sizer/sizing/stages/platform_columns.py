@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sizer.base import units
+from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import kept
 from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
 from sizer.catalog.model import Catalog
@@ -15,9 +16,6 @@ from sizer.physical.networks.counts import fabric_share
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import lan_ports, own_network_ports
 from sizer.workload.request import Fabric
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Memory that the operating system, the framework and pinned buffers keep from the page cache, beside a copy of the
 # GPU memory: the rule "RAM at least the sum of GPU memory" (dell-ready-ai-nvidia-2018) leaves the rest for caching.

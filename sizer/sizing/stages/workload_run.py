@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -29,7 +29,7 @@ class Run:
     warm: pipeline.Stages
     cold: pipeline.Stages
     cols: Columns
-    servers: NDArray[np.int64]
+    servers: Ints
 
 
 def run_on(
