@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.hosts import FIXED, PER_BYTE, REFERENCE_LOADER, ROW_LOG_SD, ROW_LOG_SDS, bound_rows, host_rows
-from sizer.calibrate.joint import Block
+from sizer.calibrate.joint import FitBlock
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import Layout
 from sizer.calibrate.runs import CACHE_ROWS, PublicRun, cache_row_position, epochs_names, public_runs, recipe_points
@@ -20,7 +20,7 @@ _CACHE_LOG_SD = 0.1  # misses are printed in whole per cent
 _EPOCHS_LOG_SD = 0.05  # counts lie on a grid of evaluations
 
 
-def host_block(rows: tuple[Observation, ...], catalog: Catalog) -> Block:
+def host_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
     """Line and factors of the host's work: every observation of it, and what runs say that it cannot exceed."""
     used = host_rows(rows, catalog) + bound_rows(rows, catalog)
     names = [FIXED, PER_BYTE]
@@ -47,7 +47,7 @@ def host_block(rows: tuple[Observation, ...], catalog: Catalog) -> Block:
         derivative[is_silent] = 0.0
         return np.where(is_silent, y, work), csr_array(derivative)
 
-    return Block(
+    return FitBlock(
         "host",
         tuple(f"{one.row.id}#most" if one.is_bound else one.row.id for one in used),
         tuple(one.row.source for one in used),
@@ -58,7 +58,7 @@ def host_block(rows: tuple[Observation, ...], catalog: Catalog) -> Block:
     )
 
 
-def cache_block(rows: tuple[Observation, ...]) -> Block:
+def cache_block(rows: tuple[Observation, ...]) -> FitBlock:
     """Position of a page cache between never hitting and never evicting, by access pattern.
 
     Raises
@@ -76,7 +76,7 @@ def cache_block(rows: tuple[Observation, ...]) -> Block:
         )
     names = tuple(f"cache-position:{access}" for access in CACHE_ROWS)
     which = np.array([[access == name.split(":")[1] for name in names] for access, _ in shown], dtype=float)
-    return Block(
+    return FitBlock(
         "cache",
         tuple(row.id for _, row in shown),
         tuple(row.source for _, row in shown),
@@ -87,7 +87,7 @@ def cache_block(rows: tuple[Observation, ...]) -> Block:
     )
 
 
-def epochs_block(recipe: Recipe) -> Block:
+def epochs_block(recipe: Recipe) -> FitBlock:
     """Epochs of one recipe: flat, then growing; a lone point is taken as it is."""
     points = recipe_points(recipe)
     batch, epochs = np.array(points).T
@@ -100,7 +100,7 @@ def epochs_block(recipe: Recipe) -> Block:
         slopes = np.stack([np.ones_like(batch), -growth * share, share * ratio * growth], axis=1)
         return np.log(base * (1 + grown)), csr_array(slopes)
 
-    return Block(
+    return FitBlock(
         "epochs",
         tuple(f"{recipe.id}@{point.global_batch:g}#{i}" for i, point in enumerate(recipe.points)),
         tuple(point.source for point in recipe.points),
@@ -111,7 +111,7 @@ def epochs_block(recipe: Recipe) -> Block:
     )
 
 
-def run_block(rows: tuple[Observation, ...], catalog: Catalog) -> Block:
+def run_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
     """Start-up and evaluations of the public runs, from their times, epochs and rates."""
     runs = public_runs(rows, catalog)
     layout = Layout.of([START_UP, EVALUATIONS, *(_samples_name(one) for one in runs if _samples_name(one))])
@@ -130,7 +130,7 @@ def run_block(rows: tuple[Observation, ...], catalog: Catalog) -> Block:
                 slopes[row, column] = used[row] * (1 + share) / total[row]
         return np.log(total), csr_array(slopes)
 
-    return Block(
+    return FitBlock(
         "run",
         tuple(one.row.id for one in runs),
         tuple(one.row.source for one in runs),

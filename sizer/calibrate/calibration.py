@@ -43,7 +43,7 @@ from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.step import TERM_NAMES, StepTerms
 
 if TYPE_CHECKING:
-    from sizer.calibrate.cases import Case
+    from sizer.calibrate.cases import RateCase
     from sizer.calibrate.joint import JointFit
 
 
@@ -258,7 +258,7 @@ class Calibration:
         scatter = np.array(self.scatter_log_sd.get(kind, 0.0))
         return StepTerms(values, adds @ among @ adds.T + np.diag(outside), scatter, effects=tuple(found))
 
-    def notes_on(self, case: "Case") -> tuple[str, ...]:
+    def notes_on(self, case: "RateCase") -> tuple[str, ...]:
         """Where a run lies beyond what was measured; empty where the prediction interpolates."""
         known = self._notes(case.levels, case.stack, case.dnn, case.gpu, is_custom=False)
         n_gpus, batch = case.n_gpus_per_server * case.n_servers, case.batch_per_gpu
@@ -443,7 +443,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> "tupl
     return found, fit
 
 
-def _most_gpus(cases: "tuple[Case, ...]") -> dict[str, int]:
+def _most_gpus(cases: "tuple[RateCase, ...]") -> dict[str, int]:
     most: dict[str, int] = {}
     for case in cases:
         if case.levels.task == "training":
@@ -451,7 +451,7 @@ def _most_gpus(cases: "tuple[Case, ...]") -> dict[str, int]:
     return most
 
 
-def _batches(cases: "tuple[Case, ...]") -> dict[str, tuple[float, float]]:
+def _batches(cases: "tuple[RateCase, ...]") -> dict[str, tuple[float, float]]:
     found: dict[str, list[float]] = {}
     for case in cases:
         if case.row.batch_per_gpu is not None:

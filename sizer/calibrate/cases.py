@@ -82,7 +82,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Case:
+class RateCase:
     """One rate, ready for the performance functions."""
 
     row: Observation
@@ -98,7 +98,7 @@ class Case:
     notes: tuple[str, ...] = ()  # what was taken for a name that the catalogue does not have
 
 
-def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case | None, str]:
+def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[RateCase | None, str]:
     """Case of a rate, or None and the reason why it is none.
 
     Parameters
@@ -147,7 +147,7 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case 
         year=release_year(stack),
         is_real=row.task == "training" and row.data == "real",
     )
-    case = Case(
+    case = RateCase(
         row=row,
         levels=levels,
         stack=stack,
@@ -164,14 +164,14 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[Case 
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _Placement:
     gpus: int
     servers: int
     inter_link: str
     nic_bytes_per_s: float
 
 
-def _layout(row: Observation, for_fit: bool) -> tuple[_Layout | None, str]:
+def _layout(row: Observation, for_fit: bool) -> tuple[_Placement | None, str]:
     """Servers, GPUs and the link between servers, with a note on what was taken for granted; or None and why."""
     servers, note = row.servers, ""
     if servers is None and row.gpus and not row.inter_link and row.gpus <= _ONE_SERVER_GPUS and not for_fit:
@@ -182,7 +182,7 @@ def _layout(row: Observation, for_fit: bool) -> tuple[_Layout | None, str]:
         return None, f"{row.gpus} GPUs do not spread evenly over {servers} servers"
     if servers == 1:
         # Not read on one server; the arguments still need a rate.
-        return _Layout(row.gpus, 1, "", links.link_bytes_per_s("edr")), note
+        return _Placement(row.gpus, 1, "", links.link_bytes_per_s("edr")), note
     if row.inter_link and not is_known_link(row.inter_link):
         return None, f"link {shown(row.inter_link)} between the servers is not known"
     if not row.inter_link and for_fit:
@@ -191,7 +191,7 @@ def _layout(row: Observation, for_fit: bool) -> tuple[_Layout | None, str]:
         note = f"link between the servers not stated: {_USUAL_INTER_LINK} is taken"
     inter_link = row.inter_link or _USUAL_INTER_LINK
     rate = observed_link_bytes_per_s(inter_link) * (row.nics_per_server or 1)
-    return _Layout(row.gpus, servers, inter_link, rate), note
+    return _Placement(row.gpus, servers, inter_link, rate), note
 
 
 def generation(gpu: Gpu) -> str:
@@ -212,7 +212,7 @@ class CaseArrays:
     arguments: dict[str, Any]
 
     @classmethod
-    def of(cls, cases: list[Case]) -> "CaseArrays":
+    def of(cls, cases: list[RateCase]) -> "CaseArrays":
         """Columns of cases that all have one task."""
         task = cases[0].levels.task
 

@@ -23,7 +23,7 @@ MAD_TO_SD = 1.4826
 
 
 @dataclass(frozen=True)
-class Block:
+class FitBlock:
     """Rows of one kind, the parameters that they hang on, and how these predict them."""
 
     kind: str  # name under which the scatter is kept
@@ -35,7 +35,7 @@ class Block:
     sigma: Floats | None = None  # scatter of each row; None: estimated from the residuals of the kind
 
 
-class Design:
+class DesignMatrix:
     """Which parameters each row's terms add up, as a sparse matrix, and the chain rule through it."""
 
     def __init__(self, effects: Sequence[Sequence[tuple[int, str, float]]], n_terms: int) -> None:
@@ -67,7 +67,7 @@ class Design:
 class JointModel:
     """All blocks as one model of one parameter vector."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[FitBlock]) -> None:
         self.blocks = tuple(block for block in blocks if len(block.ids))
         self.layout = Layout.of(name for block in self.blocks for name in block.names)
         self._columns = [np.array([self.layout.index[name] for name in block.names]) for block in self.blocks]
@@ -123,7 +123,7 @@ class JointFit:
         return self.errors(values, out), row_variance(m, m.measured, self.sigma, m.layout.sd, values, out)
 
 
-def fit_joint(blocks: Sequence[Block]) -> JointFit:
+def fit_joint(blocks: Sequence[FitBlock]) -> JointFit:
     """Fit all blocks at once.
 
     Raises

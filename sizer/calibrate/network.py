@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sizer.base.arrays import Floats
 from sizer.base.faults import shown
 from sizer.calibrate.cases import INTRA_LINKS, is_known_link, link_level, observed_link_bytes_per_s
-from sizer.calibrate.joint import Block, Design
+from sizer.calibrate.joint import DesignMatrix, FitBlock
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import Effect
 from sizer.calibrate.rules import left_out_reason
@@ -119,16 +119,16 @@ def usable_all_reduces(rows: tuple[Observation, ...]) -> tuple[tuple[AllReduce, 
     return tuple(found), left_out
 
 
-def network_block(measured: tuple[AllReduce, ...]) -> Block:
+def network_block(measured: tuple[AllReduce, ...]) -> FitBlock:
     """Logarithm of every printed bandwidth or time."""
-    design = Design([one.effects() for one in measured], len(TERM_NAMES))
+    design = DesignMatrix([one.effects() for one in measured], len(TERM_NAMES))
 
     def predict(parameters: Floats) -> tuple[Floats, csr_array]:
         found = [one.log_prediction(row) for one, row in zip(measured, design.terms(parameters), strict=True)]
         values, slopes = zip(*found, strict=True)
         return np.array(values), design.jacobian(np.array(slopes))
 
-    return Block(
+    return FitBlock(
         "network",
         tuple(one.row.id for one in measured),
         tuple(one.row.source for one in measured),

@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.estimate import Estimate, Spread
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.cases import Case, CaseArrays, resolve
+from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.free_wording.suggest import with_ids
 from sizer.calibrate.hosts import IMAGENET_BYTES, host_cores, loader_of, matching_rate
 from sizer.calibrate.network import resolve_all_reduce
@@ -73,11 +73,11 @@ def predict(
 
 
 def predict_all(
-    rows: tuple[Observation, ...], catalog: Catalog, calibration: Calibration, beside: tuple[Observation, ...] = ()
+    rows: tuple[Observation, ...], catalog: Catalog, calibration: Calibration, same_runs: tuple[Observation, ...] = ()
 ) -> list[Prediction]:
-    """:func:`predict` of every row; ``beside``: rows of the same runs, by default the rows themselves."""
+    """:func:`predict` of every row; ``same_runs``: where other numbers of a run are, by default the rows themselves."""
     rows = with_ids(rows, catalog)
-    known = with_ids(beside, catalog) or rows
+    known = with_ids(same_runs, catalog) or rows
     context = _Context(
         catalog,
         calibration,
@@ -108,7 +108,7 @@ def _predict(row: Observation, context: _Context) -> Prediction:
     return Prediction.none(f"not modelled: {row.quantity}") if function is None else function(row, context)
 
 
-def _terms(case: Case, context: _Context) -> StepTerms:
+def _terms(case: RateCase, context: _Context) -> StepTerms:
     terms = context.calibration.terms_of(case.levels)
     if not case.is_other_board:
         return terms
@@ -117,7 +117,7 @@ def _terms(case: Case, context: _Context) -> StepTerms:
     return replace(terms, scatter_log_sd=wider)
 
 
-def _step_rate(case: Case, terms: StepTerms) -> StepRate:
+def _step_rate(case: RateCase, terms: StepTerms) -> StepRate:
     return CaseArrays.of([case]).rate(
         StepTerms(terms.values[None], terms.covariance[None], terms.scatter_log_sd[None], terms.between_log_sd)
     )
@@ -149,7 +149,7 @@ def _status(row: Observation, context: _Context) -> str:
     return f"left out of the fit: {left_out}" if left_out else PREDICTED
 
 
-def _limited_by_host(case: Case, rate: Estimate, context: _Context) -> Estimate:
+def _limited_by_host(case: RateCase, rate: Estimate, context: _Context) -> Estimate:
     """The smaller of the GPUs' rate and what the host can decode, where its cores are known and data are real."""
     row = case.row
     cores = host_cores(row, context.catalog)

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sizer.base.arrays import Floats
-from sizer.calibrate.cases import Case, CaseArrays, resolve
-from sizer.calibrate.joint import Block, Design
+from sizer.calibrate.cases import CaseArrays, RateCase, resolve
+from sizer.calibrate.joint import DesignMatrix, FitBlock
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import active_effects
 from sizer.calibrate.rules import stated_of, stated_rows
@@ -20,7 +20,7 @@ def is_rate(row: Observation) -> bool:
     return row.quantity == "samples_per_s" and row.task in RATE_TASKS
 
 
-def usable_cases(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[tuple[Case, ...], dict[str, str]]:
+def usable_cases(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[tuple[RateCase, ...], dict[str, str]]:
     """Cases that the fit uses, training first, and the reason for every rate that it leaves out."""
     cases, left_out = [], {}
     for row in (*rows, *stated_rows(rows)):
@@ -34,7 +34,7 @@ def usable_cases(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[tuple
     return tuple(cases), left_out
 
 
-def rate_blocks(cases: tuple[Case, ...]) -> tuple[Block, ...]:
+def rate_blocks(cases: tuple[RateCase, ...]) -> tuple[FitBlock, ...]:
     """One block a task."""
     return tuple(
         _block(task, tuple(case for case in cases if case.levels.task == task))
@@ -43,14 +43,14 @@ def rate_blocks(cases: tuple[Case, ...]) -> tuple[Block, ...]:
     )
 
 
-def _block(task: str, cases: tuple[Case, ...]) -> Block:
+def _block(task: str, cases: tuple[RateCase, ...]) -> FitBlock:
     """Logarithm of the rate of every case, with its derivatives by the parameters.
 
     A rate that a source states only as a share of another one is fitted as that share: it tells how a run scales, and
     must not pull at the rate that is printed.
     """
     n, k = len(cases), len(TERM_NAMES)
-    design = Design([active_effects(case.levels, case.row.gpus or 1) for case in cases], k)
+    design = DesignMatrix([active_effects(case.levels, case.row.gpus or 1) for case in cases], k)
     arrays = CaseArrays.of(list(cases))
     place = {case.row.id: i for i, case in enumerate(cases)}
     entries = [(i, i, 1.0) for i in range(n)]
@@ -65,7 +65,7 @@ def _block(task: str, cases: tuple[Case, ...]) -> Block:
             slopes[:, term] = slope
         return relative @ np.log(rate.total.value), csr_array(relative @ design.jacobian(slopes))
 
-    return Block(
+    return FitBlock(
         task,
         tuple(case.row.id for case in cases),
         tuple(case.row.source for case in cases),

@@ -7,7 +7,7 @@ from sizer.calibrate.observations import Observation
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Exclusion:
     """Rows that the fit of rates leaves out. Empty fields match anything; ``ids`` are shell patterns."""
 
     reason: str
@@ -32,24 +32,24 @@ class LeftOut:
         )
 
 
-LEFT_OUT: tuple[LeftOut, ...] = (
-    LeftOut("no GPU took part", n_gpus=0),
-    LeftOut("GPU is not in the catalogue", gpus=("", "p40", "m40"), ids=("p40-*", "m40-*", "v100blog-*")),
-    LeftOut("8-bit integers: the catalogue has no peak for them", precisions=("int8",)),
-    LeftOut(
+EXCLUSIONS: tuple[Exclusion, ...] = (
+    Exclusion("no GPU took part", n_gpus=0),
+    Exclusion("GPU is not in the catalogue", gpus=("", "p40", "m40"), ids=("p40-*", "m40-*", "v100blog-*")),
+    Exclusion("8-bit integers: the catalogue has no peak for them", precisions=("int8",)),
+    Exclusion(
         "emulated compute: waiting times of a storage benchmark, not a training", software_has="(emulated compute)"
     ),
-    LeftOut("recommender: embedding look-ups, not arithmetic, set the rate", dnns=("ncf",)),
-    LeftOut(
+    Exclusion("recommender: embedding look-ups, not arithmetic, set the rate", dnns=("ncf",)),
+    Exclusion(
         "8 GPUs reach 3.7 to 7.6 times one GPU for a reason that is not the hardware; one-GPU rows are used",
         sources=("lambda-tf",),
         n_gpus=8,
     ),
-    LeftOut(
+    Exclusion(
         "parameter server: another exchange scheme", ids=("hvd2017-*-tf_ps", "hvd2017-*-tf_ps_cpu", "vil-1node-ps")
     ),
-    LeftOut("all-reduce on the CPU: another exchange scheme", ids=("hvd2017-*-tcp_cpu", "hvd2017-*-rdma_cpu")),
-    LeftOut(
+    Exclusion("all-reduce on the CPU: another exchange scheme", ids=("hvd2017-*-tcp_cpu", "hvd2017-*-rdma_cpu")),
+    Exclusion(
         "bound by the host's CPU: says something about the loader, not the GPU",
         ids=(
             "dlperf-mxnet-amp-b256-1n4g",
@@ -69,21 +69,21 @@ LEFT_OUT: tuple[LeftOut, ...] = (
             "rs-isilon-alexnet-1node",
         ),
     ),
-    LeftOut("bound by the local drives, says nothing about GPUs", ids=("weka2018-googlenet-nvme-8g",)),
-    LeftOut(
+    Exclusion("bound by the local drives, says nothing about GPUs", ids=("weka2018-googlenet-nvme-8g",)),
+    Exclusion(
         "no other laboratory came near it: 1,270 images/s here, 786 and 1,199 elsewhere",
         ids=("dle-tf2006-rn50-train-fp16-xla-*", "dle837-*"),
     ),
-    LeftOut(
+    Exclusion(
         "half precision exactly as fast as single precision at every batch: the symbol was not cast",
         ids=("mxnet12-v100-infer-inception-bn-fp16-*",),
     ),
-    LeftOut(
+    Exclusion(
         "up to 2.46 times the GPU's peak with 16 layers, where Winograd's algorithm saves 2.25 times at most: the "
         "column reads VGG, and another depth was run",
         ids=("mxnet09-p100-infer-vgg16-*",),
     ),
-    LeftOut("progressive image sizes: not comparable per image", ids=("dawn-fastai-*", "dawn-huawei-*")),
+    Exclusion("progressive image sizes: not comparable per image", ids=("dawn-fastai-*", "dawn-huawei-*")),
 )
 
 
@@ -204,7 +204,7 @@ USUAL_INTRA_LINK = {"sxm2": {"v100": "nvlink2", "p100": "nvlink1"}, "sxm3": {"v1
 
 def left_out_reason(row: Observation) -> str:
     """Reason why the fit of rates leaves a row out; empty where it belongs."""
-    return next((rule.reason for rule in LEFT_OUT if rule.covers(row)), "")
+    return next((rule.reason for rule in EXCLUSIONS if rule.covers(row)), "")
 
 
 def precision_of(row: Observation) -> str:

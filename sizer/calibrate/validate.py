@@ -10,7 +10,7 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration, stored_calibration
-from sizer.calibrate.left_out import LeftOut, load_left_out
+from sizer.calibrate.cross_validation import CrossValidation, load_cross_validation
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
 from sizer.calibrate.predict import CALIBRATED, predict_all
 from sizer.calibrate.rates import is_rate
@@ -22,7 +22,7 @@ _NAME_CHARACTERS = 90
 
 @dataclass(frozen=True)
 class ValidatedRow:
-    """One published number beside what the model says."""
+    """One published number and the prediction for it."""
 
     id: str
     task: str
@@ -51,8 +51,8 @@ class ValidatedRow:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One of the figures that the calibration must reach."""
+class AccuracyTarget:
+    """One measure of accuracy and the range that the calibration must reach."""
 
     name: str
     value: float  # a fraction
@@ -95,7 +95,7 @@ class ValidationReport:
     total: Summary
     # Only for the built-in observations: the same rows predicted by fits that had not seen their source.
     unseen: tuple[ValidatedRow, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[AccuracyTarget, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -130,19 +130,19 @@ class ValidationReport:
             lines += ["", "predicted by fits that had not seen the source", head]
             lines += [*(_line(summary, width) for summary in groups), _line(summarise("all", list(self.unseen)), width)]
         if self.figures:
-            lines += ["", f"{'what the calibration must reach':{width}} {'rows':>5} {'measured':>9} {'asked':>12}"]
+            lines += ["", f"{'accuracy targets':{width}} {'rows':>5} {'measured':>9} {'target':>12}"]
             lines += [_figure_line(figure, width) for figure in self.figures]
         return "\n".join(lines)
 
 
 def validate(
-    rows: tuple[Observation, ...], catalog: Catalog, calibration: Calibration, left_out: LeftOut | None = None
+    rows: tuple[Observation, ...], catalog: Catalog, calibration: Calibration, checks: CrossValidation | None = None
 ) -> ValidationReport:
     """Predict every observation and summarise the errors.
 
     Summaries count rows that the model is meant to describe: those that it is calibrated on and those that it predicts.
-    Rows left out of the fit for a reason keep their prediction in the table, beside that reason. With ``left_out``,
-    the same rows stand there once more, predicted without their source, and the figures that must be reached.
+    Rows that the fit excludes keep their prediction in the table, with the reason. With ``checks``, the report also
+    holds the same rows predicted without their source, and the accuracy targets.
     """
     validated = []
     for row, prediction in zip(rows, predict_all(rows, catalog, calibration), strict=True):
@@ -151,7 +151,7 @@ def validate(
         validated.append(
             ValidatedRow(row.id, row.task, row.quantity, row.source, row.value, value, low, high, status, notes)
         )
-    unseen = () if left_out is None else _unseen(validated, left_out)
+    unseen = () if checks is None else _unseen(validated, checks)
     return ValidationReport(
         tuple(validated),
         _grouped(validated, lambda row: row.task),
@@ -160,7 +160,7 @@ def validate(
         _grouped(validated, lambda row: row.status, only_meant=False),
         summarise("all", validated),
         unseen,
-        () if left_out is None else _figures(rows, validated, unseen, left_out),
+        () if checks is None else _figures(rows, validated, unseen, checks),
     )
 
 
@@ -175,14 +175,14 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
     rows, calibration = load_observations(), stored_calibration()
     if observations_digest(rows) != calibration.digest:
         raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
-    return validate(rows, catalog, calibration, load_left_out(calibration))
+    return validate(rows, catalog, calibration, load_cross_validation(calibration))
 
 
-def _unseen(rows: list[ValidatedRow], left_out: LeftOut) -> tuple[ValidatedRow, ...]:
+def _unseen(rows: list[ValidatedRow], checks: CrossValidation) -> tuple[ValidatedRow, ...]:
     """The rows that count in summaries, as predicted without their source."""
     found = []
     for row in rows:
-        triple = left_out.by_source.get(row.id)
+        triple = checks.by_source.get(row.id)
         if triple is not None and is_meant(row):
             value, low, high = triple
             found.append(replace(row, predicted=value, low=low, high=high, status="predicted without its source"))
@@ -190,9 +190,9 @@ def _unseen(rows: list[ValidatedRow], left_out: LeftOut) -> tuple[ValidatedRow, 
 
 
 def _figures(
-    rows: tuple[Observation, ...], seen: list[ValidatedRow], unseen: tuple[ValidatedRow, ...], left_out: LeftOut
-) -> tuple[Figure, ...]:
-    """The figures that the calibration must reach."""
+    rows: tuple[Observation, ...], seen: list[ValidatedRow], unseen: tuple[ValidatedRow, ...], checks: CrossValidation
+) -> tuple[AccuracyTarget, ...]:
+    """Accuracy of the calibration compared with its targets."""
     named = {row.id for row in rows if is_rate(row) and row.dnn and row.gpu and precision_of(row)}
     rates = [row for row in seen if row.id in named]
     fitted = [abs(row.log_error) for row in rates if row.log_error is not None and row.status == CALIBRATED]
@@ -201,7 +201,7 @@ def _figures(
     errors = [abs(row.log_error) for row in strangers if row.log_error is not None]
     inside = [bool(row.is_covered) for row in strangers]
     times = [abs(row.log_error) for row in seen if row.quantity == "time_to_train_s" and row.log_error is not None]
-    series, larger = (np.abs(list(found.values())) for found in (left_out.by_series, left_out.scale_out))
+    series, larger = (np.abs(list(found.values())) for found in (checks.by_series, checks.scale_out))
     predicted = [row.predicted is not None for row in rates]
     return (
         _figure("rates predicted, of those with DNN, GPU and precision", np.mean, predicted, 0.95, 1.0),
@@ -217,19 +217,19 @@ def _figures(
 
 def _figure(
     name: str, statistic: Callable[[Any], Any], values: Sequence[float] | Floats, low: float, high: float
-) -> Figure:
+) -> AccuracyTarget:
     if not len(values):
         raise CalibrationError(f"{name}: no row of the observations shows it")
-    return Figure(name, float(statistic(values)), low, high, len(values))
+    return AccuracyTarget(name, float(statistic(values)), low, high, len(values))
 
 
 def _p90(values: Any) -> float:
     return float(np.quantile(values, 0.9))
 
 
-def _figure_line(figure: Figure, width: int) -> str:
+def _figure_line(figure: AccuracyTarget, width: int) -> str:
     asked = f"{figure.low:.0%} to {figure.high:.0%}" if figure.low > 0 else f"at most {figure.high:.0%}"
-    reached = "" if figure.is_reached else "  NOT REACHED"
+    reached = "" if figure.is_reached else "  MISSED"
     return f"{figure.name:{width}} {figure.rows:5d} {figure.value:9.1%} {asked:>12}{reached}"
 
 

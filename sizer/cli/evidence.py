@@ -60,13 +60,13 @@ def calibrate_command(as_json: AsJson = False) -> None:
     from sizer.base.errors import CalibrationError
     from sizer.calibrate.calibration import calibrate_with_fit, load_calibration, save_calibration
     from sizer.calibrate.changes import what_moved
-    from sizer.calibrate.left_out import leave_out, save_left_out
+    from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
     from sizer.calibrate.observations import load_observations
     from sizer.catalog.loader import load_catalog
 
     catalog, rows = load_catalog(), load_observations()
     calibration, fit = calibrate_with_fit(catalog, rows)
-    checks = leave_out(fit, calibration, rows, catalog)
+    checks = cross_validate(fit, calibration, rows, catalog)
     try:
         before = load_calibration()
     except CalibrationError as error:
@@ -74,7 +74,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
         before = None
     moved = None if before is None else what_moved(before, calibration, rows, catalog)
     path = save_calibration(calibration)
-    save_left_out(checks)
+    save_cross_validation(checks)
     if as_json:
         fitted = {"digest": calibration.digest, "rows": len(fit.model.ids), "effects": len(calibration.names)}
         more = {"left_out": calibration.left_out, "unseen_sources": calibration.unseen_sources}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.calibrate.left_out import load_left_out
+from sizer.calibrate.cross_validation import load_cross_validation
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.predict import CALIBRATED, PREDICTED
 from sizer.calibrate.validate import ValidatedRow, ValidationReport, built_in_report
@@ -135,7 +135,7 @@ def built_in_evidence(catalog: Catalog) -> Evidence:
     """
     report = built_in_report(catalog)
     runs = {run.id: run for run in load_observations()}
-    left_out = load_left_out(stored_calibration()).by_source
+    left_out = load_cross_validation(stored_calibration()).by_source
     if set(runs) != {row.id for row in report.rows}:
         raise CalibrationError("the report is not about the observations that are read; run 'sizer calibrate'")
     return Evidence(report, published(report.rows, runs, left_out, catalog))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, significant
-from sizer.calibrate.validate import Figure, ValidatedRow
+from sizer.calibrate.validate import AccuracyTarget, ValidatedRow
 from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
 from sizer.evidence.parity import source_title
@@ -18,7 +18,7 @@ _WORST_GROUPS = 6
 _MOST_LINES = 60
 
 
-def figures_table(figures: Sequence[Figure]) -> Table | None:
+def figures_table(figures: Sequence[AccuracyTarget]) -> Table | None:
     """What the calibration must reach, and whether it does; None where nothing is asked."""
     if not figures:
         return None
@@ -44,7 +44,7 @@ def figures_table(figures: Sequence[Figure]) -> Table | None:
     return Table("figures", "Figures that the calibration must reach", heads, tuple(rows))
 
 
-def _asked(figure: Figure) -> str:
+def _asked(figure: AccuracyTarget) -> str:
     if figure.low <= 0:
         return f"at most {facts.share_text(figure.high)}"
     if figure.high >= 1:

@@ -147,7 +147,7 @@ def test_validate_without_files_says_what_is_reached() -> None:
     done = run("validate")
     assert done.returncode == 0, done.stderr
     assert "predicted by fits that had not seen the source" in done.stdout
-    assert "NOT REACHED" not in done.stdout
+    assert "MISSED" not in done.stdout
     found = json.loads(run("validate", "--json").stdout)
     assert {"id", "task", "quantity", "published", "predicted", "low", "high", "status"} <= set(found["rows"][0])
     assert all(figure["is_reached"] for figure in found["summary"]["figures"])

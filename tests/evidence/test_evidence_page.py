@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.estimate import Z90
-from sizer.calibrate.validate import Figure, ValidatedRow, ValidationReport, summarise
+from sizer.calibrate.validate import AccuracyTarget, ValidatedRow, ValidationReport, summarise
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.evidence import charts as evidence_charts
 from sizer.evidence import rows as facts
@@ -44,7 +44,7 @@ def row(published: float, predicted: float | None, *, spread: float = 1.2, **mor
 
 
 def report(
-    rows: list[ValidatedRow], unseen: tuple[ValidatedRow, ...] = (), figures: tuple[Figure, ...] = ()
+    rows: list[ValidatedRow], unseen: tuple[ValidatedRow, ...] = (), figures: tuple[AccuracyTarget, ...] = ()
 ) -> ValidationReport:
     """What ``validate`` gives; the page makes its groups from the rows."""
     return ValidationReport(tuple(rows), (), (), (), (), summarise("all", rows), unseen, figures)
@@ -112,8 +112,12 @@ def test_the_counts_of_the_page_are_those_of_the_rows():
         assert sum(int(line[1]) for line in table[:-1]) == 10
         assert sum(int(line[2]) for line in table[:-1]) == 7
     assert {line[0]: line[1] for line in by_task[:-1]} == {
-        "Training": "6", "Inference": "1", "Accuracy": "1", "Host decode": "1", "Storage": "1",
-    }  # fmt: skip
+        "Training": "6",
+        "Inference": "1",
+        "Accuracy": "1",
+        "Host decode": "1",
+        "Storage": "1",
+    }
     assert cells(page.reasons) == [
         ["Not predicted"],
         ["Not modelled: share of time stalled", "1"],
@@ -140,7 +144,7 @@ def test_statistics_are_those_that_validate_prints():
 def test_the_findings_name_both_errors_and_both_coverages():
     rows = [row(1000 * n, 1010 * n) for n in range(1, 21)]
     unseen = tuple(row(1000 * n, 1200 * n, spread=1.1) for n in range(1, 21))
-    figures = (Figure("median", 0.01, 0, 0.02, 20), Figure("coverage", 0.0, 0.85, 0.95, 20))
+    figures = (AccuracyTarget("median", 0.01, 0, 0.02, 20), AccuracyTarget("coverage", 0.0, 0.85, 0.95, 20))
     text = " ".join(findings(report(rows, unseen, figures))).replace("\u202f", " ").replace("\u00a0", " ")
     # ln 1.01 = 1.0 %, ln 1.2 = 18 %; 1.2 lies beyond 1.1 in every row
     assert "predicts 20 of 20 published numbers" in text
@@ -156,8 +160,10 @@ def test_the_findings_name_both_errors_and_both_coverages():
 
 def test_figures_say_what_was_asked_and_whether_it_is_reached():
     figures = (
-        Figure("a", 0.1514, 0, 0.15, 5), Figure("b", 0.6, 0.7, 1, 5), Figure("c", 0.91, 0.87, 0.97, 5),
-    )  # fmt: skip
+        AccuracyTarget("a", 0.1514, 0, 0.15, 5),
+        AccuracyTarget("b", 0.6, 0.7, 1, 5),
+        AccuracyTarget("c", 0.91, 0.87, 0.97, 5),
+    )
     table = cells(evidence_page(report(mixed(), (), figures), SOURCES).figures)
     assert [line[1] for line in table] == ["at most 15 %", "at least 70 %", "87 % to 97 %"]
     assert [line[-1] for line in table] == ["not reached", "not reached", "reached"]
@@ -168,17 +174,33 @@ def test_the_worst_row_leads_and_is_named_with_what_is_wrong():
     page = evidence_page(report(mixed()), SOURCES)
     worst = next(table for table in page.worst if table.id == "worst-rows")
     assert len(worst.rows) == 7
-    assert cells(worst)[0] == ["far", "Training: rate", "4 000 samples/s", "8 800 samples/s", "2.2 times too high",
-                               "outside"]  # fmt: skip
+    assert cells(worst)[0] == [
+        "far",
+        "Training: rate",
+        "4 000 samples/s",
+        "8 800 samples/s",
+        "2.2 times too high",
+        "outside",
+    ]
     assert "1 prediction is off by more than a factor of two." in " ".join(page.weaknesses).replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize(
     ("predicted", "text"),
-    [(1120, "+12 %"), (880, "−12 %"), (1000, "0 %"), (1000.2, "0 %"), (3400, "3.4 times too high"),
-     (200, "5.0 times too low"), (1e12, "over a million times too high"), (0.0, "not known"), (None, "not known"),
-     (math.nan, "not known"), (math.inf, "not known")],
-)  # fmt: skip
+    [
+        (1120, "+12 %"),
+        (880, "−12 %"),
+        (1000, "0 %"),
+        (1000.2, "0 %"),
+        (3400, "3.4 times too high"),
+        (200, "5.0 times too low"),
+        (1e12, "over a million times too high"),
+        (0.0, "not known"),
+        (None, "not known"),
+        (math.nan, "not known"),
+        (math.inf, "not known"),
+    ],
+)
 def test_an_error_reads_as_people_say_it(predicted, text):
     assert facts.error_text(facts.error(row(1000, predicted))).replace("\u202f", " ") == text
 
@@ -233,9 +255,12 @@ def hostile_rows() -> list[ValidatedRow]:
 def test_text_of_a_file_is_shown_and_never_run():
     rows = hostile_rows()
     page = evidence_html(
-        report(rows, tuple(rows), (Figure(HOSTILE, 0.5, 0, 1, 3),)), SOURCES, title=HOSTILE, subject=HOSTILE,
+        report(rows, tuple(rows), (AccuracyTarget(HOSTILE, 0.5, 0, 1, 3),)),
+        SOURCES,
+        title=HOSTILE,
+        subject=HOSTILE,
         stamp=HOSTILE,
-    )  # fmt: skip
+    )
     found = Page(page)
     assert not {"script", "img", "iframe", "object", "link"} & set(found.tags)
     assert html.escape("<script>alert(1)</script>") in page

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import calibrate, calibrate_with_fit, load_calibration, save_calibration
-from sizer.calibrate.left_out import load_left_out, without_source
+from sizer.calibrate.cross_validation import load_cross_validation, without_source
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path
 from sizer.calibrate.predict import predict, predict_all
 from sizer.calibrate.validate import built_in_report, validate
@@ -210,7 +210,7 @@ def refitted(catalog, rows):
 def test_checks_on_unseen_sources_are_those_of_the_stored_fit(catalog, rows, refitted):
     """Leaves two sources out again: their stored predictions and intervals come from the stored fit."""
     calibration, fit = refitted
-    stored = load_left_out(calibration)
+    stored = load_cross_validation(calibration)
     for source in ("gh-awss-2", "nnabla"):
         again = without_source(source, fit, calibration, rows, catalog)
         assert set(again) == {row.id for row in rows if row.source == source} & set(stored.by_source)

@@ -71,7 +71,7 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=4096)
 def read_wording(text: str) -> Wording:
     """Reading of a wording of any length and content."""
-    return _Reader(_tokens(text)).wording()
+    return _WordingReader(_tokens(text)).wording()
 
 
 def software_line(wording: Wording, framework: str) -> SoftwareLine:
@@ -106,7 +106,7 @@ def _parts(chunk: str) -> list[str]:
 
 
 @dataclass
-class _Reader:
+class _WordingReader:
     """One pass over the tokens. A number belongs to the word before it, if that has none yet."""
 
     tokens: list[str]

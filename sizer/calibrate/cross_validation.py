@@ -8,7 +8,7 @@ import numpy as np
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.cases import Case
+from sizer.calibrate.cases import RateCase
 from sizer.calibrate.joint import JointFit
 from sizer.calibrate.observations import Observation, read_stored, stored_path, write_stored
 from sizer.calibrate.predict import predict_all
@@ -20,7 +20,7 @@ SMALL_GPUS = 8
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class CrossValidation:
     """Predictions of rows that the fit had not seen, by the id of the row."""
 
     digest: str  # of the observations
@@ -29,13 +29,15 @@ class LeftOut:
     scale_out: dict[str, float]  # the same of rates above SMALL_GPUS, those of their series left out
 
 
-def series_of(case: Case) -> tuple[str, ...]:
+def series_of(case: RateCase) -> tuple[str, ...]:
     """What the rows of one series share: they differ in batch and in number of GPUs."""
     e, row = case.levels, case.row
     return (row.source, e.task, row.software, e.dnn, e.precision, e.gpu, row.server, row.loader)
 
 
-def leave_out(fit: JointFit, calibration: Calibration, rows: tuple[Observation, ...], catalog: Catalog) -> LeftOut:
+def cross_validate(
+    fit: JointFit, calibration: Calibration, rows: tuple[Observation, ...], catalog: Catalog
+) -> CrossValidation:
     """Predict every row of every source, series and large cluster without it."""
     by_source: dict[str, tuple[float, float, float]] = {}
     for source in sorted(set(fit.model.sources.tolist())):
@@ -53,7 +55,7 @@ def leave_out(fit: JointFit, calibration: Calibration, rows: tuple[Observation, 
                 # Servers of one kind and clusters of them are one family, whatever their count.
                 families.setdefault((*series_of(case)[:6], case.row.server), []).append(i)
     large = [_large(members, of_rate) for members in families.values()]
-    return LeftOut(
+    return CrossValidation(
         calibration.digest, by_source, _errors(fit, groups.values()), _errors(fit, [one for one in large if one])
     )
 
@@ -74,7 +76,7 @@ def without_source(
     return found
 
 
-def _large(members: list[int], of_rate: list[Case | None]) -> list[int]:
+def _large(members: list[int], of_rate: list[RateCase | None]) -> list[int]:
     """Rows of a family above :data:`SMALL_GPUS`, where it has smaller ones, too."""
     counts = [0 if (case := of_rate[i]) is None else case.n_gpus_per_server * case.n_servers for i in members]
     large = [i for i, count in zip(members, counts, strict=True) if count > SMALL_GPUS]
@@ -91,27 +93,27 @@ def _errors(fit: JointFit, groups: Iterable[list[int]]) -> dict[str, float]:
     return found
 
 
-def left_out_path() -> Path:
-    """Where the shipped checks lie, beside the calibration."""
-    return stored_path().with_name("left-out.json")
+def cross_validation_path() -> Path:
+    """Where the shipped checks are stored."""
+    return stored_path().with_name("cross-validation.json")
 
 
-def save_left_out(left_out: LeftOut, path: Path | None = None) -> Path:
+def save_cross_validation(checks: CrossValidation, path: Path | None = None) -> Path:
     """Write the checks as JSON."""
 
     def short(value: float) -> float:
         return float(f"{value:.6g}")
 
     content = {
-        "digest": left_out.digest,
-        "by_source": {name: [short(v) for v in triple] for name, triple in left_out.by_source.items()},
-        "by_series": {name: short(error) for name, error in left_out.by_series.items()},
-        "scale_out": {name: short(error) for name, error in left_out.scale_out.items()},
+        "digest": checks.digest,
+        "by_source": {name: [short(v) for v in triple] for name, triple in checks.by_source.items()},
+        "by_series": {name: short(error) for name, error in checks.by_series.items()},
+        "scale_out": {name: short(error) for name, error in checks.scale_out.items()},
     }
-    return write_stored(content, path or left_out_path())
+    return write_stored(content, path or cross_validation_path())
 
 
-def load_left_out(calibration: Calibration, path: Path | None = None) -> LeftOut:
+def load_cross_validation(calibration: Calibration, path: Path | None = None) -> CrossValidation:
     """Stored checks of a calibration.
 
     Raises
@@ -119,9 +121,9 @@ def load_left_out(calibration: Calibration, path: Path | None = None) -> LeftOut
     CalibrationError
         If they are missing, damaged or belong to other observations.
     """
-    content = read_stored(path or left_out_path())
+    content = read_stored(path or cross_validation_path())
     try:
-        found = LeftOut(
+        found = CrossValidation(
             content["digest"],
             {name: (one[0], one[1], one[2]) for name, one in content["by_source"].items()},
             dict(content["by_series"]),
