@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,36 +16,22 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import by_count, plain
 from sizer.calibrate.cases import Levels, generation, link_level
-from sizer.calibrate.hosts import DecodeFit, host_rows, stack_scatter
+from sizer.calibrate.extrapolation import DnnLike, known_as, unmeasured
+from sizer.calibrate.hosts import DecodeFit
 from sizer.calibrate.ids import release_year
-from sizer.calibrate.observations import (
-    Observation,
-    load_observations,
-    observations_digest,
-    read_stored,
-    write_stored,
-)
+from sizer.calibrate.observations import read_stored, write_stored
 from sizer.calibrate.parameters import Effect, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
 from sizer.calibrate.runs import (
-    CACHE_ROWS,
     EpochsCurve,
     RunOverhead,
-    cache_positions,
     epochs_curve,
     epochs_names,
     recipe_points,
 )
-from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.step import TERM_NAMES, StepTerms
-
-if TYPE_CHECKING:
-    from sizer.calibrate.cases import RateCase
-    from sizer.calibrate.joint import JointFit
-
 
 STORED_VERSION = 3
 # A combination with fewer rates than these is not offered where a request states no stack: one early run on a new chip
@@ -56,13 +42,6 @@ _LEFT_ALONE = 0.01
 # A page cache that is pinned (or local drives that hold the set) never evicts; nothing is fitted there.
 _PINNED = (1.0, 0.0)
 _NO_CACHE = (0.0, 0.0)
-
-
-class DnnLike(Protocol):
-    """A neural network of the catalogue or of a request."""
-
-    @property
-    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -89,14 +68,15 @@ class Calibration:
     unseen_sources: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @cached_property
-    def _index(self) -> dict[str, int]:
+    def index(self) -> dict[str, int]:
+        """Place of every effect by its name."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def decode(self) -> DecodeFit:
         """The host's work per sample."""
         names = tuple(name for name in self.names if name.startswith("host-") and name != "host-link:all")
-        columns = [self._index[name] for name in names]
+        columns = [self.index[name] for name in names]
         return DecodeFit(names, self.values[columns], self.covariance[np.ix_(columns, columns)], self.host_log_sd)
 
     @property
@@ -108,10 +88,10 @@ class Calibration:
     def epoch_samples_factor(self, dnn_id: str) -> float:
         """Samples of an epoch of the public runs of a DNN over those of the data set. [-]"""
         name = f"epoch-samples:{dnn_id}"
-        return math.exp(self._value(name)) if name in self._index else 1.0
+        return math.exp(self._value(name)) if name in self.index else 1.0
 
     def _value(self, name: str) -> float:
-        return float(self.values[self._index[name]])
+        return float(self.values[self.index[name]])
 
     @property
     def start_up_s(self) -> float:
@@ -209,7 +189,7 @@ class Calibration:
         kind = {"training": "training", "inference": "inference", "validation-inference": "inference"}.get(task)
         if kind is None:
             raise ValueError(f"task must be training or inference, got {task!r}")
-        dnn_id = _known_as(dnn)
+        dnn_id = known_as(dnn)
         family = self.dnn_families.get(dnn_id) or str(getattr(dnn, "family", ""))
         levels = Levels(
             task=kind,
@@ -228,7 +208,7 @@ class Calibration:
             year=release_year(stack),
             is_real=kind == "training",
         )
-        notes = self._notes(levels, stack, dnn, gpu, is_custom=not hasattr(dnn, "id"))
+        notes = unmeasured(self, levels, stack, dnn, gpu, is_custom=not hasattr(dnn, "id"))
         return self.terms_of(levels, notes)
 
     def terms_of(self, levels: Levels, notes: tuple[str, ...] = ()) -> StepTerms:
@@ -243,9 +223,9 @@ class Calibration:
         values, outside = np.zeros(k), np.zeros(k)
         rows, columns, coefficients = [], [], []
         for term, name, coefficient in found:
-            if name in self._index:
+            if name in self.index:
                 rows.append(term)
-                columns.append(self._index[name])
+                columns.append(self.index[name])
                 coefficients.append(coefficient)
             else:
                 prior = prior_of(name)
@@ -257,63 +237,6 @@ class Calibration:
         adds[rows, np.arange(len(columns))] = coefficients
         scatter = np.array(self.scatter_log_sd.get(kind, 0.0))
         return StepTerms(values, adds @ among @ adds.T + np.diag(outside), scatter, effects=tuple(found))
-
-    def notes_on(self, case: "RateCase") -> tuple[str, ...]:
-        """Where a run lies beyond what was measured; empty where the prediction interpolates."""
-        known = self._notes(case.levels, case.stack, case.dnn, case.gpu, is_custom=False)
-        n_gpus, batch = case.n_gpus_per_server * case.n_servers, case.batch_per_gpu
-        return known + self.extrapolations(case.stack, case.dnn, case.levels.precision, case.levels.task, n_gpus, batch)
-
-    def extrapolations(
-        self, stack: Stack, dnn: DnnLike, precision: str, task: str, n_gpus: int, batch_per_gpu: float
-    ) -> tuple[str, ...]:
-        """Where a run lies beyond what was published of its stack and DNN; empty where it interpolates."""
-        notes = []
-        most = self.most_gpus.get(stack.id)
-        if task == "training" and most is not None and n_gpus > most:
-            notes.append(
-                by_count(
-                    most,
-                    f"{stack.name} was published on {most} GPU at most, not {n_gpus}: how it scales is extrapolated",
-                    f"{stack.name} was published on {most} GPUs at most, not {n_gpus}: how it scales is extrapolated",
-                )
-            )
-        dnn_id = _known_as(dnn)
-        batches = self.batches.get(f"{dnn_id}/{precision}/{task}")
-        if batches is not None and not batches[0] <= batch_per_gpu <= batches[1]:
-            notes.append(
-                f"{dnn.name} was published with {plain(batches[0])} to {plain(batches[1])} samples per "
-                f"GPU in {precision} precision, not {plain(batch_per_gpu)}: the rate is extrapolated"
-            )
-        return tuple(notes)
-
-    def _notes(self, levels: Levels, stack: Stack, dnn: DnnLike, gpu: Gpu, is_custom: bool) -> tuple[str, ...]:
-        e, notes = levels, []
-        if f"stack-precision:{e.stack}/{e.precision}" not in self._index:
-            notes.append(
-                f"{stack.name} was not measured in {e.precision} precision: rates are those of its framework's pool"
-            )
-        if is_custom and e.dnn:
-            notes.append(f"{dnn.name} was not measured: it borrows the efficiency of {e.dnn}")
-        elif is_custom:
-            notes.append(f"{dnn.name} was not measured: it borrows the efficiency of the pool of all neural networks")
-        elif f"dnn:{e.dnn}/{e.precision}" not in self._index:
-            notes.append(
-                f"{dnn.name} was not measured in {e.precision} precision: rates are those of its family's pool"
-            )
-        elif f"pair:{e.stack}/{e.dnn}/{e.precision}/{e.task}" not in self._index:
-            notes.append(f"{dnn.name} was not measured with {stack.name} in {e.precision} precision ({e.task})")
-        if f"gpu:{e.gpu}" not in self._index and f"gpu:{gpu.id}" not in self._index:
-            notes.append(f"{gpu.name} was not measured: it takes the efficiency of its generation")
-        is_known = f"stack:{e.stack}" in self._index
-        if (
-            is_known
-            and e.inter_link
-            and f"inter-stack:{e.stack}/{e.precision}" not in self._index
-            and e.task == "training"
-        ):
-            notes.append(f"{stack.name} was measured on one server only: its exchange between servers is the pool's")
-        return tuple(notes)
 
     def decode_terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float, str]:
         """Host work per sample.
@@ -371,93 +294,6 @@ class Calibration:
 
         fit = fit_joint([epochs_block(recipe)])
         return epochs_curve(recipe, [fit.fit.values[fit.model.layout.index[name]] for name in epochs_names(recipe)])
-
-
-def _known_as(dnn: DnnLike) -> str:
-    """Id of the neural network whose measurements speak for this one; empty for none."""
-    return str(getattr(dnn, "like", None) or getattr(dnn, "id", "") or "")
-
-
-def _combination(levels: Levels) -> str:
-    return f"{levels.stack}/{levels.dnn}/{levels.precision}/{levels.task}"
-
-
-def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = None) -> Calibration:
-    """Fit everything to the observations, by default the shipped ones.
-
-    Raises
-    ------
-    CalibrationError
-        If observations cannot be read or a fit does not hold.
-    """
-    return calibrate_with_fit(catalog, load_observations() if observations is None else observations)[0]
-
-
-def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> "tuple[Calibration, JointFit]":
-    """:func:`calibrate`, with the fit itself, from which rows can be left out again."""
-    # Solvers take long to import, and sizing reads this module for the stored result alone.
-    from sizer.calibrate.blocks import cache_block, epochs_block, host_block, run_block
-    from sizer.calibrate.joint import fit_joint
-    from sizer.calibrate.network import network_block, usable_all_reduces
-    from sizer.calibrate.rates import rate_blocks, usable_cases
-    from sizer.calibrate.spread import leave_sources_out
-
-    cases, left_out = usable_cases(rows, catalog)
-    if len(cases) < 2 * len(TERM_NAMES):
-        raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(left_out)} are left out")
-    all_reduces, left_out_too = usable_all_reduces(rows)
-    recipes = [recipe for recipe in catalog.recipes.values() if recipe.points]
-    fit = fit_joint(
-        [
-            *rate_blocks(cases),
-            *([network_block(all_reduces)] if all_reduces else []),
-            host_block(rows, catalog),
-            cache_block(rows),
-            run_block(rows, catalog),
-            *(epochs_block(recipe) for recipe in recipes),
-        ]
-    )
-    names, values = fit.model.layout.names, fit.fit.values
-    residuals = dict(zip(fit.model.ids, fit.fit.residuals.tolist(), strict=True))
-    position = {access: math.exp(values[names.index(f"cache-position:{access}")]) for access in CACHE_ROWS}
-    unseen = leave_sources_out(fit)
-    found = Calibration(
-        digest=observations_digest(rows),
-        names=names,
-        values=values,
-        covariance=fit.fit.covariance,
-        scatter_log_sd=fit.scatter_log_sd,
-        tau2=unseen.tau2,
-        dnn_families={dnn.id: dnn.family for dnn in catalog.dnns.values()},
-        used=frozenset([*(case.row.id for case in cases), *(one.row.id for one in all_reduces)]),
-        rates_of=dict(Counter(_combination(case.levels) for case in cases)),
-        host_used=frozenset(one.row.id for one in host_rows(rows, catalog)),
-        host_log_sd=stack_scatter(rows, catalog, residuals),
-        cache_positions=cache_positions(rows, position),
-        epochs_points={recipe.id: recipe_points(recipe) for recipe in recipes},
-        most_gpus=_most_gpus(cases),
-        batches=_batches(cases),
-        left_out={**left_out, **left_out_too},
-        unseen_sources=unseen.by_task(),
-    )
-    return found, fit
-
-
-def _most_gpus(cases: "tuple[RateCase, ...]") -> dict[str, int]:
-    most: dict[str, int] = {}
-    for case in cases:
-        if case.levels.task == "training":
-            most[case.stack.id] = max(most.get(case.stack.id, 0), case.n_gpus_per_server * case.n_servers)
-    return most
-
-
-def _batches(cases: "tuple[RateCase, ...]") -> dict[str, tuple[float, float]]:
-    found: dict[str, list[float]] = {}
-    for case in cases:
-        if case.row.batch_per_gpu is not None:
-            key = f"{case.dnn.id}/{case.levels.precision}/{case.levels.task}"
-            found.setdefault(key, []).append(case.row.batch_per_gpu)
-    return {key: (min(batches), max(batches)) for key, batches in found.items()}
 
 
 def save_calibration(calibration: Calibration, path: Path | str | None = None) -> Path:

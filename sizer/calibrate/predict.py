@@ -8,6 +8,7 @@ import numpy as np
 from sizer.base.estimate import Estimate, Spread
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
+from sizer.calibrate.extrapolation import notes_on
 from sizer.calibrate.free_wording.suggest import with_ids
 from sizer.calibrate.hosts import IMAGENET_BYTES, host_cores, loader_of, matching_rate
 from sizer.calibrate.network import resolve_all_reduce
@@ -135,7 +136,7 @@ def _rate(row: Observation, context: _Context) -> Prediction:
     estimate = _step_rate(case, terms).total[0]
     spread = Spread.of(estimate.log_sd, terms.scatter_log_sd, terms.between_log_sd)
     estimate = _limited_by_host(case, estimate, context)
-    notes = case.notes + context.calibration.notes_on(case)
+    notes = case.notes + notes_on(context.calibration, case)
     return Prediction(estimate, _status(row, context), notes, spread)
 
 
@@ -330,7 +331,7 @@ def _speedup(row: Observation, context: _Context) -> Prediction:
     within, between = context.calibration.scatter_log_sd["training"], float(terms.between_log_sd)
     sd = math.sqrt(float(slope @ terms.covariance @ slope) + 2 * within**2 + between**2)
     estimate = Estimate.log_normal(rate.total.value[0] / rate.total.value[1], sd)
-    return Prediction(estimate, PREDICTED, case.notes + context.calibration.notes_on(case))
+    return Prediction(estimate, PREDICTED, case.notes + notes_on(context.calibration, case))
 
 
 def _cache_miss(row: Observation, context: _Context) -> Prediction:

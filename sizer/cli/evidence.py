@@ -58,9 +58,10 @@ def validate_command(
 def calibrate_command(as_json: AsJson = False) -> None:
     """Fit the model to the observations again, check it, store both in the catalogue and say what moved."""
     from sizer.base.errors import CalibrationError
-    from sizer.calibrate.calibration import calibrate_with_fit, load_calibration, save_calibration
+    from sizer.calibrate.calibration import load_calibration, save_calibration
     from sizer.calibrate.changes import what_moved
     from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
+    from sizer.calibrate.fitting import calibrate_with_fit
     from sizer.calibrate.observations import load_observations
     from sizer.catalog.loader import load_catalog
 

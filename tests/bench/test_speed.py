@@ -11,7 +11,8 @@ from sizer import SizingRequest, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import price_book
-from sizer.calibrate.calibration import calibrate, load_calibration
+from sizer.calibrate.calibration import load_calibration
+from sizer.calibrate.fitting import calibrate
 from sizer.catalog.model import Catalog
 from sizer.physical.layout import lay_out
 from sizer.physical.platform import Platform

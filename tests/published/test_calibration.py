@@ -8,8 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.calibration import calibrate, calibrate_with_fit, load_calibration, save_calibration
+from sizer.calibrate.calibration import load_calibration, save_calibration
 from sizer.calibrate.cross_validation import load_cross_validation, without_source
+from sizer.calibrate.fitting import calibrate, calibrate_with_fit
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path
 from sizer.calibrate.predict import predict, predict_all
 from sizer.calibrate.validate import built_in_report, validate

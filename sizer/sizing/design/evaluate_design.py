@@ -11,6 +11,7 @@ from sizer.base.quantities import duration, grouped, plain, si
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.extrapolation import extrapolations
 from sizer.catalog.labels import sample_unit, sentence
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
@@ -168,7 +169,8 @@ def _workload_answer(
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
     chance = float(evaluate.probability(run.warm, run.cold, run.need)[0])
-    reach = calibration.extrapolations(
+    reach = extrapolations(
+        calibration,
         work.stack,
         work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn,
         work.request.precision,

@@ -1,0 +1,96 @@
+"""The fit of all effects to the observations, which makes a calibration.
+
+Solvers take long to import; sizing reads the stored result and never imports this module.
+"""
+
+import math
+from collections import Counter
+
+from sizer.base.errors import CalibrationError
+from sizer.calibrate.blocks import cache_block, epochs_block, host_block, run_block
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import Levels, RateCase
+from sizer.calibrate.hosts import host_rows, stack_scatter
+from sizer.calibrate.joint import JointFit, fit_joint
+from sizer.calibrate.network import network_block, usable_all_reduces
+from sizer.calibrate.observations import Observation, load_observations, observations_digest
+from sizer.calibrate.rates import rate_blocks, usable_cases
+from sizer.calibrate.runs import CACHE_ROWS, cache_positions, recipe_points
+from sizer.calibrate.spread import leave_sources_out
+from sizer.catalog.model import Catalog
+from sizer.perf.step import TERM_NAMES
+
+
+def _combination(levels: Levels) -> str:
+    return f"{levels.stack}/{levels.dnn}/{levels.precision}/{levels.task}"
+
+
+def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = None) -> Calibration:
+    """Fit everything to the observations, by default the shipped ones.
+
+    Raises
+    ------
+    CalibrationError
+        If observations cannot be read or a fit does not hold.
+    """
+    return calibrate_with_fit(catalog, load_observations() if observations is None else observations)[0]
+
+
+def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple[Calibration, JointFit]:
+    """:func:`calibrate`, with the fit itself, from which rows can be left out again."""
+    cases, left_out = usable_cases(rows, catalog)
+    if len(cases) < 2 * len(TERM_NAMES):
+        raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(left_out)} are left out")
+    all_reduces, left_out_too = usable_all_reduces(rows)
+    recipes = [recipe for recipe in catalog.recipes.values() if recipe.points]
+    fit = fit_joint(
+        [
+            *rate_blocks(cases),
+            *([network_block(all_reduces)] if all_reduces else []),
+            host_block(rows, catalog),
+            cache_block(rows),
+            run_block(rows, catalog),
+            *(epochs_block(recipe) for recipe in recipes),
+        ]
+    )
+    names, values = fit.model.layout.names, fit.fit.values
+    residuals = dict(zip(fit.model.ids, fit.fit.residuals.tolist(), strict=True))
+    position = {access: math.exp(values[names.index(f"cache-position:{access}")]) for access in CACHE_ROWS}
+    unseen = leave_sources_out(fit)
+    found = Calibration(
+        digest=observations_digest(rows),
+        names=names,
+        values=values,
+        covariance=fit.fit.covariance,
+        scatter_log_sd=fit.scatter_log_sd,
+        tau2=unseen.tau2,
+        dnn_families={dnn.id: dnn.family for dnn in catalog.dnns.values()},
+        used=frozenset([*(case.row.id for case in cases), *(one.row.id for one in all_reduces)]),
+        rates_of=dict(Counter(_combination(case.levels) for case in cases)),
+        host_used=frozenset(one.row.id for one in host_rows(rows, catalog)),
+        host_log_sd=stack_scatter(rows, catalog, residuals),
+        cache_positions=cache_positions(rows, position),
+        epochs_points={recipe.id: recipe_points(recipe) for recipe in recipes},
+        most_gpus=_most_gpus(cases),
+        batches=_batches(cases),
+        left_out={**left_out, **left_out_too},
+        unseen_sources=unseen.by_task(),
+    )
+    return found, fit
+
+
+def _most_gpus(cases: tuple[RateCase, ...]) -> dict[str, int]:
+    most: dict[str, int] = {}
+    for case in cases:
+        if case.levels.task == "training":
+            most[case.stack.id] = max(most.get(case.stack.id, 0), case.n_gpus_per_server * case.n_servers)
+    return most
+
+
+def _batches(cases: tuple[RateCase, ...]) -> dict[str, tuple[float, float]]:
+    found: dict[str, list[float]] = {}
+    for case in cases:
+        if case.row.batch_per_gpu is not None:
+            key = f"{case.dnn.id}/{case.levels.precision}/{case.levels.task}"
+            found.setdefault(key, []).append(case.row.batch_per_gpu)
+    return {key: (min(batches), max(batches)) for key, batches in found.items()}
