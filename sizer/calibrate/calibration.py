@@ -31,7 +31,7 @@ from sizer.calibrate.runs import (
     recipe_points,
 )
 from sizer.catalog.schema import Gpu, Recipe, Stack
-from sizer.perf.step import TERM_NAMES, StepTerms
+from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
 STORED_VERSION = 3
 # A combination with fewer rates than these is not offered where a request states no stack: one early run on a new chip

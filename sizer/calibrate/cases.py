@@ -14,7 +14,9 @@ from sizer.catalog import links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack
 from sizer.perf.exchange import gradient_bytes
-from sizer.perf.step import StepRate, StepTerms, inference_samples_per_s, training_samples_per_s
+from sizer.perf.inference_step import inference_samples_per_s
+from sizer.perf.step_terms import StepRate, StepTerms
+from sizer.perf.training_step import training_samples_per_s
 
 # Links between the GPUs of a server.
 INTRA_LINKS = ("nvlink1", "nvlink2", "nvswitch", "pcie3")

@@ -16,7 +16,7 @@ from sizer.calibrate.runs import epochs_names, recipe_points
 from sizer.catalog.schema import Recipe
 from sizer.perf.epochs import epochs_to_target
 from sizer.perf.preprocess import core_seconds_per_sample
-from sizer.perf.step import StepTerms
+from sizer.perf.step_terms import StepTerms
 
 # Key of a quantity -> generator of its numbers. Every quantity has a stream of its own, so that no number depends on
 # what else is drawn, in which order or in which blocks.

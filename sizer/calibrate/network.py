@@ -18,7 +18,8 @@ from sizer.perf.exchange import (
     ring_allreduce_time_s,
     tree_allreduce_time_s,
 )
-from sizer.perf.step import INTER, INTER_HOP_S, INTRA, INTRA_HOP_S, TERM_NAMES
+from sizer.perf.step_terms import INTER, INTRA, TERM_NAMES
+from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
 
 # Below this size latency sets the time of an all-reduce, and tuning constants of the library stand for it.
 MIN_MESSAGE_BYTES = 16e6

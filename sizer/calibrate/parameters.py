@@ -1,7 +1,7 @@
 """Parameters of the joint fit: which effects a combination has, their priors, and the terms that they add up to.
 
-Every term of :data:`sizer.perf.step.TERM_NAMES` is a sum of effects, one parameter each, so that a combination that
-was never measured still has a prediction: the pool it belongs to, with the spread of that pool.
+Every term of :data:`sizer.perf.step_terms.TERM_NAMES` is a sum of effects, one parameter each, so that a combination
+that was never measured still has a prediction: the pool it belongs to, with the spread of that pool.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.units import GIB
 from sizer.calibrate.cases import Levels
-from sizer.perf.step import (
+from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
     HOST_LINK,

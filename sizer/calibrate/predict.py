@@ -20,7 +20,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
 from sizer.perf.preprocess import core_seconds_per_sample, cpu_utilization_fraction, decode_samples_per_s
-from sizer.perf.step import TERM_NAMES, StepRate, StepTerms
+from sizer.perf.step_terms import TERM_NAMES, StepRate, StepTerms
 
 CALIBRATED = "calibrated on"
 PREDICTED = "predicted"

@@ -10,7 +10,7 @@ from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import active_effects
 from sizer.calibrate.rules import stated_of, stated_rows
 from sizer.catalog.model import Catalog
-from sizer.perf.step import TERM_NAMES, StepTerms
+from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
 RATE_TASKS = ("training", "inference")
 

@@ -11,9 +11,21 @@ from sizer.calibrate.cases import peak_flop_per_s
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.explain.inputs import in_unit, number
-from sizer.perf import step
 from sizer.perf.exchange import gradient_bytes
-from sizer.perf.step import StepTerms
+from sizer.perf.step_terms import (
+    EFFICIENCY,
+    FILL,
+    HOST_LINK,
+    INTER,
+    INTRA,
+    LAUNCH,
+    OVERLAP,
+    RUN_AHEAD,
+    SCALE_OUT,
+    STRAGGLER,
+    StepTerms,
+)
+from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
 from sizer.present import words
 from sizer.sizing.design.fixed_design import Model, models
 from sizer.sizing.result import SizingResult
@@ -215,10 +227,10 @@ def _common(model: Model, terms: StepTerms) -> list[Input]:
             in_unit(peak, "FLOP/s"),
             peak_fact,
         ),
-        Input("η, share of the peak that is reached", number(math.exp(v[step.EFFICIENCY])), note=_FITTED),
-        Input("f, samples that it takes to fill the GPU", number(math.exp(v[step.FILL])), note=_FITTED),
-        Input("t launch, part that does not grow with the batch", _seconds(math.exp(v[step.LAUNCH])), note=_FITTED),
-        Input("q, how far launches run ahead", number(1 + math.exp(v[step.RUN_AHEAD])), note=_FITTED),
+        Input("η, share of the peak that is reached", number(math.exp(v[EFFICIENCY])), note=_FITTED),
+        Input("f, samples that it takes to fill the GPU", number(math.exp(v[FILL])), note=_FITTED),
+        Input("t launch, part that does not grow with the batch", _seconds(math.exp(v[LAUNCH])), note=_FITTED),
+        Input("q, how far launches run ahead", number(1 + math.exp(v[RUN_AHEAD])), note=_FITTED),
     ]
 
 
@@ -237,7 +249,7 @@ def _gpu(model: Model) -> StageInputs:
         inputs = [
             *_common(model, terms),
             Input("p, passes", "1", note="forward only"),
-            Input("B host, rate of a link between host and GPUs", _rate(math.exp(v[step.HOST_LINK])), note=_FITTED),
+            Input("B host, rate of a link between host and GPUs", _rate(math.exp(v[HOST_LINK])), note=_FITTED),
             Input(
                 "d, bytes of a decoded sample",
                 in_unit(model.work.dnn.input_bytes.value, "B"),
@@ -251,13 +263,9 @@ def _gpu(model: Model) -> StageInputs:
         *_common(model, terms),
         Input("p, passes", "3", note="forward, and twice that backward"),
         Input("t x, time of the exchange", _seconds(_exchange_s(model)), note="see gradient exchange"),
-        Input(
-            "k, share of the backward pass that hides it", number(1 / (1 + math.exp(-v[step.OVERLAP]))), note=_FITTED
-        ),
-        Input(
-            "w, growth of a step with each doubling inside a server", number(math.exp(v[step.STRAGGLER])), note=_FITTED
-        ),
-        Input("r, growth of a step on two servers against one", number(math.exp(v[step.SCALE_OUT])), note=_FITTED),
+        Input("k, share of the backward pass that hides it", number(1 / (1 + math.exp(-v[OVERLAP]))), note=_FITTED),
+        Input("w, growth of a step with each doubling inside a server", number(math.exp(v[STRAGGLER])), note=_FITTED),
+        Input("r, growth of a step on two servers against one", number(math.exp(v[SCALE_OUT])), note=_FITTED),
     ]
     formula = (
         f"C = m · g · b / ((t GPU + t exposed) · (1 + w · log2 g + 2 · r · (m − 1)/m)), {_STEP}, "
@@ -292,12 +300,12 @@ def _exchange(model: Model) -> StageInputs:
         ),
         Input(
             "B in, rate of a GPU inside the server",
-            _rate(math.exp(v[step.INTRA])),
+            _rate(math.exp(v[INTRA])),
             note="fitted to published exchanges",
         ),
         Input(
             "a in, time of a hop inside",
-            f"{number(1e6 * step.INTRA_HOP_S)}{NARROW_SPACE}µs",
+            f"{number(1e6 * INTRA_HOP_S)}{NARROW_SPACE}µs",
             note="tuning constant of NCCL",
         ),
     ]
@@ -310,12 +318,12 @@ def _exchange(model: Model) -> StageInputs:
             ),
             Input(
                 "u, share of the line rate that is reached",
-                number(math.exp(v[step.INTER])),
+                number(math.exp(v[INTER])),
                 note="fitted to published exchanges",
             ),
             Input(
                 "a out, time of a hop between servers",
-                f"{number(1e6 * step.INTER_HOP_S)}{NARROW_SPACE}µs",
+                f"{number(1e6 * INTER_HOP_S)}{NARROW_SPACE}µs",
                 note="tuning constant of NCCL",
             ),
         ]

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sizer.base.arrays import Floats
+
 
 def require_at_least(limit: float, **arguments: ArrayLike) -> None:
     """Check arguments against a lower limit.
@@ -70,3 +72,8 @@ def require_within(low: float, high: float, **arguments: ArrayLike) -> None:
 
 def _worst(array: np.ndarray[tuple[int, ...], np.dtype[np.float64]], good: ArrayLike) -> str:
     return f"{array[~np.asarray(good)].flat[0]:g}"
+
+
+def float_arrays(*arguments: ArrayLike) -> tuple[Floats, ...]:
+    """The arguments as arrays of floats."""
+    return tuple(np.asarray(argument, dtype=float) for argument in arguments)

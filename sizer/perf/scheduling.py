@@ -2,7 +2,6 @@
 
 import heapq
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats, Ints
 from sizer.perf.arguments import require_at_least
+from sizer.perf.server_pool import FreeGpus, ServerPool
 
 DAY_S = 86_400.0
 WEEK_S = 7 * DAY_S
@@ -47,50 +47,10 @@ def working_times_s(worked_s: ArrayLike, hours_a_day: float, days_a_week: int) -
 
 
 @dataclass(frozen=True)
-class Cluster:
-    """Servers with what the jobs that always run leave of them."""
+class LateStartLimit:
+    """How many late starts of each group of jobs are allowed before the simulation stops."""
 
-    gpus_per_server: int
-    free: Ints  # (servers,) GPUs
-    placed: tuple[tuple[int, ...], ...]  # servers of every job that always runs, in the order given; (): no room
-
-    @property
-    def n_servers(self) -> int:
-        """Servers."""
-        return len(self.free)
-
-    @property
-    def all_placed(self) -> bool:
-        """Whether every job that always runs has its GPUs."""
-        return all(self.placed)
-
-    @classmethod
-    def of(
-        cls, n_servers: int, gpus_per_server: int, gpus: Sequence[int] = (), whole_servers: Sequence[bool] = ()
-    ) -> "Cluster":
-        """Place jobs that always run: the largest first, each where it leaves the fewest GPUs free.
-
-        Best fit of falling sizes is no optimum, but wastes little: it fills servers exactly wherever one size divides
-        the next.
-        """
-        places = _Places([gpus_per_server] * n_servers, gpus_per_server)
-        wholes = [servers_of(g, gpus_per_server, whole) for g, whole in zip(gpus, whole_servers, strict=True)]
-        placed: list[tuple[int, ...]] = [()] * len(gpus)
-        for job in sorted(range(len(gpus)), key=lambda job: (-wholes[job], -gpus[job])):
-            placed[job] = places.take(gpus[job], wholes[job]) or ()
-        return cls(gpus_per_server, np.array(places.free, dtype=np.int64), tuple(placed))
-
-
-def servers_of(gpus: int, gpus_per_server: int, whole_servers: bool) -> int:
-    """Whole servers that a job takes; 0 where it shares one with others."""
-    return -(-gpus // gpus_per_server) if whole_servers or gpus > gpus_per_server else 0
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How many late starts of some groups of jobs are borne before a schedule is given up."""
-
-    latest_s: Floats  # (jobs,) start that is still in time; inf: any
+    latest_s: Floats  # (jobs,) latest start that counts as on time; inf: any
     group: Ints  # (jobs,)
     allowed: tuple[int, ...]  # late starts of each group
 
@@ -128,10 +88,10 @@ def schedule(
     duration_s: ArrayLike,
     gpus: ArrayLike,
     whole_servers: ArrayLike,
-    cluster: Cluster,
+    cluster: ServerPool,
     *,
     backfill: bool = False,
-    patience: "Patience | None" = None,
+    late_starts: LateStartLimit | None = None,
 ) -> Schedule:
     """Start jobs in the order of their arrival, each when all its GPUs are free at once.
 
@@ -146,13 +106,13 @@ def schedule(
         (best fit); beyond, the job takes whole free servers. [-]
     whole_servers : array_like of bool, shape (jobs,)
         Jobs that take whole servers in any case.
-    cluster : Cluster
+    cluster : ServerPool
     backfill : bool
         False: no job starts before one that came earlier. True: a later job may start where it does not push back the
         start that the first in line is sure of (EASY backfill [1]_). Durations are taken to be known, as in the
         paper; estimates that are too long make backfill weaker.
-    patience : Patience, optional
-        When to give up; the jobs that have not started by then never start.
+    late_starts : LateStartLimit, optional
+        When to stop; the jobs that have not started by then never start.
 
     Returns
     -------
@@ -183,11 +143,11 @@ def schedule(
         durations[jobs].tolist(),
         asked[jobs].tolist(),
         whole[jobs].tolist(),
-        _Places(cluster.free.tolist(), fitted),
+        FreeGpus(cluster.free.tolist(), fitted),
     )
-    if patience is not None:
-        queue.latest_s, queue.group = patience.latest_s[jobs].tolist(), patience.group[jobs].tolist()
-        queue.allowed = list(patience.allowed)
+    if late_starts is not None:
+        queue.latest_s, queue.group = late_starts.latest_s[jobs].tolist(), late_starts.group[jobs].tolist()
+        queue.allowed = list(late_starts.allowed)
     if backfill:
         queue.run_backfill()
     else:
@@ -200,55 +160,11 @@ def schedule(
     return Schedule(arrivals, durations, start, tuple(servers), np.array(queue.waiting, float).reshape(-1, 4))
 
 
-class _Places:
-    """Free GPUs of every server, sorted by how many they are."""
-
-    def __init__(self, free: list[int], gpus_per_server: int) -> None:
-        self.free, self.fitted, self.n_free = list(free), gpus_per_server, sum(free)
-        # Servers by their free GPUs; dictionaries, as sets that keep their order.
-        self.having: list[dict[int, None]] = [{} for _ in range(gpus_per_server + 1)]
-        for server, count in enumerate(free):
-            self.having[count][server] = None
-
-    def find(self, gpus: int, whole: int, without: frozenset[int] = frozenset()) -> tuple[int, ...] | None:
-        """Servers on which a job could start now; None where there is no room."""
-        if whole:
-            found: list[int] = []
-            for server in self.having[self.fitted]:
-                if server not in without:
-                    found.append(server)
-                    if len(found) == whole:
-                        return tuple(found)
-            return None
-        for count in range(gpus, self.fitted + 1):
-            for server in self.having[count]:
-                if server not in without:
-                    return (server,)
-        return None
-
-    def take(self, gpus: int, whole: int, without: frozenset[int] = frozenset()) -> tuple[int, ...] | None:
-        """Start a job, if there is room."""
-        found = self.find(gpus, whole, without)
-        if found is not None:
-            self.change(found, -(self.fitted if whole else gpus))
-        return found
-
-    def change(self, servers: tuple[int, ...], gpus: int) -> None:
-        """Give back so many GPUs of each server; take them where it is below 0."""
-        for server in servers:
-            count = self.free[server]
-            del self.having[count][server]
-            count += gpus
-            self.free[server] = count
-            self.having[count][server] = None
-        self.n_free += gpus * len(servers)
-
-
 class _Queue:
     """Jobs in the order of their arrival, and those that run."""
 
     def __init__(
-        self, arrivals: list[float], durations: list[float], gpus: list[int], whole: list[int], places: _Places
+        self, arrivals: list[float], durations: list[float], gpus: list[int], whole: list[int], places: FreeGpus
     ) -> None:
         self.arrivals, self.durations, self.gpus, self.whole = arrivals, durations, gpus, whole
         self.places = places
@@ -374,57 +290,3 @@ class _Queue:
         if free:
             asked = self.whole[job] * self.places.fitted or self.gpus[job]
             self.waiting.append((begin, end, free, free >= asked))
-
-
-def shares_of_time(
-    start_s: ArrayLike, end_s: ArrayLike, amount: ArrayLike, begin_s: float, until_s: float
-) -> tuple[Floats, Floats]:
-    """Levels of a sum of amounts, each there from its start to its end, and the share of the time of each level.
-
-    Parameters
-    ----------
-    start_s, end_s : array_like, shape (pieces,)
-        From when to when a piece is there. [s]
-    amount : array_like, shape (pieces,)
-        What it adds, in any unit.
-    begin_s, until_s : float
-        Window that is looked at. [s]
-
-    Returns
-    -------
-    levels, shares : ndarray
-        Levels that rise, and the share of the window that the sum spends on each.
-
-    Examples
-    --------
-    >>> shares_of_time([0.0, 2.0], [6.0, 4.0], [1.0, 2.0], 0.0, 10.0)   # 1 for 4 s, 3 for 2 s, nothing for 4 s
-    (array([0., 1., 3.]), array([0.4, 0.4, 0.2]))
-    """
-    amounts = np.asarray(amount, float)
-    starts = np.clip(np.asarray(start_s, float), begin_s, until_s)
-    ends = np.clip(np.asarray(end_s, float), begin_s, until_s)
-    times = np.concatenate([[begin_s], starts, ends, [until_s]])
-    steps = np.concatenate([[0.0], amounts, -amounts, [0.0]])
-    order = np.argsort(times, kind="stable")
-    level, length = np.cumsum(steps[order])[:-1], np.diff(times[order])
-    most = float(np.abs(level).max())
-    if most > 0:
-        # Sums of thousands of amounts leave rounding behind, which must not make a level of its own.
-        level = np.round(level, 9 - int(np.ceil(np.log10(most))))
-    levels, place = np.unique(np.maximum(level[length > 0], 0.0), return_inverse=True)
-    shares = np.bincount(place, weights=length[length > 0], minlength=len(levels))
-    return levels, shares / (until_s - begin_s)
-
-
-def level_kept(levels: Floats, shares: Floats, percentile: float) -> float:
-    """Smallest level that the sum keeps for at least a share ``percentile`` of the time.
-
-    Parameters
-    ----------
-    levels, shares : ndarray, shape (levels,)
-        Rising levels and the share of the time at each, from :func:`shares_of_time`.
-    percentile : float
-        Share of the time, in 0..1. [-]
-    """
-    reached = np.cumsum(shares)
-    return float(levels[min(int(np.searchsorted(reached, percentile - 1e-12)), len(levels) - 1)])

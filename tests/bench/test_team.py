@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sizer.perf.scheduling import Cluster, schedule
+from sizer.perf.scheduling import schedule
+from sizer.perf.server_pool import ServerPool
 
 N_JOBS = 10_000
 SIZES = (1, 1, 1, 2, 4, 8, 16)  # GPUs of a job; 16 take two whole servers
@@ -17,7 +18,7 @@ def test_schedule(benchmark: Any, order: str) -> None:
     draws = np.random.default_rng(1)
     gpus = draws.choice(SIZES, N_JOBS)
     hours = draws.exponential(4.0, N_JOBS)
-    cluster = Cluster.of(16, 8)
+    cluster = ServerPool.of(16, 8)
     gap_s = gpus.mean() * hours.mean() * 3600 / (0.85 * 16 * 8)
     arrival_s = np.cumsum(draws.exponential(gap_s, N_JOBS))
     whole = np.zeros(N_JOBS, dtype=bool)

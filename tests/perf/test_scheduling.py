@@ -8,23 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from sizer.perf.levels_over_time import level_at_percentile, shares_of_time
 from sizer.perf.queueing import erlang_c, mean_wait_s, waits_longer_probability
-from sizer.perf.scheduling import (
-    DAY_S,
-    WEEK_S,
-    Cluster,
-    level_kept,
-    schedule,
-    servers_of,
-    shares_of_time,
-    working_times_s,
-)
+from sizer.perf.scheduling import DAY_S, WEEK_S, schedule, working_times_s
+from sizer.perf.server_pool import ServerPool, servers_of
 
 
 def run(jobs, n_servers, gpus_per_server, *, backfill=False, standing=()):
     """Schedule of (arrival, duration, GPUs, whole servers)."""
     arrival, duration, gpus, whole = (np.array(column) for column in zip(*jobs, strict=True))
-    cluster = Cluster.of(n_servers, gpus_per_server, [job[0] for job in standing], [job[1] for job in standing])
+    cluster = ServerPool.of(n_servers, gpus_per_server, [job[0] for job in standing], [job[1] for job in standing])
     return schedule(arrival, duration, gpus, whole, cluster, backfill=backfill)
 
 
@@ -191,11 +184,11 @@ def test_a_job_that_never_fits_does_not_hold_up_the_others():
 
 def test_jobs_that_always_run_are_placed_largest_first():
     """3 servers of 4: 6 GPUs take two servers; 3 and 1 share the third."""
-    cluster = Cluster.of(3, 4, [1, 6, 3], [False, False, False])
+    cluster = ServerPool.of(3, 4, [1, 6, 3], [False, False, False])
     assert cluster.all_placed
     assert_allclose(np.sort(cluster.free), [0, 0, 0])
-    assert not Cluster.of(2, 4, [1, 6, 3], [False, False, False]).all_placed
-    assert Cluster.of(2, 4, [1], [True]).free.tolist() == [0, 4]
+    assert not ServerPool.of(2, 4, [1, 6, 3], [False, False, False]).all_placed
+    assert ServerPool.of(2, 4, [1], [True]).free.tolist() == [0, 4]
 
 
 @pytest.mark.parametrize(("n_servers", "fitted", "gpus", "places"), [(5, 1, 1, 5), (3, 4, 2, 6), (8, 4, 8, 4)])
@@ -205,7 +198,7 @@ def test_one_kind_of_job_waits_as_erlang_says(n_servers, fitted, gpus, places):
     arrival = np.cumsum(random.exponential(1 / load, n))
     one = np.ones(n)
     found = schedule(
-        arrival, random.exponential(1.0, n), gpus * one, one > 1, Cluster.of(n_servers, fitted), backfill=False
+        arrival, random.exponential(1.0, n), gpus * one, one > 1, ServerPool.of(n_servers, fitted), backfill=False
     )
     waits = found.wait_s[n // 10 :]
     # Standard errors of correlated waits, from batches; four of them.
@@ -246,7 +239,7 @@ def test_levels_of_a_sum_agree_with_looking_at_every_second(pieces, percentile):
     seen = there @ amounts
     assert float(shares.sum()) == pytest.approx(1.0)
     assert float(levels @ shares) == pytest.approx(seen.mean())
-    kept = level_kept(levels, shares, percentile)
+    kept = level_at_percentile(levels, shares, percentile)
     assert (seen <= kept + 1e-9).mean() >= percentile - 1e-9
     below = levels[levels < kept]
     assert all((seen <= level + 1e-9).mean() < percentile for level in below)
@@ -254,7 +247,7 @@ def test_levels_of_a_sum_agree_with_looking_at_every_second(pieces, percentile):
 
 def test_percentiles_rise():
     levels, shares = shares_of_time([0.0, 2.0], [6.0, 4.0], [1.0, 2.0], 0.0, 10.0)
-    kept = [level_kept(levels, shares, share) for share in (0.0, 0.4, 0.41, 0.8, 0.9, 1.0)]
+    kept = [level_at_percentile(levels, shares, share) for share in (0.0, 0.4, 0.41, 0.8, 0.9, 1.0)]
     assert kept == [0.0, 0.0, 1.0, 1.0, 3.0, 3.0]
     assert all(one <= other for one, other in pairwise(kept))
 

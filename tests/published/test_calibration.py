@@ -16,7 +16,8 @@ from sizer.calibrate.predict import predict, predict_all
 from sizer.calibrate.validate import built_in_report, validate
 from sizer.catalog.loader import load_catalog
 from sizer.perf.exchange import gradient_bytes
-from sizer.perf.step import inference_samples_per_s, training_samples_per_s
+from sizer.perf.inference_step import inference_samples_per_s
+from sizer.perf.training_step import training_samples_per_s
 from sizer.workload.request import CustomDnn
 
 

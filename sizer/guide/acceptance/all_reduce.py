@@ -13,7 +13,8 @@ from sizer.perf.exchange import (
     ring_allreduce_time_s,
     tree_allreduce_time_s,
 )
-from sizer.perf.step import INTER, INTER_HOP_S, INTRA, INTRA_HOP_S, TERM_NAMES
+from sizer.perf.step_terms import INTER, INTRA, TERM_NAMES
+from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.platform_columns import fabric_bytes_per_s
 

@@ -8,7 +8,7 @@ from sizer.base.estimate import Z90
 from sizer.base.quantities import duration, si, significant
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.perf import step
+from sizer.perf.step_terms import EFFICIENCY, FILL, HOST_LINK, INTER, INTRA, LAUNCH, OVERLAP, SCALE_OUT, STRAGGLER
 from sizer.present import words
 from sizer.present.tables import Row, Table, columns, row
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
@@ -60,26 +60,24 @@ def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibr
     def plain(number: float) -> str:
         return significant(number, 2)
 
-    yield line("Share of the GPU's peak that arithmetic reaches", step.EFFICIENCY, words.percent, "η")
+    yield line("Share of the GPU's peak that arithmetic reaches", EFFICIENCY, words.percent, "η")
     yield line(
         "Part of a step that does not grow with the batch",
-        step.LAUNCH,
+        LAUNCH,
         lambda s: f"{significant(1e3 * s, 2)}\u202fms",
         "t launch",
     )
-    yield line("Samples that it takes to fill a GPU", step.FILL, plain, "f")
+    yield line("Samples that it takes to fill a GPU", FILL, plain, "f")
     if is_inference:
-        yield line("Rate of one link between host and GPUs", step.HOST_LINK, lambda rate: si(rate, "B/s", 2), "B host")
+        yield line("Rate of one link between host and GPUs", HOST_LINK, lambda rate: si(rate, "B/s", 2), "B host")
     elif design.n_gpus > 1:
-        yield line(
-            "Rate of one GPU towards the others of its server", step.INTRA, lambda rate: si(rate, "B/s", 2), "B in"
-        )
+        yield line("Rate of one GPU towards the others of its server", INTRA, lambda rate: si(rate, "B/s", 2), "B in")
         if design.n_servers > 1:
-            yield line("Share of the line rate that the exchange reaches", step.INTER, words.percent, "u", _share)
-        yield line("Share of the backward pass that hides exchange", step.OVERLAP, words.percent, "k", _logistic)
-        yield line("Growth of a step with each doubling of the GPUs of a server", step.STRAGGLER, words.percent, "s")
+            yield line("Share of the line rate that the exchange reaches", INTER, words.percent, "u", _share)
+        yield line("Share of the backward pass that hides exchange", OVERLAP, words.percent, "k", _logistic)
+        yield line("Growth of a step with each doubling of the GPUs of a server", STRAGGLER, words.percent, "s")
         if design.n_servers > 1:
-            yield line("Growth of a step on two servers against one", step.SCALE_OUT, words.percent, "r")
+            yield line("Growth of a step on two servers against one", SCALE_OUT, words.percent, "r")
     fixed_s, s_per_byte, log_sd, _ = (
         calibration.decode_terms(answer.stack.loader, answer.stack.framework, answer.stack.id)
         if float(answer.cpu_utilization_fraction.value) > 0

@@ -8,7 +8,7 @@ from sizer.base.arrays import Floats
 from sizer.calibrate.draws import Draws
 from sizer.catalog.model import Catalog
 from sizer.perf.preprocess import decode_samples_per_s
-from sizer.perf.step import TrainingRun
+from sizer.perf.training_step import TrainingRun
 from sizer.questions.scale.arrangements import Arrangement
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.search.posterior import core_seconds, log_scatter

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.perf.scheduling import servers_of
+from sizer.perf.server_pool import servers_of
 from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import evaluate

@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.perf.scheduling import level_kept
+from sizer.perf.levels_over_time import level_at_percentile
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.team_jobs import JobFacts, job_facts
 from sizer.sizing.constraints.team_simulation import (
@@ -87,7 +87,7 @@ class TeamCase:
 
     def carried(self, run: Simulated, percentile: float) -> float:
         """What is read at most for a share of the time, were there room without end for the rest. [B/s]"""
-        return np.inf if percentile >= 1 else level_kept(*self.demand(run), percentile)
+        return np.inf if percentile >= 1 else level_at_percentile(*self.demand(run), percentile)
 
 
 def _reads(facts: JobFacts, row: int) -> Reads:

@@ -10,17 +10,9 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import RequestError
 from sizer.base.quantities import duration, grouped
-from sizer.perf.scheduling import (
-    WEEK_S,
-    Cluster,
-    Patience,
-    Schedule,
-    level_kept,
-    schedule,
-    servers_of,
-    shares_of_time,
-    working_times_s,
-)
+from sizer.perf.levels_over_time import level_at_percentile, shares_of_time
+from sizer.perf.scheduling import WEEK_S, LateStartLimit, Schedule, schedule, working_times_s
+from sizer.perf.server_pool import ServerPool, servers_of
 from sizer.workload.team import QueueOrder
 
 # Seed of every draw: the same request gives the same bytes.
@@ -140,11 +132,11 @@ class Case:
         """GPUs that a job takes."""
         return servers_of(gpus, self.gpus_per_server, whole_servers) * self.gpus_per_server or gpus
 
-    def cluster(self, n_servers: int) -> Cluster:
+    def cluster(self, n_servers: int) -> ServerPool:
         """So many servers with the jobs that always run."""
         jobs = [job for job in self.standing for _ in range(job.n_jobs)]
         gpus, whole = [job.gpus for job in jobs], [job.whole_servers for job in jobs]
-        return Cluster.of(n_servers, self.gpus_per_server, gpus, whole)
+        return ServerPool.of(n_servers, self.gpus_per_server, gpus, whole)
 
 
 @dataclass(frozen=True)
@@ -292,7 +284,7 @@ def simulated(case: Case, n_servers: int) -> Simulated:
     return _run(case, n_servers)
 
 
-def _run(case: Case, n_servers: int, patience: Patience | None = None) -> Simulated:
+def _run(case: Case, n_servers: int, late_starts: LateStartLimit | None = None) -> Simulated:
     cluster, jobs = case.cluster(n_servers), drawn(case)
     found: Schedule = schedule(
         jobs.arrival_s,
@@ -301,7 +293,7 @@ def _run(case: Case, n_servers: int, patience: Patience | None = None) -> Simula
         jobs.whole_servers,
         cluster,
         backfill=case.order == "backfill",
-        patience=patience,
+        late_starts=late_starts,
     )
     idle, fragments = found.idle_gpus(*case.window_s)
     return Simulated(case, n_servers, cluster.all_placed, found.start_s, idle, fragments)
@@ -317,20 +309,20 @@ def meets(case: Case, n_servers: int, waits_s: Sequence[float], probability: flo
 
     A line that is too long is not simulated to its end: once more jobs of a kind are late than may be, it is no.
     """
-    patience = _patience(case, tuple(waits_s), probability) if case.kinds else None
-    run = _run(case, n_servers, patience)
+    late_starts = _late_starts(case, tuple(waits_s), probability) if case.kinds else None
+    run = _run(case, n_servers, late_starts)
     return run.all_placed and all(
         run.share_within(kind, wait_s) >= probability - 1e-9 for kind, wait_s in enumerate(waits_s)
     )
 
 
 @lru_cache(maxsize=8)
-def _patience(case: Case, waits_s: tuple[float, ...], probability: float) -> Patience:
+def _late_starts(case: Case, waits_s: tuple[float, ...], probability: float) -> LateStartLimit:
     jobs, (begin, end) = drawn(case), case.window_s
     is_counted = (jobs.arrival_s >= begin) & (jobs.arrival_s < end)
     latest = np.where(is_counted, jobs.arrival_s + np.array(waits_s)[jobs.kind] + _ROUNDING_S, np.inf)
     count = np.bincount(jobs.kind[is_counted], minlength=len(case.kinds))
-    return Patience(latest, jobs.kind, tuple(int(n * (1 - probability) + 1e-6) for n in count))
+    return LateStartLimit(latest, jobs.kind, tuple(int(n * (1 - probability) + 1e-6) for n in count))
 
 
 @lru_cache(maxsize=256)
@@ -370,7 +362,7 @@ def _first_guess(case: Case, probability: float) -> int:
         jobs.arrival_s, jobs.arrival_s + jobs.duration_s, held[jobs.kind] if len(held) else jobs.duration_s, begin, end
     )
     standing = sum(case.held(job.gpus, job.whole_servers) * job.n_jobs for job in case.standing)
-    return int(np.ceil((level_kept(levels, shares, probability) + standing) / case.gpus_per_server))
+    return int(np.ceil((level_at_percentile(levels, shares, probability) + standing) / case.gpus_per_server))
 
 
 def standing_demand(counts: Sequence[int], reads: Sequence[Reads]) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Storage
 from sizer.perf.pipeline import decode_stage
-from sizer.perf.step import StepRate, StepTerms
+from sizer.perf.step_terms import StepRate, StepTerms
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing.design.fixed_design import Model, rates_of

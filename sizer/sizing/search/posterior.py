@@ -9,8 +9,10 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.draws import Draws
 from sizer.catalog.model import Catalog
 from sizer.perf import caches, pipeline
+from sizer.perf.inference_step import InferenceRun
 from sizer.perf.preprocess import decode_samples_per_s
-from sizer.perf.step import InferenceRun, StepTerms, TrainingRun
+from sizer.perf.step_terms import StepTerms
+from sizer.perf.training_step import TrainingRun
 from sizer.sizing.search.feasibility import Judged
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups

@@ -20,8 +20,11 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Stack
-from sizer.perf import caches, exchange, pipeline, preprocess, step, storage
+from sizer.perf import caches, exchange, pipeline, preprocess, storage
+from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
+from sizer.perf.step_terms import StepTerms
+from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import CustomDnn, SizingRequest
@@ -107,7 +110,7 @@ def compute(
         Parts of the platforms.
     """
     shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
-    terms = step.StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
+    terms = StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
     rate = step_run(work, platforms, cols, n_servers, catalog).rate(terms[cols.compute])
     moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, cols, n_servers)
     core_s, decode_sd, decode_note = core_seconds(work, calibration)
@@ -129,7 +132,7 @@ def compute(
 
 def group_terms(
     work: ResolvedWorkload, platforms: Sequence[Platform], n_servers: Ints, calibration: Calibration, catalog: Catalog
-) -> list[step.StepTerms]:
+) -> list[StepTerms]:
     """Terms of every compute group of some platforms, in the order of ``compute_groups``."""
     task = "inference" if work.is_inference else "training"
     precision, many_servers = work.request.precision, bool((n_servers > 1).any())
@@ -144,13 +147,13 @@ def group_terms(
 
 def step_run(
     work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
-) -> step.TrainingRun | step.InferenceRun:
+) -> TrainingRun | InferenceRun:
     """Counts and sizes of the steps of every row; arguments as of :func:`compute`."""
     groups, _ = compute_groups(platforms)
     precision = work.request.precision
     peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
     if work.is_inference:
-        return step.InferenceRun.of(
+        return InferenceRun.of(
             batch_per_gpu=work.batch_per_gpu,
             n_gpus_per_server=cols.gpus_per_server,
             n_servers=n_servers,
@@ -158,7 +161,7 @@ def step_run(
             peak_flop_per_s=peak,
             input_bytes=work.dnn.input_bytes.value,
         )
-    return step.TrainingRun.of(
+    return TrainingRun.of(
         batch_per_gpu=work.batch_per_gpu,
         n_gpus_per_server=cols.gpus_per_server,
         n_servers=n_servers,
@@ -185,7 +188,7 @@ def _terms(
     group: ComputeGroup,
     has_many_servers: bool,
     _locale: str,  # of the notes
-) -> step.StepTerms:
+) -> StepTerms:
     """Terms of one compute group."""
     return calibration.step_terms(
         stack=stack,

@@ -18,7 +18,7 @@ from sizer.workload.request import SizingRequest
 from tests.answers import catalog, sized
 
 QUESTION = SizingRequest.from_file("examples/questions/scale-up-or-out.toml")
-# Latency of a step between servers (NCCL's tuning constant, perf/step.py).
+# Latency of a step between servers (NCCL's tuning constant, perf/training_step.py).
 HOP_S = 9.6e-6
 
 

@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.perf.scheduling import WEEK_S, level_kept
+from sizer.perf.levels_over_time import level_at_percentile
+from sizer.perf.scheduling import WEEK_S
 from sizer.questions.alternatives.targets import _sizes
 from sizer.questions.team.analysis import TeamAnswer, TeamModel, team_answer, team_model
 from sizer.sizing.constraints import team_simulation as team_runs
@@ -353,7 +354,7 @@ def test_standing_demand_agrees_with_all_that_can_happen(counts, percentile):
         )
         chance[level] = chance.get(level, 0.0) + float(probability)
     assert float(levels @ shares) == pytest.approx(sum(level * share for level, share in chance.items()))
-    kept = level_kept(levels, shares, percentile)
+    kept = level_at_percentile(levels, shares, percentile)
     assert sum(share for level, share in chance.items() if level <= kept + 1e-9) >= percentile - 1e-9
 
 

@@ -1,0 +1,266 @@
+"""Rate of synchronous data-parallel training with its gradient exchange, for thousands of designs in one pass."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sizer.base.arrays import Floats
+from sizer.perf.arguments import float_arrays, require_above, require_at_least
+from sizer.perf.gpu_time import GpuTime
+from sizer.perf.step_terms import INTER, INTRA, OVERLAP, SCALE_OUT, STRAGGLER, StepRate, StepTerms, step_rate
+
+# Forward pass 1 F, backward pass 2 F (gradients of inputs and of weights); no recomputation of activations.
+TRAINING_PASSES = 3.0
+# NCCL 2.5.6 and later model a step over NVLink with 3.4 us and over the network with 9.6 us (tuning constants of the
+# library, observations nccl-steplat-nvlink and nccl-steplat-network).
+INTRA_HOP_S = 3.4e-6
+INTER_HOP_S = 9.6e-6
+# Share of the exchange that stays exposed where it takes just as long as what can hide it: gradients leave in buckets
+# of some ten, and the last one has nothing left to hide behind. Rounds the corner of max(0, exchange - hidden).
+LAST_BUCKET_FRACTION = 0.1
+
+
+def training_samples_per_s(
+    terms: StepTerms,
+    *,
+    batch_per_gpu: ArrayLike,
+    n_gpus_per_server: ArrayLike,
+    n_servers: ArrayLike,
+    forward_flop: ArrayLike,
+    gradient_bytes: ArrayLike,
+    peak_flop_per_s: ArrayLike,
+    nic_bytes_per_s: ArrayLike,
+    intra_hop_s: float = INTRA_HOP_S,
+    inter_hop_s: float = INTER_HOP_S,
+) -> StepRate:
+    """Rate of synchronous data-parallel training.
+
+    Parameters
+    ----------
+    terms : StepTerms
+        One set for all rows, or one a row (leading shape that broadcasts with the arguments).
+    batch_per_gpu : array_like, shape (...)
+        Samples of one step on one GPU. [-]
+    n_gpus_per_server, n_servers : array_like of int, shape (...)
+        GPUs of each server that the job uses, and servers. [-]
+    forward_flop : array_like, shape (...)
+        Forward pass of one sample. [FLOP]
+    gradient_bytes : array_like, shape (...)
+        Gradient on the wire, see :func:`sizer.perf.exchange.gradient_bytes`. [B]
+    peak_flop_per_s : array_like, shape (...)
+        Peak of the unit used. [FLOP/s]
+    nic_bytes_per_s : array_like, shape (...)
+        Line rate of one server towards the others, one direction, summed over its NICs. Not read where there is one
+        server. [B/s]
+    intra_hop_s, inter_hop_s : float
+        Latency of one step of the exchange inside a server and between servers. [s]
+
+    Returns
+    -------
+    StepRate
+        Arrays over the rows.
+
+    Raises
+    ------
+    ValueError
+        If a count is below 1, or FLOP, peak or a NIC rate that is used is not above 0.
+
+    Notes
+    -----
+    t = (t_gpu + exposed) (1 + s log2 g + r 2 (m-1)/m), t_gpu = (t_launch^q + t_c^q)^(1/q), t_c = 3 F (b + f)/(P eta):
+    kernels that are queued ahead of the GPU cost only what arithmetic does not cover (large q), kernels that are waited
+    for their whole time (q = 1); f samples are what it takes to fill the GPU. The exchange t_x is hierarchical
+    (:mod:`sizer.perf.exchange`) and hides behind k 2/3 t_gpu; what is exposed is max(0, t_x - hidden) with a rounded
+    corner (:data:`LAST_BUCKET_FRACTION`). Waiting inside a server grows with each doubling of its GPUs; between
+    servers it follows the share of the exchange that leaves a server, which published runs of 2 to 256 servers fit
+    better than further doublings. Uncertainty by the delta method from the covariance of the terms, all rows at once.
+    """
+    return TrainingRun.of(
+        batch_per_gpu=batch_per_gpu,
+        n_gpus_per_server=n_gpus_per_server,
+        n_servers=n_servers,
+        forward_flop=forward_flop,
+        gradient_bytes=gradient_bytes,
+        peak_flop_per_s=peak_flop_per_s,
+        nic_bytes_per_s=nic_bytes_per_s,
+        intra_hop_s=intra_hop_s,
+        inter_hop_s=inter_hop_s,
+    ).rate(terms)
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """What a training step is made of. Arrays over the rows. [s]
+
+    A step lasts ``compute_s + exposed_s + waiting_s``; the exchange, inside servers and between them, runs for
+    ``inside_s + between_s``, of which ``exposed_s`` is not hidden behind the computation.
+    """
+
+    compute_s: Floats
+    inside_s: Floats
+    between_s: Floats
+    exposed_s: Floats
+    waiting_s: Floats  # of the GPUs for the slowest one
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """Counts and sizes of training runs: all of a step that no term changes, worked out once for many draws of terms.
+
+    Arrays have the shapes of what they depend on and broadcast to ``shape``.
+    """
+
+    shape: tuple[int, ...]
+    batch: Floats  # of one GPU
+    samples: Floats  # of one step, over all GPUs
+    sample_s: Floats  # arithmetic of one sample at the full peak [s]
+    intra_bytes: Floats  # that a GPU exchanges inside its server [B]
+    inter_full_s: Floats  # exchange between servers at the full line rate [s]
+    hops_s: Floats  # latencies of the exchange [s]
+    between_hops_s: Floats  # of these, between servers [s]
+    doublings: Floats  # of the GPUs of a server
+    leaving: Floats  # 2 (m - 1)/m: share of the exchange that leaves a server, twice
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        batch_per_gpu: ArrayLike,
+        n_gpus_per_server: ArrayLike,
+        n_servers: ArrayLike,
+        forward_flop: ArrayLike,
+        gradient_bytes: ArrayLike,
+        peak_flop_per_s: ArrayLike,
+        nic_bytes_per_s: ArrayLike,
+        intra_hop_s: float = INTRA_HOP_S,
+        inter_hop_s: float = INTER_HOP_S,
+    ) -> "TrainingRun":
+        """Runs with the arguments of :func:`training_samples_per_s`, checked as there."""
+        b, g, m, flop, size, peak, nic = float_arrays(
+            batch_per_gpu,
+            n_gpus_per_server,
+            n_servers,
+            forward_flop,
+            gradient_bytes,
+            peak_flop_per_s,
+            nic_bytes_per_s,
+        )
+        require_above(0, batch_per_gpu=b, forward_flop=flop, peak_flop_per_s=peak)
+        require_at_least(1, n_gpus_per_server=g, n_servers=m)
+        require_at_least(0, gradient_bytes=size)
+        require_above(0, nic_bytes_per_s=np.where(m > 1, nic, 1.0))
+        leaving = 2 * (m - 1) / m
+        between_hops_s = 2 * np.ceil(np.log2(m)) * inter_hop_s
+        return cls(
+            shape=np.broadcast_shapes(*(a.shape for a in (b, g, m, flop, size, peak, nic))),
+            batch=b,
+            samples=g * m * b,
+            sample_s=TRAINING_PASSES * flop / peak,
+            intra_bytes=2 * (g - 1) / g * size,
+            inter_full_s=leaving * size / np.where(m > 1, nic, 1.0),
+            hops_s=2 * (g - 1) * intra_hop_s + between_hops_s,
+            between_hops_s=between_hops_s,
+            doublings=np.log2(g),
+            leaving=leaving,
+        )
+
+    def rate(self, terms: StepTerms) -> StepRate:
+        """Rates with their uncertainty: :func:`training_samples_per_s`."""
+        part = _TrainingParts.of(self, terms.values)
+        step_s, grown = part.gpu.time_s + part.exposed_s, 1 + part.wait_inside + part.wait_between
+        # Derivatives of the logarithm of each rate by each term, by hand: a step is a sum of few simple parts.
+        by_hidden = -part.exposed_s / part.root_s
+        by_exchange = -by_hidden + LAST_BUCKET_FRACTION * part.corner_s / part.root_s
+        compute_gradient = {term: -slope for term, slope in part.gpu.gradient().items()}
+        # A longer step on the GPU also hides more.
+        gpu_share = (part.gpu.time_s + by_hidden * part.hidden_s) / step_s
+        total_gradient = {
+            **{term: slope * gpu_share for term, slope in compute_gradient.items()},
+            INTRA: by_exchange * part.intra_s / step_s,
+            INTER: by_exchange * part.inter_s / step_s,
+            OVERLAP: -by_hidden * part.hidden_s * (1 - part.overlap) / step_s,
+            STRAGGLER: -part.wait_inside / grown,
+            SCALE_OUT: -part.wait_between / grown,
+        }
+        with np.errstate(divide="ignore"):
+            exchange = self.samples / part.exchange_s
+        return step_rate(
+            terms,
+            self.shape,
+            (self.samples / part.gpu.time_s, compute_gradient),
+            (part.samples_per_s(self), total_gradient),
+            exchange,
+            step_s * grown - part.gpu.time_s,
+        )
+
+    def samples_per_s(self, values: Floats) -> Floats:
+        """Rate with exchange and stragglers at given terms, shape (..., k): what draws of them ask for. [samples/s]"""
+        return _TrainingParts.of(self, values).samples_per_s(self)
+
+    def times(self, values: Floats) -> StepTimes:
+        """Parts of a step at given terms, shape (..., k)."""
+        part = _TrainingParts.of(self, values)
+        step_s = part.gpu.time_s + part.exposed_s
+        between_s = part.inter_s + self.between_hops_s
+        return StepTimes(
+            compute_s=part.gpu.time_s,
+            inside_s=part.exchange_s - between_s,
+            between_s=between_s,
+            exposed_s=part.exposed_s,
+            waiting_s=step_s * (part.wait_inside + part.wait_between),
+        )
+
+
+@dataclass(frozen=True)
+class _TrainingParts:
+    """Times that make up a training step. [s]"""
+
+    gpu: GpuTime
+    intra_s: Floats
+    inter_s: Floats
+    exchange_s: Floats
+    overlap: Floats
+    hidden_s: Floats  # exchange that computation can hide
+    corner_s: Floats  # rounds the corner where it no longer can
+    root_s: Floats
+    exposed_s: Floats  # exchange that computation does not hide
+    wait_inside: Floats  # growth of a step by waiting, inside servers and between them [-]
+    wait_between: Floats
+
+    @classmethod
+    def of(cls, run: TrainingRun, v: Floats) -> "_TrainingParts":
+        gpu = GpuTime.of(v, run.sample_s, run.batch)
+        overlap = 1 / (1 + np.exp(-v[..., OVERLAP]))
+        hidden_s = overlap * (2 / 3) * gpu.time_s
+        intra_s = run.intra_bytes * np.exp(-v[..., INTRA])
+        inter_s = run.inter_full_s * np.exp(-v[..., INTER])
+        exchange_s = intra_s + run.hops_s + inter_s
+        beyond_s = exchange_s - hidden_s
+        corner_s = 2 * LAST_BUCKET_FRACTION * exchange_s
+        root_s = np.sqrt(beyond_s * beyond_s + corner_s * corner_s)
+        exposed_s = 0.5 * (beyond_s + root_s)
+        if not (exchange_s > 0).all():
+            # One GPU exchanges nothing; any length of the root keeps the derivatives defined there.
+            root_s = np.where(exchange_s > 0, root_s, 1.0)
+            exposed_s = np.where(exchange_s > 0, exposed_s, 0.0)
+        wait_inside = np.exp(v[..., STRAGGLER]) * run.doublings
+        wait_between = np.exp(v[..., SCALE_OUT]) * run.leaving
+        return cls(
+            gpu,
+            intra_s,
+            inter_s,
+            exchange_s,
+            overlap,
+            hidden_s,
+            corner_s,
+            root_s,
+            exposed_s,
+            wait_inside,
+            wait_between,
+        )
+
+    def samples_per_s(self, run: TrainingRun) -> Floats:
+        """Rate of all GPUs together."""
+        step_s = self.gpu.time_s + self.exposed_s
+        return np.asarray(run.samples / (step_s * (1 + (self.wait_inside + self.wait_between))))
