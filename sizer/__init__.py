@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sizer.questions.verdict.analysis import claims as claims
     from sizer.questions.verdict.simplest_design import SimplestDesign as SimplestDesign
     from sizer.questions.verdict.simplest_design import simplest as simplest
+    from sizer.sizing.design.evaluated_design import EvaluatedDesign as EvaluatedDesign
     from sizer.sizing.project import project as project
     from sizer.sizing.redundancy_cost import spare_cost as spare_cost
     from sizer.sizing.result import DesignAnswer as DesignAnswer
@@ -49,6 +50,7 @@ _PUBLIC = {
     "Catalog": "sizer.catalog.model",
     "Claim": "sizer.questions.verdict.analysis",
     "DesignAnswer": "sizer.sizing.result",
+    "EvaluatedDesign": "sizer.sizing.design.evaluated_design",
     "FailureCase": "sizer.questions.failures.analysis",
     "GrowthPlan": "sizer.questions.growth.result",
     "InfeasibleError": "sizer.base.errors",

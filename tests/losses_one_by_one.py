@@ -7,7 +7,7 @@ from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS
 from sizer.physical.quantities import quantities, slice_row
 from sizer.questions.failures.after_loss import Rest, chances
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.resolve import resolve
 
@@ -42,7 +42,8 @@ def _models(request, platform, servers, nodes, parts, catalog):
     works = resolve(request, catalog, fitted.measured)
     gateway = float(parts.gateway_bytes_per_s[0])
     return [
-        Model(request, works, index, platform, servers, nodes, gateway, catalog, fitted) for index in range(len(works))
+        WorkloadOnDesign(request, works, index, platform, servers, nodes, gateway, catalog, fitted)
+        for index in range(len(works))
     ]
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 
 def failures_command(
@@ -36,7 +37,7 @@ def failures_command(
         request = SizingRequest.from_dict({**data, "resilience": {"keeps_targets_without": losses}}, "--without")
     catalog = load_catalog(overlay=catalog_dir)
     result = size(request, catalog)
-    cases = failure_cases(result, catalog)
+    cases = failure_cases(EvaluatedDesign(result, catalog))
     cost = spare_cost(request, result.design, catalog)
     if as_json:
         print_json(failures_document(result, cases, cost))

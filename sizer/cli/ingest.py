@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 
 def ingest_command(
@@ -26,7 +27,7 @@ def ingest_command(
     request = SizingRequest.from_file(request_file)
     catalog = load_catalog(overlay=catalog_dir)
     result = size(request, catalog)
-    plan = data_plan(result, catalog)
+    plan = data_plan(EvaluatedDesign(result, catalog))
     if as_json:
         print_json(data_document(result.design.name, plan))
     else:

@@ -15,6 +15,7 @@ from rich.console import Console
 from sizer.base.errors import RequestError, SizerError
 from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_json
 from sizer.cli.order import Order, order_of, write_one
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 if TYPE_CHECKING:
     from sizer.catalog.model import Catalog
@@ -64,7 +65,7 @@ def size_command(
             with order.locale():
                 result = size(request, catalog)
                 shown = order.handed_over(result)
-                simple = None if as_json else simplest(result, catalog)
+                simple = None if as_json else simplest(EvaluatedDesign(result, catalog))
         except SizerError as error:
             if len(parsed) == 1:
                 raise

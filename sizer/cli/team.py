@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 
 def team_command(
@@ -29,7 +30,7 @@ def team_command(
         )
     catalog = load_catalog(overlay=catalog_dir)
     result = size(request, catalog)
-    answer = team_answer(result, catalog)
+    answer = team_answer(EvaluatedDesign(result, catalog))
     assert answer is not None  # the request has a team, and its design is of this catalogue
     if as_json:
         print_json(team_document(result.design.name, answer))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 
 def verdict_command(
@@ -24,7 +25,7 @@ def verdict_command(
 
     catalog = load_catalog(overlay=catalog_dir)
     result = size(SizingRequest.from_file(request_file), catalog)
-    found, simple = claims(result, catalog), simplest(result, catalog)
+    found, simple = claims(EvaluatedDesign(result, catalog)), simplest(EvaluatedDesign(result, catalog))
     if as_json:
         print_json(verdict_document(result, found, simple))
     else:

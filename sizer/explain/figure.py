@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, significant
-from sizer.calibrate.calibration import Calibration, stored_calibration
-from sizer.catalog.model import Catalog
 from sizer.drawings.datapath import is_limit
 from sizer.explain import parts
 from sizer.explain.inputs import Why as Why
@@ -12,6 +10,7 @@ from sizer.explain.inputs import assumed, in_unit, input_row, inputs_table, numb
 from sizer.explain.stages import stage_inputs
 from sizer.present import result_text, words
 from sizer.present.tables import Cell, Row, row
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES, SizingResult, Stage, TrainingTime, WorkloadAnswer
 
 # Keys of the figures; those of a workload end in its number, those of a stage in the stage's key, too.
@@ -36,19 +35,15 @@ def stage_key(workload: int, stage: str = "") -> str:
     return f"{STAGE}-{workload}-{stage}" if stage else f"{STAGE}-{workload}"
 
 
-def why(result: SizingResult, catalog: Catalog, key: str, calibration: Calibration | None = None) -> Why:
+def why(evaluated: EvaluatedDesign, key: str) -> Why:
     """What stands behind a figure of the described design.
 
     Parameters
     ----------
-    result : SizingResult
-        A customer's copy gives what the customer may read.
-    catalog : Catalog
+    evaluated : EvaluatedDesign
     key : str
         ``GPUS``, ``CAPACITY``, ``POWER``, ``RACK_UNITS`` or ``PRICE``; :func:`rate_key` or :func:`stage_key` of a
         workload; ``RATE`` and ``STAGE`` alone are those of the first.
-    calibration : Calibration, optional
-        Default: the stored one.
 
     Raises
     ------
@@ -56,6 +51,7 @@ def why(result: SizingResult, catalog: Catalog, key: str, calibration: Calibrati
         If no figure has that key.
     """
     kind, _, rest = key.partition("-") if key != RACK_UNITS else (key, "", "")
+    result, catalog = evaluated.result, evaluated.catalog
     plain_figures = {
         GPUS: parts.gpus,
         CAPACITY: parts.capacity,
@@ -75,8 +71,7 @@ def why(result: SizingResult, catalog: Catalog, key: str, calibration: Calibrati
             return _limiting(result, answer)
         found = next((one for one in answer.stages if one.key == stage), None)
         if kind == STAGE and found is not None:
-            fitted = calibration if calibration is not None else stored_calibration()
-            return _stage(result, place, found, catalog, fitted)
+            return _stage(evaluated, place, found)
     raise ValueError(f"no figure has the key {key!r}")
 
 
@@ -186,10 +181,11 @@ def _limiting(result: SizingResult, answer: WorkloadAnswer) -> Why:
     )
 
 
-def _stage(result: SizingResult, place: int, stage: Stage, catalog: Catalog, fitted: Calibration) -> Why:
+def _stage(evaluated: EvaluatedDesign, place: int, stage: Stage) -> Why:
+    result = evaluated.result
     answer = result.design.workloads[place]
     unit = words.sample_unit(answer.dnn)
-    found = stage_inputs(result, place, stage.key, catalog, fitted)
+    found = stage_inputs(evaluated, place, stage.key)
     rows = [input_row(one.name, one.value, one.fact, one.note) for one in found.inputs]
     doubts: Sequence[str] = found.doubts if stage.key != "gpu" else (*found.doubts, *_doubts(answer))
     return Why(

@@ -6,10 +6,8 @@ from typing import Any
 
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import NARROW_SPACE, grouped
-from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.catalog.links import kind_name
-from sizer.catalog.model import Catalog
 from sizer.explain.inputs import in_unit, number
 from sizer.perf.exchange import gradient_bytes
 from sizer.perf.step_terms import (
@@ -27,8 +25,7 @@ from sizer.perf.step_terms import (
 )
 from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
 from sizer.present import words
-from sizer.sizing.design.fixed_design import Model, models
-from sizer.sizing.result import SizingResult
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.workload.request import CustomDnn
 
 
@@ -53,23 +50,18 @@ class StageInputs:
     about: tuple[str, ...] = ()  # words that name these facts
 
 
-def stage_inputs(
-    result: SizingResult, workload: int, stage: str, catalog: Catalog, calibration: Calibration
-) -> StageInputs:
+def stage_inputs(evaluated: EvaluatedDesign, workload: int, stage: str) -> StageInputs:
     """Formula and inputs of a stage of one workload.
 
     Parameters
     ----------
-    result : SizingResult
+    evaluated : EvaluatedDesign
     workload : int
         Its place in the design.
     stage : str
         Key of the stage.
-    catalog : Catalog
-    calibration : Calibration
-        The one that the result was made with.
     """
-    model = models(result, catalog, calibration)[workload]
+    model = evaluated.workloads[workload]
     if model is None:
         return StageInputs("", (), ("The catalogue no longer holds the parts of this design.",))
     makers = {"storage": _storage, "network": _network, "decode": _decode, "gpu": _gpu, "exchange": _exchange}
@@ -80,7 +72,7 @@ def _rate(value: float) -> str:
     return in_unit(value, "B/s")
 
 
-def _reads(model: Model) -> list[Input]:
+def _reads(model: WorkloadOnDesign) -> list[Input]:
     """Bytes of a sample and the share of the reads that memory serves."""
     hits = float(model.run.comp.hit_fraction[0])
     return [
@@ -92,7 +84,7 @@ def _reads(model: Model) -> list[Input]:
 _CACHED = "Memory serves every read after the first epoch, so that this stage has no limit then."
 
 
-def _storage(model: Model) -> StageInputs:
+def _storage(model: WorkloadOnDesign) -> StageInputs:
     run, storage = model.run, model.platform.storage
     cols, nodes = run.cols, max(model.storage_nodes, 1)
     is_local = storage.kind == "local"
@@ -133,7 +125,7 @@ def _limit(value: float) -> str:
     return _rate(value) if math.isfinite(value) else "not limited"
 
 
-def _network(model: Model) -> StageInputs:
+def _network(model: WorkloadOnDesign) -> StageInputs:
     run, platform = model.run, model.platform
     side = run.side
     front, gateway = float(side.front_end_bytes_per_s.flat[0]), float(side.gateway_bytes_per_s.flat[0])
@@ -168,7 +160,7 @@ def _network(model: Model) -> StageInputs:
     )
 
 
-def _decode(model: Model) -> StageInputs:
+def _decode(model: WorkloadOnDesign) -> StageInputs:
     run, server = model.run, model.platform.server
     cores = float(run.cols.cores[0])
     cost = run.comp.core_s_per_sample
@@ -190,7 +182,7 @@ def _decode(model: Model) -> StageInputs:
     return StageInputs("C = m · cores / c", inputs, doubts, (server.name,), ("processor", "core"))
 
 
-def _terms(model: Model) -> StepTerms:
+def _terms(model: WorkloadOnDesign) -> StepTerms:
     """Fitted terms of the workload on the platform, as the search takes them."""
     work, platform = model.work, model.platform
     link = platform.server.intra_link
@@ -209,7 +201,7 @@ def _terms(model: Model) -> StepTerms:
 _FITTED = "fitted to published rates"
 
 
-def _common(model: Model, terms: StepTerms) -> list[Input]:
+def _common(model: WorkloadOnDesign, terms: StepTerms) -> list[Input]:
     """Inputs of a step on one GPU."""
     work, platform, v = model.work, model.platform, terms.values
     precision = work.request.precision
@@ -241,7 +233,7 @@ def _seconds(value: float) -> str:
 _STEP = "t GPU = (t launch^q + (p · F · (b + f) / (P · η))^q)^(1/q)"
 
 
-def _gpu(model: Model) -> StageInputs:
+def _gpu(model: WorkloadOnDesign) -> StageInputs:
     terms = _terms(model)
     v = terms.values
     parts = (model.platform.server.name, model.platform.gpu.name, model.work.dnn.name)
@@ -274,14 +266,14 @@ def _gpu(model: Model) -> StageInputs:
     return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))
 
 
-def _exchange_s(model: Model) -> float:
+def _exchange_s(model: WorkloadOnDesign) -> float:
     """Time of one exchange; 0 for one GPU. [s]"""
     capacity = float(model.run.comp.exchange[0])
     samples = model.n_servers * float(model.run.cols.gpus_per_server[0]) * model.work.batch_per_gpu
     return samples / capacity if math.isfinite(capacity) else 0.0
 
 
-def _exchange(model: Model) -> StageInputs:
+def _exchange(model: WorkloadOnDesign) -> StageInputs:
     if model.work.is_inference:
         return StageInputs("C is not limited", (), ("Validation exchanges no gradients.",))
     run, v = model.run, _terms(model).values

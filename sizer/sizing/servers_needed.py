@@ -17,7 +17,7 @@ from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.redundancy import AfterLoss, Asked, Known, after_losses
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
-from sizer.sizing.design.fixed_design import pinned
+from sizer.sizing.design.evaluated_design import pinned
 from sizer.sizing.search.storage_units import StorageUnits
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.evaluate import Compute, Need

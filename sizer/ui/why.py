@@ -6,6 +6,7 @@ import streamlit as st
 
 from sizer.catalog.schema import Source
 from sizer.explain.figure import Why, why
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look
 from sizer.ui.state import View
@@ -20,7 +21,7 @@ def of_figure(view: View, key: str) -> Why:
 
 @st.cache_resource(show_spinner=False, max_entries=256)
 def _kept(answer_key: str, key: str, _result: SizingResult, _view: View) -> Why:  # noqa: ARG001  (names the result)
-    return why(_result, _view.catalog, key)
+    return why(EvaluatedDesign(_result, _view.catalog), key)
 
 
 def popover(label: str, key: str, view: View, place: str = "") -> None:

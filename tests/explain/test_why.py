@@ -10,6 +10,7 @@ from sizer.base.quantities import BYTES, FLOP, parse
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, Why, rate_key, stage_key, why
 from sizer.present.words import money
 from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from tests.answers import EXAMPLES, catalog, sized
 
@@ -19,7 +20,7 @@ SHOWN = 2e-3
 
 
 def shown(name: str, key: str) -> Why:
-    return why(sized(name), catalog(), key)
+    return why(EvaluatedDesign(sized(name), catalog()), key)
 
 
 def value(text: str) -> float:
@@ -102,7 +103,7 @@ def test_a_customer_reads_the_price_paid_and_no_discount():
     data = request.model_dump(mode="json", exclude_none=True)
     data["quote"] = {"discount_percent": "10", "override": [{"item": "dgx-1", "discount_percent": "20"}]}
     result = size(type(request).from_dict(data), catalog())
-    inside, told = (why(one, catalog(), PRICE) for one in (result, customer_copy(result)))
+    inside, told = (why(EvaluatedDesign(one, catalog()), PRICE) for one in (result, customer_copy(result)))
     assert any("less 20" in row.cells[0].text for row in inside.inputs.rows)
     assert "discount" in inside.formula
     text = " ".join([told.formula, told.answer, *told.reasons, *told.uncertainty])

@@ -12,6 +12,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.guide.acceptance.all_reduce import all_reduce_bytes_per_s
 from sizer.guide.acceptance.parts import TCP_PAYLOAD_SHARE
 from sizer.guide.acceptance.tests import AcceptanceTest, acceptance_tests
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
@@ -27,7 +28,7 @@ def example(name):
 
 @cache
 def of(name) -> dict[str, AcceptanceTest]:
-    return {test.key: test for test in acceptance_tests(example(name), CATALOG)}
+    return {test.key: test for test in acceptance_tests(EvaluatedDesign(example(name), CATALOG))}
 
 
 def value(text: str) -> float:
@@ -64,7 +65,7 @@ def test_tcp_over_ethernet_loses_its_headers():
         "platforms": {"servers": ["v225g"], "storage": ["hnas"], "fabrics": ["10gbe"]},
         "confidence": 0.5,
     }
-    found = acceptance_tests(size(SizingRequest.from_dict(request), CATALOG), CATALOG)
+    found = acceptance_tests(EvaluatedDesign(size(SizingRequest.from_dict(request), CATALOG), CATALOG))
     test = next(test for test in found if test.key == "link-rate")
     assert "iperf3" in test.run
     assert f"9.41{SPACE}Gbit/s" in test.expect
@@ -146,7 +147,7 @@ def test_a_time_to_train_must_keep_the_target():
 
 def test_power_is_never_above_the_maximum_where_it_is_known():
     """A DGX-1 draws 3,500 W at most (runai-dgx)."""
-    found = {test.key: test for test in acceptance_tests(answer("alone"), CATALOG)}
+    found = {test.key: test for test in acceptance_tests(EvaluatedDesign(answer("alone"), CATALOG))}
     assert found["power"].passes == f"never above 3.50{SPACE}kW"
     # Switches without a published draw make the sum a lower bound, which is no limit.
     assert "no PDU above" in of("dgx1-f800-resnet50")["power"].passes
@@ -154,7 +155,7 @@ def test_power_is_never_above_the_maximum_where_it_is_known():
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_every_design_has_tests_with_sources_of_the_catalogue(name):
-    found = acceptance_tests(answer(name), CATALOG)
+    found = acceptance_tests(EvaluatedDesign(answer(name), CATALOG))
     keys = [test.key for test in found]
     assert len(set(keys)) == len(keys)
     assert {"inventory", "gpus", "one-gpu", "cluster-warm", "power"} <= set(keys)
@@ -175,7 +176,7 @@ def test_tests_of_training_are_numbered_by_workload():
 
 @pytest.mark.parametrize("name", factories.ALL)
 def test_results_of_other_catalogues_have_the_tests_that_need_no_parts(name):
-    found = acceptance_tests(factories.ALL[name](), factories.catalog())
+    found = acceptance_tests(EvaluatedDesign(factories.ALL[name](), factories.catalog()))
     keys = {test.key for test in found}
     assert {"inventory", "gpus", "usable-capacity", "power"} <= keys
     assert not keys & {"one-gpu", "read-all"}
@@ -189,6 +190,6 @@ def test_a_limit_never_asks_for_more_than_is_expected(server, rate, confidence):
         "platforms": {"servers": [server], "storage": ["isilon-f800"], "fabrics": ["edr"]},
         "confidence": confidence,
     }
-    for test in acceptance_tests(size(SizingRequest.from_dict(request), CATALOG), CATALOG):
+    for test in acceptance_tests(EvaluatedDesign(size(SizingRequest.from_dict(request), CATALOG), CATALOG)):
         if test.passes.startswith("at least") and test.key not in ("usable-capacity", "links"):
             assert value(test.passes) <= value(test.expect)

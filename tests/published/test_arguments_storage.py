@@ -16,6 +16,7 @@ from sizer.perf.preprocess import core_seconds_per_sample
 from sizer.physical.capacity import smallest_nodes, usable_bytes, weka_usable_bytes
 from sizer.physical.networks.fat_tree import gateway_uplinks
 from sizer.questions.data.analysis import DataPlan, data_plan
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 
 CATALOG = load_catalog()
@@ -27,7 +28,7 @@ def sized(name: str) -> SizingResult:
 
 @pytest.fixture(scope="module")
 def filled() -> DataPlan:
-    return data_plan(sized("questions/how-long-to-fill"), CATALOG)
+    return data_plan(EvaluatedDesign(sized("questions/how-long-to-fill"), CATALOG))
 
 
 def test_three_links_carry_four_nodes():
@@ -93,7 +94,7 @@ def test_local_drives_hold_validation_back():
 
     At 150,528 B an image that is 6.3 and 2.56 GB/s. Copying to such drives first never pays, however many passes.
     """
-    plan = data_plan(sized("apollo-googlenet-inference"), CATALOG)
+    plan = data_plan(EvaluatedDesign(sized("apollo-googlenet-inference"), CATALOG))
     (one,) = plan.validations
     assert one.local_samples_per_s == pytest.approx(17_000, rel=5e-3)  # printed as "around 17,000"
     assert one.local_samples_per_s * 150_528 == pytest.approx(2.56e9, rel=5e-3)
@@ -126,7 +127,7 @@ def test_validation_adds_little_time_where_storage_does_not_hold_it_back():
     samples = design.workloads[0].dataset.n_samples.value
     assert 50_000 / 3 / samples == pytest.approx(0.013, rel=0.01)
     result = sized("workloads/images-in-an-hour")
-    for one in data_plan(result, CATALOG).validations:
+    for one in data_plan(EvaluatedDesign(result, CATALOG)).validations:
         assert one.share < 0.013
 
 
@@ -136,7 +137,7 @@ def test_decoded_tensors_take_more_than_twice_the_bytes_and_no_cores():
     At 224 x 224 a tensor is 150,528 B: 1.3 times. What is saved is the processors' work, about 3.2 core-ms an image.
     """
     assert round(260e3 / 113e3, 1) == 2.3
-    (one,) = data_plan(sized("dgx1-f800-resnet50"), CATALOG).decoded
+    (one,) = data_plan(EvaluatedDesign(sized("dgx1-f800-resnet50"), CATALOG)).decoded
     assert one.size_ratio == pytest.approx(150_528 / 113_000)
     # 40 cores of a DGX-1 at 46 % for 5,700 to 5,808 images/s of eight GPUs: 2.3 cores a GPU.
     assert one.cores_saved_per_gpu == pytest.approx(0.46 * 40 / 8, rel=0.05)

@@ -14,11 +14,10 @@ import pytest
 
 from sizer import SizingRequest, claims, project, simplest, size
 from sizer.base.resources import data_dir
-from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.links import link_bytes_per_s
 from sizer.questions.verdict.analysis import Claim
 from sizer.sizing.design.cluster_need import consumption, first_read_s, smallest_link
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from tests.answers import catalog, sized
 
@@ -27,7 +26,7 @@ IMAGENET = 148e9  # bytes, as the Isilon paper states the set
 
 @cache
 def told(name: str) -> dict[str, Claim]:
-    return {claim.key: claim for claim in claims(sized(name), catalog())}
+    return {claim.key: claim for claim in claims(EvaluatedDesign(sized(name), catalog()))}
 
 
 @cache
@@ -66,7 +65,7 @@ def one_server(stack: str, server: str, batch: int) -> float:
     asked = resnet50(stack=stack, batch_per_gpu=batch, cache="none", target={"gpus_busy": 4 if "c41" in server else 8})
     data = asked.model_dump(exclude_none=True)
     data["platforms"] = {"servers": [server], "storage": ["isilon-f800"]}
-    found = models(size(SizingRequest.from_dict(data), catalog()), catalog(), stored_calibration())[0]
+    found = EvaluatedDesign(size(SizingRequest.from_dict(data), catalog()), catalog()).workloads[0]
     assert found is not None
     return consumption(found).later_bytes_per_s
 
@@ -162,7 +161,10 @@ def test_the_small_set_vanishes_in_the_memory_of_a_dgx1() -> None:
     """Isilon paper: traffic of the 148 GB set fell to nearly nothing, as 512 GB of memory held it; 22.2 TB stayed."""
     asked = SizingRequest.from_file(data_dir("examples") / "dgx1-f800-resnet50.toml")
     work = asked.workload[0].model_copy(update={"dataset_bytes": IMAGENET})
-    found = {one.key: one for one in claims(size(asked.model_copy(update={"workload": (work,)}), catalog()), catalog())}
+    found = {
+        one.key: one
+        for one in claims(EvaluatedDesign(size(asked.model_copy(update={"workload": (work,)}), catalog()), catalog()))
+    }
     assert found["fits-memory"].holds
     assert found["storage-idles"].value == 0
     assert not told("dgx1-f800-resnet50")["fits-memory"].holds
@@ -186,7 +188,7 @@ def test_a_small_team_that_asks_for_a_cluster_gets_one_server() -> None:
     result = question("do-we-need-a-cluster")
     assert result.design.n_servers == 1
     assert not result.needs_cluster
-    found = simplest(result, catalog())
+    found = simplest(EvaluatedDesign(result, catalog()))
     assert found.lifted is not None
     assert found.lifted.design.platform.storage.kind == "local"
     assert found.in_the_way == ("platforms.storage",)
@@ -194,6 +196,6 @@ def test_a_small_team_that_asks_for_a_cluster_gets_one_server() -> None:
 
 def test_a_fast_fabric_pays_where_gradients_are_large() -> None:
     """Horovod, arXiv:1802.05799, figure 6: networks of many parameters gain most from the faster network."""
-    found = {claim.key: claim for claim in claims(question("does-a-faster-fabric-pay"), catalog())}
+    found = {claim.key: claim for claim in claims(EvaluatedDesign(question("does-a-faster-fabric-pay"), catalog()))}
     assert not found["slow-fabric"].holds
     assert found["usual-link"].holds  # the same network is not needed for the data

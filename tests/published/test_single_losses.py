@@ -6,6 +6,7 @@ from sizer import SizingRequest, failure_cases, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.perf.storage import read_capacity
 from sizer.physical.losses import Losses, on_one_side
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.stages.platform_columns import node_rates
 
 CATALOG = load_catalog()
@@ -19,7 +20,7 @@ def sized(name, *losses, **platforms):
 
 
 def cases(result):
-    return {case.key: case for case in failure_cases(result, CATALOG)}
+    return {case.key: case for case in failure_cases(EvaluatedDesign(result, CATALOG))}
 
 
 def test_six_wekaio_servers_leave_no_room_for_a_rebuild():

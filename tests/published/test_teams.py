@@ -9,6 +9,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.platforms import platforms
 from sizer.questions.team.analysis import team_answer
 from sizer.sizing.constraints.team_jobs import job_facts
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import cache_bytes, columns
 from sizer.workload.request import SizingRequest
@@ -52,7 +53,7 @@ def test_few_people_need_no_cluster_and_tens_do():
     assert tens.design.n_servers > 3
     assert tens.needs_cluster
     for result in (few, tens):
-        found = team_answer(result, catalog())
+        found = team_answer(EvaluatedDesign(result, catalog()))
         assert found is not None
         assert found.run.meets
         assert found.carries.load_fraction < 1

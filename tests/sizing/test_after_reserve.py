@@ -8,6 +8,7 @@ from sizer.catalog.loader import load_catalog
 from sizer.physical.capacity import usable_bytes
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.team.analysis import team_model
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.recommend import best_design
 from sizer.sizing.redundancy_cost import spare_cost, spare_sentence
 from sizer.sizing.servers_needed import Sizes
@@ -144,7 +145,7 @@ def test_a_design_bears_every_loss_and_none_smaller_does(request_):
         assert not bears(request_, design.platform, servers, nodes, CATALOG), (servers, nodes)
     best = best_design(request_, CATALOG).design
     assert (counts(best), best.platform) == (counts(design), design.platform)
-    cases = failure_cases(result, CATALOG)
+    cases = failure_cases(EvaluatedDesign(result, CATALOG))
     for loss in request_.resilience.keeps_targets_without:
         assert all(case.keeps_targets for case in cases if case.loss == loss)
 
@@ -207,10 +208,10 @@ def test_a_team_starts_its_jobs_in_time_on_what_is_left():
         size(SizingRequest.from_dict({**data, "resilience": {"keeps_targets_without": losses}}), CATALOG)
         for losses in ([], ["server"])
     )
-    fewer, enough = team_model(without, CATALOG), team_model(spare, CATALOG)
+    fewer, enough = team_model(EvaluatedDesign(without, CATALOG)), team_model(EvaluatedDesign(spare, CATALOG))
     assert not fewer.on(without.design.n_servers - 1).meets
     assert enough.on(spare.design.n_servers - 1).meets
-    lost = {case.key: case for case in failure_cases(without, CATALOG)}
+    lost = {case.key: case for case in failure_cases(EvaluatedDesign(without, CATALOG))}
     shares = [kind.share_within for kind in fewer.on(without.design.n_servers - 1).kinds]
     assert lost["server"].starts_in_time == min(shares)
     assert not lost["server"].keeps_targets

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.design.cluster_need import MAX_SERVERS, exchange_loss, first_read_s, smallest_link, times_the_gpus
-from sizer.sizing.design.fixed_design import Model, models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
@@ -13,8 +12,8 @@ from sizer.workload.request import SizingRequest
 from tests.answers import catalog, sized
 
 
-def model_of(name: str) -> Model:
-    found = models(sized(name), catalog(), stored_calibration())[0]
+def model_of(name: str) -> WorkloadOnDesign:
+    found = EvaluatedDesign(sized(name), catalog()).workloads[0]
     assert found is not None
     return found
 
@@ -52,7 +51,7 @@ def test_more_gpus_bring_what_the_larger_design_brings(few: int, many: int) -> N
     }  # fmt: skip
     platforms = {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}
     request = SizingRequest.from_dict({"workload": [work], "platforms": platforms})
-    model = models(size(request, catalog()), catalog(), stored_calibration())[0]
+    model = EvaluatedDesign(size(request, catalog()), catalog()).workloads[0]
     assert model is not None
     found = times_the_gpus(model, few, many)
     assert found is not None

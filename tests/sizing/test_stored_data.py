@@ -9,7 +9,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.questions.what_if.input_grid import held
 from sizer.questions.what_if.varied_input import DATASET_SIZE
 from sizer.sizing.constraints.stored_data import data_held, data_sets, needed_with_bytes
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.resolve import resolve
 
 CATALOG = load_catalog()
@@ -118,7 +118,7 @@ def test_a_data_set_that_varies_is_judged_by_the_same_account():
     """One chassis of 144 TB: at 50 % reserve, 96 TB of data is the most that fits."""
     asked = request({"dataset_bytes": "90 TB"}, **ON_F800, data={"reserve_share": 0.5})
     result = size(asked, CATALOG)
-    model = models(result, CATALOG, stored_calibration())[0]
+    model = EvaluatedDesign(result, CATALOG).workloads[0]
     usable = float(result.design.quantities.usable_bytes[0])
     assert usable == pytest.approx(144e12)
     along = held(model, {DATASET_SIZE: [95e12, 97e12]})

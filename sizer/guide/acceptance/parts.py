@@ -16,7 +16,7 @@ from sizer.guide.acceptance.limits import AcceptanceTest, at_least, interval
 from sizer.physical.capacity import capacity_ladder, counts_nodes
 from sizer.physical.networks.members import HEAD, SERVERS
 from sizer.sizing.constraints.stored_data import data_held
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.platform_columns import rate_is_unknown
 from sizer.sizing.stages.workload_run import Run, sequential_bytes_per_s
@@ -156,7 +156,9 @@ def _gbit(bytes_per_s: float) -> str:
     return f"{significant(units.gbit_per_s_from_bytes_per_s(bytes_per_s))}{NARROW_SPACE}Gbit/s"
 
 
-def storage_tests(design: DesignAnswer, known: Sequence[Model | None], care: DataCare) -> Iterator[AcceptanceTest]:
+def storage_tests(
+    design: DesignAnswer, known: Sequence[WorkloadOnDesign | None], care: DataCare
+) -> Iterator[AcceptanceTest]:
     """Reads of all servers together, of one server, and the capacity."""
     storage = design.platform.storage
     rates = (storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s)

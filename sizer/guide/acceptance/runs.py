@@ -9,12 +9,12 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.catalog.labels import name, sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 
 
-def training_tests(design: DesignAnswer, known: Sequence[Model | None]) -> Iterator[AcceptanceTest]:
+def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None]) -> Iterator[AcceptanceTest]:
     """Rates of one GPU, one server and the whole cluster, host load and time to train, workload by workload."""
     several = len(design.workloads) > 1
     for number, (answer, model) in enumerate(zip(design.workloads, known, strict=True), start=1):
@@ -23,7 +23,7 @@ def training_tests(design: DesignAnswer, known: Sequence[Model | None]) -> Itera
             yield replace(test, key=test.key + mark)
 
 
-def _alone(answer: WorkloadAnswer, model: Model | None) -> Iterator[AcceptanceTest]:
+def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[AcceptanceTest]:
     """One GPU and one server with synthetic data: storage and decoding stay out."""
     if model is None:
         return
@@ -52,7 +52,7 @@ def _alone(answer: WorkloadAnswer, model: Model | None) -> Iterator[AcceptanceTe
         )
 
 
-def _synthetic(model: Model, gpus: int) -> Estimate:
+def _synthetic(model: WorkloadOnDesign, gpus: int) -> Estimate:
     """Rate of some GPUs of one server. [samples/s]"""
     cols = replace(model.run.cols, gpus_per_server=np.array([float(gpus)]))
     one = np.array([1])

@@ -2,26 +2,18 @@
 
 from dataclasses import replace
 
-from sizer.calibrate.calibration import Calibration, stored_calibration
-from sizer.catalog.model import Catalog
 from sizer.guide.acceptance.limits import AcceptanceTest as AcceptanceTest
 from sizer.guide.acceptance.parts import network_tests, parts_tests, storage_tests
 from sizer.guide.acceptance.runs import power_tests, training_tests
-from sizer.sizing.design.fixed_design import models
-from sizer.sizing.result import SizingResult
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 
-def acceptance_tests(
-    result: SizingResult, catalog: Catalog, calibration: Calibration | None = None
-) -> tuple[AcceptanceTest, ...]:
+def acceptance_tests(evaluated: EvaluatedDesign) -> tuple[AcceptanceTest, ...]:
     """Tests of a design, in the order in which they are run: from parts and links to training and power.
 
     Parameters
     ----------
-    result : SizingResult
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Returns
     -------
@@ -34,8 +26,8 @@ def acceptance_tests(
     or a line rate times a share that was reached; or a count. Where the catalogue does not hold the parts of an
     answer, tests that need the rate of one GPU, one server or the storage alone are left out.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
-    design, known = result.design, models(result, catalog, fitted)
+    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
+    design, known = result.design, evaluated.workloads
     found = (
         *parts_tests(design),
         *network_tests(design, fitted),

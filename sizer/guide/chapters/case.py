@@ -21,6 +21,7 @@ from sizer.questions.team.analysis import TeamAnswer, team_answer
 from sizer.questions.verdict.analysis import Claim, claims
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.redundancy_cost import SpareCost, spare_cost
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.request import Loss
@@ -67,22 +68,22 @@ class Case:
     @cached_property
     def sensitivities(self) -> tuple[Sensitivity, ...]:
         """What would change the answer, for each workload."""
-        return sensitivities(self.result, self.catalog)
+        return sensitivities(EvaluatedDesign(self.result, self.catalog))
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         """What a customer may doubt, with what would overturn it."""
-        return claims(self.result, self.catalog)
+        return claims(EvaluatedDesign(self.result, self.catalog))
 
     @cached_property
     def simplest(self) -> SimplestDesign:
         """The simplest design that is enough."""
-        return simplest(self.result, self.catalog)
+        return simplest(EvaluatedDesign(self.result, self.catalog))
 
     @cached_property
     def failures(self) -> tuple[FailureCase, ...]:
         """What each failure costs."""
-        return failure_cases(self.result, self.catalog)
+        return failure_cases(EvaluatedDesign(self.result, self.catalog))
 
     @property
     def asked_losses(self) -> tuple[Loss, ...]:
@@ -97,12 +98,12 @@ class Case:
     @cached_property
     def data(self) -> DataPlan:
         """What must fit on the storage, how it gets in, and what is done with it beside training."""
-        return data_plan(self.result, self.catalog)
+        return data_plan(EvaluatedDesign(self.result, self.catalog))
 
     @cached_property
     def team(self) -> TeamAnswer | None:
         """Waits and reads of the team; None without one, and where the catalogue lacks parts of the design."""
-        return team_answer(self.result, self.catalog)
+        return team_answer(EvaluatedDesign(self.result, self.catalog))
 
     @cached_property
     def rental(self) -> RentOrBuy | None:
@@ -112,7 +113,7 @@ class Case:
     @cached_property
     def tests(self) -> tuple[AcceptanceTest, ...]:
         """What to run before the cluster is taken over."""
-        return acceptance_tests(self.result, self.catalog)
+        return acceptance_tests(EvaluatedDesign(self.result, self.catalog))
 
     @cached_property
     def addresses(self) -> AddressPlan:

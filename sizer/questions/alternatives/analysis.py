@@ -9,7 +9,7 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.quantities import grouped
-from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import sentence
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
@@ -18,7 +18,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
 from sizer.questions.alternatives.targets import leading_to, less_sure, looser
 from sizer.sizing.design.comparison_text import chance, changes, names, open_between, outcome, speed_up
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.size import size
 from sizer.sizing.stages import evaluate
@@ -76,45 +76,37 @@ class Neighbours:
         )
 
 
-def near(result: SizingResult, catalog: Catalog, calibration: Calibration | None = None) -> Neighbours:
+def near(evaluated: EvaluatedDesign) -> Neighbours:
     """Cheaper, smaller and faster than the described design, and the other platforms of the result.
 
     Parameters
     ----------
-    result : SizingResult
-        With the whole request: a customer's copy has lost its discounts.
-    catalog : Catalog
-        The one that the result was made with.
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Notes
     -----
     Smaller and faster stay on the platform of the design and are sized anew, each in the time of a narrow request.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
+    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     cheap = _cheaper(result, catalog, fitted)
     taken = {cheap.design.platform.key} if isinstance(cheap, Neighbour) else set()
     size_changes = [_smaller(result, catalog, fitted), _faster(result, catalog, fitted)]
     return Neighbours.of([cheap, *size_changes, *_platforms(result, taken, catalog, fitted)])
 
 
-def other_vendors(result: SizingResult, catalog: Catalog, calibration: Calibration | None = None) -> Neighbours:
+def other_vendors(evaluated: EvaluatedDesign) -> Neighbours:
     """Best design of another server vendor, and of another storage vendor, that meets the same request.
 
     Parameters
     ----------
-    result : SizingResult
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Notes
     -----
     Only the list of servers, or only the list of storage, is widened. Several vendors are in the order of the search,
     which is no ranking unless the request names a key or prices decide.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
+    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     kinds: tuple[VendorKind, ...] = ("other server", "other storage")
     return Neighbours.of([_other_vendor(result, catalog, fitted, kind) for kind in kinds])
 
@@ -129,19 +121,14 @@ class Description:
     change: str
 
 
-def description(
-    point: ParetoPoint, result: SizingResult, catalog: Catalog, calibration: Calibration | None = None
-) -> Description:
+def description(point: ParetoPoint, evaluated: EvaluatedDesign) -> Description:
     """Request that makes a point of the front the described design.
 
     Parameters
     ----------
     point : ParetoPoint
         Of ``result.pareto``.
-    result : SizingResult
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Raises
     ------
@@ -153,7 +140,7 @@ def description(
     A point with more servers than the target asks for stands for a tighter target: the loosest one that asks for as
     many. Where that target also asks for more storage, the design has more nodes than the point, and is not exact.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
+    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     platform = _platform_of(point, result, catalog, fitted)
     narrow = narrowed_to(result.request, platform)
     request = leading_to(point.n_servers, narrow, platform, catalog, fitted)
@@ -344,7 +331,7 @@ def _probability(result: SizingResult, design: DesignAnswer, catalog: Catalog, f
     if any((work.target.gpus_busy or 0) > design.n_gpus for work in result.request.workload):
         return 0.0
     likely = 1.0
-    for model in models(replace(result, design=design), catalog, fitted):
+    for model in EvaluatedDesign(replace(result, design=design), catalog, fitted).workloads:
         assert model is not None  # the catalogue is that of the result
         likely *= float(evaluate.probability(model.run.warm, model.run.cold, model.run.need)[0])
     return likely

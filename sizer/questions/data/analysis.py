@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.quantities import plain, significant
 from sizer.base.units import HOUR_S
-from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.perf.data_transfer import fill_time_s, lost_fraction
@@ -21,7 +21,7 @@ from sizer.sizing.constraints.stored_data import (
     is_transformed,
     raw_sample_bytes,
 )
-from sizer.sizing.design.fixed_design import Model, models, rates_of
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, rates_of
 from sizer.sizing.result import Assumption, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import host_cores, rate_is_unknown, storage_nic_bytes_per_s
 
@@ -115,25 +115,21 @@ class DataPlan:
         return self.usable_bytes - self.held.total_bytes
 
 
-def data_plan(result: SizingResult, catalog: Catalog, calibration: Calibration | None = None) -> DataPlan:
+def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
     """What the storage of a result must hold, how the data get in, and what is done with them beside training.
 
     Parameters
     ----------
-    result : SizingResult
-        Its request's table ``[data]`` says what is asked; without one the data sets alone are looked at.
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Notes
     -----
     Times are bytes over the slowest known link. Where no source gives a write rate the time is a lower bound, and
     ``questions`` holds what to ask the vendor.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
+    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     design, care = result.design, result.request.data
-    known = models(result, catalog, fitted)
+    known = evaluated.workloads
     present = [model for model in known if model is not None]
     held = data_held(design.workloads, care)
     usable = float(design.quantities.usable_bytes[0])
@@ -227,7 +223,7 @@ def _decoded(answer: WorkloadAnswer, n_gpus: int, fitted: Calibration) -> Decode
     )
 
 
-def _validation(model: Model) -> Validation | None:
+def _validation(model: WorkloadOnDesign) -> Validation | None:
     """Passes of a training over its held-back samples, or of a validation over its set; None where none are known."""
     work = model.work
     held_back = work.dataset.n_validation_samples
@@ -259,7 +255,7 @@ def _validation(model: Model) -> Validation | None:
     )
 
 
-def _forward_rate(model: Model) -> tuple[float, str]:
+def _forward_rate(model: WorkloadOnDesign) -> tuple[float, str]:
     """Median rate of forward passes over samples that no cache holds, and the stage that bounds it. [samples/s]"""
     medians = {key: float(stage.median.flat[0]) for key, stage in model.run.cold.by_key().items()}
     # Forward passes exchange no gradients; the GPU stage of a training counts three of them a step.

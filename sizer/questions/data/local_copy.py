@@ -10,7 +10,7 @@ from sizer.catalog.schema import Storage
 from sizer.perf.data_transfer import break_even_epoch, fill_time_s
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.quantities import quantities
-from sizer.sizing.design.fixed_design import Model, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.search.storage_units import StorageUnits
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import rate_is_unknown
@@ -64,12 +64,12 @@ class LocalCopy:
         return np.asarray(self.copy_s + self.first_local_s + (n_epochs - 1) * self.local_s)
 
 
-def local_copies(known: Sequence[Model | None]) -> tuple[LocalCopy, ...]:
+def local_copies(known: Sequence[WorkloadOnDesign | None]) -> tuple[LocalCopy, ...]:
     """What a copy to local drives brings, for each workload of a design.
 
     Parameters
     ----------
-    known : sequence of Model or None
+    known : sequence of WorkloadOnDesign or None
         Workloads on the design; None stands for one whose parts the catalogue does not hold.
 
     Returns
@@ -86,7 +86,7 @@ def local_copies(known: Sequence[Model | None]) -> tuple[LocalCopy, ...]:
     return tuple(copy for model in known if model is not None and (copy := _local_copy(model)) is not None)
 
 
-def _local_copy(model: Model) -> LocalCopy | None:
+def _local_copy(model: WorkloadOnDesign) -> LocalCopy | None:
     local = on_local_drives(model)
     if local is None:
         return None
@@ -116,7 +116,7 @@ def _local_copy(model: Model) -> LocalCopy | None:
     )
 
 
-def on_local_drives(model: Model) -> Model | None:
+def on_local_drives(model: WorkloadOnDesign) -> WorkloadOnDesign | None:
     """The same servers reading drives of their own; None where these are the storage, or the servers list none."""
     name = model.platform.server.local_storage
     if model.platform.storage.kind == "local" or name is None:
@@ -135,31 +135,31 @@ def on_local_drives(model: Model) -> Model | None:
     return replace(model, platform=platform, storage_nodes=0, gateway_bytes_per_s=np.inf)
 
 
-def _epochs_s(model: Model, local: Model) -> tuple[float, ...]:
+def _epochs_s(model: WorkloadOnDesign, local: WorkloadOnDesign) -> tuple[float, ...]:
     """First and later epoch from shared storage, then from local drives. [s]"""
     rates = rates_of([model.run.cold, model.run.warm, local.run.cold, local.run.warm])
     return tuple((model.work.n_samples / rates).tolist())
 
 
-def _copy_s(model: Model, copied_bytes: float) -> float:
+def _copy_s(model: WorkloadOnDesign, copied_bytes: float) -> float:
     return float(fill_time_s(copied_bytes * model.n_servers, float(sequential_bytes_per_s(model.run).value)))
 
 
-def _epochs(model: Model) -> float | None:
+def _epochs(model: WorkloadOnDesign) -> float | None:
     if model.work.is_inference:
         return None
     length = evaluate.epochs(model.work, model.run.cols, model.run.servers, model.calibration)
     return None if length is None else float(length.value[0])
 
 
-def _nodes_for_data(model: Model) -> int:
+def _nodes_for_data(model: WorkloadOnDesign) -> int:
     if not counts_nodes(model.platform.storage):
         return model.storage_nodes
     units = StorageUnits.of(model.works, [model.platform], model.request.data)
     return min(int(units.least[0]), model.storage_nodes)
 
 
-def _with_nodes(model: Model, nodes: int) -> Model:
+def _with_nodes(model: WorkloadOnDesign, nodes: int) -> WorkloadOnDesign:
     """The design with other storage nodes, and the gateway uplinks that they need."""
     found = quantities(
         model.platform,

@@ -11,7 +11,7 @@ from sizer.base.normal import normal_quantile
 from sizer.perf.pipeline import Stages, StorageSide
 from sizer.perf.stage_capacity import Capacity
 from sizer.physical.losses import Left
-from sizer.sizing.design.fixed_design import Model, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.evaluate import Compute
@@ -38,7 +38,7 @@ class _Running:
     side: StorageSide
     reads: bool  # whether it reaches its storage; without, it goes on from memory alone
 
-    def stages(self, model: Model, *, is_warm: bool = True) -> Stages:
+    def stages(self, model: WorkloadOnDesign, *, is_warm: bool = True) -> Stages:
         """Stages in a warm epoch, or in the first one."""
         stages = evaluate.stages(model.work, self.comp, self.side, is_warm=is_warm)
         if self.reads:
@@ -48,12 +48,12 @@ class _Running:
         return replace(stages, storage=unlimited, network=unlimited)
 
 
-def shares(model: Model | None, answer: WorkloadAnswer, whole: Left, rests: Sequence[Rest]) -> Floats:
+def shares(model: WorkloadOnDesign | None, answer: WorkloadAnswer, whole: Left, rests: Sequence[Rest]) -> Floats:
     """Rate of a workload after each of some losses, as a share of its rate before.
 
     Parameters
     ----------
-    model : Model or None
+    model : WorkloadOnDesign or None
         None where the catalogue does not hold the parts of the answer: the share then follows from the servers and
         storage nodes that are left, without the narrower links between them.
     answer : WorkloadAnswer
@@ -78,12 +78,12 @@ def shares(model: Model | None, answer: WorkloadAnswer, whole: Left, rests: Sequ
     return np.minimum(np.array(after) / before, 1.0)
 
 
-def chances(model: Model, rests: Sequence[Rest]) -> Floats:
+def chances(model: WorkloadOnDesign, rests: Sequence[Rest]) -> Floats:
     """Probability that a workload meets its target on what is left, run after run.
 
     Parameters
     ----------
-    model : Model
+    model : WorkloadOnDesign
         The workload on the whole design.
     rests : sequence of Rest
         What is left.
@@ -101,7 +101,7 @@ def chances(model: Model, rests: Sequence[Rest]) -> Floats:
     return np.array([_chance(model, rest) for rest in rests])
 
 
-def _chance(model: Model, rest: Rest) -> float:
+def _chance(model: WorkloadOnDesign, rest: Rest) -> float:
     running = _running(model, rest)
     if running is None or not running.reads:
         return 0.0
@@ -144,7 +144,7 @@ def window_s(answer: WorkloadAnswer, share: float, confidence: float, *, is_met:
     return max(asked - takes_s, 0.0) / (1 - share if share < 1 else 1.0)
 
 
-def _running(model: Model, rest: Rest) -> _Running | None:
+def _running(model: WorkloadOnDesign, rest: Rest) -> _Running | None:
     """The workload on what is left; None where nothing runs."""
     left, cols = rest.left, model.run.cols
     if left.n_servers == 0:

@@ -6,13 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from sizer.calibrate.calibration import Calibration, stored_calibration
-from sizer.catalog.model import Catalog
 from sizer.physical.losses import Left, Losses
 from sizer.questions.failures.after_loss import Rest, chances, shares, window_s
 from sizer.questions.failures.cases import Cases, Draft
 from sizer.questions.team.analysis import TeamModel, team_model
-from sizer.sizing.design.fixed_design import Model, models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import SizingResult
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import Loss
@@ -42,17 +40,12 @@ class FailureCase:
     keeps_targets: bool | None = None
 
 
-def failure_cases(
-    result: SizingResult, catalog: Catalog, calibration: Calibration | None = None
-) -> tuple[FailureCase, ...]:
+def failure_cases(evaluated: EvaluatedDesign) -> tuple[FailureCase, ...]:
     """Failures of single parts of a design, each with what it costs.
 
     Parameters
     ----------
-    result : SizingResult
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Returns
     -------
@@ -69,13 +62,11 @@ def failure_cases(
     takes from the read rate, and how long it lasts, is not modelled; how often parts fail is not published for these
     systems. Both are left out rather than guessed.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
+    result = evaluated.result
     cases = Cases(result, Losses(result.design.plan))
     drafts = list(cases.drafts())
-    found = models(result, catalog, fitted)
-    outcomes = _Outcomes(
-        result, found, cases.whole, [draft.rests for draft in drafts], team_model(result, catalog, fitted)
-    )
+    found = evaluated.workloads
+    outcomes = _Outcomes(result, found, cases.whole, [draft.rests for draft in drafts], team_model(evaluated))
     return tuple(outcomes.case(place, draft, cases.loss_of(draft.key)) for place, draft in enumerate(drafts))
 
 
@@ -85,7 +76,7 @@ class _Outcomes:
     def __init__(
         self,
         result: SizingResult,
-        found: Sequence[Model | None],
+        found: Sequence[WorkloadOnDesign | None],
         whole: Left,
         rests: Sequence[tuple[Rest, ...]],
         team: TeamModel | None,

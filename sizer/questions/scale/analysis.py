@@ -20,7 +20,7 @@ from sizer.catalog.model import Catalog
 from sizer.questions.scale.arrangement_run import StepSplit, asked_of, world
 from sizer.questions.scale.arrangements import Arrangement, LeftOut, arrangements, gpus_used, is_same_host
 from sizer.sizing.design.evaluate_design import design_answer
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.feasibility import judge
 from sizer.sizing.search.space import lay_out
@@ -231,7 +231,7 @@ def up_or_out(
     for count in counts:
         if isinstance(count, bool) or not 1 <= count <= MAX_GPUS:
             raise RequestError(f"n_gpus = {count} is outside 1..{MAX_GPUS}")
-    if any(model is None for model in models(result, catalog, fitted)):
+    if any(model is None for model in EvaluatedDesign(result, catalog, fitted).workloads):
         return UpOrOut(())
     draws = Draws(fitted, _DRAWS, streams(_SEED))
     return UpOrOut(tuple(_compared(result, count, catalog, draws) for count in dict.fromkeys(counts)))

@@ -7,14 +7,13 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si
-from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.perf import queueing
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.team_jobs import JobFacts, job_facts
 from sizer.sizing.constraints.team_limits import TeamCase
 from sizer.sizing.constraints.team_simulation import SEED, Simulated, fewest_servers, simulated
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import columns, narrowed
@@ -212,24 +211,21 @@ class TeamAnswer:
     assumptions: tuple[str, ...]  # sentences
 
 
-def team_model(result: SizingResult, catalog: Catalog, calibration: Calibration | None = None) -> TeamModel | None:
+def team_model(evaluated: EvaluatedDesign) -> TeamModel | None:
     """The team of a request on the servers of its design.
 
     Parameters
     ----------
-    result : SizingResult
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Returns
     -------
     TeamModel or None
         None without a team, and where the catalogue does not hold the design's parts.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
+    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     request, platform = result.request, result.design.platform
-    first = models(result, catalog, fitted)[0]
+    first = evaluated.workloads[0]
     if request.team is None or first is None:
         return None
     cols = columns([platform], catalog, request.platforms.gpus_per_server)
@@ -239,18 +235,15 @@ def team_model(result: SizingResult, catalog: Catalog, calibration: Calibration 
     return TeamModel(request.team, jobs, gpus, TeamCase.of(request.team, facts, 0, gpus))
 
 
-def team_answer(result: SizingResult, catalog: Catalog, calibration: Calibration | None = None) -> TeamAnswer | None:
+def team_answer(evaluated: EvaluatedDesign) -> TeamAnswer | None:
     """Waits, demand and what would be enough for the team of a request; None as for :func:`team_model`.
 
     Parameters
     ----------
-    result : SizingResult
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
     """
-    fitted = calibration if calibration is not None else stored_calibration()
-    model = team_model(result, catalog, fitted)
+    result, catalog = evaluated.result, evaluated.catalog
+    model = team_model(evaluated)
     if model is None:
         return None
     servers = result.design.n_servers

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from sizer.calibrate.calibration import Calibration
-from sizer.catalog.model import Catalog
 from sizer.questions.team.analysis import TeamAnswer, team_answer
-from sizer.sizing.result import SizingResult
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.team import JobsADay, QueueOrder, Team, TeamJob
 
 
@@ -54,18 +52,13 @@ def changed_rate(job: TeamJob, change: TeamChange) -> dict[str, JobsADay]:
     return {key: float(f"{value * change.jobs_ratio:.6g}") for key, value in stated.items() if value is not None}
 
 
-def changed_answer(
-    result: SizingResult, catalog: Catalog, change: TeamChange, calibration: Calibration | None = None
-) -> TeamAnswer | None:
+def changed_answer(evaluated: EvaluatedDesign, change: TeamChange) -> TeamAnswer | None:
     """The changed team on the design, or on another number of its servers beside the same storage.
 
     Parameters
     ----------
-    result : SizingResult
-    catalog : Catalog
+    evaluated : EvaluatedDesign
     change : TeamChange
-    calibration : Calibration, optional
-        Default: the stored one.
 
     Returns
     -------
@@ -79,6 +72,7 @@ def changed_answer(
     ValueError
         As :func:`changed_team`.
     """
+    result = evaluated.result
     team = result.request.team
     if team is None:
         return None
@@ -87,4 +81,4 @@ def changed_answer(
     if change.n_servers is not None:
         each = design.n_gpus // design.n_servers
         design = replace(design, n_servers=change.n_servers, n_gpus=each * change.n_servers)
-    return team_answer(replace(result, request=request, design=design), catalog, calibration)
+    return team_answer(replace(evaluated, result=replace(result, request=request, design=design)))

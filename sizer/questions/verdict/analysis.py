@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.questions.verdict.claim_draft import Draft, Unit
 from sizer.questions.verdict.data_claims import data_claims
 from sizer.questions.verdict.reversal import Change, Trials, nearest_change
 from sizer.questions.verdict.scale_claims import scale_claims
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 
 
@@ -34,16 +33,12 @@ class Claim:
     unmoved: str  # what was moved without turning the claim; "" where something does
 
 
-def claims(result: SizingResult, catalog: Catalog, calibration: Calibration | None = None) -> tuple[Claim, ...]:
+def claims(evaluated: EvaluatedDesign) -> tuple[Claim, ...]:
     """Claims about a design that make sense for it, each with the nearest request change that overturns it.
 
     Parameters
     ----------
-    result : SizingResult
-    catalog : Catalog
-        The one that the result was made with.
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Returns
     -------
@@ -58,8 +53,8 @@ def claims(result: SizingResult, catalog: Catalog, calibration: Calibration | No
     servers of the design, else on its servers, storage and fabric; with a team that last design is held. The change
     found is exact to the step in which it can be written; :mod:`sizer.questions.verdict.reversal` says how.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
-    found = models(result, catalog, fitted)
+    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
+    found = evaluated.workloads
     known = tuple(model for model in found if model is not None)
     if len(known) < len(found):
         return ()

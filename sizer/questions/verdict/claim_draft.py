@@ -6,7 +6,7 @@ from typing import Literal
 
 from sizer.base.quantities import NARROW_SPACE, plain, significant
 from sizer.questions.verdict.reversal import Lever, Trials
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 
 # ``storage`` counts places in the order of kinds of storage, from drives to a clustered file system.
 Unit = Literal["B", "B/s", "share", "ratio", "servers", "storage"]
@@ -53,7 +53,7 @@ class Measure:
 
 
 def by_measure(
-    trials: Trials, place: int, measure: Callable[[Model], Measure]
+    trials: Trials, place: int, measure: Callable[[WorkloadOnDesign], Measure]
 ) -> Callable[[Lever, float], bool | None]:
     """Asks a claim of the design that a changed request leads to; ``place`` is the workload that the claim is about."""
 

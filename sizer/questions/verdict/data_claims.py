@@ -25,7 +25,7 @@ from sizer.sizing.design.cluster_need import (
     smallest_system_bytes_per_s,
     storage_read_bytes_per_s,
 )
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import MAX_SERVERS, search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import OS_RESERVE_BYTES, cache_bytes
@@ -57,13 +57,13 @@ def data_claims(result: SizingResult, trials: Trials) -> Iterator[Draft]:
 # --- data in memory
 
 
-def _memory(model: Model) -> Measure:
+def _memory(model: WorkloadOnDesign) -> Measure:
     """The data that one server reads beside the memory that it has for them."""
     sharded = model.work.request.access == "sharded"
     return Measure(model.work.dataset_bytes / (model.n_servers if sharded else 1), cache_bytes(model.platform))
 
 
-def _fits_memory(trials: Trials, number: int, model: Model, answer: WorkloadAnswer) -> Draft:
+def _fits_memory(trials: Trials, number: int, model: WorkloadOnDesign, answer: WorkloadAnswer) -> Draft:
     found = _memory(model)
     values = {"data": si(found.value, "B"), "memory": si(found.threshold, "B")}
     if found.holds:
@@ -93,7 +93,7 @@ def _fits_memory(trials: Trials, number: int, model: Model, answer: WorkloadAnsw
     )
 
 
-def _memory_reason(model: Model, answer: WorkloadAnswer) -> str:
+def _memory_reason(model: WorkloadOnDesign, answer: WorkloadAnswer) -> str:
     platform, data = model.platform, model.work.dataset_bytes
     memory = platform.server.memory_bytes
     assert memory is not None  # asked only where there is room in it
@@ -113,11 +113,11 @@ def _memory_reason(model: Model, answer: WorkloadAnswer) -> str:
 # --- links of the customer's network
 
 
-def _usual_link(trials: Trials, number: int, model: Model) -> Draft:
+def _usual_link(trials: Trials, number: int, model: WorkloadOnDesign) -> Draft:
     took = consumption(model)
     kind: LinkKind = smallest_link(took.later_bytes_per_s) or USUAL_LINKS[-1]
 
-    def measure(other: Model) -> Measure:
+    def measure(other: WorkloadOnDesign) -> Measure:
         return Measure(consumption(other).later_bytes_per_s, link_bytes_per_s(kind))
 
     found = measure(model)
@@ -162,13 +162,13 @@ def _usual_link(trials: Trials, number: int, model: Model) -> Draft:
 # --- shared storage
 
 
-def _storage_idles(trials: Trials, number: int, model: Model) -> Iterator[Draft]:
+def _storage_idles(trials: Trials, number: int, model: WorkloadOnDesign) -> Iterator[Draft]:
     storage = shared_storage(model.platform.storage, trials.catalog)
     if storage is None:
         return
     serves = smallest_system_bytes_per_s(storage)
 
-    def measure(other: Model) -> Measure:
+    def measure(other: WorkloadOnDesign) -> Measure:
         return Measure(storage_read_bytes_per_s(other) / serves, IDLE)
 
     found, reads = measure(model), storage_read_bytes_per_s(model)
@@ -306,14 +306,14 @@ def _room(storage: Storage) -> float | None:
 # --- host processors
 
 
-def _decoding(model: Model) -> Measure:
+def _decoding(model: WorkloadOnDesign) -> Measure:
     """What a server's processors prepare beside what its ports to the storage carry."""
     run = model.run
     rate = float(run.comp.decode.median[0]) / model.n_servers * model.work.sample_bytes
     return Measure(rate, float(run.cols.storage_nic_bytes_per_s[0]))
 
 
-def _hosts_first(trials: Trials, number: int, model: Model) -> Draft:
+def _hosts_first(trials: Trials, number: int, model: WorkloadOnDesign) -> Draft:
     found = _decoding(model)
     work = model.work
     decoded = work.dnn.input_bytes.value

@@ -14,7 +14,7 @@ from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
 from sizer.questions.alternatives.analysis import narrowed_to
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, target_kind, target_value
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import MAX_SERVERS, search
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.ranking import Ranking, UnsettledError
@@ -110,10 +110,10 @@ class Trials:
     """
 
     request: SizingRequest
-    models: tuple[Model, ...]  # of the workloads on the design
+    models: tuple[WorkloadOnDesign, ...]  # of the workloads on the design
     catalog: Catalog
     calibration: Calibration
-    found: dict[tuple[str, float], tuple[Model, ...] | None] = field(default_factory=dict)
+    found: dict[tuple[str, float], tuple[WorkloadOnDesign, ...] | None] = field(default_factory=dict)
 
     def lever(self, number: int, key: str, *, upwards: bool) -> Lever:
         """An input of one workload."""
@@ -156,7 +156,7 @@ class Trials:
             return SizingRequest.from_dict(data, "what if")
         return None
 
-    def sized(self, lever: Lever, value: float) -> tuple[Model, ...] | None:
+    def sized(self, lever: Lever, value: float) -> tuple[WorkloadOnDesign, ...] | None:
         """All workloads on the design of the changed request; None where no size of the platform meets it."""
         key = (lever.key, value)
         if key not in self.found:
@@ -165,13 +165,13 @@ class Trials:
             self.found[key] = None if request is None else size(request)
         return self.found[key]
 
-    def _held(self, request: SizingRequest) -> tuple[Model, ...] | None:
+    def _held(self, request: SizingRequest) -> tuple[WorkloadOnDesign, ...] | None:
         with suppress(InfeasibleError, RequestError):
             works = resolve(request, self.catalog, self.calibration.measured)
             return tuple(replace(model, request=request, works=works) for model in self.models)
         return None
 
-    def _sized(self, request: SizingRequest) -> tuple[Model, ...] | None:
+    def _sized(self, request: SizingRequest) -> tuple[WorkloadOnDesign, ...] | None:
         first = self.models[0]
         narrow = narrowed_to(request, first.platform)
         found = self._best(narrow)

@@ -12,7 +12,7 @@ from sizer.questions.verdict.claim_draft import HITACHI, Draft, Measure, by_meas
 from sizer.questions.verdict.reversal import Lever, Trials
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET
 from sizer.sizing.design.cluster_need import MAX_SERVERS, doubling, exchange_loss, exchange_s, step_samples
-from sizer.sizing.design.fixed_design import Model, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.recommend import search
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
@@ -93,7 +93,7 @@ def _one_server(result: SizingResult, trials: Trials) -> Draft:
     )
 
 
-def _alone(model: Model) -> str:
+def _alone(model: WorkloadOnDesign) -> str:
     """What one server of a design does, against the target."""
     run = model.run_on(1)
     work, unit = model.work, sample_unit(model.work.dnn)
@@ -114,13 +114,13 @@ def _alone(model: Model) -> str:
     return f"{duration(time_s)} to train at the median, {duration(target.time_to_train_s)} asked"
 
 
-def _loss(model: Model) -> Measure:
+def _loss(model: WorkloadOnDesign) -> Measure:
     """Rate that 25 GbE loses against EDR at the size of a design."""
     losses = exchange_loss(model, "25gbe", "edr")
     return Measure(float(losses[min(model.n_servers, MAX_SERVERS) - 1]), LOSS)
 
 
-def _slow_fabric(trials: Trials, number: int, model: Model) -> Draft:
+def _slow_fabric(trials: Trials, number: int, model: WorkloadOnDesign) -> Draft:
     losses, found = exchange_loss(model, "25gbe", "edr"), _loss(model)
     over = np.flatnonzero(losses > LOSS)
     gpus = int(model.run.cols.gpus_per_server[0])
@@ -155,7 +155,7 @@ def _slow_fabric(trials: Trials, number: int, model: Model) -> Draft:
     )
 
 
-def _exchange_reason(model: Model) -> str:
+def _exchange_reason(model: WorkloadOnDesign) -> str:
     """The time of one exchange over both networks."""
     work, server = model.work, model.platform.server
     n = max(model.n_servers, 2)
@@ -175,13 +175,13 @@ def _short(seconds: float) -> str:
     return f"{significant(1e3 * seconds)}\u202fms"
 
 
-def _gain(model: Model) -> Measure:
+def _gain(model: WorkloadOnDesign) -> Measure:
     found = doubling(model)
     assert found is not None  # asked only where a recipe tells the epochs
     return Measure(found.speed_ratio, DOUBLE_PAYS, at_most=False)
 
 
-def _double_gpus(trials: Trials, number: int, model: Model) -> Iterator[Draft]:
+def _double_gpus(trials: Trials, number: int, model: WorkloadOnDesign) -> Iterator[Draft]:
     found = doubling(model)
     if found is None:
         return
@@ -215,12 +215,12 @@ def _double_gpus(trials: Trials, number: int, model: Model) -> Iterator[Draft]:
     )
 
 
-def _waiting(model: Model) -> Measure:
+def _waiting(model: WorkloadOnDesign) -> Measure:
     rate = float(rates_of([model.run.warm])[0])
     return Measure(max(1 - rate / float(model.run.comp.gpu.median[0]), 0.0), WAITING)
 
 
-def _gpus_wait(trials: Trials, number: int, model: Model, answer: WorkloadAnswer) -> Draft:
+def _gpus_wait(trials: Trials, number: int, model: WorkloadOnDesign, answer: WorkloadAnswer) -> Draft:
     found = _waiting(model)
     unit = sample_unit(answer.dnn)
     capacity = float(model.run.comp.gpu.median[0])

@@ -7,13 +7,14 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.questions.alternatives.analysis import Neighbour, narrowed_to
 from sizer.sizing.design.comparison_text import changes, outcome
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.search.part_counts import Counting
@@ -74,16 +75,12 @@ class SimplestDesign:
         return self.described <= self.allowed.simplicity
 
 
-def simplest(result: SizingResult, catalog: Catalog, calibration: Calibration | None = None) -> SimplestDesign:
+def simplest(evaluated: EvaluatedDesign) -> SimplestDesign:
     """Simplest design that meets every target and limit of a request.
 
     Parameters
     ----------
-    result : SizingResult
-    catalog : Catalog
-        The one that the result was made with.
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Returns
     -------
@@ -98,7 +95,7 @@ def simplest(result: SizingResult, catalog: Catalog, calibration: Calibration | 
     holds the data, or where there is nothing else. With a team the servers and GPUs asked for stay: its waits take too
     long to work out for every server of the catalogue.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
+    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     request, design = result.request, result.design
     mine = Simple(request, design, _simplicity(design, catalog))
     found = _simplest(request, request, catalog, fitted)

@@ -17,7 +17,7 @@ from sizer.questions.what_if.input_grid import Held
 from sizer.questions.what_if.map_charts import MapCell, map_chart
 from sizer.questions.what_if.resize import SizedAnew
 from sizer.questions.what_if.varied_input import VariedInput
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import STAGES
 
 MINUS = "\u2212"
@@ -34,12 +34,12 @@ class Figure:
     under: str  # "+12 % against 52 200"
 
 
-def held_figures(model: Model, now: Held, base: Held) -> tuple[Figure, ...]:
+def held_figures(model: WorkloadOnDesign, now: Held, base: Held) -> tuple[Figure, ...]:
     """Figures of a fixed design at one point, against those of the design as it is.
 
     Parameters
     ----------
-    model : Model
+    model : WorkloadOnDesign
     now, base : Held
         One point each.
     """
@@ -83,7 +83,7 @@ def sized_figures(now: SizedAnew, base: SizedAnew) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def _rate_figure(model: Model, now: Estimate, base: Estimate, unit: str) -> Figure:
+def _rate_figure(model: WorkloadOnDesign, now: Estimate, base: Estimate, unit: str) -> Figure:
     label = "Validation rate" if model.work.is_inference else "Training rate"
     here, there = float(now.value[0]), float(base.value[0])
     return Figure(label, estimate(now[0], unit), _ratio(here, there, significant(there)))
@@ -140,7 +140,7 @@ def break_even_table(x: VariedInput, others: Sequence[str], found: Sequence[Brea
 # --- maps
 
 
-def held_map(model: Model, x: VariedInput, y: VariedInput, found: Held, palette: Palette) -> Chart:
+def held_map(model: WorkloadOnDesign, x: VariedInput, y: VariedInput, found: Held, palette: Palette) -> Chart:
     """Map of a fixed design: rate or time, stage that limits, and where the target is met.
 
     ``found`` holds every value of ``x`` for the first value of ``y``, then for the second, and so on.

@@ -10,7 +10,7 @@ from sizer.base.quantities import NARROW_SPACE, grouped, plain, si
 from sizer.questions.what_if.input_grid import Built, Held, built, held
 from sizer.questions.what_if.resize import SizedAnew
 from sizer.questions.what_if.varied_input import SERVERS, STORAGE_NODES, VariedInput
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import STAGES
 
 T = TypeVar("T", bound=Hashable)
@@ -45,12 +45,12 @@ def spans(series: Sequence[T]) -> tuple[Span[T], ...]:
     return tuple(found)
 
 
-def held_along(model: Model, x: VariedInput, others: Mapping[str, float]) -> Held:
+def held_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> Held:
     """The design at every value of an input, with other inputs at given values."""
     return held(model, {**{key: value for key, value in others.items() if key != x.key}, x.key: np.array(x.values)})
 
 
-def built_along(model: Model, x: VariedInput, others: Mapping[str, float]) -> Built | None:
+def built_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> Built | None:
     """What the design is made of along an input; None where the input changes no count."""
     if x.key not in (SERVERS, STORAGE_NODES):
         return None
@@ -59,13 +59,13 @@ def built_along(model: Model, x: VariedInput, others: Mapping[str, float]) -> Bu
 
 
 def held_break_evens(
-    model: Model, x: VariedInput, line: Held, parts: Built | None, others: Mapping[str, float], at: int
+    model: WorkloadOnDesign, x: VariedInput, line: Held, parts: Built | None, others: Mapping[str, float], at: int
 ) -> tuple[BreakEven, ...]:
     """Break-even points of a fixed design along an input.
 
     Parameters
     ----------
-    model : Model
+    model : WorkloadOnDesign
     x : VariedInput
     line : Held
         From :func:`held_along`.
@@ -177,7 +177,7 @@ def _nodes_in_place(x: VariedInput, needed: Sequence[float], nodes: int) -> Brea
     return BreakEven("Storage nodes", f"{sentence[:1].upper()}{sentence[1:]}.", len(parts) > 1)
 
 
-def _built(model: Model, x: VariedInput, parts: Built, at: int) -> list[BreakEven]:
+def _built(model: WorkloadOnDesign, x: VariedInput, parts: Built, at: int) -> list[BreakEven]:
     found = [
         _second_switch(x, parts.fabric_switches.tolist()),
         _count(x, "Racks", parts.racks.tolist(), at),

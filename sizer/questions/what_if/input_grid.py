@@ -29,7 +29,7 @@ from sizer.questions.what_if.varied_input import (
     target_value,
 )
 from sizer.sizing.constraints.stored_data import needed_with_bytes
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.evaluate import Compute, Need
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
@@ -82,12 +82,12 @@ class _Points:
         return self.dataset_bytes / self.sample_bytes
 
 
-def held(model: Model, values: Mapping[str, ArrayLike]) -> Held:
+def held(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> Held:
     """The workload on the design with some inputs changed.
 
     Parameters
     ----------
-    model : Model
+    model : WorkloadOnDesign
         Workload and design.
     values : mapping of str to array_like, shape (points,)
         Key of an input -> its value at each point; values broadcast, and inputs that are left out stay as they are.
@@ -130,7 +130,7 @@ def held(model: Model, values: Mapping[str, ArrayLike]) -> Held:
     )
 
 
-def built(model: Model, servers: ArrayLike, nodes: ArrayLike) -> Built:
+def built(model: WorkloadOnDesign, servers: ArrayLike, nodes: ArrayLike) -> Built:
     """Switches, racks and power of the design's platform at some counts; shape (points,)."""
     found = quantities(
         model.platform,
@@ -171,7 +171,7 @@ def with_gpu_speed(catalog: Catalog, gpu: Gpu, factor: float) -> Catalog:
     return replace(catalog, gpus=Items("gpus", {**catalog.gpus, gpu.id: faster}))
 
 
-def _points(model: Model, values: Mapping[str, ArrayLike]) -> _Points:
+def _points(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> _Points:
     work = model.work
     sample = np.asarray(values.get(SAMPLE_SIZE, work.sample_bytes), dtype=float)
     # As many samples as before, unless the size of the whole set is given.
@@ -209,13 +209,13 @@ def _groups(*parts: NDArray[np.generic]) -> Iterator[tuple[tuple[float, ...], In
         yield tuple(combination), np.flatnonzero(place == number)
 
 
-def _columns(model: Model, points: _Points) -> Columns:
+def _columns(model: WorkloadOnDesign, points: _Points) -> Columns:
     index = np.zeros(points.servers.size, dtype=np.int64)
     cols = columns([model.platform], model.catalog, model.request.platforms.gpus_per_server).take(index)
     return narrowed(cols, [model.platform], index, points.servers, points.nodes, model.request.fabric)
 
 
-def _compute(model: Model, points: _Points, cols: Columns) -> Compute:
+def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute:
     """Compute side of all points: the GPUs by batch and speed, decoding by sample size, the cache by data set."""
     n = points.servers.size
     medians, spreads, widths, alone, exchange, moved, within = np.empty((7, n))
@@ -242,7 +242,7 @@ def _compute(model: Model, points: _Points, cols: Columns) -> Compute:
     )
 
 
-def _decode(model: Model, points: _Points, cols: Columns) -> Capacity:
+def _decode(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Capacity:
     core_s, spread = np.empty((2, points.servers.size))
     for (size,), rows in _groups(points.sample_bytes):
         work = replace(model.work, sample_bytes=size)
@@ -250,7 +250,7 @@ def _decode(model: Model, points: _Points, cols: Columns) -> Capacity:
     return pipeline.decode_stage(points.servers, cols.cores, core_s, spread)
 
 
-def _hits(model: Model, points: _Points, cols: Columns) -> Floats:
+def _hits(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Floats:
     hits = points.cached.copy()
     by_size = np.flatnonzero(np.isnan(hits))
     for (size,), rows in _groups(points.dataset_bytes[by_size]):
@@ -278,12 +278,12 @@ def _limiting(warm: pipeline.Stages, comp: Compute) -> tuple[str, ...]:
     return tuple(np.where((found == "gpu") & (comp.exchange < comp.gpu_alone), "exchange", found).tolist())
 
 
-def _asked(model: Model, target: float) -> Target:
+def _asked(model: WorkloadOnDesign, target: float) -> Target:
     kind = target_kind(model)
     return Target.model_validate({kind: int(target) if kind == "gpus_busy" else target})
 
 
-def _work_at(model: Model, points: _Points, row: int) -> ResolvedWorkload:
+def _work_at(model: WorkloadOnDesign, points: _Points, row: int) -> ResolvedWorkload:
     """The workload with the values of one point."""
     work = model.work
     request = work.request.model_copy(update={"target": _asked(model, float(points.target[row]))})
@@ -297,7 +297,7 @@ def _work_at(model: Model, points: _Points, row: int) -> ResolvedWorkload:
     )
 
 
-def _needs(model: Model, points: _Points, comp: Compute, cols: Columns) -> tuple[Need, Floats]:
+def _needs(model: WorkloadOnDesign, points: _Points, comp: Compute, cols: Columns) -> tuple[Need, Floats]:
     """What the target asks of every point (inf where no rate is enough), and the storage nodes that it takes."""
     shape = points.servers.shape
     steady, spread, upper, cold, nodes = (np.full(shape, np.inf) for _ in range(5))
@@ -331,7 +331,7 @@ def _compute_of(comp: Compute, rows: Ints) -> Compute:
     )
 
 
-def _whole_nodes(model: Model, points: _Points, wanted: Floats) -> Floats:
+def _whole_nodes(model: WorkloadOnDesign, points: _Points, wanted: Floats) -> Floats:
     """Nodes in whole units that give the rate and hold the data; NaN where storage is not bought by the node."""
     storage = model.platform.storage
     if not capacity.counts_nodes(storage):
@@ -343,13 +343,13 @@ def _whole_nodes(model: Model, points: _Points, wanted: Floats) -> Floats:
     return np.where((whole <= high) & for_data.fits, whole, np.inf)
 
 
-def _holds_data(model: Model, points: _Points) -> Bools:
+def _holds_data(model: WorkloadOnDesign, points: _Points) -> Bools:
     """Whether the data fit; a capacity that no source gives counts as enough, as in the sizing."""
     usable = capacity.usable_bytes(model.platform.storage, model.platform.capacity_option, points.nodes)
     return np.asarray(np.isnan(usable) | (usable >= _must_fit_bytes(model, points)))
 
 
-def _must_fit_bytes(model: Model, points: _Points) -> Floats:
+def _must_fit_bytes(model: WorkloadOnDesign, points: _Points) -> Floats:
     """Data of all workloads and what is kept beside them."""
     return needed_with_bytes(model.works, model.request.data, model.index, points.dataset_bytes, points.sample_bytes)
 
@@ -358,7 +358,7 @@ def _least_chance(confidence: Floats) -> Floats:
     return np.array([evaluate.least_chance(share) for share in confidence.tolist()])
 
 
-def _time_s(model: Model, points: _Points, cols: Columns, rate: Floats, cold_rate: Floats) -> Floats | None:
+def _time_s(model: WorkloadOnDesign, points: _Points, cols: Columns, rate: Floats, cold_rate: Floats) -> Floats | None:
     """Time to train: start-up, first (cold) epoch, the others and the evaluations."""
     request = model.work.request
     if model.work.is_inference or (request.epochs is None and request.recipe is None):

@@ -18,7 +18,7 @@ from sizer.questions.what_if.break_even import spans
 from sizer.questions.what_if.input_grid import held
 from sizer.questions.what_if.map_charts import axis_title
 from sizer.questions.what_if.varied_input import CACHED_READS, GPU_SPEED, SAMPLE_SIZE, VariedInput, held_inputs
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 
 # A cache that serves less of the reads than this is none: without it the rate is the same.
 _HARDLY_ANY = 0.01
@@ -185,7 +185,7 @@ def _inside(key: str) -> str:
     return stage(key, inside=True)
 
 
-def change_charts(model: Model, palette: Palette = LIGHT) -> tuple[Chart, ...]:
+def change_charts(model: WorkloadOnDesign, palette: Palette = LIGHT) -> tuple[Chart, ...]:
     """Charts of a fixed design when samples get larger, GPUs faster, and the caches of the servers colder."""
     known = {one.key: one for one in held_inputs(model)}
     size, speed, cached = known[SAMPLE_SIZE], known[GPU_SPEED], known[CACHED_READS]
@@ -205,12 +205,12 @@ def change_charts(model: Model, palette: Palette = LIGHT) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-def has_cache(model: Model) -> bool:
+def has_cache(model: WorkloadOnDesign) -> bool:
     """Whether the memory of the servers serves a share of the reads that counts."""
     return float(model.run.comp.hit_fraction[0]) >= _HARDLY_ANY
 
 
-def no_cache_note(model: Model) -> str:
+def no_cache_note(model: WorkloadOnDesign) -> str:
     """Why there is no chart of colder caches; empty where there is one."""
     if has_cache(model):
         return ""

@@ -8,7 +8,7 @@ from sizer.physical.components import Quantities
 from sizer.questions.what_if.input_grid import with_gpu_speed
 from sizer.questions.what_if.varied_input import GPU_SPEED, request_changes
 from sizer.sizing.design import verdict as advice
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
 from sizer.workload.request import SizingRequest
@@ -28,7 +28,7 @@ class SizedAnew:
     power_w: float = 0.0  # at most, without parts whose draw is not published
     has_unknown_power: bool = False  # such parts are there, so that it is no upper end
     reason: str = ""
-    model: Model | None = None  # the workload on the new design; None where there is none
+    model: WorkloadOnDesign | None = None  # the workload on the new design; None where there is none
 
     @property
     def is_feasible(self) -> bool:
@@ -36,12 +36,12 @@ class SizedAnew:
         return self.model is not None
 
 
-def sized_anew(model: Model, values: Mapping[str, float], *, says_why: bool = True) -> SizedAnew:
+def sized_anew(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why: bool = True) -> SizedAnew:
     """Size the request of a design with some inputs changed, on the design's servers and storage.
 
     Parameters
     ----------
-    model : Model
+    model : WorkloadOnDesign
         The workload that is changed, on the design that the request has now. The other workloads stay as they are.
     values : mapping of str to float
         Key of an input -> its value.
@@ -96,7 +96,7 @@ def sized_anew(model: Model, values: Mapping[str, float], *, says_why: bool = Tr
     )
 
 
-def changed_request(model: Model, values: Mapping[str, float]) -> SizingRequest:
+def changed_request(model: WorkloadOnDesign, values: Mapping[str, float]) -> SizingRequest:
     """The request with some inputs changed; those that no request states are left out.
 
     Raises

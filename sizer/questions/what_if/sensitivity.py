@@ -7,14 +7,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sizer.base.quantities import by_count, grouped, si, significant
-from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.labels import sample_unit
-from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import Stages
 from sizer.physical.capacity import usable_bytes
-from sizer.sizing.design.fixed_design import Model, models, pinned, rates_of
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, pinned, rates_of
 from sizer.sizing.recommend import MAX_SERVERS
-from sizer.sizing.result import SizingResult
 from sizer.sizing.servers_needed import Pin, Sizes
 from sizer.sizing.stages import evaluate
 from sizer.workload.request import Workload
@@ -62,14 +59,14 @@ class _End(NamedTuple):
     """One end of an influence: stages and epochs there, and how the servers needed are found."""
 
     text: str
-    model: Model  # for the request as it is, or changed
+    model: WorkloadOnDesign  # for the request as it is, or changed
     warm: Stages
     cold: Stages
     n_epochs: float | None = None  # None: as many as the model says
     pin: Pin | None = None
 
     @classmethod
-    def of(cls, text: str, model: Model) -> "_End":
+    def of(cls, text: str, model: WorkloadOnDesign) -> "_End":
         """End at which a request as given is run."""
         return cls(text, model, model.run.warm, model.run.cold)
 
@@ -84,17 +81,12 @@ class _Trial(NamedTuple):
     is_searched: bool = True
 
 
-def sensitivities(
-    result: SizingResult, catalog: Catalog, calibration: Calibration | None = None
-) -> tuple[Sensitivity, ...]:
+def sensitivities(evaluated: EvaluatedDesign) -> tuple[Sensitivity, ...]:
     """Influences on every workload of a result.
 
     Parameters
     ----------
-    result : SizingResult
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
 
     Returns
     -------
@@ -109,11 +101,10 @@ def sensitivities(
     the request, which is read and run anew. A recipe's epochs follow the global batch. A change that the request does
     not allow is left out, and so is one that moves the result by less than :data:`LEAST_REACH`.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
-    return tuple(_of_workload(model) for model in models(result, catalog, fitted) if model is not None)
+    return tuple(_of_workload(model) for model in evaluated.workloads if model is not None)
 
 
-def _of_workload(model: Model) -> Sensitivity:
+def _of_workload(model: WorkloadOnDesign) -> Sensitivity:
     target = model.work.request.target
     trials = [*_stages(model), *_epochs(model), *_requests(model)]
     as_it_is, *metrics = _metrics([_End.of("", model), *(end for trial in trials for end in (trial.low, trial.high))])
@@ -178,7 +169,7 @@ def _servers(end: _End, known: dict[int, Sizes]) -> int | None:
     return known[id(model)].fewest(end.pin)
 
 
-def _stages(model: Model) -> Iterator[_Trial]:
+def _stages(model: WorkloadOnDesign) -> Iterator[_Trial]:
     """Each stage at the ends of its interval; the exchange is part of the GPUs' step."""
     labels = {
         "storage": "Read rate of the storage",
@@ -207,14 +198,14 @@ def _stages(model: Model) -> Iterator[_Trial]:
         yield _Trial(key, label, low, high, basis.get(key, published), key)
 
 
-def _capacity_text(model: Model, key: str, rate: float) -> str:
+def _capacity_text(model: WorkloadOnDesign, key: str, rate: float) -> str:
     """Capacity of a stage: in bytes on the way of the files, in samples where they are worked on."""
     if key in ("storage", "network"):
         return si(rate * model.work.sample_bytes, "B/s")
     return si(rate, sample_unit(model.work.dnn))
 
 
-def _epochs(model: Model) -> Iterator[_Trial]:
+def _epochs(model: WorkloadOnDesign) -> Iterator[_Trial]:
     """Epochs at the ends of their interval, where they make the time to train."""
     run = model.run
     length = evaluate.epochs(model.work, run.cols, run.servers, model.calibration)
@@ -229,7 +220,7 @@ def _epochs(model: Model) -> Iterator[_Trial]:
     yield _Trial("epochs", "Epochs to the target", low, high, basis, "", is_searched=False)
 
 
-def _requests(model: Model) -> Iterator[_Trial]:
+def _requests(model: WorkloadOnDesign) -> Iterator[_Trial]:
     """What the request states, changed at both ends."""
     for key, label, changes in _request_changes(model):
         made = [(text, model.asked(**change) if change else model) for text, change in changes]
@@ -242,7 +233,7 @@ def _epochs_text(count: float) -> str:
     return f"{significant(count)} epochs"
 
 
-def _request_changes(model: Model) -> Iterator[tuple[str, str, list[tuple[str, dict[str, object]]]]]:
+def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[tuple[str, dict[str, object]]]]]:
     """Key, label and both ends of what the request states: text, and changed keys (none: as asked)."""
     work, batch = model.work, model.work.batch_per_gpu
     size, data = work.sample_bytes, work.dataset_bytes
@@ -287,13 +278,13 @@ def _precisions(asked: Workload, stack: str, batch: int) -> list[tuple[str, dict
     return ends
 
 
-def _size_text(model: Model, size: float) -> str:
+def _size_text(model: WorkloadOnDesign, size: float) -> str:
     if model.work.dnn.sample == "image":
         return f"{si(size, 'B')} an image"
     return f"{si(size, 'B')} a sample"
 
 
-def _data_text(model: Model, size: float) -> str:
+def _data_text(model: WorkloadOnDesign, size: float) -> str:
     holds = float(usable_bytes(model.platform.storage, model.platform.capacity_option, model.storage_nodes))
     if np.isfinite(holds) and size > holds:
         return f"{si(size, 'B')}, more than the storage holds"

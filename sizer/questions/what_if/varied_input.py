@@ -9,7 +9,7 @@ from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, si
 from sizer.catalog.labels import sample_unit
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit
 from sizer.questions.what_if.sensitivity import MAX_BATCH
-from sizer.sizing.design.fixed_design import Model
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 
 SERVERS, STORAGE_NODES = "servers", "storage-nodes"
 SAMPLE_SIZE, DATASET_SIZE, BATCH = "sample-size", "dataset-size", "batch"
@@ -58,7 +58,7 @@ class VariedInput:
         return replace(self, values=self.values[here], texts=self.texts[here], base=self.base - first)
 
 
-def held_inputs(model: Model) -> tuple[VariedInput, ...]:
+def held_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     """Inputs that a fixed design can be run with, the most telling first."""
     return (
         _sample_size(model),
@@ -71,13 +71,15 @@ def held_inputs(model: Model) -> tuple[VariedInput, ...]:
     )
 
 
-def sized_inputs(model: Model) -> tuple[VariedInput, ...]:
+def sized_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     """Inputs that a request can be sized anew with, the most telling first."""
     target, *others = _shared(model)
     return (target, _sample_size(model), *others, _dataset_size(model), _confidence(model), _cache(model))
 
 
-def request_changes(model: Model, values: Mapping[str, float]) -> tuple[dict[str, object], dict[str, object]]:
+def request_changes(
+    model: WorkloadOnDesign, values: Mapping[str, float]
+) -> tuple[dict[str, object], dict[str, object]]:
     """Keys of the workload and of the whole request that some values of inputs stand for.
 
     Inputs that no request states are left out. A sample of another size leaves the number of samples as it is, unless
@@ -101,18 +103,18 @@ def request_changes(model: Model, values: Mapping[str, float]) -> tuple[dict[str
     return asked, whole
 
 
-def gpus_of(model: Model, n_servers: float) -> int:
+def gpus_of(model: WorkloadOnDesign, n_servers: float) -> int:
     """GPUs that a job uses on so many servers of the design."""
     return int(n_servers * model.run.cols.gpus_per_server[0])
 
 
-def target_kind(model: Model) -> str:
+def target_kind(model: WorkloadOnDesign) -> str:
     """Key of the request under which the target of the workload stands."""
     target = model.work.request.target
     return next(name for name in ("samples_per_s", "time_to_train_s", "gpus_busy") if getattr(target, name) is not None)
 
 
-def target_value(model: Model) -> float:
+def target_value(model: WorkloadOnDesign) -> float:
     """The target as the request states it. [samples/s], [s] or [-]"""
     return float(getattr(model.work.request.target, target_kind(model)))
 
@@ -150,14 +152,14 @@ def _counts(least: int, base: int, most: int, unit: int = 1) -> list[float]:
     return [float(count) for count in kept if least <= count <= most]
 
 
-def _sample_size(model: Model) -> VariedInput:
+def _sample_size(model: WorkloadOnDesign) -> VariedInput:
     noun = model.work.dnn.sample
     note = "The data set keeps its number of samples and grows with them, unless its size is set as well."
     size = model.work.sample_bytes
     return _input(SAMPLE_SIZE, f"{noun[:1].upper()}{noun[1:]} size", _scaled(size), size, lambda v: si(v, "B"), note)
 
 
-def _dataset_size(model: Model) -> VariedInput:
+def _dataset_size(model: WorkloadOnDesign) -> VariedInput:
     size = model.work.dataset_bytes
     # A data set holds one sample at least.
     values = [value for value in _scaled(size) if value >= 8 * model.work.sample_bytes]
@@ -165,14 +167,14 @@ def _dataset_size(model: Model) -> VariedInput:
     return _input(DATASET_SIZE, "Data set size", values, size, lambda v: si(v, "B"), note)
 
 
-def _servers(model: Model) -> VariedInput:
+def _servers(model: WorkloadOnDesign) -> VariedInput:
     base = model.n_servers
     values = _counts(1, base, max(2 * base, _LEAST_COUNTS))
     note = "Storage nodes and gateways stay as they are."
     return _input(SERVERS, "GPU servers", values, float(base), _counted("server"), note, is_asked=False)
 
 
-def _storage_nodes(model: Model) -> tuple[VariedInput, ...]:
+def _storage_nodes(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     """Storage nodes, where the storage is bought by the node."""
     storage, base = model.platform.storage, model.storage_nodes
     if not counts_nodes(storage) or base < 1:
@@ -184,7 +186,7 @@ def _storage_nodes(model: Model) -> tuple[VariedInput, ...]:
     return (_input(STORAGE_NODES, "Storage nodes", values, float(base), _counted("node"), note, is_asked=False),)
 
 
-def _shared(model: Model) -> tuple[VariedInput, VariedInput, VariedInput]:
+def _shared(model: WorkloadOnDesign) -> tuple[VariedInput, VariedInput, VariedInput]:
     """Target, GPU speed and batch, which both kinds of question vary."""
     batch = model.work.batch_per_gpu
     halves = (factor * scale for scale in (0.125, 0.25, 0.5, 1, 2, 4) for factor in (1, 1.5))
@@ -204,7 +206,7 @@ def _shared(model: Model) -> tuple[VariedInput, VariedInput, VariedInput]:
     )
 
 
-def _target(model: Model) -> VariedInput:
+def _target(model: WorkloadOnDesign) -> VariedInput:
     kind, base = target_kind(model), target_value(model)
     if kind == "samples_per_s":
         unit = sample_unit(model.work.dnn)
@@ -215,7 +217,7 @@ def _target(model: Model) -> VariedInput:
     return _input(TARGET, "GPUs to keep busy", values, base, _counted("GPU"), "GPUs that must never wait for data.")
 
 
-def _confidence(model: Model) -> VariedInput:
+def _confidence(model: WorkloadOnDesign) -> VariedInput:
     base = model.request.confidence
 
     def text(share: float) -> str:
@@ -224,7 +226,7 @@ def _confidence(model: Model) -> VariedInput:
     return _input(CONFIDENCE, "Confidence", _CONFIDENCES, base, text, "Probability with which the target must be met.")
 
 
-def _cached_reads(model: Model) -> VariedInput:
+def _cached_reads(model: WorkloadOnDesign) -> VariedInput:
     base = float(model.run.comp.hit_fraction[0])
 
     def text(share: float) -> str:
@@ -235,7 +237,7 @@ def _cached_reads(model: Model) -> VariedInput:
     return _input(CACHED_READS, "Reads served by the cache", _CACHED, base, text, note, is_asked=False)
 
 
-def _cache(model: Model) -> VariedInput:
+def _cache(model: WorkloadOnDesign) -> VariedInput:
     names = list(CACHES.values())
     base = float(tuple(CACHES).index(model.work.request.cache))
     values = (float(place) for place in range(len(names)))

@@ -16,7 +16,7 @@ from sizer.perf.pipeline import decode_stage
 from sizer.perf.step_terms import StepRate, StepTerms
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
-from sizer.sizing.design.fixed_design import Model, rates_of
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import Columns, columns, rate_is_unknown
 
@@ -51,7 +51,7 @@ class Consumption:
     later_bytes_per_s: float  # what its memory does not hold
 
 
-def consumption(model: Model) -> Consumption:
+def consumption(model: WorkloadOnDesign) -> Consumption:
     """Consumption of one server of a design, at the median."""
     run = model.run
     rate = float(min(run.comp.gpu.median[0], run.comp.decode.median[0])) / model.n_servers
@@ -59,7 +59,7 @@ def consumption(model: Model) -> Consumption:
     return Consumption(rate, first, first * (1 - float(run.comp.hit_fraction[0])))
 
 
-def storage_read_bytes_per_s(model: Model) -> float:
+def storage_read_bytes_per_s(model: WorkloadOnDesign) -> float:
     """What a design reads from its storage after the first epoch, at the median. [B/s]"""
     run = model.run
     return float(rates_of([run.warm])[0]) * model.work.sample_bytes * (1 - float(run.comp.hit_fraction[0]))
@@ -81,12 +81,12 @@ def shared_storage(storage: Storage, catalog: Catalog) -> Storage | None:
     return min(known, key=lambda one: (smallest_system_bytes_per_s(one), one.id), default=None)
 
 
-def exchange_loss(model: Model, slow: LinkKind, fast: LinkKind) -> Floats:
+def exchange_loss(model: WorkloadOnDesign, slow: LinkKind, fast: LinkKind) -> Floats:
     """Share of the rate that a training loses over one network against another, on 1 to 64 servers.
 
     Parameters
     ----------
-    model : Model
+    model : WorkloadOnDesign
         Its servers run the training; a server that has no port of a kind is taken to have one, else all its ports work.
     slow, fast : LinkKind
 
@@ -101,30 +101,30 @@ def exchange_loss(model: Model, slow: LinkKind, fast: LinkKind) -> Floats:
     return np.where(servers > 1, np.maximum(1 - one / other, 0.0), 0.0)
 
 
-def exchange_s(model: Model, kind: LinkKind, n_servers: int) -> float:
+def exchange_s(model: WorkloadOnDesign, kind: LinkKind, n_servers: int) -> float:
     """Time of the gradient exchange of one step over a network, hidden behind arithmetic or not. [s]"""
     rate = _step_rate(model, replace(model.platform, fabric=kind), np.array([n_servers]))
     return step_samples(model, n_servers) / float(np.asarray(rate.exchange)[0])
 
 
-def step_samples(model: Model, n_servers: int) -> float:
+def step_samples(model: WorkloadOnDesign, n_servers: int) -> float:
     """Samples of one step of a training on so many servers."""
     return float(model.run.cols.gpus_per_server[0]) * n_servers * model.work.batch_per_gpu
 
 
-def _gpu_rate(model: Model, platform: Platform, servers: Ints) -> Floats:
+def _gpu_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Floats:
     """Median rate of the GPUs with the exchange that is not hidden, on some numbers of servers. [samples/s]"""
     return np.asarray(_step_rate(model, platform, servers).total.value)
 
 
-def _step_rate(model: Model, platform: Platform, servers: Ints) -> StepRate:
+def _step_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> StepRate:
     work, catalog = model.work, model.catalog
     terms = StepTerms.stack(evaluate.group_terms(work, [platform], servers, model.calibration, catalog))
     cols = _columns(model, platform, servers)
     return evaluate.step_run(work, [platform], cols, servers, catalog).rate(terms[cols.compute])
 
 
-def _columns(model: Model, platform: Platform, servers: Ints) -> Columns:
+def _columns(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Columns:
     found = columns([platform], model.catalog, model.request.platforms.gpus_per_server)
     return found.take(np.zeros(servers.size, dtype=np.int64))
 
@@ -139,12 +139,12 @@ class Doubling:
     global_batch: tuple[int, int]
 
 
-def doubling(model: Model) -> Doubling | None:
+def doubling(model: WorkloadOnDesign) -> Doubling | None:
     """Twice the GPUs at the same batch for each; None where no recipe tells epochs from the global batch."""
     return times_the_gpus(model, model.n_servers, 2 * model.n_servers)
 
 
-def times_the_gpus(model: Model, few: int, many: int) -> Doubling | None:
+def times_the_gpus(model: WorkloadOnDesign, few: int, many: int) -> Doubling | None:
     """More servers against fewer at the same batch per GPU; None where no recipe tells epochs from the batch."""
     work = model.work
     if work.recipe is None or work.is_inference:

@@ -13,6 +13,7 @@ from sizer.questions.alternatives.analysis import Absent, Kind, Neighbour, Neigh
 from sizer.questions.compare.designs import short_figures
 from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.tables import simplest_text
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.ui import look, state, why
 from sizer.ui.designs import compare
@@ -113,12 +114,12 @@ def _look_at_vendors(answer_key: str) -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _near(request_json: str, digest: str, _parts: Catalog) -> Neighbours:  # noqa: ARG001  (the digest is part of the key)
-    return near(_whole(request_json, _parts), _parts)
+    return near(EvaluatedDesign(_whole(request_json, _parts), _parts))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _vendors(request_json: str, digest: str, _parts: Catalog) -> Neighbours:  # noqa: ARG001  (the digest is part of the key)
-    return other_vendors(_whole(request_json, _parts), _parts)
+    return other_vendors(EvaluatedDesign(_whole(request_json, _parts), _parts))
 
 
 def _whole(request_json: str, parts: Catalog) -> SizingResult:

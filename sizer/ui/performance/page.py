@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.drawings.datapath import datapath
 from sizer.drawings.svg import write_svg
@@ -13,7 +12,7 @@ from sizer.present.result_text import measured, width
 from sizer.present.training_charts import accuracy_chart
 from sizer.present.words import plural, sample_unit, sentence
 from sizer.questions.what_if.rate_charts import change_charts, no_cache_note
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.ui import look
 from sizer.ui.look import Spec, chart
@@ -84,7 +83,7 @@ def _along(
     _catalog: Catalog,
 ) -> tuple[tuple[Spec, ...], str]:
     """Charts of the design with larger samples, faster GPUs and colder caches, and what is said instead of one."""
-    model = models(_result, _catalog, stored_calibration())[number]
+    model = EvaluatedDesign(_result, _catalog).workloads[number]
     if model is None:
         return (), "The catalogue no longer holds all parts of this design, so nothing can be tried on it."
     colours = look.palette_named(palette_name)

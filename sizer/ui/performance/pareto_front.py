@@ -10,6 +10,7 @@ from sizer.catalog.model import Catalog
 from sizer.present import charts
 from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import Description, description
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import ParetoPoint, SizingResult
 from sizer.ui import look, state
 from sizer.ui.designs import compare
@@ -95,7 +96,7 @@ def _description(
     result = state.outcome(SizingRequest.model_validate_json(request_json), _parts).result
     assert result is not None  # it is the answer that the page shows
     try:
-        return description(_point, result, _parts)
+        return description(_point, EvaluatedDesign(result, _parts))
     except InfeasibleError as error:
         return str(error)
 

@@ -19,6 +19,7 @@ from sizer.questions.data.tables import (
     validation_table,
     ways_table,
 )
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look
 from sizer.ui.look import Spec
@@ -84,7 +85,7 @@ def _plan(
     _result: SizingResult,
     _catalog: Catalog,
 ) -> DataPlan:
-    return data_plan(_result, _catalog)
+    return data_plan(EvaluatedDesign(_result, _catalog))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

@@ -10,6 +10,7 @@ from sizer.present.words import percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, kept_table, maintenance_table, targets_text
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.redundancy_cost import ONE_LOST, SpareCost, listed_losses, spare_cost, spare_sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
@@ -49,7 +50,7 @@ def _cases(
     _result: SizingResult,
     _catalog: Catalog,
 ) -> tuple[FailureCase, ...]:
-    return failure_cases(_result, _catalog)
+    return failure_cases(EvaluatedDesign(_result, _catalog))
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)

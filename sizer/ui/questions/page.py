@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, Kind
-from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.guide.tables.risks import influence_table
 from sizer.present.words import inside_sentence, listed, plural, sample_unit
@@ -26,7 +25,7 @@ from sizer.questions.what_if.varied_input import (
     request_changes,
     sized_inputs,
 )
-from sizer.sizing.design.fixed_design import Model, models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
@@ -91,14 +90,14 @@ def _models(
     answer_key: str,  # noqa: ARG001  (names the result)
     _result: SizingResult,
     _catalog: Catalog,
-) -> tuple[Model | None, ...]:
-    return models(_result, _catalog, stored_calibration())
+) -> tuple[WorkloadOnDesign | None, ...]:
+    return EvaluatedDesign(_result, _catalog).workloads
 
 
 # --- this design, changed
 
 
-def _held(view: View, number: int, model: Model, pair: Pair) -> None:
+def _held(view: View, number: int, model: WorkloadOnDesign, pair: Pair) -> None:
     now = _held_at(view.key, number, pair.placed, model)
     _figures(held_figures(model, now, _held_at(view.key, number, (), model)))
     colours = look.palette()
@@ -125,7 +124,7 @@ def _held_at(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
     placed: tuple[tuple[VariedInput, int], ...],
-    _model: Model,
+    _model: WorkloadOnDesign,
 ) -> Held:
     return held(_model, {one.key: one.values[place] for one, place in placed})
 
@@ -137,7 +136,7 @@ def _held_spec(
     x: VariedInput,
     y: VariedInput,
     palette_name: str,
-    _model: Model,
+    _model: WorkloadOnDesign,
 ) -> Spec:
     across, up = np.meshgrid(np.array(x.values), np.array(y.values))
     found = held(_model, {x.key: across.ravel(), y.key: up.ravel()})
@@ -152,7 +151,7 @@ def _held_breaks(
     place: int,
     other: VariedInput,
     other_place: int,
-    _model: Model,
+    _model: WorkloadOnDesign,
 ) -> tuple[BreakEven, ...]:
     others = {other.key: other.values[other_place]}
     line, parts = held_along(_model, x, others), built_along(_model, x, others)
@@ -162,7 +161,7 @@ def _held_breaks(
 # --- the request, sized anew
 
 
-def _anew(view: View, number: int, model: Model, pair: Pair) -> None:
+def _anew(view: View, number: int, model: WorkloadOnDesign, pair: Pair) -> None:
     base = _anew_at(view.key, number, (), model)
     now = _anew_at(view.key, number, pair.placed, model)
     if now.model is None:
@@ -203,7 +202,7 @@ def _anew_at(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
     placed: tuple[tuple[VariedInput, int], ...],
-    _model: Model,
+    _model: WorkloadOnDesign,
 ) -> SizedAnew:
     return sized_anew(_model, {one.key: one.values[place] for one, place in placed if place != one.base})
 
@@ -213,7 +212,7 @@ def _rate_of(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
     placed: tuple[tuple[VariedInput, int], ...],  # noqa: ARG001  (name the design)
-    _new: Model,
+    _new: WorkloadOnDesign,
 ) -> Held:
     return held(_new, {})
 
@@ -225,7 +224,7 @@ def _anew_line(
     x: VariedInput,
     other: VariedInput,
     other_place: int,
-    _model: Model,
+    _model: WorkloadOnDesign,
 ) -> tuple[SizedAnew, ...]:
     fixed = {} if other_place == other.base else {other.key: other.values[other_place]}
     return tuple(
@@ -241,7 +240,7 @@ def _anew_spec(
     x: VariedInput,
     y: VariedInput,
     palette_name: str,
-    _model: Model,
+    _model: WorkloadOnDesign,
 ) -> Spec:
     across, up = (one.places(_MAP_VALUES) for one in (x, y))
     found = [
@@ -261,7 +260,7 @@ def _figures(found: Sequence[Figure]) -> None:
             st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")
 
 
-def _buttons(view: View, number: int, model: Model, mode: str, pair: Pair) -> None:
+def _buttons(view: View, number: int, model: WorkloadOnDesign, mode: str, pair: Pair) -> None:
     """Set the sliders back, or write their values into the request."""
     values = {one.key: one.values[place] for one, place in pair.placed if place != one.base}
     taken, left = _taken(mode, model, pair)
@@ -286,7 +285,7 @@ def _buttons(view: View, number: int, model: Model, mode: str, pair: Pair) -> No
         look.note(" ".join(said))
 
 
-def _taken(mode: str, model: Model, pair: Pair) -> tuple[list[str], list[str]]:
+def _taken(mode: str, model: WorkloadOnDesign, pair: Pair) -> tuple[list[str], list[str]]:
     """What taking the values would write, and what no request holds; both in words."""
     taken, left = [], []
     moved = {one.key for one, place in pair.placed if place != one.base}
@@ -304,7 +303,7 @@ def _taken(mode: str, model: Model, pair: Pair) -> tuple[list[str], list[str]]:
     return taken, left
 
 
-def _take(number: int, model: Model, values: Mapping[str, float]) -> None:
+def _take(number: int, model: WorkloadOnDesign, values: Mapping[str, float]) -> None:
     """Write the values into the request, as a person would type them."""
     asked, whole = request_changes(model, values)
     if SERVERS in values and TARGET not in values:
@@ -331,7 +330,7 @@ def _sensitivities(
     _result: SizingResult,
     _catalog: Catalog,
 ) -> tuple[Sensitivity, ...]:
-    return sensitivities(_result, _catalog)
+    return sensitivities(EvaluatedDesign(_result, _catalog))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -346,7 +345,7 @@ def _tornado(
     return None if drawn is None else drawn.to_dict(validate=False)
 
 
-def _influences(view: View, number: int, model: Model) -> None:
+def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
     assert view.result is not None
     st.header("What moves it most", anchor=False)
     # One a workload: the parts of all are known where those of this one are.

@@ -14,6 +14,7 @@ from sizer.questions.team.charts import reads_chart, waits_chart
 from sizer.questions.team.tables import demand_table, erlang_table, gpus_table, jobs_table, sizes_table, waits_table
 from sizer.questions.team.trial_figures import team_figures
 from sizer.questions.team.what_if import TeamChange, changed_answer, changed_rate
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
@@ -190,7 +191,7 @@ def _answer(
     _result: SizingResult,
     _catalog: Catalog,
 ) -> TeamAnswer | None:
-    return changed_answer(_result, _catalog, change)
+    return changed_answer(EvaluatedDesign(_result, _catalog), change)
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)

@@ -10,6 +10,7 @@ from sizer.questions.verdict.analysis import Claim, claims
 from sizer.questions.verdict.reversal import Change
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table, simplest_text
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.designs import compare
@@ -37,7 +38,7 @@ def found_simplest(view: View) -> SimplestDesign:
 def _simplest_of(request_json: str, digest: str, _parts: Catalog) -> SimplestDesign:  # noqa: ARG001  (the digest is part of the key)
     whole = state.outcome(SizingRequest.model_validate_json(request_json), _parts).result
     assert whole is not None  # it is the answer that the page shows
-    return simplest(whole, _parts)
+    return simplest(EvaluatedDesign(whole, _parts))
 
 
 @st.cache_resource(show_spinner="Looking for what would overturn each claim", max_entries=16)
@@ -46,7 +47,7 @@ def _found_claims(
     _result: SizingResult,
     _catalog: Catalog,
 ) -> tuple[Claim, ...]:
-    return claims(_result, _catalog)
+    return claims(EvaluatedDesign(_result, _catalog))
 
 
 def _simplest(view: View) -> None:

@@ -11,6 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
 from sizer.questions.alternatives.analysis import Neighbour, Neighbours, description, near, other_vendors
 from sizer.sizing.design.comparison_text import changes, open_between
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
@@ -19,12 +20,12 @@ from tests.answers import EXAMPLES, ROOT, catalog, sized
 
 @cache
 def near_(name: str) -> Neighbours:
-    return near(sized(name), catalog())
+    return near(EvaluatedDesign(sized(name), catalog()))
 
 
 @cache
 def vendors_(name: str) -> Neighbours:
-    return other_vendors(sized(name), catalog())
+    return other_vendors(EvaluatedDesign(sized(name), catalog()))
 
 
 @cache
@@ -102,7 +103,7 @@ def test_smaller_takes_a_lower_confidence_before_a_looser_target():
     """At 90 % the example needs more servers than at 50 %, so less confidence is a way to fewer."""
     request = sized("dgx1-f800-resnet50").request.model_copy(update={"confidence": 0.9})
     result = size(request, catalog())
-    found = of_kind(near(result, catalog()), "smaller")
+    found = of_kind(near(EvaluatedDesign(result, catalog())), "smaller")
     assert found is not None
     assert 0.5 <= found.request.confidence < 0.9
     assert found.request.workload == request.workload
@@ -144,7 +145,7 @@ def _ranked_by_gpus(parts: Catalog) -> SizingResult:
 def test_cheaper_costs_less_where_every_price_is_known():
     result = _ranked_by_gpus(priced())
     assert result.design.platform.server.id == "dgx-1"
-    found = of_kind(near(result, priced()), "cheaper")
+    found = of_kind(near(EvaluatedDesign(result, priced())), "cheaper")
     assert found is not None
     assert found.design.bill.is_complete
     assert found.design.bill.total < result.design.bill.total
@@ -155,7 +156,7 @@ def test_cheaper_costs_less_where_every_price_is_known():
 def test_the_cheapest_design_says_that_none_is_cheaper():
     result = _ranked_by_gpus(priced())
     by_cost = size(result.request.model_copy(update={"rank_by": "cost"}), priced())
-    absent = {one.kind: one.why for one in near(by_cost, priced()).absent}
+    absent = {one.kind: one.why for one in near(EvaluatedDesign(by_cost, priced())).absent}
     assert absent["cheaper"] == "No other platform that meets the request costs less at the prices known."
 
 
@@ -177,7 +178,7 @@ def test_overrides_of_numbers_stay_behind_and_those_of_prices_go_with_the_reques
         {"item": "isilon-f800", "quantity": 3},
     ]
     result = size(SizingRequest.from_dict(data), catalog())
-    for one in near(result, catalog()).found:
+    for one in near(EvaluatedDesign(result, catalog())).found:
         (kept,) = one.request.quote.override
         assert (kept.item, kept.unit_price, kept.quantity) == ("dgx-1", Decimal(100000), None)
 
@@ -186,7 +187,7 @@ def test_overrides_of_numbers_stay_behind_and_those_of_prices_go_with_the_reques
 def test_a_point_of_the_front_is_described_exactly_where_its_storage_suffices(name):
     result = sized(name)
     for point in result.pareto[::12]:
-        found = description(point, result, catalog())
+        found = description(point, EvaluatedDesign(result, catalog()))
         assert found.is_exact
         again = size(found.request, catalog()).design
         got = (again.platform.server.id, again.platform.storage.id, again.n_servers, again.storage_nodes)
@@ -197,7 +198,7 @@ def test_a_point_of_the_front_is_described_exactly_where_its_storage_suffices(na
 def test_a_point_whose_storage_is_too_slow_for_its_target_is_not_called_exact():
     result = sized("dgx1-f800-resnet50")
     point = max(result.pareto, key=lambda one: one.n_servers)
-    found = description(point, result, catalog())
+    found = description(point, EvaluatedDesign(result, catalog()))
     assert found.design.n_servers == point.n_servers
     assert found.design.storage_nodes > point.storage_nodes
     assert not found.is_exact
@@ -208,7 +209,7 @@ def test_a_point_beyond_every_target_has_no_request():
     result = sized("small-team")
     point = max(result.pareto, key=lambda one: one.n_servers)
     with pytest.raises(InfeasibleError, match="another stage limits before"):
-        description(point, result, catalog())
+        description(point, EvaluatedDesign(result, catalog()))
 
 
 def test_changes_name_target_and_platform_in_words():

@@ -8,6 +8,7 @@ import pytest
 
 from sizer import SizingRequest, load_catalog, size
 from sizer.questions.data.analysis import DataPlan, data_plan
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 
 CATALOG = load_catalog()
@@ -20,7 +21,7 @@ def sized(platforms: dict[str, Any], data: dict[str, Any] | None = None, *works:
 
 
 def plan(platforms: dict[str, Any], data: dict[str, Any] | None = None, *works: dict[str, Any]) -> DataPlan:
-    return data_plan(sized(platforms, data, *works), CATALOG)
+    return data_plan(EvaluatedDesign(sized(platforms, data, *works), CATALOG))
 
 
 BEHIND_GATEWAY = {"servers": ["c4140"], "storage": ["isilon-f800"], "fabrics": ["edr"]}
@@ -98,7 +99,7 @@ def test_checkpoints_on_drives_whose_write_rate_nobody_states():
 def test_transforming_by_hand():
     """1,281,167 samples of 20 core-ms are 25,623 core-s; 40 cores of a DGX-1 take 1/40 of that, per server."""
     result = sized({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {"transform_core_s": 0.02})
-    found = data_plan(result, CATALOG).transform
+    found = data_plan(EvaluatedDesign(result, CATALOG)).transform
     assert found.core_hours == pytest.approx(1_281_167 * 0.02 / 3600)
     assert found.cores == 40 * result.design.n_servers
     assert found.cpu_s == pytest.approx(1_281_167 * 0.02 / found.cores)
@@ -130,7 +131,7 @@ def test_decoded_tensors_by_hand():
 
 def test_a_pass_over_held_back_samples_runs_at_three_times_the_training_rate_unless_something_else_bounds_it():
     result = sized({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {}, {**WORK, "recipe": "resnet50-mlperf-v0.6"})
-    (one,) = data_plan(result, CATALOG).validations
+    (one,) = data_plan(EvaluatedDesign(result, CATALOG)).validations
     answer = result.design.workloads[0]
     others = [float(stage.capacity.value) for stage in answer.stages if stage.key in ("decode", "network")]
     gpu = next(float(stage.capacity.value) for stage in answer.stages if stage.key == "gpu")
@@ -146,7 +147,7 @@ def test_a_copy_to_local_drives_by_hand():
     """6 TB to each of five DGX-1 over the four 10 GbE ports of two HNAS nodes: 30 TB at 5 GB/s."""
     work = {**WORK, "dataset_bytes": "6 TB", "epochs": 90, "target": {"time_to_train_s": "30 h"}}
     result = sized({"servers": ["dgx-1"], "storage": ["hnas"]}, {"copy_to_local": True}, work)
-    (one,) = data_plan(result, CATALOG).copies
+    (one,) = data_plan(EvaluatedDesign(result, CATALOG)).copies
     assert one.fits is True
     assert one.storage_is_bound
     assert one.copy_s == pytest.approx(result.design.n_servers * 6e12 / (result.design.storage_nodes * 2.5e9), rel=1e-3)
@@ -178,7 +179,7 @@ def test_nodes_that_are_there_for_reads_alone_are_told():
     """20,000 images/s of 1.3 MB are 26 GB/s: more than four nodes at 3.75 GB/s read; 3 TB of data need four."""
     work = {**WORK, "sample_bytes": "1.3 MB", "dataset_bytes": "3 TB", "target": {"samples_per_s": 20_000}}
     result = sized({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {}, work)
-    (one,) = data_plan(result, CATALOG).copies
+    (one,) = data_plan(EvaluatedDesign(result, CATALOG)).copies
     assert one.nodes_for_data == 4
     assert one.saved_nodes == result.design.storage_nodes - 4
     assert one.copy_with_fewer_s >= one.copy_s

@@ -21,6 +21,7 @@ from sizer.questions.data.tables import (
     ways_table,
 )
 from sizer.questions.data.text import data_text
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 CATALOG = load_catalog()
 
@@ -147,7 +148,7 @@ def hostile() -> tuple[str, DataPlan]:
         "title": name,
     }
     result = size(SizingRequest.from_dict(request), CATALOG)
-    return name, data_plan(result, CATALOG)
+    return name, data_plan(EvaluatedDesign(result, CATALOG))
 
 
 def test_a_hostile_name_leaves_nothing_for_the_terminal(hostile):

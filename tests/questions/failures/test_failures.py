@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.protection import drives_survived, nodes_survived
 from sizer.questions.failures.after_loss import Rest, shares
 from sizer.questions.failures.analysis import failure_cases
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
@@ -22,7 +21,7 @@ RESNET = size(SizingRequest.from_file("examples/dgx1-f800-resnet50.toml"), CATAL
 
 
 def cases(result):
-    return {case.key: case for case in failure_cases(result, CATALOG)}
+    return {case.key: case for case in failure_cases(EvaluatedDesign(result, CATALOG))}
 
 
 # --- what is left of a plan -------------------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ def test_a_server_less_is_the_next_smaller_size_of_the_scaling_chart():
 def share_of(result, **changed):
     """Share of the rate on the whole design with something less."""
     left = Losses(result.design.plan).whole
-    model = models(result, CATALOG, stored_calibration())[0]
+    model = EvaluatedDesign(result, CATALOG).workloads[0]
     rests = [Rest(replace(left, **changed))]
     return float(shares(model, result.design.workloads[0], left, rests)[0])
 
@@ -226,7 +225,7 @@ def test_the_head_node_stops_jobs_only_where_it_serves_the_files():
 @pytest.mark.parametrize("name", DESIGNS)
 def test_every_design_has_its_cases_and_none_is_faster_than_the_whole(name):
     result = answer(name)
-    found = failure_cases(result, CATALOG)
+    found = failure_cases(EvaluatedDesign(result, CATALOG))
     keys = [case.key for case in found]
     assert len(set(keys)) == len(keys)
     normal = float(result.design.workloads[0].throughput.value)
@@ -261,7 +260,7 @@ def test_racks_that_are_there_have_feeds_that_the_plan_does_not_know():
 def test_results_of_other_catalogues_are_told_roughly(name):
     """Without the parts of the answer rates follow the servers and storage nodes that are left."""
     result = factories.ALL[name]()
-    found = {case.key: case for case in failure_cases(result, factories.catalog())}
+    found = {case.key: case for case in failure_cases(EvaluatedDesign(result, factories.catalog()))}
     n = result.design.n_servers
     assert found["server"].share == tuple((n - 1) / n for _ in result.design.workloads)
     assert all(0 <= share <= 1 for case in found.values() for share in case.share)

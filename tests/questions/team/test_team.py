@@ -30,6 +30,7 @@ from sizer.sizing.constraints.team_simulation import (
     standing_demand,
     worst_bytes_per_s,
 )
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.project import project
 from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
@@ -76,14 +77,14 @@ def sized():
 
 @cache
 def model() -> TeamModel:
-    found = team_model(sized(), catalog())
+    found = team_model(EvaluatedDesign(sized(), catalog()))
     assert found is not None
     return found
 
 
 @cache
 def answer() -> TeamAnswer:
-    found = team_answer(sized(), catalog())
+    found = team_answer(EvaluatedDesign(sized(), catalog()))
     assert found is not None
     return found
 
@@ -96,14 +97,14 @@ def one_kind(gpus=1, jobs_a_day=60.0, hours=2.0, fitted=4, hours_a_day=24.0, day
 def test_without_a_team_there_is_no_answer():
     asked = request(TRAINING).model_copy(update={"team": None})
     result = size(asked, catalog())
-    assert team_model(result, catalog()) is None
-    assert team_answer(result, catalog()) is None
+    assert team_model(EvaluatedDesign(result, catalog())) is None
+    assert team_answer(EvaluatedDesign(result, catalog())) is None
 
 
 def test_around_the_clock_one_kind_waits_as_erlang_says():
     """24 hours, 7 days, exponential durations: nothing differs from M/M/c."""
     asked = request({**NOTEBOOK, "gpus": 2, "jobs_a_day": 40}, team={"hours_a_day": 24, "days_a_week": 7})
-    found = team_answer(size(asked, catalog()), catalog())
+    found = team_answer(EvaluatedDesign(size(asked, catalog()), catalog()))
     assert found is not None
     erlang = found.erlang
     assert erlang is not None
@@ -123,7 +124,7 @@ def sized_servers(asked):
 def test_erlang_at_the_working_hour_rate_is_an_upper_reading(hours):
     """Arrivals that stop at night are a part of those that never stop: nobody waits longer for them."""
     asked = request({**NOTEBOOK, "duration_s": hours * 3600, "jobs_a_day": 24 / hours})
-    found = team_answer(size(asked, catalog()), catalog())
+    found = team_answer(EvaluatedDesign(size(asked, catalog()), catalog()))
     assert found is not None
     assert found.erlang is not None
     assert not found.erlang.is_exact
@@ -159,7 +160,7 @@ def test_storage_carries_the_share_of_the_time_asked_for():
     asked = request(*many, NOTEBOOK, sample_bytes="800 kB")
     alone = size(asked.model_copy(update={"team": None}), catalog()).design.storage_nodes
     result = size(asked, catalog())
-    found = team_answer(result, catalog())
+    found = team_answer(EvaluatedDesign(result, catalog()))
     assert found is not None
     assert result.design.storage_nodes > alone
     carries = found.carries
@@ -181,7 +182,7 @@ def test_the_worst_demand_needs_the_most_storage():
 def test_a_job_takes_as_long_as_its_workload_on_a_cluster_of_its_gpus():
     """Four GPUs are one C4140: the time to train is that of one server with more storage than it can use."""
     asked = request({**TRAINING, "gpus": 4})
-    job = team_model(size(asked, catalog()), catalog()).jobs[0]
+    job = team_model(EvaluatedDesign(size(asked, catalog()), catalog())).jobs[0]
     alone = project(asked, catalog(), server="c4140", servers=1, storage="isilon-f800", storage_nodes=40)
     time = alone.workloads[0].time
     assert time is not None
@@ -313,7 +314,7 @@ def test_jobs_that_always_run_are_all_placed():
         {"name": "Small", "gpus": 2, "always_running": 3},
     ]
     result = size(request(*standing), catalog())
-    found = team_answer(result, catalog())
+    found = team_answer(EvaluatedDesign(result, catalog()))
     assert found is not None
     assert result.design.n_servers == found.n_servers_for_waits == 6
     assert [kind.n_jobs for kind in found.run.kinds] == [2, 3]
@@ -325,7 +326,7 @@ def test_jobs_that_always_run_are_all_placed():
 
 def test_a_job_of_unknown_length_reads_as_in_its_first_epoch():
     asked = request({"name": "Always", "gpus": 4, "always_running": 2, "workload": "ResNet-50"}, epochs=None)
-    job = team_model(size(asked, catalog()), catalog()).jobs[0]
+    job = team_model(EvaluatedDesign(size(asked, catalog()), catalog())).jobs[0]
     assert job.duration_s == inf
     assert job.mean_bytes_per_s == job.cold_bytes_per_s > 0
 
@@ -409,7 +410,7 @@ def test_the_worst_demand_agrees_with_every_way_to_fill_the_servers(sizes, reads
 def test_gpus_that_whole_servers_leave_unused_are_told():
     """Jobs of 1 GPU that take a whole C4140: three of four GPUs are held and idle."""
     result = size(request({**NOTEBOOK, "whole_servers": True}), catalog())
-    run = team_answer(result, catalog()).run
+    run = team_answer(EvaluatedDesign(result, catalog())).run
     assert run.gpus_held_fraction == pytest.approx(3 * run.gpus_busy_fraction)
     # 12 jobs a day of 3 h on 5 of 7 days, a GPU each; 20,000 exponential durations: 1 %, three of these.
     assert run.gpus_busy_fraction * run.n_gpus == pytest.approx(12 * 3 * 5 / 168, rel=0.03)

@@ -29,6 +29,7 @@ from sizer.questions.team.tables import (
     waited,
     waits_table,
 )
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.answers import catalog
 
 TRAINING = {"name": "Training", "gpus": 4, "jobs_a_day_each": 0.5, "workload": "ResNet-50"}
@@ -54,7 +55,7 @@ def sized(kinds: str, **team: float) -> SizingResult:
 
 @cache
 def answered(kinds: str, **team: float) -> TeamAnswer:
-    found = team_answer(sized(kinds, **team), catalog())
+    found = team_answer(EvaluatedDesign(sized(kinds, **team), catalog()))
     assert found is not None
     return found
 

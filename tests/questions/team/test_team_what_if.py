@@ -9,6 +9,7 @@ from sizer.base.resources import data_dir
 from sizer.questions.team.analysis import team_answer
 from sizer.questions.team.trial_figures import team_figures
 from sizer.questions.team.what_if import TeamChange, changed_answer, changed_team
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.team import Team
 from tests.answers import catalog
 
@@ -62,9 +63,9 @@ def test_more_jobs_than_a_request_holds_are_refused():
 def test_a_changed_answer_is_that_of_the_changed_design():
     request = SizingRequest.from_file(data_dir("examples") / "questions" / "forty-data-scientists.toml")
     result = size(request, catalog())
-    base = team_answer(result, catalog())
-    same = changed_answer(result, catalog(), TeamChange())
-    more = changed_answer(result, catalog(), TeamChange(n_servers=9, data_scientists=80))
+    base = team_answer(EvaluatedDesign(result, catalog()))
+    same = changed_answer(EvaluatedDesign(result, catalog()), TeamChange())
+    more = changed_answer(EvaluatedDesign(result, catalog()), TeamChange(n_servers=9, data_scientists=80))
     assert base is not None
     assert same is not None
     assert more is not None
@@ -74,4 +75,9 @@ def test_a_changed_answer_is_that_of_the_changed_design():
     assert more.carries.storage_bytes_per_s == base.carries.storage_bytes_per_s  # the storage stays
     assert more.carries.mounts_bytes_per_s > base.carries.mounts_bytes_per_s
     assert {one.under for one in team_figures(same, base)} == {"as it is"}
-    assert changed_answer(size(request.model_copy(update={"team": None}), catalog()), catalog(), TeamChange()) is None
+    assert (
+        changed_answer(
+            EvaluatedDesign(size(request.model_copy(update={"team": None}), catalog()), catalog()), TeamChange()
+        )
+        is None
+    )

@@ -13,6 +13,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.capacity import node_limits
 from sizer.questions.alternatives.analysis import narrowed_to
 from sizer.questions.verdict.analysis import Claim, claims
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
@@ -33,7 +34,7 @@ ASKED = ("small-team", "dgx1-f800-resnet50", "apollo-weka-resnet50")
 
 @cache
 def told(name: str) -> tuple[Claim, ...]:
-    return claims(sized(name), catalog())
+    return claims(EvaluatedDesign(sized(name), catalog()))
 
 
 def with_value(claim: Claim, value: float) -> SizingRequest:
@@ -162,10 +163,10 @@ def test_every_example_has_claims_that_can_be_read(name: str) -> None:
 
 
 def test_claims_are_told_in_the_same_way_again() -> None:
-    assert claims(sized("small-team"), catalog()) == told("small-team")
+    assert claims(EvaluatedDesign(sized("small-team"), catalog())) == told("small-team")
 
 
 def test_a_design_of_another_catalogue_has_no_claims() -> None:
     known = catalog()
     fewer = Catalog(**{one.name: getattr(known, one.name) for one in fields(known) if one.init} | {"stacks": {}})
-    assert claims(sized("small-team"), fewer) == ()
+    assert claims(EvaluatedDesign(sized("small-team"), fewer)) == ()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sizer.calibrate.calibration import stored_calibration
 from sizer.questions.verdict.reversal import Lever, Trials, nearest_change
 from sizer.questions.what_if.varied_input import DATASET_SIZE, TARGET
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from tests.answers import catalog, sized
 
 
@@ -38,7 +38,7 @@ def test_counts_step_by_one() -> None:
 @pytest.fixture(scope="module")
 def trials() -> Trials:
     result, fitted = sized("dgx1-f800-resnet50"), stored_calibration()
-    known = [model for model in models(result, catalog(), fitted) if model is not None]
+    known = [model for model in EvaluatedDesign(result, catalog(), fitted).workloads if model is not None]
     return Trials(result.request, tuple(known), catalog(), fitted)
 
 

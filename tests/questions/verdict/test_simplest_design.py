@@ -3,10 +3,10 @@
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.schema import Device
 from sizer.physical.platforms import platforms
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, simplest
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import rate_is_unknown
@@ -49,7 +49,7 @@ REQUESTS = (
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
     """Every platform that the request allows, sized alone with every number of servers it may need."""
-    found = simplest(size(request_, catalog()), catalog())
+    found = simplest(EvaluatedDesign(size(request_, catalog()), catalog()))
     best: tuple[bool, int, int, int] | None = None
     for one in platforms(catalog(), request_):
         chosen = {
@@ -72,7 +72,7 @@ def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_is_found_is_a_design_of_its_request(name: str) -> None:
     result = sized(name)
-    found = simplest(result, catalog(), stored_calibration())
+    found = simplest(EvaluatedDesign(result, catalog()))
     assert found.allowed.simplicity <= found.described
     for one in (found.allowed, found.lifted):
         if one is None:
@@ -89,7 +89,7 @@ def test_what_is_found_is_a_design_of_its_request(name: str) -> None:
 def test_the_choice_in_the_way_is_named() -> None:
     """Data that fit the drives of the server that is asked for, and a request that allows shared storage only."""
     request = asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1"], storage=["isilon-f800"])
-    found = simplest(size(request, catalog()), catalog())
+    found = simplest(EvaluatedDesign(size(request, catalog()), catalog()))
     assert found.is_described
     assert found.lifted is not None
     assert found.lifted.design.platform.storage.kind == "local"
@@ -98,6 +98,6 @@ def test_the_choice_in_the_way_is_named() -> None:
 
 
 def test_without_choices_nothing_is_in_the_way() -> None:
-    found = simplest(size(asked({"samples_per_s": 2000}, "145 GB"), catalog()), catalog())
+    found = simplest(EvaluatedDesign(size(asked({"samples_per_s": 2000}, "145 GB"), catalog()), catalog()))
     assert found.lifted is None
     assert found.in_the_way == ()

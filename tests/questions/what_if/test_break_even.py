@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.calibrate.calibration import stored_calibration
 from sizer.questions.what_if.break_even import (
     BreakEven,
     Span,
@@ -31,7 +30,7 @@ from sizer.questions.what_if.varied_input import (
     held_inputs,
     sized_inputs,
 )
-from sizer.sizing.design.fixed_design import Model, models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
@@ -39,19 +38,19 @@ from tests.answers import EXAMPLES, catalog, sized
 
 
 @cache
-def model_of(name: str, index: int = 0) -> Model:
-    """Model of one workload of an example."""
-    found = models(sized(name), catalog(), stored_calibration())[index]
+def model_of(name: str, index: int = 0) -> WorkloadOnDesign:
+    """WorkloadOnDesign of one workload of an example."""
+    found = EvaluatedDesign(sized(name), catalog()).workloads[index]
     assert found is not None
     return found
 
 
-def held_input(model: Model, key: str) -> VariedInput:
+def held_input(model: WorkloadOnDesign, key: str) -> VariedInput:
     """Input of a fixed design by its key."""
     return next(one for one in held_inputs(model) if one.key == key)
 
 
-def along(model: Model, one: VariedInput, **others: float) -> dict[str, BreakEven]:
+def along(model: WorkloadOnDesign, one: VariedInput, **others: float) -> dict[str, BreakEven]:
     """Break-even points of a fixed design along an input, by what changes."""
     line, parts = held_along(model, one, others), built_along(model, one, others)
     return {found.what: found for found in held_break_evens(model, one, line, parts, others, one.base)}

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.calibrate.calibration import stored_calibration
 from sizer.questions.what_if.input_grid import built, held, with_gpu_speed
 from sizer.questions.what_if.varied_input import (
     BATCH,
@@ -23,7 +22,7 @@ from sizer.questions.what_if.varied_input import (
     held_inputs,
     sized_inputs,
 )
-from sizer.sizing.design.fixed_design import Model, models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
 from tests.answers import EXAMPLES, catalog, sized
 
@@ -32,9 +31,9 @@ SAME = 1e-8
 
 
 @cache
-def workloads(name: str) -> tuple[Model, ...]:
+def workloads(name: str) -> tuple[WorkloadOnDesign, ...]:
     """Models of the workloads of an example."""
-    found = models(sized(name), catalog(), stored_calibration())
+    found = EvaluatedDesign(sized(name), catalog()).workloads
     assert all(one is not None for one in found)
     return tuple(one for one in found if one is not None)
 

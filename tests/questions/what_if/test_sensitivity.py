@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.questions.what_if.sensitivity import LEAST_REACH, sensitivities
-from sizer.sizing.design.fixed_design import models
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.servers_needed import Sizes
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
@@ -35,7 +35,7 @@ def example(name):
 
 @cache
 def of(name):
-    return sensitivities(example(name), CATALOG)
+    return sensitivities(EvaluatedDesign(example(name), CATALOG))
 
 
 def influence(name, key, workload=0):
@@ -57,7 +57,7 @@ def test_base_is_the_answer_and_the_largest_reach_comes_first(name):
 def test_the_light_search_finds_the_servers_of_the_full_one(name):
     """The full search ranks by servers first where prices are missing, and no limit of a room binds in the examples."""
     result = example(name)
-    model = models(result, CATALOG, stored_calibration())[0]
+    model = EvaluatedDesign(result, CATALOG).workloads[0]
     sizes = Sizes.of(model.request, model.works, model.platform, 24, CATALOG, stored_calibration())
     assert sizes.fewest() == result.design.n_servers
 
@@ -124,7 +124,7 @@ def test_no_cache_leaves_the_line_of_the_storage():
         "platforms": {"servers": ["v225g"], "storage": ["hnas"], "fabrics": ["10gbe"]},
         "limits": {"servers": 1},
     }
-    found = sensitivities(size(SizingRequest.from_dict(request), CATALOG), CATALOG)[0]
+    found = sensitivities(EvaluatedDesign(size(SizingRequest.from_dict(request), CATALOG), CATALOG))[0]
     cache_ = next(one for one in found.influences if one.key == "cache")
     assert cache_.high == found.base
     assert cache_.low <= 2 * 1.25e9 / 1e6
@@ -147,7 +147,7 @@ def test_epochs_move_the_time_but_not_the_rate():
         "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
     }
     result = size(SizingRequest.from_dict(request), CATALOG)
-    found = sensitivities(result, CATALOG)[0]
+    found = sensitivities(EvaluatedDesign(result, CATALOG))[0]
     epochs = next(one for one in found.influences if one.key == "epochs")
     length = result.design.workloads[0].time.epochs
     start_s = stored_calibration().start_up_s
@@ -159,8 +159,8 @@ def test_epochs_move_the_time_but_not_the_rate():
 
 def test_parts_that_the_catalogue_does_not_hold_are_left_out():
     """Hand-made results name a stack that no catalogue has."""
-    assert sensitivities(factories.nine_dgx1(), factories.catalog()) == ()
-    assert sensitivities(factories.four_apollo(), CATALOG) == ()
+    assert sensitivities(EvaluatedDesign(factories.nine_dgx1(), factories.catalog())) == ()
+    assert sensitivities(EvaluatedDesign(factories.four_apollo(), CATALOG)) == ()
 
 
 @settings(max_examples=8)
@@ -174,7 +174,7 @@ def test_a_faster_stage_never_slows_the_design(parts, dnn, rate, sample_bytes):
     work = {"dnn": dnn, "target": {"samples_per_s": rate}, "sample_bytes": sample_bytes, "dataset_bytes": 2e12}
     platforms = {"servers": [parts[0]], "storage": [parts[1]], "fabrics": ["edr"]}
     asked = {"workload": [work], "platforms": platforms, "confidence": 0.5}
-    found = sensitivities(size(SizingRequest.from_dict(asked), CATALOG), CATALOG)[0]
+    found = sensitivities(EvaluatedDesign(size(SizingRequest.from_dict(asked), CATALOG), CATALOG))[0]
     for one in found.influences:
         if one.key in ("gpu", "decode", "storage", "network"):
             assert one.low <= found.base <= one.high

@@ -1,14 +1,14 @@
-"""One workload on the design of a result, and on that design with something changed, without a search."""
+"""A design with all that questions about it start from: each workload on it, as asked or with inputs changed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
-from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import Stages
 from sizer.perf.stage_capacity import Capacity, throughput
@@ -21,7 +21,7 @@ from sizer.workload.resolve import ResolvedWorkload, resolve
 
 
 @dataclass(frozen=True)
-class Model:
+class WorkloadOnDesign:
     """One workload on one design, ready to be run."""
 
     request: SizingRequest
@@ -62,7 +62,7 @@ class Model:
             self.calibration,
         )
 
-    def asked(self, **changes: object) -> "Model | None":
+    def asked(self, **changes: object) -> "WorkloadOnDesign | None":
         """The same design for a request whose workload differs in some keys; None where it does not allow them."""
         data = self.request.model_dump(exclude_none=True)
         works = list(data["workload"])
@@ -95,43 +95,53 @@ class Model:
         return self.calibration.start_up_s + min(n_epochs, 1.0) * samples / cold_rate + later * samples / rate
 
 
-def models(result: SizingResult, catalog: Catalog, calibration: Calibration) -> tuple[Model | None, ...]:
-    """Model of every workload of a result.
+@dataclass(frozen=True)
+class EvaluatedDesign:
+    """A sizing result with the catalogue and the calibration it rests on: what every question about it starts from.
 
-    Parameters
+    Attributes
     ----------
     result : SizingResult
     catalog : Catalog
-        None stands for a workload whose parts it does not hold, as when a design is opened that another catalogue made.
+        May be another than the one that made the result, as when a saved design is opened.
     calibration : Calibration
+        Default: the stored one.
     """
-    design, request = result.design, result.request
-    known = [_is_known(answer, design.platform, catalog) for answer in design.workloads]
-    if not all(known):
-        return (None,) * len(known)
-    try:
-        works = resolve(request, catalog, calibration.measured)
-    except RequestError:
-        return (None,) * len(known)
-    gateway = float(design.quantities.gateway_bytes_per_s[0])
-    return tuple(
-        Model(
-            request,
-            works,
-            index,
-            design.platform,
-            design.n_servers,
-            design.storage_nodes,
-            gateway,
-            catalog,
-            calibration,
+
+    result: SizingResult
+    catalog: Catalog
+    calibration: Calibration = field(default_factory=stored_calibration)
+
+    @cached_property
+    def workloads(self) -> tuple[WorkloadOnDesign | None, ...]:
+        """Every workload on the design; all None where the catalogue lacks a part that the rates depend on."""
+        design, request = self.result.design, self.result.request
+        unknown = (None,) * len(design.workloads)
+        if not all(_is_known(answer, design.platform, self.catalog) for answer in design.workloads):
+            return unknown
+        try:
+            works = resolve(request, self.catalog, self.calibration.measured)
+        except RequestError:
+            return unknown
+        gateway = float(design.quantities.gateway_bytes_per_s[0])
+        return tuple(
+            WorkloadOnDesign(
+                request,
+                works,
+                index,
+                design.platform,
+                design.n_servers,
+                design.storage_nodes,
+                gateway,
+                self.catalog,
+                self.calibration,
+            )
+            for index in range(len(works))
         )
-        for index in range(len(works))
-    )
 
 
 def _is_known(answer: WorkloadAnswer, platform: Platform, catalog: Catalog) -> bool:
-    """Whether the catalogue holds what the rate of an answer hangs on."""
+    """Whether the catalogue holds what the rate of an answer depends on."""
     used = [platform.server.id, platform.gpu.id, platform.storage.id, answer.stack.id]
     if platform.server.cpu is not None:
         used.append(platform.server.cpu.value)
