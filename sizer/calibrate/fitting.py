@@ -18,7 +18,7 @@ from sizer.calibrate.rates import rate_blocks, usable_cases
 from sizer.calibrate.runs import CACHE_ROWS, cache_positions, recipe_points
 from sizer.calibrate.spread import leave_sources_out
 from sizer.catalog.model import Catalog
-from sizer.perf.step import TERM_NAMES
+from sizer.perf.step_terms import TERM_NAMES
 
 
 def _combination(levels: Levels) -> str:
