@@ -36,7 +36,7 @@ from sizer.drawings.datapath import datapath
 from sizer.drawings.shapes import Drawing
 from sizer.drawings.topology import topology
 from sizer.physical.components import Component, Network, Quantities
-from sizer.physical.layout import lay_out
+from sizer.physical.layout import building_plan
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
@@ -402,7 +402,7 @@ def plan(server: str, storage: str, fabric: Any, n_servers: int, storage_nodes: 
     }
     chosen = platforms(real_catalog(), SizingRequest.from_dict(asked))[0]
     counted = slice_row(count(chosen, [n_servers], [storage_nodes], catalog=real_catalog()), 0)
-    return lay_out(chosen, counted, n_servers, storage_nodes, catalog=real_catalog())
+    return building_plan(chosen, counted, n_servers, storage_nodes, catalog=real_catalog())
 
 
 def network(name: str, kind: str, switch: str | None, end_points: int, **more: Any) -> Network:

@@ -2,7 +2,7 @@
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import node_limits, nodes_per_unit
-from sizer.physical.layout import lay_out
+from sizer.physical.layout import building_plan
 from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS
 from sizer.physical.quantities import quantities, slice_row
@@ -34,7 +34,7 @@ def bears(request, platform, servers, nodes, catalog):
 def _laid_out(request, platform, servers, nodes, catalog):
     given = {"catalog": catalog, "limits": request.limits, "existing": request.existing, "fabric": request.fabric}
     parts = slice_row(quantities(platform, [servers], [nodes], **given), 0)
-    return Losses(lay_out(platform, parts, servers, nodes, **given)), parts
+    return Losses(building_plan(platform, parts, servers, nodes, **given)), parts
 
 
 def _models(request, platform, servers, nodes, parts, catalog):

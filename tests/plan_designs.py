@@ -9,7 +9,7 @@ import pytest
 from sizer.catalog.loader import load_catalog
 from sizer.export.tables.cable_table import cables_csv
 from sizer.export.tables.plan_tables import plan_sheets
-from sizer.physical.layout import lay_out
+from sizer.physical.layout import building_plan
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.size import size
@@ -80,4 +80,4 @@ def laid_out(server, storage, fabric_kind, n, m, **fabric):
     )
     platform = platforms(CATALOG, request)[0]
     counted = slice_row(quantities(platform, [n], [m], catalog=CATALOG, fabric=wanted), 0)
-    return lay_out(platform, counted, n, m, catalog=CATALOG, fabric=wanted)
+    return building_plan(platform, counted, n, m, catalog=CATALOG, fabric=wanted)

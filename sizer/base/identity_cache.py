@@ -1,4 +1,4 @@
-"""Answers kept for objects that never change: catalogues, their items, platforms."""
+"""Stored answers for objects that never change: catalogues, their items, platforms."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,7 +14,7 @@ _ITEMS = 4096
 _CATALOGS = 8
 
 
-def kept(function: Callable[P, R]) -> Callable[P, R]:
+def cached_by_identity(function: Callable[P, R]) -> Callable[P, R]:
     """Keep what a pure function of immutable arguments answers, for the very objects that it was asked about.
 
     Items of two catalogues may share an id and differ, catalogues may even share a digest, and comparing two items
@@ -24,15 +24,15 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
     Arguments are positional; the first one is an item or a platform. A function whose answer holds text takes the
     language as an argument. An array in an answer must not be written to.
     """
-    return _keeping(function, _ITEMS)
+    return _cached(function, _ITEMS)
 
 
-def kept_by_catalog(function: Callable[P, R]) -> Callable[P, R]:
+def cached_by_catalog(function: Callable[P, R]) -> Callable[P, R]:
     """The same for a function whose first argument is a catalogue, or a large part of one: for few of them."""
-    return _keeping(function, _CATALOGS)
+    return _cached(function, _CATALOGS)
 
 
-def _keeping(function: Callable[P, R], most: int) -> Callable[P, R]:
+def _cached(function: Callable[P, R], most: int) -> Callable[P, R]:
     answers: dict[tuple[int, ...], tuple[tuple[Any, ...], R]] = {}
     asked_of: dict[int, list[tuple[int, ...]]] = {}  # first argument -> keys of its answers
     lock = Lock()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.identity_cache import kept
+from sizer.base.identity_cache import cached_by_identity
 from sizer.base.money import round_money
 from sizer.bom.bill import Bill, BillLine
 from sizer.bom.overrides import added, overridden, whole_items
@@ -212,7 +212,7 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
     }
 
 
-@kept
+@cached_by_identity
 def _physical(item: Item) -> dict[str, float | None]:
     """Watts, rack units and kilograms of one piece, where a source gives them."""
     found: dict[str, float | None] = {}

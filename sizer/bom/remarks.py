@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterator, Sequence
 
 from sizer.base.dates import days_of
-from sizer.base.identity_cache import kept_by_catalog
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Nic
@@ -99,7 +99,7 @@ def _has_other_currency(catalog: Catalog, item: str, currency: str) -> bool:
     return not _currencies(catalog).get(item, set()) <= {currency}
 
 
-@kept_by_catalog  # a price book may have thousands of rows
+@cached_by_catalog  # a price book may have thousands of rows
 def _currencies(catalog: Catalog) -> dict[str, set[str]]:
     """Currencies that each item has a price in."""
     found: dict[str, set[str]] = {}

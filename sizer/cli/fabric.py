@@ -18,10 +18,10 @@ def fabric_command(
 ) -> None:
     """Design one fabric: switches and cables of up to three levels."""
     from sizer.catalog.loader import load_catalog
-    from sizer.physical.networks.single_fabric import one_fabric
+    from sizer.physical.networks.single_fabric import single_fabric
 
     catalog = load_catalog(overlay=catalog_dir) if switch is not None else None
-    found = one_fabric(
+    found = single_fabric(
         end_points, ports=ports, switch=switch, oversubscription=oversubscription, rails=rails, catalog=catalog
     )
     if as_json:

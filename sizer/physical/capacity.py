@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import kept
+from sizer.base.identity_cache import cached_by_identity
 from sizer.base.quantities import with_decimal_sign
 from sizer.catalog.schema import Storage
 
@@ -313,7 +313,7 @@ def _onefs_step(storage: Storage, usable: float, n_nodes: int) -> CapacityStep:
     return CapacityStep("protection", usable, how, row.basis, row.source)
 
 
-@kept
+@cached_by_identity
 def _overheads(storage: Storage) -> Floats:
     """Protection overhead at 0, 1, 2 ... nodes; from the last entry on it stays the same."""
     published = _published(storage)

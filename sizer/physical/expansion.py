@@ -9,8 +9,8 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.locale import current_locale
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
-from sizer.physical.layout import lay_out
-from sizer.physical.plan import Asked, Connection, Plan
+from sizer.physical.layout import building_plan
+from sizer.physical.plan import Connection, Plan, PlanInputs
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.placement import RackClass, RackLimits, device_needs, place
 
@@ -58,15 +58,15 @@ def growth(plan: Plan) -> tuple[GrowthStep, ...]:
 
 @lru_cache(maxsize=4)  # guide, workbook and app ask for the same plan
 def _steps(plan: Plan, _locale: str) -> tuple[GrowthStep, ...]:
-    return tuple(_step(plan, *size) for size in _sizes(plan.asked))
+    return tuple(_step(plan, *size) for size in _sizes(plan.inputs))
 
 
-def _sizes(asked: Asked) -> Iterator[tuple[int, int]]:
-    storage = asked.platform.storage
+def _sizes(inputs: PlanInputs) -> Iterator[tuple[int, int]]:
+    storage = inputs.platform.storage
     per_unit = nodes_per_unit(storage)
     for more, factor in enumerate(GROWTH_FACTORS, start=1):
-        nodes = int(np.ceil(asked.storage_nodes * factor / per_unit)) * per_unit if counts_nodes(storage) else 0
-        yield max(int(np.ceil(asked.n_servers * factor)), asked.n_servers + more), nodes
+        nodes = int(np.ceil(inputs.storage_nodes * factor / per_unit)) * per_unit if counts_nodes(storage) else 0
+        yield max(int(np.ceil(inputs.n_servers * factor)), inputs.n_servers + more), nodes
 
 
 def _step(plan: Plan, n_servers: int, storage_nodes: int) -> GrowthStep:
@@ -89,9 +89,9 @@ def grown(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[GrowthStep, P
         The step, and the plan of the larger size, in which standing links keep their ports where they can; the
         standing plan where the platform does not reach the size.
     """
-    platform, catalog = plan.asked.platform, plan.catalog
-    limits, existing = plan.asked.limits, plan.asked.existing
-    later = plan.asked.fabric.model_copy(update={"spare_servers": 0})
+    platform, catalog = plan.inputs.platform, plan.catalog
+    limits, existing = plan.inputs.limits, plan.inputs.existing
+    later = plan.inputs.fabric.model_copy(update={"spare_servers": 0})
     counted = slice_row(
         quantities(
             platform, [n_servers], [storage_nodes], catalog=catalog, limits=limits, existing=existing, fabric=later
@@ -101,7 +101,7 @@ def grown(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[GrowthStep, P
     if counted.violations:
         limit = next(iter(counted.violations))
         return GrowthStep(n_servers, storage_nodes, (), 0, 0, (), 0.0, limit=limit), plan
-    larger = lay_out(
+    larger = building_plan(
         platform,
         counted,
         n_servers,

@@ -8,23 +8,23 @@ from operator import attrgetter
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.identity_cache import kept_by_catalog
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.quantities import grouped, plain
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, Device
 from sizer.physical.components import Component, Quantities
 from sizer.physical.networks.cables import choose_cables
 from sizer.physical.networks.counts import AS_USUAL, wiring
-from sizer.physical.networks.links import OUTSIDE, Class, Run, connect
+from sizer.physical.networks.links import OUTSIDE, LinkGroup, NumberRange, connect
 from sizer.physical.networks.members import NO_NUMBERS, SERVERS, Wiring, shape
 from sizer.physical.plan import (
     CABLE_CATEGORY,
     NAME_PREFIXES,
-    Asked,
     CableRun,
     PlacedDevice,
     PlacedRack,
     Plan,
+    PlanInputs,
     Status,
     stock_length_m,
 )
@@ -32,14 +32,14 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import NO_LIMITS, NOTHING_EXISTING
 from sizer.physical.racks.parts import rack_classes
 from sizer.physical.racks.placement import FEEDS, RackClass, RackFill, place, rack_limits
-from sizer.physical.racks.positions import Standing, link_lengths_m, stand
+from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
 from sizer.physical.racks.power import device_power, feeds
 from sizer.workload.request import Existing, Fabric, Limits
 
 RACKS_PER_ROW = 10
 
 
-def lay_out(
+def building_plan(
     platform: Platform,
     counted: Quantities,
     n_servers: int,
@@ -77,7 +77,7 @@ def lay_out(
     numbers, first = {}, 0
     for group in classes:
         if not group.is_reserved:
-            numbers[group.role] = Class(first, int(group.quantity[0]))
+            numbers[group.role] = NumberRange(first, int(group.quantity[0]))
         first += int(group.quantity[0])
     names = _names(classes, wires)
     runs = connect(wires, numbers, {} if standing is None else _standing(standing, names))
@@ -88,7 +88,7 @@ def lay_out(
     switches = {count.role for count in wires.switches}
     n_network = sum(int(group.quantity[0]) for group in classes if group.role in switches)
     fills = place(classes, rule)
-    places = stand(fills, classes, links, n_network, existing.racks, racks_per_row)
+    places = device_places(fills, classes, links, n_network, existing.racks, racks_per_row)
     placed = _placed(devices, classes, names, places, counted, catalog)
     racks = _racks(platform, placed, fills, places, existing, counted, catalog)
     lengths_m = link_lengths_m(places, platform.rack, a_device, b_device)
@@ -104,7 +104,7 @@ def lay_out(
         questions=tuple(dict.fromkeys(c.question for cable in cables for c in cable.choices if c.question)),
         warnings=tuple(_warnings(placed, cables, catalog)),
         rack_rule=rule,
-        asked=Asked(platform, n_servers, storage_nodes, limits, existing, fabric),
+        inputs=PlanInputs(platform, n_servers, storage_nodes, limits, existing, fabric),
         catalog=catalog,
     )
 
@@ -124,7 +124,7 @@ def _placed(
     devices: Sequence[Component],
     classes: Sequence[RackClass],
     names: Sequence[str],
-    standing: Standing,
+    standing: DevicePlaces,
     counted: Quantities,
     catalog: Catalog,
 ) -> tuple[PlacedDevice, ...]:
@@ -194,7 +194,7 @@ def _name(role: str, index: int) -> str:
 def _switch_names(wires: Wiring) -> dict[str, list[str]]:
     """Names of the switches of networks that are several planes: "leaf-r2-01", "back-end-a-01"."""
     found: dict[str, list[str]] = {}
-    for part in wires.joined:
+    for part in wires.members:
         if len(part.planes) < 2:
             continue
         for plane in part.planes:
@@ -210,7 +210,7 @@ def _racks(
     platform: Platform,
     placed: Sequence[PlacedDevice],
     fills: Sequence[RackFill],
-    standing: Standing,
+    standing: DevicePlaces,
     existing: Existing,
     counted: Quantities,
     catalog: Catalog,
@@ -251,12 +251,12 @@ def _racks(
     return tuple(racks)
 
 
-def _cable_run(run: Run, length_m: Floats, catalog: Catalog) -> CableRun:
+def _cable_run(run: LinkGroup, length_m: Floats, catalog: Catalog) -> CableRun:
     choices, number = choose_cables(_cables(catalog), run.kind, length_m)
     return CableRun(run, length_m, tuple(choices), number)
 
 
-@kept_by_catalog
+@cached_by_catalog
 def _cables(catalog: Catalog) -> tuple[Cable, ...]:
     return tuple(catalog.cables.values())
 

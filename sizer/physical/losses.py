@@ -16,7 +16,7 @@ COMPUTE, FRONT_END = "compute fabric", "storage front end"
 
 
 @dataclass(frozen=True)
-class Left:
+class Remaining:
     """What is left. Shares are those of the line rates that were there, 0..1."""
 
     n_servers: int  # GPU servers that reach one another, and the storage where any does
@@ -49,10 +49,10 @@ class Losses:
         self._plan = plan
         self._role = {device.name: device.role for device in plan.devices if device.status != "reserved"}
         self._links = [k for k in plan.connections if k.network.partition(", ")[0] in (COMPUTE, FRONT_END)]
-        self._storage = (STORAGE_SERVER, storage_role(plan.asked.platform.storage))
+        self._storage = (STORAGE_SERVER, storage_role(plan.inputs.platform.storage))
 
     @cached_property
-    def whole(self) -> Left:
+    def whole(self) -> Remaining:
         """What there is while everything works."""
         return self.without()
 
@@ -78,7 +78,9 @@ class Losses:
                 nodes.setdefault(f"{link.a.device} {node}" if slash else link.a.device, []).append(link)
         return nodes
 
-    def without(self, devices: Collection[str] = (), cables: Collection[str] = (), *, only_whole: bool = False) -> Left:
+    def without(
+        self, devices: Collection[str] = (), cables: Collection[str] = (), *, only_whole: bool = False
+    ) -> Remaining:
         """What is left after a loss.
 
         Parameters
@@ -90,7 +92,7 @@ class Losses:
 
         Returns
         -------
-        Left
+        Remaining
             Counts and shares of what was there. [-]
 
         Notes
@@ -103,7 +105,7 @@ class Losses:
         servers = [name for name in self.named(SERVERS) if name not in devices]
         files = self._shares(servers, state, self._ways_to_storage())
         exchange = dict.fromkeys(servers, 1.0)
-        if self._plan.asked.n_servers > 1:
+        if self._plan.inputs.n_servers > 1:
             exchange = self._shares(servers, state, self._planes(COMPUTE))
         if only_whole:
             most = max(exchange.values(), default=0.0)
@@ -115,7 +117,7 @@ class Losses:
         running = fed if reaches else able
         uplinks = self.links(GATEWAY)
         working = {link.id for link in state.links}
-        return Left(
+        return Remaining(
             n_servers=len(running),
             exchange_share=min((exchange[name] for name in running), default=0.0),
             reaches_storage=reaches,
@@ -191,7 +193,7 @@ class Losses:
 
     def _ways_to_storage(self) -> list[str]:
         """Networks by which servers read: one for storage alone, or the rail of the fabric that the storage joins."""
-        platform = self._plan.asked.platform
+        platform = self._plan.inputs.platform
         if platform.attachment == "own network":
             return self._planes(FRONT_END)
         is_over_fabric = platform.attachment in ("fabric", "gateway", "spine")
@@ -213,15 +215,15 @@ class Losses:
         """
         lost = {name for name, links in self.storage_nodes.items() if links[0].a.device in devices}
         cut = {name for name, links in self.storage_nodes.items() if not any(k.id in state.reached for k in links)}
-        gone = lost if self._plan.asked.platform.back_end_switch is not None else lost | cut
-        survives = nodes_survived(self._plan.asked.platform.storage)
+        gone = lost if self._plan.inputs.platform.back_end_switch is not None else lost | cut
+        survives = nodes_survived(self._plan.inputs.platform.storage)
         if not self.storage_nodes:
             return True
         return len(cut) < len(self.storage_nodes) and (survives is None or len(gone) <= survives)
 
     def _is_served(self, state: _State, devices: Collection[str]) -> bool:
         """Whether storage that has no nodes in the plan is there: files of the head node, or of the customer's LAN."""
-        platform = self._plan.asked.platform
+        platform = self._plan.inputs.platform
         if platform.storage.kind == "nfs-server" and platform.storage.server is not None:
             ways = self.links(HEAD)
             return any(k.id in state.reached for k in ways) and not set(devices) & set(self.named(HEAD))

@@ -13,7 +13,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, LinkKind, Rack
 from sizer.physical.components import Component
 from sizer.physical.networks.cables import CableChoice
-from sizer.physical.networks.links import OUTSIDE, Run
+from sizer.physical.networks.links import OUTSIDE, LinkGroup
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.platform import Platform
 from sizer.physical.racks.placement import RackLimits
@@ -117,7 +117,7 @@ class PlacedRack:
 class CableRun:
     """Links of one role with the cable of each. Arrays over links."""
 
-    run: Run
+    run: LinkGroup
     length_m: Floats
     choices: tuple[CableChoice, ...]
     choice: Ints  # number of each link's choice
@@ -151,7 +151,7 @@ class Connection:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanInputs:
     """What a plan was laid out from."""
 
     platform: Platform
@@ -173,13 +173,13 @@ class Plan:
     questions: tuple[str, ...]  # to ask the vendors
     warnings: tuple[str, ...]
     rack_rule: RackLimits  # what a rack holds
-    asked: Asked
+    inputs: PlanInputs
     catalog: Catalog
 
     @property
     def rack(self) -> Rack:
         """Kind of the racks."""
-        return self.asked.platform.rack
+        return self.inputs.platform.rack
 
     def floor_tile_kg(self, rack: PlacedRack) -> float | None:
         """Weight of a rack on a floor tile's worth of its footprint; None where the footprint is not known. [kg]"""

@@ -5,7 +5,7 @@ from typing import TypeVar, get_args
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.faults import nearest
-from sizer.base.identity_cache import kept_by_catalog
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Rack, Server, Storage, Switch
@@ -146,7 +146,7 @@ def own_network_ports(server: Server, kind: LinkKind, fabric: LinkKind) -> int:
 
 
 # Kept, so that the same choice is the same object in every request: what other functions keep for it is found again.
-@kept_by_catalog
+@cached_by_catalog
 def _on_fabric(
     catalog: Catalog,
     server: Server,
@@ -209,7 +209,7 @@ def _has_second_port(storage: Storage) -> bool:
     return ports is not None and used is not None and ports.value >= 2 * used.value
 
 
-@kept_by_catalog
+@cached_by_catalog
 def _switch_for(catalog: Catalog, kind: LinkKind, also: LinkKind | None = None) -> Switch | None:
     return choose_switch(catalog.switches.values(), kind, also)
 

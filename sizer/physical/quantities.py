@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import kept, kept_by_catalog
+from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
 from sizer.base.locale import Locale, current_locale
 from sizer.base.quantities import plain
 from sizer.catalog import labels
@@ -19,7 +19,7 @@ from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, r
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_cable
 from sizer.physical.networks.counts import AS_USUAL, wiring
-from sizer.physical.networks.members import HEAD, SERVERS, STORAGE_SERVER, Link, Shape, shape
+from sizer.physical.networks.members import HEAD, SERVERS, STORAGE_SERVER, CableCount, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.platform import Platform
 from sizer.physical.racks.parts import depth_violations, rack_classes, rack_parts
@@ -74,7 +74,7 @@ def quantities(
     Notes
     -----
     Cables are counted at two planning lengths, inside a rack where all stands in one and between racks otherwise; the
-    plan of a design (``lay_out``) measures them. Racks follow ``placement.count_racks``.
+    plan of a design (``building_plan``) measures them. Racks follow ``placement.count_racks``.
     """
     servers, nodes = _rows(n_servers, storage_nodes)
     rows = shape(platform, servers, nodes, fabric.spare_servers)
@@ -177,7 +177,7 @@ class _Each:
     has_weight: bool
 
 
-@kept
+@cached_by_identity
 def _each(device: Device) -> _Each:
     draw, height, weight = device_power(device), device.height_u, device.weight_kg
     units = height.value if height is not None else 0.0
@@ -245,7 +245,7 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
     return found
 
 
-def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Component]:
+def _cables(catalog: Catalog, links: Sequence[CableCount], racks: Ints) -> list[Component]:
     """Cables of the search, at two lengths."""
     components: list[Component] = []
     in_one_rack, locale = racks <= 1, current_locale()
@@ -269,7 +269,7 @@ def _cables(catalog: Catalog, links: Sequence[Link], racks: Ints) -> list[Compon
     return components
 
 
-@kept_by_catalog
+@cached_by_catalog
 def _cable(
     catalog: Catalog, kind: LinkKind, length_m: float, _locale: Locale
 ) -> tuple[tuple[tuple[str, int], ...], str]:
@@ -290,7 +290,7 @@ class _Line:
     status: Literal["computed", "optional"]
 
 
-@kept_by_catalog
+@cached_by_catalog
 def _lines(catalog: Catalog, platform: Platform, _locale: Locale) -> tuple[_Line, ...]:
     """Software and support lines of a platform."""
     folders: tuple[tuple[Literal["software", "support"], Mapping[str, Software | Support]], ...] = (
@@ -381,7 +381,7 @@ def _alone() -> str:
     )
 
 
-@kept
+@cached_by_identity
 def _notes(platform: Platform, _locale: Locale) -> tuple[str, ...]:
     storage = platform.storage
     notes = []

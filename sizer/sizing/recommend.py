@@ -15,7 +15,7 @@ from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.feasibility import judge
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.ranking import Ranking, UnsettledError
-from sizer.sizing.search.space import lay_out
+from sizer.sizing.search.space import building_plan
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 
@@ -97,7 +97,7 @@ def search(
     """
     works = resolve(request, catalog, calibration.measured)
     options = [option for option in platforms(catalog, request) if only is None or option.key == only]
-    space = lay_out(len(options), 1, most or request.limits.servers or MAX_SERVERS)
+    space = building_plan(len(options), 1, most or request.limits.servers or MAX_SERVERS)
     judged = judge(request, works, options, space, catalog, calibration)
     return Counting(request, judged, catalog, price_book(catalog))
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sizer.base.identity_cache import kept_by_catalog
+from sizer.base.identity_cache import cached_by_catalog
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Parts:
 def test_an_answer_belongs_to_the_object_and_the_oldest_goes():
     asked: list[Parts] = []
 
-    @kept_by_catalog
+    @cached_by_catalog
     def number(parts: Parts, factor: int = 1) -> int:
         asked.append(parts)
         return parts.number * factor

@@ -14,7 +14,7 @@ from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import load_calibration
 from sizer.calibrate.fitting import calibrate
 from sizer.catalog.model import Catalog
-from sizer.physical.layout import lay_out
+from sizer.physical.layout import building_plan
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
@@ -82,7 +82,7 @@ def test_lay_out(benchmark: Any, servers: int) -> None:
 
     def whole() -> int:
         counted = slice_row(quantities(platform, [servers], [8], catalog=catalog), 0)
-        return len(lay_out(platform, counted, servers, 8, catalog=catalog).connections)
+        return len(building_plan(platform, counted, servers, 8, catalog=catalog).connections)
 
     assert benchmark(whole) > 2 * servers
 
@@ -96,7 +96,7 @@ def test_complete_design(benchmark: Any, servers: int) -> None:
     def whole() -> int:
         found = quantities(platform, [servers], [8], catalog=catalog)
         row_cost(found.components, catalog, book, "USD")
-        plan = lay_out(platform, slice_row(found, 0), servers, 8, catalog=catalog)
+        plan = building_plan(platform, slice_row(found, 0), servers, 8, catalog=catalog)
         made = bill(plan.components, catalog, book, "USD", None)
         return next(line.quantity for line in made.lines if line.item == "c4140")
 

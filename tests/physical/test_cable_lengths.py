@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sizer.catalog.loader import load_catalog
 from sizer.physical.networks.cables import choose_cable, choose_cables
-from sizer.physical.racks.positions import OUTSIDE_M, Standing, link_lengths_m, unit_runs
+from sizer.physical.racks.positions import OUTSIDE_M, DevicePlaces, link_lengths_m, unit_runs
 
 CATALOG = load_catalog()
 CABLES = tuple(CATALOG.cables.values())
@@ -18,7 +18,7 @@ KINDS = ["edr", "fdr", "100gbe", "40gbe", "25gbe", "10gbe", "1gbe"]
 
 def standing(racks, units, heights, places=((0, 0),)):
     row, column = np.array(places).T
-    return Standing(np.array(racks), np.array(units), np.array(heights), row, column)
+    return DevicePlaces(np.array(racks), np.array(units), np.array(heights), row, column)
 
 
 def test_inside_a_rack():

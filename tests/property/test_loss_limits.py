@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
-from sizer.physical.layout import lay_out
+from sizer.physical.layout import building_plan
 from sizer.physical.losses import Losses
 from sizer.physical.networks.members import GATEWAY
 from sizer.physical.platforms import platforms
@@ -62,7 +62,7 @@ def test_the_search_takes_no_more_to_be_left_than_the_plan_has(parts, servers, n
     counted = slice_row(quantities(platform, [servers], [nodes], catalog=CATALOG, fabric=request.fabric), 0)
     if counted.violations:
         return
-    plan = lay_out(platform, counted, servers, nodes, catalog=CATALOG, fabric=request.fabric)
+    plan = building_plan(platform, counted, servers, nodes, catalog=CATALOG, fabric=request.fabric)
     ends = [(end.device, end.port) for link in plan.connections for end in (link.a, link.z)]
     assert len(set(ends)) == len(ends)  # no port is used twice
     losses = Losses(plan)

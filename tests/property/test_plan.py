@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.schema import Switch
-from sizer.physical.layout import lay_out
+from sizer.physical.layout import building_plan
 from sizer.physical.networks.links import OUTSIDE
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.platforms import platforms
@@ -55,7 +55,7 @@ def plan_of(number, n, m, fabric=Fabric(), power=None, racks=(), directors=False
     counted = quantities(platform, [n], [m], **more)
     assume(not counted.violations)
     row = slice_row(counted, 0)
-    return platform, row, lay_out(platform, row, n, m, **more)
+    return platform, row, building_plan(platform, row, n, m, **more)
 
 
 def ends_of(run):
@@ -233,7 +233,8 @@ def test_more_servers_never_take_fewer_switches_racks_or_cables(number, n, m, mo
     assert np.ndim(switches) == 0 or switches[0] <= switches[1]
     small, large = (slice_row(counted, row) for row in (0, 1))
     plans = [
-        lay_out(platform, one, size, m, catalog=CATALOG, fabric=fabric) for one, size in ((small, n), (large, n + more))
+        building_plan(platform, one, size, m, catalog=CATALOG, fabric=fabric)
+        for one, size in ((small, n), (large, n + more))
     ]
     assert plans[0].n_links <= plans[1].n_links
     assert len(plans[0].racks) <= len(plans[1].racks)

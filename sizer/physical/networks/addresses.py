@@ -166,7 +166,7 @@ def _data(plan: Plan, label: str, links: Sequence[Connection], roles: dict[str, 
     """Subnet of a network that carries gradients or files. What stands outside the plan has addresses already."""
     ends = [(link.a.device, link.a.port) for link in links if not _is_switch(roles.get(link.a.device, "switch"))]
     network, _, plane = label.partition(", ")
-    kind = plan.asked.platform.fabric if network == "compute fabric" else links[0].kind
+    kind = plan.inputs.platform.fabric if network == "compute fabric" else links[0].kind
     if network == "storage back end":
         name = f"Storage back end, {plane}" if plane else "Storage back end"
         return _Draft(name, "Traffic among the storage nodes", is_tagged=False, is_routed=False, ends=ends)
@@ -177,7 +177,7 @@ def _data(plan: Plan, label: str, links: Sequence[Connection], roles: dict[str, 
     name = f"Compute fabric, rail {rail}" if plane else "Compute fabric"
     # All but servers joins the first rail; the others carry gradients only, and nothing leaves them.
     is_first = rail in ("", "1")
-    carries_files = is_first and plan.asked.platform.attachment in ("fabric", "gateway", "spine", "lan")
+    carries_files = is_first and plan.inputs.platform.attachment in ("fabric", "gateway", "spine", "lan")
     return _Draft(name, _fabric_purpose(is_infiniband(kind), carries_files), not is_infiniband(kind), is_first, ends)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import kept_by_catalog
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.locale import Locale, current_locale
 from sizer.base.quantities import plain
 from sizer.catalog.links import kind_name
@@ -91,7 +91,7 @@ def choose_cables(cables: tuple[Cable, ...], kind: LinkKind, lengths_m: Floats) 
     return found, (np.cumsum(is_used) - 1)[step]
 
 
-@kept_by_catalog
+@cached_by_catalog
 def _steps(cables: tuple[Cable, ...], kind: LinkKind, _locale: Locale) -> tuple[Floats, tuple[CableChoice, ...]]:
     """Lengths of the catalogue that a kind may come in, and the choice for each."""
     stand_in = _STAND_INS.get(kind)

@@ -6,14 +6,14 @@ from sizer.base.arrays import Ints
 from sizer.catalog.links import GBIT_PER_S, is_infiniband
 from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes
-from sizer.physical.networks.fat_tree import Fabric, fat_tree, leaf_split, uplinked_down, uplinked_leaves
+from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, leaf_split, uplinked_down, uplinked_leaves
 from sizer.physical.networks.members import (
     GATEWAY,
     HEAD,
     NO_NUMBERS,
     SERVERS,
     Ends,
-    Joined,
+    NetworkMembers,
     Plane,
     Shape,
     count_links,
@@ -39,7 +39,7 @@ LAN_UPLINKS = 2
 _ON_FABRIC = ("fabric", "gateway", "spine")
 
 
-def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joined:
+def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> NetworkMembers:
     """The compute fabric with its rails, and everything that joins it."""
     kind, switch = platform.fabric, platform.fabric_switch
     assert switch is not None
@@ -83,7 +83,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Joine
         notes.append(f"{rails} rails kept apart, one for each port of a server; all else joins rail 1")
     if asked.spare_servers:
         notes.append(f"ports for {asked.spare_servers} more servers are kept free")
-    return Joined(
+    return NetworkMembers(
         network=network_counts(
             "compute fabric",
             purpose,
@@ -165,7 +165,7 @@ def _tree(
     asked: FabricAsked,
     *,
     spares_one: bool,
-) -> Fabric:
+) -> SwitchTree:
     kind, ratio = platform.fabric, asked.oversubscription
     none = np.zeros(rows.nodes.shape, dtype=np.int64)
     at_leaf, at_spine = count_links(ends, none), count_links(spine_ends, none)
@@ -192,7 +192,7 @@ def _tree(
             ratio,
             spares_one=spares_one,
         )
-    return tree.keeping_free(kept)
+    return tree.with_free_ports(kept)
 
 
 def _fewest_leaves(platform: Platform, rows: Shape) -> Ints:

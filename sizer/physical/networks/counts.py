@@ -11,7 +11,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.links import is_infiniband, kind_name
 from sizer.physical.networks.compute_fabric import compute_fabric
 from sizer.physical.networks.management import management
-from sizer.physical.networks.members import Joined, Link, Shape, SwitchCount, Wiring, shape
+from sizer.physical.networks.members import CableCount, NetworkMembers, Shape, SwitchCount, Wiring, shape
 from sizer.physical.networks.storage_networks import (
     back_end,
     front_end_bytes_per_s,
@@ -47,7 +47,7 @@ def wiring(platform: Platform, rows: Shape, asked: FabricAsked = AS_USUAL) -> Wi
     counts = [count for part in parts for count in _switches(part)]
     parts.append(management(platform, rows, counts))
     return Wiring(
-        joined=tuple(parts),
+        members=tuple(parts),
         switches=(*counts, *_switches(parts[-1])),
         links=tuple(link for part in parts for link in _links(part)),
         violations=_violations(platform, rows, parts),
@@ -67,7 +67,7 @@ def fabric_share(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked
     return np.asarray(1 / compute_fabric(platform, rows, asked).network.oversubscription)
 
 
-def _switches(part: Joined) -> list[SwitchCount]:
+def _switches(part: NetworkMembers) -> list[SwitchCount]:
     tree = part.tree
     leaf, spine, core = part.roles
     counts = (
@@ -78,22 +78,22 @@ def _switches(part: Joined) -> list[SwitchCount]:
     return [count for count in counts if np.count_nonzero(count.quantity)]
 
 
-def _links(part: Joined) -> Iterator[Link]:
+def _links(part: NetworkMembers) -> Iterator[CableCount]:
     """Links by role, over all planes."""
-    found: dict[str, Link] = {}
+    found: dict[str, CableCount] = {}
     for plane in part.planes:
         for ends in (*plane.ends, *plane.spine_ends):
             other = found.get(ends.role)
             count = ends.quantity if other is None else ends.quantity + other.quantity
-            found[ends.role] = Link(ends.role, ends.kind, count, ends.stays_in_rack)
+            found[ends.role] = CableCount(ends.role, ends.kind, count, ends.stays_in_rack)
     yield from found.values()
     tree = part.tree
-    yield Link(
+    yield CableCount(
         part.uplink_role, part.uplink_kind, tree.leaf_spine_cables + tree.spine_core_cables, part.uplinks_stay_in_rack
     )
 
 
-def _violations(platform: Platform, rows: Shape, parts: list[Joined]) -> dict[str, Bools]:
+def _violations(platform: Platform, rows: Shape, parts: list[NetworkMembers]) -> dict[str, Bools]:
     found = {}
     for part in parts:
         fits = part.tree.fits

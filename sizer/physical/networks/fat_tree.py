@@ -15,7 +15,7 @@ FRONT_END_GBIT_PER_S = 40.0
 
 
 @dataclass(frozen=True)
-class Fabric:
+class SwitchTree:
     """Counts of one network, arrays of one shape."""
 
     levels: Ints  # of switches between two end points: 0 without any, 1, 2 or 3
@@ -29,15 +29,15 @@ class Fabric:
     oversubscription: Floats  # down : up of a leaf with every down port used; 1 for a single switch
     fits: Bools  # False beyond the largest tree; the counts are then those of that tree
 
-    def keeping_free(self, ports: Ints | int) -> "Fabric":
+    def with_free_ports(self, ports: Ints | int) -> "SwitchTree":
         """The same switches with some of the end points not there yet."""
         if isinstance(ports, int) and ports == 0:
             return self
         return replace(self, ports_used=self.ports_used - ports, ports_free=self.ports_free + ports)
 
-    def beside(self, other: "Fabric") -> "Fabric":
+    def plus(self, other: "SwitchTree") -> "SwitchTree":
         """Counts of two networks that are kept apart."""
-        return Fabric(
+        return SwitchTree(
             levels=np.maximum(self.levels, other.levels),
             leaves=self.leaves + other.leaves,
             spines=self.spines + other.spines,
@@ -74,7 +74,7 @@ def fat_tree(
     director_ports: int | None = None,
     uplink_ratio: float = 1.0,
     fewest: ArrayLike = 1,
-) -> Fabric:
+) -> SwitchTree:
     """Switches that join end points: one switch, or a fat tree of two or three levels.
 
     Parameters
@@ -98,7 +98,7 @@ def fat_tree(
 
     Returns
     -------
-    Fabric
+    SwitchTree
         Zero switches where there are no end points. ``fits`` is False beyond the largest tree.
 
     Raises
@@ -168,7 +168,7 @@ def fat_tree(
     leaf_spine = np.where(is_tree, leaves * up, 0)
     spine_core = np.where(is_deep, spines * core_links, 0)
     used = np.where(fits, n, 0) + 2 * (leaf_spine + spine_core)
-    return Fabric(
+    return SwitchTree(
         levels=np.minimum(leaves + spines, 1) + is_tree + is_deep,
         leaves=leaves,
         spines=spines,
@@ -182,10 +182,10 @@ def fat_tree(
     )
 
 
-def one_switch(end_points: Ints, ports: int) -> Fabric:
+def one_switch(end_points: Ints, ports: int) -> SwitchTree:
     """One switch where there are end points, none where there are none; they must not be more than its ports."""
     switches, zero = np.minimum(end_points, 1), np.zeros(end_points.shape, dtype=np.int64)
-    return Fabric(
+    return SwitchTree(
         levels=switches,
         leaves=switches,
         spines=zero,
@@ -214,7 +214,7 @@ def uplinked_leaves(
     oversubscription: float = 1.0,
     *,
     spares_one: bool = False,
-) -> Fabric:
+) -> SwitchTree:
     """Leaves with their own, faster uplink ports below spines that also carry storage.
 
     The case of a 48 x 10GbE switch with 6 x 40GbE ports: servers sit on the 10GbE ports, storage on the 40GbE spine.
@@ -238,7 +238,7 @@ def uplinked_leaves(
 
     Returns
     -------
-    Fabric
+    SwitchTree
         One leaf and no spine where that is enough. Storage spreads over the spines; every leaf reaches every spine.
 
     Notes
@@ -264,7 +264,7 @@ def uplinked_leaves(
     # A leaf's uplink ports are counted as ports of the network only where the network uses them.
     offered = leaves * leaf_ports + cables + spines * spine_ports
     zero = np.zeros_like(leaves)
-    return Fabric(
+    return SwitchTree(
         levels=np.minimum(leaves + has_spines, 1) + (has_spines & (leaves > 0)),
         leaves=leaves,
         spines=spines,

@@ -14,14 +14,14 @@ import numpy as np
 from sizer.base.arrays import Bools, Ints
 from sizer.catalog.schema import LinkKind
 from sizer.physical.networks.fat_tree import leaf_split, pod_split
-from sizer.physical.networks.members import Ends, Joined, Plane, Wiring
+from sizer.physical.networks.members import Ends, NetworkMembers, Plane, Wiring
 
 # Device number of what stands outside the plan: the customer's LAN.
 OUTSIDE = -1
 
 
 @dataclass(frozen=True)
-class Run:
+class LinkGroup:
     """Links of one role. Arrays over links: device numbers and port numbers of both ends."""
 
     network: str
@@ -35,7 +35,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Class:
+class NumberRange:
     """Devices of one role: numbers ``first`` to ``first + count - 1``."""
 
     first: int
@@ -43,27 +43,27 @@ class Class:
 
 
 # Device and port number of one end -> those of the other: links that stand and stay where they can.
-Standing = Mapping[tuple[int, int], tuple[int, int]]
-NOTHING: Standing = {}
+PresentLinks = Mapping[tuple[int, int], tuple[int, int]]
+NOTHING: PresentLinks = {}
 
 
-def connect(wiring: Wiring, classes: Mapping[str, Class], standing: Standing = NOTHING) -> list[Run]:
+def connect(wiring: Wiring, classes: Mapping[str, NumberRange], standing: PresentLinks = NOTHING) -> list[LinkGroup]:
     """Links of one row, network by network.
 
     Parameters
     ----------
     wiring : Wiring
         Of one row.
-    classes : mapping of str to Class
+    classes : mapping of str to NumberRange
         Role to device numbers. Switches of several planes follow one another plane by plane.
     standing : mapping, optional
         Links of a smaller design, far end to switch. An end keeps its switch port where the port is one for end
         points of the same network in this design too.
     """
-    return [run for part in wiring.joined for run in _network(part, classes, standing) if run.a_device.size]
+    return [run for part in wiring.members for run in _network(part, classes, standing) if run.a_device.size]
 
 
-def _network(part: Joined, classes: Mapping[str, Class], standing: Standing) -> Iterator[Run]:
+def _network(part: NetworkMembers, classes: Mapping[str, NumberRange], standing: PresentLinks) -> Iterator[LinkGroup]:
     next_free = [classes[role].first if role in classes else 0 for role in part.roles]
     for plane in part.planes:
         counts = [int(count[0]) for count in (plane.tree.leaves, plane.tree.spines, plane.tree.cores)]
@@ -75,15 +75,15 @@ def _network(part: Joined, classes: Mapping[str, Class], standing: Standing) -> 
 
 
 def _plane(
-    part: Joined,
+    part: NetworkMembers,
     plane: Plane,
     leaves: Ints,
     spines: Ints,
     cores: Ints,
-    classes: Mapping[str, Class],
-    standing: Standing,
-) -> Iterator[Run]:
-    def attach(ends: tuple[Ends, ...], switches: Ints, numbers: Ints, down: int) -> Iterator[Run]:
+    classes: Mapping[str, NumberRange],
+    standing: PresentLinks,
+) -> Iterator[LinkGroup]:
+    def attach(ends: tuple[Ends, ...], switches: Ints, numbers: Ints, down: int) -> Iterator[LinkGroup]:
         return _attach((part.network.name, plane.label), ends, _Free(switches, numbers, down), classes, standing)
 
     if leaves.size:
@@ -138,8 +138,12 @@ class _Free:
 
 
 def _attach(
-    names: tuple[str, str], ends: tuple[Ends, ...], free: _Free, classes: Mapping[str, Class], standing: Standing
-) -> Iterator[Run]:
+    names: tuple[str, str],
+    ends: tuple[Ends, ...],
+    free: _Free,
+    classes: Mapping[str, NumberRange],
+    standing: PresentLinks,
+) -> Iterator[LinkGroup]:
     """Links from devices to switches: standing ones first, then those that are dealt out, then the others."""
     kept = []
     for one in ends:
@@ -154,10 +158,10 @@ def _attach(
         new = switch < 0
         place = free.deal if one.is_dealt else free.fill
         switch[new], port[new] = place(int(new.sum()))
-        yield Run(*names, one.role, one.kind, device, number, switch, port)
+        yield LinkGroup(*names, one.role, one.kind, device, number, switch, port)
 
 
-def _far_ends(ends: Ends, classes: Mapping[str, Class]) -> tuple[Ints, Ints]:
+def _far_ends(ends: Ends, classes: Mapping[str, NumberRange]) -> tuple[Ints, Ints]:
     """Device and port number of the far end of each link."""
     count = int(ends.quantity[0])
     links = np.arange(count)
@@ -172,7 +176,7 @@ def _far_ends(ends: Ends, classes: Mapping[str, Class]) -> tuple[Ints, Ints]:
     return device[order], number[order]
 
 
-def _uplinks(part: Joined, plane: Plane, leaves: Ints, spines: Ints, cores: Ints) -> Iterator[Run]:
+def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cores: Ints) -> Iterator[LinkGroup]:
     """Links between switches. ``up`` uplinks of each leaf go round the spines, of each spine round its cores."""
     up = int(plane.tree.leaf_spine_cables[0]) // leaves.size
     own = part.uplink_numbers if part.uplink_numbers.size else part.leaf_numbers[part.leaf_down :]
@@ -182,7 +186,7 @@ def _uplinks(part: Joined, plane: Plane, leaves: Ints, spines: Ints, cores: Ints
     if part.joins_above:
         down, joint_up = leaf_split(above.size) if cores.size else (above.size, 0)
         spine, place = np.divmod(np.arange(leaf.size), down)
-        yield Run(*links, leaves[leaf], own[k], spines[spine], above[place])
+        yield LinkGroup(*links, leaves[leaf], own[k], spines[spine], above[place])
         if cores.size:
             yield _level(links, spines, above[down:], joint_up, cores, above)
     elif not cores.size:
@@ -190,18 +194,20 @@ def _uplinks(part: Joined, plane: Plane, leaves: Ints, spines: Ints, cores: Ints
     else:
         pod_leaves, pod_up = pod_split(above.size)
         pod, inside = np.divmod(leaf, pod_leaves)
-        yield Run(*links, leaves[leaf], own[k], spines[pod * up + k], above[inside])
+        yield LinkGroup(*links, leaves[leaf], own[k], spines[pod * up + k], above[inside])
         # Spine k of every pod shares the k-th group of cores.
         spine, j = np.divmod(np.arange(spines.size * pod_up), pod_up)
         pod, group = np.divmod(spine, up)
         per_group = cores.size // up
         core = group * per_group + j % per_group
         place = pod * (pod_up // per_group) + j // per_group
-        yield Run(*links, spines[spine], above[pod_leaves + j], cores[core], part.leaf_numbers[place])
+        yield LinkGroup(*links, spines[spine], above[pod_leaves + j], cores[core], part.leaf_numbers[place])
 
 
-def _level(links: tuple[str, str, str, LinkKind], lower: Ints, own: Ints, up: int, upper: Ints, above: Ints) -> Run:
+def _level(
+    links: tuple[str, str, str, LinkKind], lower: Ints, own: Ints, up: int, upper: Ints, above: Ints
+) -> LinkGroup:
     """``up`` uplinks of each lower switch, spread evenly over the upper ones."""
     switch, k = np.divmod(np.arange(lower.size * up), up)
     each = up // upper.size
-    return Run(*links, lower[switch], own[k], upper[k % upper.size], above[switch * each + k // upper.size])
+    return LinkGroup(*links, lower[switch], own[k], upper[k % upper.size], above[switch * each + k // upper.size])

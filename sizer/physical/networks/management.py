@@ -7,13 +7,13 @@ import numpy as np
 from sizer.base.arrays import Ints
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.schema import LinkKind, Server, Storage, Switch
-from sizer.physical.networks.fat_tree import Fabric, fat_tree, one_switch
+from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, one_switch
 from sizer.physical.networks.members import (
     HEAD,
     SERVERS,
     STORAGE_SERVER,
     Ends,
-    Joined,
+    NetworkMembers,
     Plane,
     Shape,
     SwitchCount,
@@ -30,7 +30,7 @@ from sizer.physical.platforms import leaf_ports
 MANAGEMENT_UPLINKS = 1
 
 
-def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Joined:
+def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> NetworkMembers:
     """1 GbE: one host port and the BMC of each server, the ports of storage units, one port of switches and gateways.
 
     The Dell guide counts one port of head and compute nodes; that the rest shares the switch is assumed (RULES 3.6).
@@ -64,7 +64,7 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Jo
     planes = [Plane("", tree, tuple(ends))]
     purpose = "deployment, monitoring and maintenance"
     network = network_counts("management", purpose, "1gbe", switch, planes, note, spine)
-    return Joined(
+    return NetworkMembers(
         network=network,
         planes=tuple(planes),
         leaf=switch,
@@ -82,16 +82,16 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Jo
 
 def _tree(
     links: Ints, reserved: Ints | int, ports: int, n_uplinks: int, fast: LinkKind, spine: Switch | None
-) -> Fabric:
+) -> SwitchTree:
     """Management switches, joined by their uplinks where one is not enough."""
     needed = np.asarray(-(-(links + reserved) // ports))
     if np.count_nonzero(needed > 1) == 0:
-        return one_switch(links + reserved, ports).keeping_free(reserved)
+        return one_switch(links + reserved, ports).with_free_ports(reserved)
     uplinks = np.where(needed > 1, needed * n_uplinks, 0)
     above = leaf_ports(spine, fast) if spine is not None else 2
     joint = fat_tree(uplinks, above)
     inner = joint.leaf_spine_cables
-    return Fabric(
+    return SwitchTree(
         levels=np.minimum(needed, 1) + joint.levels,
         leaves=needed,
         spines=joint.leaves,

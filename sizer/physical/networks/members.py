@@ -14,7 +14,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
-from sizer.physical.networks.fat_tree import Fabric, Gateways, leaf_split
+from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
 from sizer.physical.platform import Platform
 
 # Names of device classes that other classes refer to.
@@ -61,13 +61,13 @@ class Plane:
     """One set of switches joined with each other, apart from every other one."""
 
     label: str  # "", "rail 2", "a"
-    tree: Fabric
+    tree: SwitchTree
     ends: tuple[Ends, ...]  # on the leaves; on the spine where there is no leaf
     spine_ends: tuple[Ends, ...] = ()  # on the spines, beside the leaves
 
 
 @dataclass(frozen=True)
-class Joined:
+class NetworkMembers:
     """One network of a platform: its planes, the switches they are made of, and its counts."""
 
     network: Network
@@ -85,7 +85,7 @@ class Joined:
     joins_above: bool = False  # the spines join the leaves by a tree of their own, each leaf at one of them
 
     @cached_property
-    def tree(self) -> Fabric:
+    def tree(self) -> SwitchTree:
         """Switches and cables of all planes."""
         return total(self.planes)
 
@@ -105,7 +105,7 @@ class SwitchCount:
 
 
 @dataclass(frozen=True)
-class Link:
+class CableCount:
     """Cables of one role, counted."""
 
     role: str
@@ -118,9 +118,9 @@ class Link:
 class Wiring:
     """All networks of a platform."""
 
-    joined: tuple[Joined, ...]
+    members: tuple[NetworkMembers, ...]
     switches: tuple[SwitchCount, ...]
-    links: tuple[Link, ...]
+    links: tuple[CableCount, ...]
     violations: dict[str, Bools]
     front_end_bytes_per_s: Floats
     gateway_bytes_per_s: Floats
@@ -128,7 +128,7 @@ class Wiring:
     @property
     def networks(self) -> tuple[Network, ...]:
         """Counts of every network."""
-        return tuple(part.network for part in self.joined)
+        return tuple(part.network for part in self.members)
 
 
 NO_NUMBERS: Ints = np.zeros(0, dtype=np.int64)
@@ -207,9 +207,9 @@ def one_kind(
     *,
     leaf_down: int | None = None,
     uplinks_stay_in_rack: bool = False,
-) -> Joined:
+) -> NetworkMembers:
     """A network of one kind of switch; by default half of a leaf's ports lead down."""
-    return Joined(
+    return NetworkMembers(
         network=network,
         planes=tuple(planes),
         leaf=switch,
@@ -230,9 +230,9 @@ def count_links(ends: Sequence[Ends], none: Ints) -> Ints:
     return reduce(np.add, (one.quantity for one in ends)) if ends else none
 
 
-def total(planes: Sequence[Plane]) -> Fabric:
+def total(planes: Sequence[Plane]) -> SwitchTree:
     """Switches and cables of all planes of a network."""
-    return reduce(Fabric.beside, (plane.tree for plane in planes))
+    return reduce(SwitchTree.plus, (plane.tree for plane in planes))
 
 
 def uplink_kind(switch: Switch, kind: LinkKind) -> LinkKind:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.arrays import Ints
-from sizer.base.identity_cache import kept
+from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.links import is_infiniband
 from sizer.catalog.schema import Device, LinkKind, Port, PortUse, Server, Storage, Switch
 from sizer.physical.capacity import nodes_per_unit
@@ -30,7 +30,7 @@ class DevicePort:
     use: PortUse
 
 
-@kept
+@cached_by_identity
 def device_ports(device: Device) -> tuple[DevicePort, ...]:
     """All ports of a device in the order of their numbers.
 
@@ -51,13 +51,13 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
     return tuple(found)
 
 
-@kept
+@cached_by_identity
 def fabric_numbers(device: Device, kind: LinkKind) -> Ints:
     """Numbers of the ports that can join a fabric of ``kind``; management and BMC ports stay out of it."""
     return _numbers(device, lambda p: p.use not in ("management", "bmc") and kind in (p.kind, *p.also))
 
 
-@kept
+@cached_by_identity
 def storage_network_numbers(server: Server, kind: LinkKind, fabric: LinkKind) -> Ints:
     """Numbers of a server's ports that join a storage network of its own: they run ``kind`` but not ``fabric``."""
     return _numbers(
@@ -66,7 +66,7 @@ def storage_network_numbers(server: Server, kind: LinkKind, fabric: LinkKind) ->
     )
 
 
-@kept
+@cached_by_identity
 def management_numbers(device: Device) -> Ints:
     """Numbers of the ports that join the 1 GbE network.
 
@@ -82,21 +82,21 @@ def management_numbers(device: Device) -> Ints:
     return np.concatenate([found[:1], bmc])
 
 
-@kept
+@cached_by_identity
 def switch_numbers(switch: Switch, kind: LinkKind, uses: tuple[PortUse, ...] = ("any",)) -> Ints:
     """Numbers of the largest group of a switch's ports that take a kind; empty where there is none."""
     best = largest_group(switch, kind, uses)
     return _numbers(switch, lambda p: p is best)
 
 
-@kept
+@cached_by_identity
 def largest_group(switch: Switch, kind: LinkKind, uses: tuple[PortUse, ...] = ("any",)) -> Port | None:
     """The largest group of a switch's ports that take a kind; None where there is none."""
     fitting = (p for p in switch.ports if p.use in uses and (p.kind == kind or kind in p.also))
     return max(fitting, key=lambda group: group.count, default=None)
 
 
-@kept
+@cached_by_identity
 def unit_numbers(storage: Storage, use: PortUse, per_node: int) -> Ints:
     """Numbers of the first ``per_node`` ports of a use of every node of one storage unit, node by node."""
     numbers = _numbers(storage, lambda p: p.use == use)
@@ -112,7 +112,7 @@ def _numbers(device: Device, chosen: Callable[[Port], bool]) -> Ints:
             found.append(np.arange(first, first + group.count, dtype=np.int64))
         first += group.count
     numbers = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-    numbers.flags.writeable = False  # kept for all who ask
+    numbers.flags.writeable = False  # one array answers every call
     return numbers
 
 

@@ -10,7 +10,7 @@ from sizer.base.faults import nearest
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Switch
-from sizer.physical.networks.fat_tree import Fabric, fat_tree, uplinked_leaves
+from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, uplinked_leaves
 from sizer.physical.networks.ports import switch_numbers
 from sizer.physical.platforms import MAX_LEAF_PORTS, choose_switch, leaf_ports
 
@@ -20,7 +20,7 @@ MAX_PORTS = 4_096
 
 
 @dataclass(frozen=True)
-class OneFabric:
+class SingleFabric:
     """Switches and cables of a fabric; sums over its rails."""
 
     levels: int
@@ -53,7 +53,7 @@ class OneFabric:
         )
 
 
-def one_fabric(
+def single_fabric(
     end_points: int,
     *,
     ports: int | None = None,
@@ -61,7 +61,7 @@ def one_fabric(
     oversubscription: float = 1.0,
     rails: int = 1,
     catalog: Catalog | None = None,
-) -> OneFabric:
+) -> SingleFabric:
     """Design one fabric.
 
     Parameters
@@ -108,7 +108,7 @@ def one_fabric(
         for name, values in vars(tree).items()
         if name not in ("levels", "oversubscription", "fits")
     }
-    return OneFabric(
+    return SingleFabric(
         levels=int(tree.levels.max()),
         leaves=counts["leaves"],
         spines=counts["spines"],
@@ -138,7 +138,7 @@ def _kind(switch: Switch) -> LinkKind:
     return group.kind
 
 
-def _of_switch(each: Ints, switch: Switch, oversubscription: float, catalog: Catalog) -> Fabric:
+def _of_switch(each: Ints, switch: Switch, oversubscription: float, catalog: Catalog) -> SwitchTree:
     kind = _kind(switch)
     count = switch_numbers(switch, kind, ("any", "back-end")).size
     uplinks = [p for p in switch.ports if p.use == "fabric" and p.kind != kind]

@@ -6,13 +6,13 @@ from sizer.base.arrays import Floats, Ints
 from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.schema import LinkKind, Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
-from sizer.physical.networks.fat_tree import Fabric, fat_tree, gateway_uplinks, gateways
+from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, gateway_uplinks, gateways
 from sizer.physical.networks.members import (
     GATEWAY,
     SERVERS,
     STORAGE_SERVER,
     Ends,
-    Joined,
+    NetworkMembers,
     Plane,
     Shape,
     network_counts,
@@ -26,7 +26,7 @@ from sizer.physical.platforms import leaf_ports
 BACK_END_SIDES = ("a", "b")
 
 
-def gateway_front_end(platform: Platform, rows: Shape) -> Joined:
+def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     """Front end behind gateways: storage on one side, uplinks into the compute fabric on the other."""
     assert platform.gateway is not None
     gateway, kind = platform.gateway, front_end_kind(platform)
@@ -37,7 +37,7 @@ def gateway_front_end(platform: Platform, rows: Shape) -> Joined:
     held = gateways(ports, gateway_uplink_count(platform, rows), numbers.size, fewest)
     used = held.front_end_ports + held.uplinks
     zero = np.zeros(ports.shape, dtype=np.int64)
-    tree = Fabric(
+    tree = SwitchTree(
         levels=np.minimum(held.gateways, 1),
         leaves=held.gateways,
         spines=zero,
@@ -57,7 +57,7 @@ def gateway_front_end(platform: Platform, rows: Shape) -> Joined:
     return one_kind(network, planes, gateway, numbers, (GATEWAY, "", ""), leaf_down=numbers.size)
 
 
-def own_front_end(platform: Platform, rows: Shape) -> Joined:
+def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     """Front end on switches of its own, by ports of the servers that are not on the compute fabric."""
     assert platform.storage_switch is not None
     kind, switch = front_end_kind(platform), platform.storage_switch
@@ -77,7 +77,7 @@ def own_front_end(platform: Platform, rows: Shape) -> Joined:
         leaf_ports(switch, kind),
         fewest=2 if platform.has_spare_switches else 1,
     )
-    tree = tree.keeping_free(servers.kept)
+    tree = tree.with_free_ports(servers.kept)
     planes = [Plane("", tree, (servers, storage))]
     purpose = "files, apart from the compute fabric"
     network = network_counts("storage front end", purpose, kind, switch, planes)
@@ -85,7 +85,7 @@ def own_front_end(platform: Platform, rows: Shape) -> Joined:
     return one_kind(network, planes, switch, switch_numbers(switch, kind), roles)
 
 
-def back_end(platform: Platform, switch: Switch, rows: Shape) -> Joined:
+def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:
     """Two equal networks among the storage nodes, each on its own switches."""
     storage = platform.storage
     kind: LinkKind = next((p.kind for p in storage.ports if p.use == "back-end"), "40gbe")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from sizer.base.arrays import Bools, Ints
-from sizer.base.identity_cache import kept_by_catalog
+from sizer.base.identity_cache import cached_by_catalog
 from sizer.base.quantities import plain
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Accessory, Device
@@ -61,7 +61,7 @@ def rack_parts(
     return found
 
 
-@kept_by_catalog
+@cached_by_catalog
 def _accessories(catalog: Catalog) -> dict[str, Accessory]:
     """Small parts that can be ordered, by their use."""
     return {item.use: item for item in catalog.accessories.values() if item.orderable}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import kept
+from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.schema import Device, Pdu, Rack
 from sizer.physical.racks.power import device_power, outlet_kind
 from sizer.workload.request import ExistingRack
@@ -84,7 +84,7 @@ class RackFill:
     devices: tuple[tuple[str, str, int], ...]
 
 
-@kept
+@cached_by_identity
 def device_needs(device: Device) -> Floats:
     """What one device takes: [U, kg, W, C13, C19]; unknown weight and watts count as 0, which callers list.
 

@@ -30,7 +30,7 @@ OUTSIDE_M = 10.0
 
 
 @dataclass(frozen=True)
-class Standing:
+class DevicePlaces:
     """Places of all devices. Arrays over device numbers; rack numbers count used racks from 0."""
 
     rack: Ints
@@ -45,14 +45,14 @@ class Standing:
         return np.asarray((self.unit - 1 + self.height_u / 2) * RACK_UNIT_M)
 
 
-def stand(
+def device_places(
     fills: Sequence[RackFill],
     classes: Sequence[RackClass],
     links: Ints,
     n_network: int,
     existing: Sequence[ExistingRack],
     racks_per_row: int,
-) -> Standing:
+) -> DevicePlaces:
     """Give every device its rack unit.
 
     Parameters
@@ -91,7 +91,7 @@ def stand(
         rack[members] = place
         unit[members] = lowest + np.cumsum(height[members]) - height[members]
     row, column = _room(len(fills), racks_per_row)
-    return Standing(rack, unit, height, row, column)
+    return DevicePlaces(rack, unit, height, row, column)
 
 
 def _stacked(members: Ints, kg: Floats, links: Ints, n_network: int) -> Ints:
@@ -118,12 +118,12 @@ def _outwards(count: int) -> Ints:
     return places[np.argsort(np.abs(places - (count - 1) // 2), kind="stable")]
 
 
-def link_lengths_m(standing: Standing, rack: Rack, a_device: Ints, b_device: Ints) -> Floats:
+def link_lengths_m(standing: DevicePlaces, rack: Rack, a_device: Ints, b_device: Ints) -> Floats:
     """Length of the cable between two devices, slack included; ``OUTSIDE_M`` to what stands outside. [m]
 
     Parameters
     ----------
-    standing : Standing
+    standing : DevicePlaces
         Places of all devices.
     rack : Rack
         Kind of the racks: height, width and depth.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
-from sizer.base.identity_cache import kept
+from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.schema import Device, Pdu
 
 Outlet = Literal["c13", "c19"]
@@ -22,7 +22,7 @@ class DevicePower:
     is_known: bool
 
 
-@kept
+@cached_by_identity
 def device_power(device: Device) -> DevicePower:
     """Draw of one device from what the catalogue states.
 
@@ -144,7 +144,7 @@ class _Supplies(NamedTuple):
     max_w: float
 
 
-@kept
+@cached_by_identity
 def _supplies(device: Device) -> _Supplies:
     inlets = device.power_inlets.value if device.power_inlets is not None else 0
     return _Supplies(inlets, outlet_kind(device), device_power(device).max_w)

@@ -10,7 +10,7 @@ from sizer.base.arrays import Floats, Ints
 from sizer.base.normal import normal_quantile
 from sizer.perf.pipeline import Stages, StorageSide
 from sizer.perf.stage_capacity import Capacity
-from sizer.physical.losses import Left
+from sizer.physical.losses import Remaining
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.result import WorkloadAnswer
 from sizer.sizing.stages import evaluate
@@ -24,7 +24,7 @@ FOR_EVER = float("inf")
 class Rest(NamedTuple):
     """What a job has after a loss."""
 
-    left: Left
+    left: Remaining
     n_gpus_per_server: int | None = None  # None: as many as before
 
 
@@ -48,7 +48,7 @@ class _Running:
         return replace(stages, storage=unlimited, network=unlimited)
 
 
-def shares(model: WorkloadOnDesign | None, answer: WorkloadAnswer, whole: Left, rests: Sequence[Rest]) -> Floats:
+def shares(model: WorkloadOnDesign | None, answer: WorkloadAnswer, whole: Remaining, rests: Sequence[Rest]) -> Floats:
     """Rate of a workload after each of some losses, as a share of its rate before.
 
     Parameters
@@ -58,7 +58,7 @@ def shares(model: WorkloadOnDesign | None, answer: WorkloadAnswer, whole: Left, 
         storage nodes that are left, without the narrower links between them.
     answer : WorkloadAnswer
         The workload as it runs on the whole design.
-    whole : Left
+    whole : Remaining
         What there was.
     rests : sequence of Rest
         What is left.
@@ -169,7 +169,7 @@ def _running(model: WorkloadOnDesign, rest: Rest) -> _Running | None:
     return _Running(comp, cols, servers, evaluate.storage_side(cols, servers, nodes, gateway), left.reaches_storage)
 
 
-def _rough_share(answer: WorkloadAnswer, whole: Left, rest: Rest) -> float:
+def _rough_share(answer: WorkloadAnswer, whole: Remaining, rest: Rest) -> float:
     left, grid = rest.left, answer.scaling
     if left.n_servers == 0 or (not left.reaches_storage and answer.cache_hit_fraction < 1):
         return 0.0

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sizer.physical.losses import Left, Losses
+from sizer.physical.losses import Losses, Remaining
 from sizer.questions.failures.after_loss import Rest, chances, shares, window_s
 from sizer.questions.failures.cases import Cases, Draft
 from sizer.questions.team.analysis import TeamModel, team_model
@@ -77,7 +77,7 @@ class _Outcomes:
         self,
         result: SizingResult,
         found: Sequence[WorkloadOnDesign | None],
-        whole: Left,
+        whole: Remaining,
         rests: Sequence[tuple[Rest, ...]],
         team: TeamModel | None,
     ) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.catalog.labels import sentence
 from sizer.catalog.schema import Storage
-from sizer.physical.losses import COMPUTE, Left, Losses, on_one_side
+from sizer.physical.losses import COMPUTE, Losses, Remaining, on_one_side
 from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS
 from sizer.physical.protection import drives_survived, nodes_survived
 from sizer.questions.failures.after_loss import Rest
@@ -23,7 +23,7 @@ class Draft(NamedTuple):
     key: str
     what: str
     rests: tuple[Rest, ...]
-    effect: Callable[[Left], str]
+    effect: Callable[[Remaining], str]
     remedy: str
     is_certain: bool = True  # False: what is left hangs on a protection that no source tells
 
@@ -76,7 +76,7 @@ class Cases:
         return Draft(key, what, (Rest(self.whole),), lambda _: effect, remedy)
 
     def _stopped(self, key: str, what: str, effect: str, remedy: str) -> Draft:
-        nothing = Left(0, 0.0, False, 0.0, 0, 0.0, 0.0)
+        nothing = Remaining(0, 0.0, False, 0.0, 0, 0.0, 0.0)
         return Draft(key, what, (Rest(nothing),), lambda _: effect, remedy)
 
     def _gpu(self) -> Draft:
@@ -268,11 +268,11 @@ class Cases:
         draft = self._of("power-feed", "One PDU or one power feed fails", remedy, *lost)
         yield draft._replace(effect=lambda left: sentence("; ".join([*parts, *self._rest(left)])))
 
-    def _told(self, left: Left) -> str:
+    def _told(self, left: Remaining) -> str:
         """What is left, as one sentence."""
         return sentence("; ".join(self._rest(left)))
 
-    def _rest(self, left: Left) -> list[str]:
+    def _rest(self, left: Remaining) -> list[str]:
         """What is left, in parts of a sentence."""
         whole, parts = self.whole, []
         is_cluster = whole.n_servers > 1

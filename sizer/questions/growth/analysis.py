@@ -23,7 +23,7 @@ from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, search
 from sizer.sizing.search.feasibility import judge
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.ranking import Ranking, best_of
-from sizer.sizing.search.space import lay_out as space_of
+from sizer.sizing.search.space import building_plan as space_of
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 

@@ -13,7 +13,7 @@ from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
 from sizer.physical.expansion import grown
-from sizer.physical.layout import lay_out
+from sizer.physical.layout import building_plan
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import slice_row
@@ -145,7 +145,7 @@ class PurchasePlanner:
 
     def _plan(self, place: int) -> Plan:
         size, request = self.sizes[place], self.request
-        return lay_out(
+        return building_plan(
             self.platform,
             slice_row(self.counted.found, place),
             size.n_servers,

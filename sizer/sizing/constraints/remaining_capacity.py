@@ -14,7 +14,7 @@ from sizer.catalog.links import fabric_ports
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.compute_fabric import compute_fabric
-from sizer.physical.networks.fat_tree import Fabric
+from sizer.physical.networks.fat_tree import SwitchTree
 from sizer.physical.networks.members import shape
 from sizer.physical.networks.storage_networks import front_end_kind, front_end_ports, own_front_end
 from sizer.physical.platform import Platform
@@ -92,7 +92,7 @@ def _without_switch(
             yield replace(above, exchange=whole.exchange)
 
 
-def _where_any(tree: Fabric, left: SizesLeft, whole: SizesLeft) -> SizesLeft:
+def _where_any(tree: SwitchTree, left: SizesLeft, whole: SizesLeft) -> SizesLeft:
     """What is left where the network has a switch at all."""
     some = tree.leaves + tree.spines > 0
     parts = {name: np.where(some, part, getattr(whole, name)) for name, part in vars(left).items()}
@@ -100,7 +100,7 @@ def _where_any(tree: Fabric, left: SizesLeft, whole: SizesLeft) -> SizesLeft:
 
 
 def _leaf_lost(
-    platform: Platform, tree: Fabric, sizes: Ints, ports: int, whole: SizesLeft, *, has_files: bool
+    platform: Platform, tree: SwitchTree, sizes: Ints, ports: int, whole: SizesLeft, *, has_files: bool
 ) -> SizesLeft:
     """Without one leaf, of devices whose ports are dealt out over the leaves."""
     leaves = np.maximum(tree.leaves, 1)
@@ -134,7 +134,9 @@ def _fewer_node_ports(left: SizesLeft, ports: int, switches: Ints) -> SizesLeft:
     return replace(left, ports=np.where(is_cut, 1.0, kept), node_ways=np.where(is_cut, switches, 0))
 
 
-def _above(platform: Platform, tree: Fabric, whole: SizesLeft, rails: int, *, has_files: bool) -> Iterator[SizesLeft]:
+def _above(
+    platform: Platform, tree: SwitchTree, whole: SizesLeft, rails: int, *, has_files: bool
+) -> Iterator[SizesLeft]:
     """Without one spine, and without one core where there are three levels."""
     if not np.count_nonzero(tree.spines):
         return

@@ -17,7 +17,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical.components import Component
-from sizer.physical.layout import lay_out
+from sizer.physical.layout import building_plan
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
 from sizer.physical.plan import CABLE_CATEGORY
 from sizer.physical.platform import Platform
@@ -61,7 +61,7 @@ def design_answer(
         fabric=request.fabric,
     )
     counted = slice_row(found, 0)
-    plan = lay_out(
+    plan = building_plan(
         platform,
         counted,
         n_servers,

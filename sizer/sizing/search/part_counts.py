@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
-from sizer.base.identity_cache import kept, kept_by_catalog
+from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
 from sizer.base.locale import current_locale
 from sizer.base.quantities import by_count, plain
 from sizer.bom.lines import row_cost
@@ -34,8 +34,8 @@ class _Same:
     one: Any
 
 
-_same = kept(_Same)
-_same_catalog = kept_by_catalog(_Same)
+_same = cached_by_identity(_Same)
+_same_catalog = cached_by_catalog(_Same)
 
 
 @lru_cache(maxsize=1024)  # requests of a batch count the same sizes of a platform again and again

@@ -12,7 +12,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
-from sizer.base.identity_cache import kept
+from sizer.base.identity_cache import cached_by_identity
 from sizer.base.locale import current_locale
 from sizer.base.normal import normal_quantile
 from sizer.base.quantities import duration
@@ -203,7 +203,7 @@ def _terms(
 
 
 # Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
-_known_terms = kept(_terms)
+_known_terms = cached_by_identity(_terms)
 
 
 def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float, str]:

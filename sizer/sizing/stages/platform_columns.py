@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base import units
 from sizer.base.arrays import Floats, Ints
-from sizer.base.identity_cache import kept
+from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Server, Storage
@@ -72,7 +72,7 @@ def compute_groups(platforms: Sequence[Platform]) -> tuple[list[ComputeGroup], l
     return list(groups), index
 
 
-@kept
+@cached_by_identity
 def _group(platform: Platform) -> ComputeGroup:
     link = platform.server.intra_link
     inside = link.value if link is not None else "pcie3"
@@ -139,7 +139,7 @@ def _share_to_storage(platform: Platform, fabric: Fabric) -> float:
     return 1 / max(fabric_ports(platform.server.ports, platform.fabric), 1) if fabric.rails_apart else 1.0
 
 
-@kept
+@cached_by_identity
 def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple[float, ...]:
     """Columns of one platform in their order, without the last."""
     server, storage = platform.server, platform.storage
