@@ -10,10 +10,11 @@ from pathlib import Path
 
 from sizer.base.errors import ReportError, RequestError
 from sizer.base.faults import nearest
+from sizer.base.json_document import json_text
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.catalog.model import Catalog
 from sizer.drawings.pages import design_pages
-from sizer.export.design_json import design_document, to_json
+from sizer.export.design_json import design_document
 from sizer.export.drawings.drawio import drawio
 from sizer.export.drawings.slides import slides
 from sizer.export.files import write_whole
@@ -219,7 +220,7 @@ def _made(
         return guide_html(result, catalog, Edition("full", profile, is_customer_copy)).encode()
     with use_locale(profile.locale if kind in _FOR_PEOPLE else DEFAULT_LOCALE):
         if kind == "design":
-            return to_json(design_document(result)).encode()
+            return json_text(design_document(result)).encode()
         if kind == "xlsx":
             return workbook(result, catalog)
         if kind == "csv":

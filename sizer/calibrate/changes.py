@@ -1,7 +1,6 @@
 """What a new calibration moved against the one before: predictions and effects."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -27,19 +26,6 @@ class Moved:
     n_moved: int
     predictions: tuple[tuple[str, float, float], ...]  # id, before, after; in the unit of the row, largest move first
     effects: tuple[tuple[str, float, float, float], ...]  # name, before, after, move in standard deviations
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "new_rows": list(self.new_rows),
-            "gone_rows": list(self.gone_rows),
-            "n_predictions": self.n_predictions,
-            "n_moved": self.n_moved,
-            "predictions": [dict(zip(("id", "before", "after"), one, strict=True)) for one in self.predictions],
-            "effects": [
-                dict(zip(("name", "before", "after", "standard_deviations"), one, strict=True)) for one in self.effects
-            ],
-        }
 
     def as_text(self) -> str:
         """A few lines."""

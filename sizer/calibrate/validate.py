@@ -78,10 +78,6 @@ class Summary:
     bias: float | None  # median of ln(predicted / published)
     coverage: float | None  # share of published numbers inside their 90 % interval
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class ValidationReport:
@@ -96,19 +92,6 @@ class ValidationReport:
     # Only for the built-in observations: the same rows predicted by fits that had not seen their source.
     unseen: tuple[ValidatedRow, ...] = ()
     figures: tuple[AccuracyTarget, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        groups = {name: getattr(self, name) for name in ("by_task", "by_quantity", "by_source", "by_status")}
-        return {
-            "rows": [{**vars(row), "log_error": row.log_error} for row in self.rows],
-            "summary": {
-                **{name: [summary.as_dict() for summary in group] for name, group in groups.items()},
-                "total": self.total.as_dict(),
-                "figures": [{**vars(figure), "is_reached": figure.is_reached} for figure in self.figures],
-            },
-            "source_left_out": [{**vars(row), "log_error": row.log_error} for row in self.unseen],
-        }
 
     def as_text(self) -> str:
         """Tables of the summaries."""

@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 
 from sizer.base.errors import BatchError, RequestError
+from sizer.base.json_document import json_document
 from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_json
 from sizer.cli.order import Order, order_of, write_one
 
@@ -80,7 +81,7 @@ def batch_command(
         _write_documents(requests, statuses, catalog, out, order, workers)
     counts = Counter(statuses)
     if as_json:
-        print_json({"requests": len(statuses), "statuses": counts, "results": str(target)})
+        print_json(json_document("batch", requests=len(statuses), statuses=counts, results=str(target)))
     else:
         print(_in_words(counts))
     not_sized = len(statuses) - counts["sized"]

@@ -1,5 +1,6 @@
 """``sizer doctor``: state of the set-up."""
 
+from sizer.base.json_document import fields_of, json_document
 from sizer.cli.options import AsJson, print_json
 
 
@@ -9,7 +10,7 @@ def doctor_command(as_json: AsJson = False) -> None:
 
     checks = set_up_state()
     if as_json:
-        print_json([{"name": c.name, "ok": c.ok, "detail": c.detail, "next_step": c.next_step} for c in checks])
+        print_json(json_document("doctor", checks=[fields_of(c, "name", "ok", "detail", "next_step") for c in checks]))
         return
     for check in checks:
         print(

@@ -39,7 +39,9 @@ def validate_command(
     catalog = load_catalog(overlay=catalog_dir)
     report = validate(load_files(files), catalog, stored_calibration()) if files else built_in_report(catalog)
     if as_json:
-        print_json(report.as_dict())
+        from sizer.evidence.export import validation_document
+
+        print_json(validation_document(report))
     else:
         print(report.as_text())
     if ids_dir is not None:
@@ -77,9 +79,9 @@ def calibrate_command(as_json: AsJson = False) -> None:
     path = save_calibration(calibration)
     save_cross_validation(checks)
     if as_json:
-        fitted = {"digest": calibration.digest, "rows": len(fit.model.ids), "effects": len(calibration.names)}
-        more = {"left_out": calibration.left_out, "unseen_sources": calibration.unseen_sources}
-        print_json({**fitted, **more, "moved": None if moved is None else moved.as_dict()})
+        from sizer.evidence.export import calibration_document
+
+        print_json(calibration_document(calibration, len(fit.model.ids), moved))
     else:
         print(calibration.summary())
         if moved is not None:

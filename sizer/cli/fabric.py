@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sizer.base.json_document import json_document
 from sizer.cli.options import AsJson, CatalogDir, print_json
 
 
@@ -25,6 +26,6 @@ def fabric_command(
         end_points, ports=ports, switch=switch, oversubscription=oversubscription, rails=rails, catalog=catalog
     )
     if as_json:
-        print_json(vars(found))
+        print_json(json_document("fabric", **vars(found)))
     else:
         print(found.as_text())

@@ -1,10 +1,11 @@
 """Options and output that several verbs share."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from sizer.base.json_document import json_text
 
 CatalogDir = Annotated[
     Path | None, typer.Option("--catalog", help="Folder with your own parts and prices, laid over the catalogue.")
@@ -18,6 +19,6 @@ CustomerCopy = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 
 
-def print_json(data: Any) -> None:
-    """Print plain data for machines: sorted keys, no NaN."""
-    print(json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False))
+def print_json(document: object) -> None:
+    """Print a JSON document, or a list of them, for machines."""
+    print(json_text(document), end="")

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sizer.base.errors import BatchError, OutputError, RequestError
+from sizer.base.json_document import json_document
 from sizer.cli.options import AsJson, CatalogDir, print_json
 
 _ENDINGS = (".parquet", ".csv")
@@ -79,7 +80,7 @@ def sweep_command(
         _write(table, out)
         print(f"results: {out}", file=sys.stderr)
     if as_json:
-        print_json([{name: _plain(cell) for name, cell in row.items()} for row in table.to_pylist()])
+        print_json(json_document("sweep", points=table.to_pylist()))
     elif out is None:
         _print(table, tuple(axes))
     _end(table)
@@ -142,11 +143,6 @@ def _write(table: Any, out: Path) -> None:
         pq.write_table(table, stream, compression="zstd")
         content = stream.getvalue()
     write_whole(out.parent, {out.name: content})
-
-
-def _plain(cell: Any) -> Any:
-    """Cell as JSON has it: amounts of money and dates as text."""
-    return str(cell) if isinstance(cell, Decimal) else cell.isoformat() if hasattr(cell, "isoformat") else cell
 
 
 def _print(table: Any, names: tuple[str, ...]) -> None:

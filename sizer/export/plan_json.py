@@ -1,13 +1,13 @@
-"""The building plan inside the design document: places and counts. Cable by cable it stands in the cable list."""
+"""The building plan inside the design document: places and counts. The cable list has it cable by cable."""
 
 from collections import Counter
-from typing import Any
 
+from sizer.base.json_document import fields_of
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 
 
-def plan_document(plan: Plan) -> dict[str, Any]:
-    """Racks with what stands in them, links of each network and cables by item, as plain data.
+def plan_content(plan: Plan) -> dict[str, object]:
+    """Racks with their devices, links of each network and cables by item.
 
     Devices of a rack that are alike share their role, item and status; ``units`` gives each its lowest rack unit,
     counted from 1 at the bottom.
@@ -18,32 +18,27 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         links[link.network] += 1
         for item, pieces in link.cable.items:
             items[item] += pieces
-    return {
-        "racks": [_rack(rack) for rack in plan.racks],
-        "links": dict(links),
-        "cable_items": dict(items),
-        "questions": list(plan.questions),
-        "warnings": list(plan.warnings),
-    }
+    return fields_of(
+        plan, "questions", "warnings", racks=[_rack(rack) for rack in plan.racks], links=links, cable_items=items
+    )
 
 
-def _rack(rack: PlacedRack) -> dict[str, Any]:
-    return {
-        "name": rack.name,
-        "item": rack.item,
-        "is_existing": rack.is_existing,
-        "row": rack.row + 1,
-        "column": rack.column + 1,
-        "weight_kg": round(rack.weight_kg, 3),
-        "weight_is_complete": not rack.has_unknown_weight,
-        "power_typical_w": round(rack.typical_w, 3),
-        "power_max_w": round(rack.max_w, 3),
-        "power_is_complete": not rack.has_unknown_power,
-        "devices": _devices(rack.devices),
-    }
+def _rack(rack: PlacedRack) -> dict[str, object]:
+    return fields_of(
+        rack,
+        *("name", "item", "is_existing"),
+        row=rack.row + 1,
+        column=rack.column + 1,
+        weight_kg=round(rack.weight_kg, 3),
+        weight_is_complete=not rack.has_unknown_weight,
+        power_typical_w=round(rack.typical_w, 3),
+        power_max_w=round(rack.max_w, 3),
+        power_is_complete=not rack.has_unknown_power,
+        devices=_devices(rack.devices),
+    )
 
 
-def _devices(devices: tuple[PlacedDevice, ...]) -> list[dict[str, Any]]:
+def _devices(devices: tuple[PlacedDevice, ...]) -> list[dict[str, object]]:
     alike: dict[tuple[str, str, str], dict[str, int]] = {}
     for device in devices:
         alike.setdefault((device.role, device.item, device.status), {})[device.name] = device.unit

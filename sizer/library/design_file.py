@@ -6,12 +6,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sizer.base.errors import RequestError
+from sizer.base.json_document import SCHEMA_VERSION
 from sizer.bom.bill import BOUGHT
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
 from sizer.library.snapshot import Ends, Line, Snapshot, headline, keyed, rate_figure, time_figure
-from sizer.sizing.result import SCHEMA_VERSION, STAGES
+from sizer.sizing.result import STAGES
 
 Text = Annotated[str, Field(max_length=2_000)]
 Count = Annotated[int, Field(ge=0, le=10_000_000, strict=True)]

@@ -12,7 +12,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from sizer.library.faults import LibraryError, said
-from sizer.library.tables import SCHEMA_VERSION, metadata, schema
+from sizer.library.tables import DATABASE_VERSION, metadata, schema
 
 # Environment: URL of a PostgreSQL database, or path of a file.
 LIBRARY = "SIZER_LIBRARY"
@@ -146,7 +146,7 @@ def _make_tables(engine: Engine, place: str) -> None:
         if names if is_file else names & set(metadata.tables):
             raise LibraryError(f"{place} belongs to another program: it holds tables, but none of a library of designs")
         metadata.create_all(connection)
-        connection.execute(schema.insert().values(version=SCHEMA_VERSION))
+        connection.execute(schema.insert().values(version=DATABASE_VERSION))
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
@@ -163,8 +163,8 @@ def _check_version(connection: Connection, place: str) -> None:
     found = connection.execute(select(schema.c.version)).scalars().all()
     if not found or max(found) < 1:
         raise LibraryError(f"{place} is damaged: the version of its tables is missing; restore it from a backup")
-    if max(found) > SCHEMA_VERSION:
+    if max(found) > DATABASE_VERSION:
         raise LibraryError(
             f"{place} was written by a newer version of this program (tables {max(found)}, this one reads "
-            f"{SCHEMA_VERSION}); update the program"
+            f"{DATABASE_VERSION}); update the program"
         )

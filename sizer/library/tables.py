@@ -3,7 +3,7 @@
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
 # Raised with every change of the tables that an older program could not read.
-SCHEMA_VERSION = 1
+DATABASE_VERSION = 1
 # ISO 8601 with its offset, such as 2026-11-22T05:30:00.000000+00:00: sorts as text, the same in both databases.
 _INSTANT = String(40)
 _DIGEST = String(64)

@@ -11,8 +11,6 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.workload.request import SizingRequest, Workload
 
-SCHEMA_VERSION = 1
-
 # Stages of the data path in their order; the key is used in files, the label on pages.
 STAGES = {
     "storage": "Storage",

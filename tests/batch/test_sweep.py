@@ -192,7 +192,7 @@ def test_the_command_writes_files_that_no_spreadsheet_calculates(tmp_path):
     assert lines[1].startswith("'=1+1,")
     done = command(tmp_path, "--axis", "confidence=0.5,0.9", "--out", str(tmp_path / "table.parquet"), "--json")
     assert pq.read_table(tmp_path / "table.parquet").column("confidence").to_pylist() == [0.5, 0.9]
-    assert [row["confidence"] for row in json.loads(done.stdout)] == [0.5, 0.9]
+    assert [row["confidence"] for row in json.loads(done.stdout)["points"]] == [0.5, 0.9]
 
 
 def test_the_command_ends_with_a_status_where_points_fail(tmp_path):

@@ -44,7 +44,7 @@ def test_project_json_has_the_promised_keys() -> None:
 def test_catalog_check_and_show() -> None:
     assert "no fault" in run("catalog", "check").stdout
     shown = run("catalog", "show", "isilon-f800", "--json")
-    assert json.loads(shown.stdout)["id"] == "isilon-f800"
+    assert json.loads(shown.stdout)["item"]["id"] == "isilon-f800"
     refused(run("catalog", "show", "dgx1"), 3, "dgx1", "dgx-1")
 
 
@@ -186,7 +186,11 @@ def test_fabric_alone(arguments: tuple[str, ...], expected: dict[str, float]) ->
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert {key: found[key] for key in expected} == expected
+    assert found["kind"] == "fabric"
     assert set(found) == {
+        "kind",
+        "schema_version",
+        "tool_version",
         "levels",
         "leaves",
         "spines",

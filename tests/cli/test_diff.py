@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from sizer.base.json_document import json_text
 from sizer.base.resources import data_dir
-from sizer.export.design_json import design_document, to_json
+from sizer.export.design_json import design_document
 from sizer.library.content import content_of
 from sizer.library.design_file import snapshot_of_file
 from sizer.library.library import Library
@@ -32,7 +33,7 @@ def told(*arguments: object) -> dict[str, Any]:
 @pytest.fixture
 def design_file(tmp_path: Path) -> Path:
     path = tmp_path / "design.json"
-    path.write_text(to_json(design_document(sized(SMALL.stem))), encoding="utf-8")
+    path.write_text(json_text(design_document(sized(SMALL.stem))), encoding="utf-8")
     return path
 
 
@@ -86,7 +87,7 @@ def test_a_request_is_the_same_as_the_design_that_was_written_for_it(design_file
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_design_file_says_what_a_library_remembers(name: str) -> None:
     remembered = snapshot_of(sized(name), catalog())
-    read = snapshot_of_file(json.loads(to_json(design_document(sized(name)))), "x", catalog())
+    read = snapshot_of_file(json.loads(json_text(design_document(sized(name)))), "x", catalog())
     about = {"figures", "lines", "verdict", "design", "currency", "catalog_digest", "calibration_digest"}
     assert read.model_dump(include=about) == remembered.model_dump(include=about)
 

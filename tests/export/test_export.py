@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import OutputError
+from sizer.base.json_document import json_text
 from sizer.bom.bill import Bill
-from sizer.export.design_json import design_document, projection_document, to_json
+from sizer.export.design_json import design_document, projection_document
 from sizer.export.files import write_whole
 from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.tables.csv_text import Delimiter
@@ -140,14 +141,14 @@ def test_csv_disarms_formulas():
 def test_design_document_gives_the_request_back(name, tmp_path):
     result = factories.ALL[name]()
     path = tmp_path / "design.json"
-    path.write_text(to_json(design_document(result)), encoding="utf-8")
+    path.write_text(json_text(design_document(result)), encoding="utf-8")
     assert SizingRequest.from_file(path) == result.request
 
 
 def test_design_document_is_canonical_and_says_null_for_no_limit():
-    text = to_json(design_document(factories.four_apollo()))
+    text = json_text(design_document(factories.four_apollo()))
     document = json.loads(text)
-    assert text == to_json(document)
+    assert text == json_text(document)
     assert document["kind"] == "design"
     assert document["design"]["n_gpus"] == 32
     inference = document["design"]["workloads"][1]

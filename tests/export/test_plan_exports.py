@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import pytest
 
+from sizer.base.json_document import json_text
 from sizer.documents import write_documents
-from sizer.export.design_json import design_document, to_json
+from sizer.export.design_json import design_document
 from sizer.export.netbox import netbox_files, netbox_zip
 from sizer.export.tables.cable_colours import cable_colour
 from sizer.export.tables.cable_table import cables_csv
@@ -266,7 +267,7 @@ def test_equal_requests_give_equal_bytes():
 
 def test_a_design_made_again_from_its_own_file_gives_the_same_lists():
     result = answer("hostile")
-    request = SizingRequest.from_text(to_json(design_document(result)), "json")
+    request = SizingRequest.from_text(json_text(design_document(result)), "json")
     again = size(request, CATALOG)
     assert bill_csv(again) == bill_csv(result)
     assert cables_csv(again, CATALOG) == cables_csv(result, CATALOG)
@@ -274,7 +275,7 @@ def test_a_design_made_again_from_its_own_file_gives_the_same_lists():
 
 @every_design
 def test_the_design_document_places_every_device_and_counts_every_link(name):
-    plan = json.loads(to_json(design_document(answer(name))))["plan"]
+    plan = json.loads(json_text(design_document(answer(name))))["plan"]
     found = {}
     for rack in plan["racks"]:
         for group in rack["devices"]:

@@ -5,8 +5,9 @@ from functools import cache
 from typing import Any
 
 from sizer import SizingRequest, SizingResult, load_catalog, size
+from sizer.base.json_document import json_text
 from sizer.base.resources import data_dir
-from sizer.export.design_json import design_document, to_json
+from sizer.export.design_json import design_document
 from sizer.guide.edition import Edition, Form
 from sizer.guide.pdf.render import guide_pdf
 from sizer.guide.profile import PLAIN, Profile
@@ -157,7 +158,7 @@ def make_pdf(document: Document) -> bytes:
         result,
         CATALOG,
         edition,
-        {"design.json": to_json(design_document(result)).encode(), "bill.csv": b"Line;Part\r\n"},
+        {"design.json": json_text(design_document(result)).encode(), "bill.csv": b"Line;Part\r\n"},
     )
 
 

@@ -16,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer import SizingRequest, SizingResult, load_catalog, size
+from sizer.base.json_document import json_text
 from sizer.bom.bill import Bill, BillLine
 from sizer.bom.customer import allotted, customer_bill, unpriced_bill
 from sizer.catalog.model import Catalog
 from sizer.drawings.pages import design_pages
-from sizer.export.design_json import design_document, to_json
+from sizer.export.design_json import design_document
 from sizer.export.drawings.drawio import drawio
 from sizer.export.drawings.slides import slides
 from sizer.export.netbox import netbox_zip
@@ -261,7 +262,7 @@ def documents(result: SizingResult, catalog: Catalog) -> dict[str, str]:
     """Everything that is in the files, as text: of archives every part, formulas and properties included."""
     pages = design_pages(result.design, catalog)
     return {
-        "design.json": to_json(design_document(result)),
+        "design.json": json_text(design_document(result)),
         "bom.csv": bill_csv(result).decode("utf-8-sig"),
         "bom.xlsx": unpacked(workbook(result, catalog)),
         "guide.html": html.unescape(guide_html(result, catalog)),

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sizer.base.json_document import json_text
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, WATTS, parse
 from sizer.base.resources import data_dir
 from sizer.base.toml_text import to_toml
 from sizer.catalog.loader import load_catalog
 from sizer.drawings.palette import DARK, LIGHT
-from sizer.export.design_json import design_document, to_json
+from sizer.export.design_json import design_document
 from sizer.present.tables import Table, columns, row
 from sizer.sizing.size import size
 from sizer.ui import error_messages as faults
@@ -268,7 +269,7 @@ target = {{ gpus_busy = 8 }}
 def test_a_design_file_gives_the_same_answer():
     request = SizingRequest.from_file(data_dir("examples") / "small-team.toml")
     catalog = load_catalog()
-    app = upload("design.json", to_json(design_document(size(request, catalog))).encode())
+    app = upload("design.json", json_text(design_document(size(request, catalog))).encode())
     assert not app.error
     assert app.title[0].value == request.title
     assert SizingRequest.from_dict(app.session_state.draft) == request

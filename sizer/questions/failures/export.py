@@ -1,56 +1,43 @@
-"""Failures of a design and what it takes to bear them, as plain data."""
+"""Failures of a design and what it takes to tolerate them, as plain data."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-from sizer import __version__
+from sizer.base.json_document import fields_of, json_document
 from sizer.questions.failures.analysis import FailureCase
 from sizer.sizing.redundancy_cost import SpareCost
-from sizer.sizing.result import SCHEMA_VERSION, SizingResult
+from sizer.sizing.result import SizingResult
 
 
 def failures_document(result: SizingResult, cases: Sequence[FailureCase], cost: SpareCost | None) -> dict[str, Any]:
-    """Everything about the cases; a window without an end, and what is not known, is null."""
-    return {
-        "kind": "failures",
-        "schema_version": SCHEMA_VERSION,
-        "tool_version": __version__,
-        "design": result.design.name,
-        "workloads": [answer.workload.name for answer in result.design.workloads],
-        "keeps_targets_without": list(result.request.resilience.keeps_targets_without),
-        "cases": [_case(case) for case in cases],
-        "cost": None if cost is None else _cost(cost, result.request.currency),
-    }
+    """Everything about the cases; the length of a window without an end is null."""
+    return json_document(
+        "failures",
+        design=result.design.name,
+        workloads=[answer.workload.name for answer in result.design.workloads],
+        keeps_targets_without=result.request.resilience.keeps_targets_without,
+        cases=[_case(case) for case in cases],
+        cost=None if cost is None else _cost(cost, result.request.currency),
+    )
 
 
-def _case(case: FailureCase) -> dict[str, Any]:
-    return {
-        "key": case.key,
-        "loss": case.loss,
-        "what": case.what,
-        "effect": case.effect,
-        "remedy": case.remedy,
-        "throughput_samples_per_s": list(case.throughput),
-        "share": list(case.share),
-        "keeps_targets": case.keeps_targets,
-        "probability": list(case.chance),
-        "meets_target": list(case.meets),
-        "window_s": [None if math.isinf(one) else one for one in case.window_s],
-        "starts_in_time": case.starts_in_time,
-    }
+def _case(case: FailureCase) -> dict[str, object]:
+    return fields_of(
+        case,
+        *("key", "loss", "what", "effect", "remedy", "share", "keeps_targets", "window_s", "starts_in_time"),
+        throughput_samples_per_s=case.throughput,
+        probability=case.chance,
+        meets_target=case.meets,
+    )
 
 
-def _cost(cost: SpareCost, currency: str) -> dict[str, Any]:
-    return {
-        "without": cost.without.name,
-        "n_servers": cost.n_servers,
-        "storage_nodes": cost.storage_nodes,
-        "switches": cost.switches,
-        "rack_units": cost.rack_units,
-        "power_max_w": cost.power_w,
-        "has_unknown_power": cost.has_unknown_power,
-        "priced_lines": str(cost.amount),
-        "currency": currency,
-        "to_be_quoted": list(cost.open_items),
-    }
+def _cost(cost: SpareCost, currency: str) -> dict[str, object]:
+    return fields_of(
+        cost,
+        *("n_servers", "storage_nodes", "switches", "rack_units", "has_unknown_power"),
+        without=cost.without.name,
+        power_max_w=cost.power_w,
+        priced_lines=cost.amount,
+        currency=currency,
+        to_be_quoted=cost.open_items,
+    )

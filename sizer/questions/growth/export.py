@@ -1,106 +1,85 @@
 """The growth plan as one JSON document."""
 
-import math
 from typing import Any
 
-from sizer import __version__
+from sizer.base.json_document import fields_of, json_document
 from sizer.bom.bill import Sum
-from sizer.questions.growth.limits_over_time import Limit
 from sizer.questions.growth.result import GrowthPlan, PlatformGrowth, Purchase, Purchases
 from sizer.questions.growth.size import Size
+from sizer.workload.resolve import ResolvedWorkload
 
 
 def growth_document(plan: GrowthPlan) -> dict[str, Any]:
-    """Everything about a growth plan as plain data. Unknown numbers and limits that are never hit are ``null``."""
-    return {
-        "kind": "growth plan",
-        "tool_version": __version__,
-        "growth": plan.growth.model_dump(mode="json"),
-        "years_covered": plan.n_years,
-        "stops": plan.stops or None,
-        "asked": [
-            {
-                "year": year,
-                "workloads": [
-                    {
-                        "name": work.request.name,
-                        "target": work.request.target.model_dump(mode="json", exclude_none=True),
-                        "sample_bytes": work.sample_bytes,
-                        "dataset_bytes": work.dataset_bytes,
-                        "forward_flop": work.dnn.forward_flop.value,
-                        "parameters": work.dnn.parameters.value,
-                    }
-                    for work in works
-                ],
-            }
+    """Everything about a growth plan; the year of a limit that is not reached is null."""
+    return json_document(
+        "growth plan",
+        **fields_of(plan, "growth", "deciding_prices"),
+        years_covered=plan.n_years,
+        stops=plan.stops or None,
+        asked=[
+            {"year": year, "workloads": [_workload(work) for work in works]}
             for year, works in enumerate(plan.works, start=1)
         ],
-        "platforms": [_platform(found) for found in plan.platforms],
-        "deciding_prices": list(plan.deciding_prices),
-    }
+        platforms=[_platform(growth) for growth in plan.platforms],
+    )
 
 
-def _platform(found: PlatformGrowth) -> dict[str, Any]:
-    platform = found.platform
+def _workload(work: ResolvedWorkload) -> dict[str, object]:
+    return fields_of(
+        work,
+        *("sample_bytes", "dataset_bytes"),
+        name=work.request.name,
+        target=work.request.target.model_dump(mode="json", exclude_none=True),
+        forward_flop=work.dnn.forward_flop.value,
+        parameters=work.dnn.parameters.value,
+    )
+
+
+def _platform(growth: PlatformGrowth) -> dict[str, object]:
+    platform = growth.platform
     return {
         "server": platform.server.id,
         "gpu": platform.gpu.id,
-        "gpus_per_server": platform.gpus_per_server,
         "storage": platform.storage.id,
-        "fabric": platform.fabric,
-        "needs": [_size(need) for need in found.needs],
-        "chosen_by": found.basis,
-        "best": _purchases(found.best),
-        "others": [_purchases(way) for way in found.others],
-        "deciding_prices": list(found.deciding_prices),
-        "power_is_lower_bound": found.has_unknown_power,
-        "limits": [_limit(limit) for limit in found.limits],
+        **fields_of(platform, "gpus_per_server", "fabric"),
+        "needs": [_size(need) for need in growth.needs],
+        "chosen_by": growth.basis,
+        "best": _purchases(growth.best),
+        "others": [_purchases(purchases) for purchases in growth.others],
+        "deciding_prices": growth.deciding_prices,
+        "power_is_lower_bound": growth.has_unknown_power,
+        "limits": [
+            fields_of(limit, "name", "loads", "is_gradual", "is_of_request", used_up_after_years=limit.year)
+            for limit in growth.limits
+        ],
     }
 
 
-def _size(size: Size) -> dict[str, int]:
+def _size(size: Size) -> dict[str, object]:
     return {"servers": size.n_servers, "storage_nodes": size.storage_nodes}
 
 
-def _purchases(way: Purchases) -> dict[str, Any]:
-    return {
-        "way": way.way,
-        "network_is_prepared": way.is_prepared,
-        "cost": _sum(way.cost),
-        "energy_cost": None if way.energy_cost is None else str(way.energy_cost),
-        "energy_kwh": way.energy_kwh,
-        "server_years": way.server_years,
-        "moved_links": way.moved_links,
-        "years": [_purchase(purchase) for purchase in way.purchases],
-    }
+def _purchases(purchases: Purchases) -> dict[str, object]:
+    return fields_of(
+        purchases,
+        *("way", "energy_cost", "energy_kwh", "server_years", "moved_links"),
+        network_is_prepared=purchases.is_prepared,
+        cost=_sum(purchases.cost),
+        years=[_purchase(purchase) for purchase in purchases.purchases],
+    )
 
 
-def _purchase(purchase: Purchase) -> dict[str, Any]:
-    return {
-        "year": purchase.year,
-        "need": _size(purchase.need),
-        "owned": _size(purchase.owned),
-        "bought": dict(purchase.bought),
-        "taken_out": dict(purchase.taken_out),
-        "cost": _sum(purchase.cost),
-        "unpriced": list(purchase.unpriced),
-        "energy_kwh": purchase.energy_kwh,
-        "power_max_w": purchase.power_max_w,
-        "racks": purchase.racks,
-        "rack_units": purchase.rack_units,
-        "moved_links": purchase.moved_links,
-    }
+def _purchase(purchase: Purchase) -> dict[str, object]:
+    return fields_of(
+        purchase,
+        *("year", "unpriced", "energy_kwh", "power_max_w", "racks", "rack_units", "moved_links"),
+        need=_size(purchase.need),
+        owned=_size(purchase.owned),
+        bought=dict(purchase.bought),
+        taken_out=dict(purchase.taken_out),
+        cost=_sum(purchase.cost),
+    )
 
 
-def _sum(amount: Sum) -> dict[str, Any]:
-    return {"amount": None if amount.is_unknown else str(amount.amount), "items_to_be_quoted": amount.n_open}
-
-
-def _limit(limit: Limit) -> dict[str, Any]:
-    return {
-        "name": limit.name,
-        "loads": [load if math.isfinite(load) else None for load in limit.loads],
-        "used_up_after_years": limit.year,
-        "is_gradual": limit.is_gradual,
-        "is_of_request": limit.is_of_request,
-    }
+def _sum(amount: Sum) -> dict[str, object]:
+    return {"amount": None if amount.is_unknown else amount.amount, "items_to_be_quoted": amount.n_open}

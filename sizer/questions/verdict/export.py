@@ -3,66 +3,49 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sizer import __version__
-from sizer.export.design_json import summary_of
+from sizer.base.json_document import fields_of, json_document
+from sizer.present.design_summary import design_summary
 from sizer.questions.verdict.analysis import Claim
 from sizer.questions.verdict.reversal import Change
 from sizer.questions.verdict.simplest_design import Simple, SimplestDesign
-from sizer.sizing.result import SCHEMA_VERSION, SizingResult
+from sizer.sizing.result import SizingResult
 
 
-def verdict_document(result: SizingResult, found: Sequence[Claim], simple: SimplestDesign) -> dict[str, Any]:
+def verdict_document(result: SizingResult, claims: Sequence[Claim], simple: SimplestDesign) -> dict[str, Any]:
     """Whether a design is needed, for machines. Keys of claims stay the same from version to version."""
+    return json_document(
+        "verdict",
+        **fields_of(result, "catalog_digest", "calibration_digest", "verdict", "needs_cluster"),
+        design=design_summary(result.design),
+        simplest=fields_of(
+            simple,
+            *("is_described", "in_the_way"),
+            allowed=_simple(simple.allowed),
+            without_choices=None if simple.lifted is None else _simple(simple.lifted),
+        ),
+        claims=[_claim(claim) for claim in claims],
+    )
+
+
+def _simple(simple: Simple) -> dict[str, object]:
     return {
-        "kind": "verdict",
-        "schema_version": SCHEMA_VERSION,
-        "tool_version": __version__,
-        "catalog_digest": result.catalog_digest,
-        "calibration_digest": result.calibration_digest,
-        "verdict": result.verdict,
-        "needs_cluster": result.needs_cluster,
-        "design": summary_of(result.design),
-        "simplest": {
-            "is_described": simple.is_described,
-            "allowed": _simple(simple.allowed),
-            "without_choices": None if simple.lifted is None else _simple(simple.lifted),
-            "in_the_way": list(simple.in_the_way),
-        },
-        "claims": [_claim(claim) for claim in found],
+        **design_summary(simple.design),
+        **fields_of(simple.simplicity, "network_kinds", "devices"),
+        "platforms": simple.request.platforms.model_dump(mode="json", exclude_defaults=True),
     }
 
 
-def _simple(one: Simple) -> dict[str, Any]:
-    return {
-        **summary_of(one.design),
-        "network_kinds": one.simplicity.network_kinds,
-        "devices": one.simplicity.devices,
-        "platforms": one.request.platforms.model_dump(mode="json", exclude_defaults=True),
-    }
+def _claim(claim: Claim) -> dict[str, object]:
+    return fields_of(
+        claim,
+        *("key", "workload", "holds", "value", "threshold", "unit", "sources"),
+        claim=claim.title,
+        finding=claim.sentence,
+        holds_at_most=claim.at_most,
+        arithmetic=claim.reason,
+        overturned_by=None if claim.overturn is None else _change(claim.overturn),
+    )
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
-    return {
-        "key": claim.key,
-        "workload": claim.workload,
-        "claim": claim.title,
-        "holds": claim.holds,
-        "finding": claim.sentence,
-        "value": claim.value,
-        "threshold": claim.threshold,
-        "holds_at_most": claim.at_most,
-        "unit": claim.unit,
-        "arithmetic": claim.reason,
-        "sources": list(claim.sources),
-        "overturned_by": None if claim.overturn is None else _change(claim.overturn),
-    }
-
-
-def _change(change: Change) -> dict[str, Any]:
-    return {
-        "key": change.key,
-        "from": change.before,
-        "still": change.still,
-        "to": change.after,
-        "sentence": change.sentence,
-    }
+def _change(change: Change) -> dict[str, object]:
+    return fields_of(change, "key", "still", "sentence", **{"from": change.before, "to": change.after})
