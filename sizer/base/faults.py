@@ -7,6 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 _MAX_SHOWN = 60
+# A larger bound is written with an exponent.
+_READABLE = 1e5
 
 # End of a field's name -> what the number means. The longest ending that fits is used.
 _UNITS = {
@@ -42,7 +44,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def in_words(
     model: type[BaseModel], error: ValidationError, place: str | Callable[[tuple[int | str, ...]], str]
 ) -> list[str]:
-    """One line for each fault: ``place: key = value is outside low..high; unit``.
+    """One line for each fault: ``place: key = value must be between low and high; unit``.
 
     ``place`` may be a function that tells where in a file the value with a path of keys stands.
     """
@@ -87,7 +89,7 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
         reason = str(context.get("error", fault["msg"]))
         return f"{key}: {reason}" if key else reason
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than", "finite_number"):
-        return f"{key} = {shown(value)} is outside {_range(model, path, context)}{_unit(path)}"
+        return f"{key} = {shown(value)} {_limits(model, path, value)}{_unit(path)}"
     if kind == "literal_error":
         allowed = str(context["expected"])
         options = [option.strip(" '") for option in allowed.replace(" or ", ", ").split(",")]
@@ -95,7 +97,7 @@ def _sentence(model: type[BaseModel], fault: Any, path: tuple[int | str, ...]) -
     if kind in ("int_type", "int_from_float", "int_parsing"):
         return f"{key} = {shown(value)} is not a whole number"
     if kind == "too_short":
-        return f"{key} is empty; it needs at least {context['min_length']} entry"
+        return f"{key} is empty; give at least {context['min_length']} entry"
     if kind == "string_pattern_mismatch":
         return f"{key} = {shown(value)} does not match {context['pattern']}"
     return f"{key} = {shown(value)}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
@@ -114,18 +116,51 @@ def _unit(path: tuple[int | str, ...]) -> str:
     return f"; {_UNITS[max(endings, key=len)]}" if endings else ""
 
 
-def _range(model: type[BaseModel], path: tuple[int | str, ...], context: dict[str, Any]) -> str:
-    """Allowed range of a field as low..high; from the error alone only one end would be known."""
-    bounds = {"ge": "", "le": ""}
-    field = _fields(model, path[:-1]).get(str(path[-1]))
-    for rule in _rules(field):
-        for name, end in (("ge", "ge"), ("gt", "ge"), ("le", "le"), ("lt", "le")):
-            limit = getattr(rule, name, None)
-            if limit is not None:
-                bounds[end] = f"{limit:g}" if name == end else f"{limit:g} (excluded)"
-    if not any(bounds.values()):
-        return " ".join(f"{name} {limit}" for name, limit in context.items()) or "the finite numbers"
-    return f"{bounds['ge']}..{bounds['le']}"
+def limits_text(low: float | None, high: float | None, value: object = None, *, above_low: bool = False) -> str:
+    """What is allowed: "must be between 1 and 365", "must be greater than 0", "must be at most 1e6".
+
+    Parameters
+    ----------
+    low, high : float or None
+        Bounds; None: there is none. [any]
+    value : object
+        What was given. Where the bounds are orders of magnitude apart, only the one that it breaks is named.
+    above_low : bool
+        Whether the lower bound itself is refused.
+
+    Examples
+    --------
+    >>> limits_text(1, 365), limits_text(1e-6, 1e12, 0), limits_text(1e9, 1e14, 16), limits_text(0, None)
+    ('must be between 1 and 365', 'must be greater than 0', 'must be at least 1e9', 'must be at least 0')
+    """
+    if value != value:
+        return "must be a number"
+    # A bound just above 0 keeps out zero and slips of the pen.
+    least = "must be greater than 0" if low is not None and 0 < low < 0.01 else ""
+    least = least or ("" if low is None else f"must be {'greater than' if above_low else 'at least'} {_number(low)}")
+    most = "" if high is None else f"must be at most {_number(high)}"
+    if low is None or high is None:
+        return least or most or "must be a finite number"
+    if not above_low and not 0 < low < 0.01 and high <= 1e6:
+        return f"must be between {_number(low)} and {_number(high)}"
+    return most if isinstance(value, int | float) and value > high else least
+
+
+def _number(limit: float) -> str:
+    return f"{limit:.15g}" if abs(limit) <= _READABLE else f"{limit:g}".replace("e+0", "e").replace("e+", "e")
+
+
+def _limits(model: type[BaseModel], path: tuple[int | str, ...], value: object) -> str:
+    """Allowed range of a field; from the error alone only one end would be known."""
+    low, high, above_low = None, None, False
+    for rule in _rules(_fields(model, path[:-1]).get(str(path[-1]))):
+        for name in ("ge", "gt"):
+            if (limit := getattr(rule, name, None)) is not None:
+                low, above_low = limit, name == "gt"
+        for name in ("le", "lt"):
+            if (limit := getattr(rule, name, None)) is not None:
+                high = limit
+    return limits_text(low, high, value, above_low=above_low)
 
 
 def _rules(field: Any) -> list[Any]:

@@ -16,12 +16,17 @@ from sizer.base.locale import current_locale
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _BINARY = {"Ki": units.KIB, "Mi": units.MIB, "Gi": units.GIB, "Ti": units.TIB, "Pi": 2.0**50}
 _NUMBER = r"([+-]?\d+(?:_\d{3})*(?:[.,]\d+)?(?:[eE][+-]?\d+)?)"
+# Prefixes of printed numbers, and the units that take them; metres are printed without.
+_PRINTED_PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18))
+_PREFIXED = ("B", "B/s", "bit/s", "W", "FLOP", "FLOP/s", "Wh")
+# Upper limit, factor and name of the units of a time.
+_TIMES = ((99.5, 1.0, "s"), (5970.0, units.MINUTE_S, "min"), (72 * units.HOUR_S, units.HOUR_S, "h"))
 # No quantity of this program comes near; a longer text is not a quantity, and slow to match.
 _MAX_TEXT = 60
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuantityKind:
     """A kind of quantity: the units it is written in, its range in SI and an example for error messages."""
 
     name: str
@@ -38,8 +43,8 @@ def _prefixed(unit: str, binary: bool = False) -> dict[str, float]:
     return {prefix + unit: factor for prefix, factor in prefixes.items()}
 
 
-BYTES = Kind("a size", "B", _prefixed("B", binary=True), 1, 1e18, "22.2 TB", "b is a bit and B a byte")
-BYTES_PER_S = Kind(
+BYTES = QuantityKind("a size", "B", _prefixed("B", binary=True), 1, 1e18, "22.2 TB", "b is a bit and B a byte")
+BYTES_PER_S = QuantityKind(
     "a data rate",
     "B/s",
     {
@@ -51,7 +56,7 @@ BYTES_PER_S = Kind(
     "3.2 GB/s or 100 Gbit/s",
     "write Gbit/s for bits and GB/s for bytes",
 )
-SECONDS = Kind(
+SECONDS = QuantityKind(
     "a time",
     "s",
     {
@@ -71,8 +76,8 @@ SECONDS = Kind(
     "12 h",
     "m could be minutes or months: write min",
 )
-WATTS = Kind("a power", "W", {"W": 1.0, "kW": 1e3, "MW": 1e6}, 1, 1e9, "17.3 kW")
-SAMPLES_PER_S = Kind(
+WATTS = QuantityKind("a power", "W", {"W": 1.0, "kW": 1e3, "MW": 1e6}, 1, 1e9, "17.3 kW")
+SAMPLES_PER_S = QuantityKind(
     "a rate of samples",
     "samples/s",
     {
@@ -84,15 +89,15 @@ SAMPLES_PER_S = Kind(
     1e12,
     "52274 images/s",
 )
-FLOP = Kind("a count of operations", "FLOP", _prefixed("FLOP"), 1e3, 1e16, "8.2 GFLOP")
+FLOP = QuantityKind("a count of operations", "FLOP", _prefixed("FLOP"), 1e3, 1e16, "8.2 GFLOP")
 
 
-def parse(kind: Kind, written: object) -> float:
+def parse(kind: QuantityKind, written: object) -> float:
     """SI value of a quantity as written.
 
     Parameters
     ----------
-    kind : Kind
+    kind : QuantityKind
         What kind of quantity is expected.
     written : str, int or float
         "22.2 TB", "22,2 TB" or a bare number, which is in the SI unit of the kind.
@@ -110,12 +115,18 @@ def parse(kind: Kind, written: object) -> float:
         try:
             value = float(written)
         except OverflowError:
-            raise ValueError(f"the number is outside {kind.low:g}..{kind.high:g} {kind.unit}") from None
+            raise ValueError(f"must be at most {si(kind.high, kind.unit)}") from None
     if not math.isfinite(value) or not kind.low <= value <= kind.high:
-        raise ValueError(
-            f"{_shown(written)} is outside {kind.low:g}..{kind.high:g} {kind.unit}; write for example '{kind.example}'"
-        )
+        raise ValueError(f"{_shown(written)} {_limit_broken(kind, value)}; write for example '{kind.example}'")
     return value
+
+
+def _limit_broken(kind: QuantityKind, value: float) -> str:
+    if value > kind.high:
+        return f"must be at most {si(kind.high, kind.unit)}"
+    if value < kind.low:
+        return "must be greater than 0" if value <= 0 else f"must be at least {kind.low:g} {kind.unit}"
+    return "must be a number"
 
 
 def _shown(written: object) -> str:
@@ -123,7 +134,7 @@ def _shown(written: object) -> str:
     return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
 
 
-def _parse_text(kind: Kind, text: str) -> float:
+def _parse_text(kind: QuantityKind, text: str) -> float:
     match = re.fullmatch(rf"\s*{_NUMBER}\s*([A-Za-z/]*)\s*", text) if len(text) <= _MAX_TEXT else None
     if match is None:
         raise ValueError(f"expected {kind.name} such as '{kind.example}', got {_shown(text)}")
@@ -141,14 +152,14 @@ def _parse_text(kind: Kind, text: str) -> float:
     return float(number.replace(",", ".").replace("_", "")) * (kind.factors[unit] if unit else 1.0)
 
 
-def _unit_suggestion(kind: Kind, unit: str) -> str:
+def _unit_suggestion(kind: QuantityKind, unit: str) -> str:
     same = [name for name in kind.factors if name.lower() == unit.lower()]
     if same:
         return f", did you mean {' or '.join(same)}? {kind.hint}".rstrip()
     return f" ({kind.hint})" if kind.hint else ""
 
 
-def validator(kind: Kind) -> Callable[[Any], float]:
+def validator(kind: QuantityKind) -> Callable[[Any], float]:
     """Validator for pydantic that parses a quantity of ``kind``."""
 
     def parse_quantity(written: Any) -> float:
@@ -193,35 +204,38 @@ def significant(value: float, digits: int = 3) -> str:
     return grouped(rounded, decimals)
 
 
-def si(value: float, unit: str, digits: int = 3) -> str:
-    """Number in words: rounds before it picks the prefix, so 999 999 B reads "1.00 MB".
+def scaled_unit(value: float, unit: str, digits: int = 3) -> tuple[float, str]:
+    """Factor and unit in which a value is printed: (1e9, "GB/s") for 12e9 B/s, (3600.0, "h") for 34,000 s.
 
-    Units that take no prefix (images/s, U, %, h) are written as they are.
+    The value is rounded before the prefix is chosen, so 999,999 B is printed in MB. Times of "s" are printed in the
+    unit that a person would use. Units that take no prefix (images/s, U, %, h) have the factor 1.
     """
-    if unit not in ("B", "B/s", "bit/s", "W", "FLOP", "FLOP/s", "Wh", "m"):
-        return f"{significant(value, digits)}{NARROW_SPACE}{unit}"
-    if value == 0 or not math.isfinite(value):
-        return f"{significant(value)}{NARROW_SPACE}{unit}"
-    rounded = float(f"{value:.{digits - 1}e}")
-    prefixes = (
-        [("", 1.0)]
-        if unit == "m"
-        else [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18)]
-    )
-    prefix, factor = next((p for p in reversed(prefixes) if abs(rounded) >= p[1]), prefixes[0])
-    return f"{significant(rounded / factor, digits)}{NARROW_SPACE}{prefix}{unit}"
+    if unit == "s":
+        return next(((factor, name) for limit, factor, name in _TIMES if value < limit), (units.DAY_S, "d"))
+    if unit not in _PREFIXED or value == 0 or not math.isfinite(value):
+        return 1.0, unit
+    size = abs(float(f"{value:.{digits - 1}e}"))
+    prefix, factor = next((p for p in reversed(_PRINTED_PREFIXES) if size >= p[1]), _PRINTED_PREFIXES[0])
+    return factor, prefix + unit
+
+
+def number_and_unit(value: float, unit: str, digits: int = 3) -> tuple[str, str]:
+    """A value as printed, number and unit apart: ("12.0", "GB/s"), ("9.40", "h"). ``unit`` as for ``scaled_unit``."""
+    factor, printed = scaled_unit(value, unit, digits)
+    if unit in _PREFIXED:
+        value = float(f"{value:.{digits - 1}e}")
+    return significant(value / factor, digits), printed
+
+
+def si(value: float, unit: str, digits: int = 3) -> str:
+    """Number with its unit and prefix: 12.0 GB/s, 52 300 images/s. Seconds stay seconds; see ``duration``."""
+    number, printed = (significant(value, digits), unit) if unit == "s" else number_and_unit(value, unit, digits)
+    return f"{number}{NARROW_SPACE}{printed}"
 
 
 def duration(seconds: float) -> str:
     """Time in the unit a person would use: 47 s, 12.5 min, 9.4 h, 3.2 d."""
-    for limit, factor, unit in (
-        (99.5, 1.0, "s"),
-        (5970.0, units.MINUTE_S, "min"),
-        (72 * units.HOUR_S, units.HOUR_S, "h"),
-    ):
-        if seconds < limit:
-            return f"{significant(seconds / factor)}{NARROW_SPACE}{unit}"
-    return f"{significant(seconds / units.DAY_S)}{NARROW_SPACE}d"
+    return NARROW_SPACE.join(number_and_unit(seconds, "s"))
 
 
 def by_count(count: int, one: str, many: str) -> str:

@@ -5,11 +5,11 @@ refused: tags, aliases, several documents, keys that are not text, a key twice i
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
+from yaml.composer import Composer
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import shown
@@ -19,7 +19,7 @@ Place = tuple[int, int]  # line and column, from 1
 
 MAX_CHARACTERS = 1_000_000
 # A file of a person holds far less; both bound the work on a hostile one.
-_MAX_VALUES = 100_000
+_MAX_NODES = 100_000
 _MAX_DEPTH = 20
 _MAX_DIGITS = 30
 
@@ -67,11 +67,14 @@ def read_yaml(text: str, name: str) -> YamlText:
     if len(text) > MAX_CHARACTERS:
         raise RequestError(f"{name}: {len(text)} characters are more than is read ({MAX_CHARACTERS})")
     try:
-        return _Reader(text, name).read()
+        node = yaml.compose(text, Loader=_PlainLoader)
+        places: dict[Path, Place] = {(): (1, 1)}
+        return YamlText(None if node is None else _data(node, (), places), places, name)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = "" if mark is None else f":{mark.line + 1}:{mark.column + 1}"
-        raise RequestError(f"{name}{place}: is not valid YAML: {error.problem}") from None
+        kind = "" if isinstance(error, _Refused) else "is not valid YAML: "
+        raise RequestError(f"{name}{place}: {kind}{error.problem}") from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:  # characters that no YAML text may hold
         reason, at = getattr(error, "reason", str(error)), getattr(error, "position", getattr(error, "start", 0))
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
@@ -98,69 +101,60 @@ def plain_scalar(text: str) -> Any:
     return float(text.lower().replace(".", "")) if _SPECIAL.fullmatch(text) else text
 
 
-class _Reader:
-    """Turns the parser's events into data; recursion goes no deeper than the limit."""
+class _PlainLoader(Composer, yaml.CSafeLoader):
+    """Composes nodes from the events of the fast parser and refuses what plain data does not need."""
 
-    def __init__(self, text: str, name: str) -> None:
-        self.name = name
-        self.events: Iterator[Any] = yaml.parse(text, Loader=yaml.CSafeLoader)
-        self.places: dict[Path, Place] = {}
-        self.values = 0
+    def __init__(self, text: str) -> None:
+        yaml.CSafeLoader.__init__(self, text)
+        Composer.__init__(self)
+        self._n_nodes = self._depth = 0
 
-    def read(self) -> YamlText:
-        data: Any = None
-        self.places[()] = (1, 1)
-        n_documents = 0
-        for event in self.events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                n_documents += 1
-                if n_documents > 1:
-                    raise self._error(event, "a second document begins here; one is read")
-                data = self._value(next(self.events), ())
-        return YamlText(data, self.places, self.name)
+    def get_single_node(self) -> yaml.Node | None:
+        self.get_event()  # start of the stream
+        node = None if self.check_event(yaml.StreamEndEvent) else self.compose_document()
+        if not self.check_event(yaml.StreamEndEvent):
+            raise _Refused(self.peek_event(), "a second document begins here; only one is read")
+        return node
 
-    def _error(self, event: Any, problem: str) -> RequestError:
-        mark = event.start_mark
-        return RequestError(f"{self.name}:{mark.line + 1}:{mark.column + 1}: {problem}")
-
-    def _value(self, event: Any, path: Path) -> Any:
-        self.values += 1
-        if self.values > _MAX_VALUES:
-            raise self._error(event, f"more values than are read ({_MAX_VALUES})")
-        if len(path) > _MAX_DEPTH:
-            raise self._error(event, f"nested deeper than is read ({_MAX_DEPTH})")
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event: Any = self.peek_event()
+        self._n_nodes += 1
+        if self._n_nodes > _MAX_NODES:
+            raise _Refused(event, f"more values than are read ({_MAX_NODES})")
+        if self._depth > _MAX_DEPTH:
+            raise _Refused(event, f"nested deeper than is read ({_MAX_DEPTH})")
         if isinstance(event, yaml.AliasEvent):
-            raise self._error(event, f"alias *{event.anchor}: repeat the value instead")
+            raise _Refused(event, f"alias *{event.anchor}: repeat the value instead")
         if event.tag is not None:
-            raise self._error(event, f"tag {shown(event.tag)}: only plain values are read")
-        self.places[path] = (event.start_mark.line + 1, event.start_mark.column + 1)
-        if isinstance(event, yaml.MappingStartEvent):
-            return self._table(path)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return self._list(path)
-        return self._scalar(event)
+            raise _Refused(event, f"tag {shown(event.tag)}: only plain values are read")
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
-    def _scalar(self, event: Any) -> Any:
-        if event.style:  # quoted, or a block of text
-            return event.value
-        try:
-            return plain_scalar(event.value)
-        except ValueError as error:
-            raise self._error(event, str(error)) from None
 
-    def _list(self, path: Path) -> list[Any]:
-        values: list[Any] = []
-        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            values.append(self._value(event, (*path, len(values))))
-        return values
+class _Refused(yaml.MarkedYAMLError):
+    """Valid YAML that is not plain data."""
 
-    def _table(self, path: Path) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            if not isinstance(event, yaml.ScalarEvent) or event.tag is not None:
-                raise self._error(event, "a key is plain text")
-            key = event.value
-            if key in values:
-                raise self._error(event, f"key {shown(key)} stands here a second time")
-            values[key] = self._value(next(self.events), (*path, key))
-        return values
+    def __init__(self, where: Any, problem: str) -> None:
+        super().__init__(problem=problem, problem_mark=where.start_mark)
+
+
+def _data(node: Any, path: Path, places: dict[Path, Place]) -> Any:
+    """Data of a node; the place of each value is added to ``places``."""
+    places[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
+    if isinstance(node, yaml.SequenceNode):
+        return [_data(part, (*path, number), places) for number, part in enumerate(node.value)]
+    if isinstance(node, yaml.MappingNode):
+        table: dict[str, Any] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise _Refused(key, "a key is plain text")
+            if key.value in table:
+                raise _Refused(key, f"key {shown(key.value)} stands here a second time")
+            table[key.value] = _data(value, (*path, key.value), places)
+        return table
+    try:
+        return node.value if node.style else plain_scalar(node.value)  # a style: quoted, or a block of text
+    except ValueError as error:
+        raise _Refused(node, str(error)) from None

@@ -4,11 +4,12 @@ import datetime
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 
 from sizer.base.estimate import Estimate
 from sizer.base.locale import date_text
-from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, si, significant
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, number_and_unit, scaled_unit, significant
 from sizer.catalog.labels import capital as capital
 from sizer.catalog.labels import name as name
 from sizer.catalog.labels import sample_unit as sample_unit
@@ -87,54 +88,64 @@ def percent(fraction: float) -> str:
     return f"{grouped(share, 1 if 0 < share < 10 and round(share, 1) % 1 else 0)}{NARROW_SPACE}%"
 
 
-def _scaled(value: float, unit: str) -> tuple[float, str]:
-    """Factor and unit in which ``si`` or ``duration`` would print the value."""
-    text = duration(value) if unit == "s" else si(value, unit)
-    printed = text.rpartition(NARROW_SPACE)[2]
-    if unit == "s":
-        return {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}[printed], printed
-    prefix = printed.removesuffix(unit) if printed != unit else ""
-    factor = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}[prefix]
-    return factor, printed
+@dataclass(frozen=True)
+class EstimateText:
+    """An estimate in words: its middle, its spread and its unit, each as printed."""
+
+    middle: str  # "52 300", "not limited"
+    unit: str = ""  # "images/s", "h"; "" where there is no number
+    spread: str = ""  # "± 1 900", "2.9 to 5.8"; "" where the number counts as exact
+    is_range: bool = False  # the spread is a range: printed in brackets behind the unit
+
+    def text(self, *, bare: bool = False) -> str:
+        """Everything on one line; ``bare`` without the unit."""
+        unit = "" if bare or not self.unit else NARROW_SPACE + self.unit
+        if self.is_range:
+            return f"{self.middle}{unit} ({self.spread})"
+        return f"{self.middle} {self.spread}{unit}" if self.spread else self.middle + unit
 
 
-def estimate(interval: Estimate, unit: str, *, bare: bool = False) -> str:
-    """An estimate rounded to what its interval supports: '52 300 ± 1 900 images/s', '4.1 h (2.9 to 5.8)'.
+def estimate_text(interval: Estimate, unit: str) -> EstimateText:
+    """An estimate rounded to what its interval supports.
 
-    ``unit`` 's' prints a duration; '%' takes a fraction. ``bare`` leaves the unit to the head of the column.
+    ``unit`` 's' prints a duration; '%' takes a fraction.
     """
     value, low, high = interval
     if math.isinf(value):
-        return "not limited"
+        return EstimateText("not limited")
     if not all(map(math.isfinite, (value, low, high))):
-        return "not known"
+        return EstimateText("not known")
     if unit == "%":
         value, low, high = 100 * value, 100 * low, 100 * high
+    if value <= 0 and unit == "s":
+        return EstimateText("0", unit)
     half = (high - low) / 2
     if value <= 0 or half <= _EXACT * value:
-        if value <= 0 and unit == "s":
-            return f"0{NARROW_SPACE}s"
-        text = duration(value) if unit == "s" else si(value, unit)
-        return text.removesuffix(NARROW_SPACE + unit) if bare else text
-    factor, printed = _scaled(value, unit)
+        return EstimateText(*number_and_unit(value, unit))
+    factor, printed = scaled_unit(value, unit)
     value, low, high, half = value / factor, low / factor, high / factor, half / factor
-    unit_text = "" if bare else NARROW_SPACE + printed
     if half > _WIDE * value:
-        span = f"{significant(low, 2)} to {significant(high, 2)}"
-        return f"{significant(value, 2)}{unit_text} ({span})"
+        return EstimateText(
+            significant(value, 2), printed, f"{significant(low, 2)} to {significant(high, 2)}", is_range=True
+        )
     decimals = 1 - math.floor(math.log10(half))
     half = round(half, decimals)
     shown = max(0, 1 - math.floor(math.log10(half)))
-    return f"{grouped(round(value, decimals), shown)} ± {grouped(half, shown)}{unit_text}"
+    return EstimateText(grouped(round(value, decimals), shown), printed, f"± {grouped(half, shown)}")
+
+
+def estimate(interval: Estimate, unit: str, *, bare: bool = False) -> str:
+    """An estimate on one line: '52 300 ± 1 900 images/s', '4.1 h (2.9 to 5.8)'.
+
+    ``unit`` as for ``estimate_text``. ``bare`` leaves the unit to the head of the column.
+    """
+    return estimate_text(interval, unit).text(bare=bare)
 
 
 def rounded(interval: Estimate, unit: str) -> str:
-    """Only the middle of an estimate, to the digits that its interval supports."""
-    text = estimate(interval, unit)
-    if " ± " in text:
-        number, _, rest = text.partition(" ± ")
-        return number + NARROW_SPACE + rest.rpartition(NARROW_SPACE)[2]
-    return text.partition(" (")[0]
+    """Only the middle of an estimate with its unit, to the digits that its interval supports."""
+    parts = estimate_text(interval, unit)
+    return EstimateText(parts.middle, parts.unit).text()
 
 
 def money(amount: Decimal | None, currency: str) -> str:

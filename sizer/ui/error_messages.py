@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.errors import CatalogError
-from sizer.base.quantities import BYTES, BYTES_PER_S, FLOP, SAMPLES_PER_S, SECONDS, WATTS, Kind, parse
+from sizer.base.quantities import BYTES, BYTES_PER_S, FLOP, SAMPLES_PER_S, SECONDS, WATTS, QuantityKind, parse
 from sizer.ui.session_catalog import catalog
 from sizer.workload.request import SizingRequest
 
 Path_ = tuple[str | int, ...]
 
 # Fields of a request that hold a quantity with a unit; the last parts of their path.
-QUANTITIES: dict[tuple[str, ...], Kind] = {
+QUANTITIES: dict[tuple[str, ...], QuantityKind] = {
     ("dataset_bytes",): BYTES,
     ("sample_bytes",): BYTES,
     ("target", "samples_per_s"): SAMPLES_PER_S,
@@ -163,7 +163,7 @@ def quantity_faults(data: Mapping[str, Any]) -> list[Fault]:
     return faults
 
 
-def kind_of(path: Path_) -> Kind | None:
+def kind_of(path: Path_) -> QuantityKind | None:
     """Kind of quantity that a field holds, if any."""
     return next((kind for end, kind in QUANTITIES.items() if path[-len(end) :] == end), None)
 

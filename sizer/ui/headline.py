@@ -5,10 +5,19 @@ from typing import NamedTuple
 import streamlit as st
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import grouped, si
+from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
 from sizer.present import result_text
-from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, money, percent, plural, sample_unit, sentence
+from sizer.present.words import (
+    NOT_PUBLISHED,
+    TO_BE_QUOTED,
+    estimate_text,
+    money,
+    percent,
+    plural,
+    sample_unit,
+    sentence,
+)
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import state, toolbar, why
 from sizer.ui.error_messages import Fault, label_of
@@ -138,15 +147,10 @@ def _rate(design: DesignAnswer, number: int) -> Figure:
 
 def _split(interval: Estimate, unit: str) -> tuple[str, str]:
     """Middle of an estimate, and its interval with the unit."""
-    text = estimate(interval, unit)
-    if " ± " in text:
-        middle, _, rest = text.partition(" ± ")
-        return middle, f"± {rest}"
-    if " (" in text:
-        middle, _, rest = text.partition(" (")
-        return middle, rest.rstrip(")")
-    number, _, printed = text.rpartition("\u202f")
-    return number, printed
+    parts = estimate_text(interval, unit)
+    if parts.is_range:
+        return f"{parts.middle}{NARROW_SPACE}{parts.unit}", parts.spread
+    return parts.middle, f"{parts.spread}{NARROW_SPACE}{parts.unit}" if parts.spread else parts.unit
 
 
 def _short(name: str) -> str:

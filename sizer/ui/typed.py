@@ -2,7 +2,7 @@
 
 import re
 
-from sizer.base.quantities import BYTES, SAMPLES_PER_S, Kind, duration, grouped, parse, si, significant
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, QuantityKind, duration, grouped, parse, si, significant
 from sizer.base.units import TIB
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$:~&^=@\"'/])")
@@ -20,7 +20,7 @@ def plain(text: object) -> str:
     return _MARKDOWN.sub(r"\\\1", joined)
 
 
-def written(kind: Kind, value: object) -> str:
+def written(kind: QuantityKind, value: object) -> str:
     """A quantity as a person would type it, and such that reading it gives the same value: 22.2e12 -> '22.2 TB'."""
     if isinstance(value, str):
         return value
@@ -35,7 +35,7 @@ def written(kind: Kind, value: object) -> str:
     return f"{value!r} {kind.unit}"
 
 
-def understood(kind: Kind, value: float, typed: object) -> str:
+def understood(kind: QuantityKind, value: float, typed: object) -> str:
     """What a typed quantity was read as."""
     if kind is SAMPLES_PER_S:
         unit = next((unit for unit in ("images/s", "sentences/s") if str(typed).endswith(unit)), kind.unit)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.errors import RequestError
-from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, Kind, parse
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind, parse
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.workload.request import SizingRequest
@@ -294,7 +294,7 @@ def _number(text: str) -> float:
     return _checked(BYTES, f"{text} B")
 
 
-def _checked(kind: Kind, written: str) -> float:
+def _checked(kind: QuantityKind, written: str) -> float:
     try:
         return parse(kind, written)
     except ValueError as error:

@@ -213,7 +213,7 @@ def test_every_part_of_a_request_has_a_column() -> None:
         ({"workload.0.dnn": "resnet50", "workload.0.dnn.name": "own"}, "workload.0.dnn.name"),
         ({"workload.0.dnn.name": "own", "workload.0.dnn": "resnet50"}, "workload.0.dnn is given beside keys inside it"),
         ({"workload.0.dnnn": "resnet50"}, "did you mean 'workload.0.dnn'"),
-        ({"workload": [{"dnn": "resnet50", "target": {"samples_per_s": float("nan")}}]}, "nan is outside"),
+        ({"workload": [{"dnn": "resnet50", "target": {"samples_per_s": float("nan")}}]}, "nan must be a number"),
         ({"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 10**400}}]}, "gpus_busy"),
         ({"title": "\ud800", "workload": []}, "workload"),
         ({"title": len, "workload": []}, "builtin_function_or_method, which no request holds"),

@@ -108,11 +108,11 @@ def test_comments_and_order_of_keys_do_not_change_the_digest(tmp_path: Path, cat
     [
         (
             'id = "v100-sxm2-16gb"\nmemory_bytes = { value = 16, basis = "datasheet", source = "nbx", where = "x" }',
-            ["memory_bytes.value = 16 is outside 1e+09..1e+14", "bytes: 16 GB of memory is 17_179_869_184"],
+            ["memory_bytes.value = 16 must be at least 1e9", "bytes: 16 GB of memory is 17_179_869_184"],
         ),
         (
             'id = "v100-sxm2-16gb"\ntdp_w = { value = nan, basis = "datasheet", source = "nbx", where = "x" }',
-            ["tdp_w.value = nan is outside 0..100000", "watts"],
+            ["tdp_w.value = nan must be a number", "watts"],
         ),
         (
             'id = "v100-sxm2-16gb"\nmemory_byte = 3',

@@ -77,9 +77,9 @@ storage = ["isilon-f800"]
     [
         ("5000 images", "", "dgx-1", 2, ["samples_per_s", "5000 images", "images/s"]),
         ("nan", "", "dgx-1", 2, ["samples_per_s", "nan"]),
-        ("0 images/s", "", "dgx-1", 2, ["samples_per_s", "outside"]),
-        ("-5 images/s", "", "dgx-1", 2, ["samples_per_s", "outside"]),
-        ("1e400", "", "dgx-1", 2, ["samples_per_s", "outside"]),
+        ("0 images/s", "", "dgx-1", 2, ["samples_per_s", "must be greater than 0"]),
+        ("-5 images/s", "", "dgx-1", 2, ["samples_per_s", "must be greater than 0"]),
+        ("1e400", "", "dgx-1", 2, ["samples_per_s", "must be at most"]),
         ("5000", 'dataset_bytes = "400Gb"', "dgx-1", 2, ["dataset_bytes", "400Gb", "GB"]),
         ("5000", 'dataset_bytes = "1,234 GB"', "dgx-1", 2, ["ambiguous", "1234"]),
         ("5000", 'datset = "imagenet"', "dgx-1", 2, ["datset", "dataset"]),
@@ -115,7 +115,14 @@ def test_a_broken_overlay_lists_its_faults(tmp_path: Path) -> None:
     (tmp_path / "gpus" / "v100-sxm2-16gb.toml").write_text(
         'id = "v100-sxm2-16gb"\n[memory_bytes]\nvalue = 16\nbasis = "guess"\n'
     )
-    refused(run("size", EXAMPLE, "--catalog", tmp_path), 3, "v100-sxm2-16gb.toml", "memory_bytes", "outside", "basis")
+    refused(
+        run("size", EXAMPLE, "--catalog", tmp_path),
+        3,
+        "v100-sxm2-16gb.toml",
+        "memory_bytes",
+        "must be at least",
+        "basis",
+    )
     refused(run("size", EXAMPLE, "--catalog", tmp_path / "nowhere"), 3, "nowhere")
 
 
@@ -211,11 +218,11 @@ def test_fabric_in_words() -> None:
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        (("0", "--ports", "36"), 2, ("END_POINTS = 0", "1 to")),
+        (("0", "--ports", "36"), 2, ("END_POINTS = 0", "must be at least 1")),
         (("5",), 2, ("--switch or --ports",)),
         (("5", "--ports", "36", "--switch", "sb7800"), 2, ("--switch or --ports",)),
         (("5", "--switch", "sb780"), 2, ("'sb780'", "sb7890")),
-        (("5", "--ports", "36", "--rails", "6"), 2, ("--rails = 6", "1 to 5")),
+        (("5", "--ports", "36", "--rails", "6"), 2, ("--rails = 6", "between 1 and 5")),
         (("5", "--ports", "36", "--oversubscription", "nan"), 2, ("--oversubscription", "nan")),
         (("11665", "--ports", "36"), 4, ("11665 end points", "36-port")),
     ],

@@ -233,7 +233,7 @@ def upload(name: str, content: bytes):
         ("list.json", b"[1, 2]", "holds no request"),
         ("deep.json", b"[" * 20_000, "not valid JSON"),
         ("long.json", b'{"schema_version": ' + b"9" * 6_000 + b"}", "not valid JSON"),
-        ("nan.json", b'{"confidence": NaN, "workload": [' + ANY_WORKLOAD + b"]}", "Confidence = nan is outside"),
+        ("nan.json", b'{"confidence": NaN, "workload": [' + ANY_WORKLOAD + b"]}", "Confidence = nan must be a number"),
         ("huge.json", b'{"workload": [{"dnn": "resnet50", "target": {"samples_per_s": 1e999}}]}', "outside"),
         ("typo.toml", b'[[workload]]\ndnn = "resnet5"\ntarget = { gpus_busy = 8 }', "ResNet-50"),
         ("key.toml", b'[[workload]]\ndnn = "resnet50"\ntargte = { gpus_busy = 8 }', "target"),

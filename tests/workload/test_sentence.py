@@ -93,7 +93,7 @@ def test_what_the_sentence_leaves_open_and_what_is_not_understood_is_told():
         ("ResNet-50 on 8 GPUs with 10 Tb", "could be bits"),
         ("ResNet-50 on 8 GPUs with 10 TB and 20 TB", "could both be the size"),
         ("train AlexNet in 3 hours", "needs its length"),
-        ("ResNet-50 in " + "9" * 40 + " h", "outside"),
+        ("ResNet-50 in " + "9" * 40 + " h", "must be at most"),
         ("x" * (MAX_CHARACTERS + 1), "more than one sentence"),
     ],
 )

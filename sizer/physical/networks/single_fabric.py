@@ -6,7 +6,7 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.faults import nearest
+from sizer.base.faults import limits_text, nearest
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Switch
@@ -123,13 +123,13 @@ def single_fabric(
 
 def _check(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
-        raise RequestError(f"fabric: {name} = {value:g} is outside {low:g} to {high:g}")
+        raise RequestError(f"fabric: {name} = {value:g} {limits_text(low, high, value)}")
 
 
 def _switch(name: str, catalog: Catalog) -> Switch:
     known = {**catalog.switches, **catalog.gateways}
     if name not in known:
-        raise RequestError(f"fabric: --switch names {name!r}, which is no switch{nearest(name, list(known))}")
+        raise RequestError(f"fabric: --switch {name!r} is not a switch of the catalogue{nearest(name, list(known))}")
     return known[name]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, Kind
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind
 from sizer.catalog.model import Catalog
 from sizer.guide.tables.risks import influence_table
 from sizer.present.words import inside_sentence, listed, plural, sample_unit
@@ -42,7 +42,7 @@ from sizer.ui.typed import plain, written
 
 # So many values of an input are sized for a map at most, so that it takes one or two seconds.
 _MAP_VALUES = 13
-_KINDS: Mapping[str, Kind] = {
+_KINDS: Mapping[str, QuantityKind] = {
     "sample_bytes": BYTES,
     "dataset_bytes": BYTES,
     "samples_per_s": SAMPLES_PER_S,
