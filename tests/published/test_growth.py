@@ -10,8 +10,7 @@ import pytest
 from sizer import SizingRequest, load_catalog
 from sizer.base.resources import data_dir
 from sizer.questions.growth.analysis import growth_plan
-from sizer.questions.growth.limits_over_time import READS
-from sizer.questions.growth.size import Size
+from sizer.questions.growth.result import ClusterSize, LimitKind
 
 IMAGES_PER_S, LARGE_BYTES, SMALL_BYTES = 15_304, 1.3e6, 113e3
 
@@ -25,7 +24,7 @@ def plan():
 def test_large_images_need_the_published_cluster(plan):
     """Nine DGX-1 and eight F800 nodes, as tested."""
     (found,) = plan.platforms
-    assert found.needs[-1] == Size(9, 8)
+    assert found.needs[-1] == ClusterSize(9, 8)
 
 
 def test_the_second_years_images_are_the_published_ones(plan):
@@ -37,13 +36,13 @@ def test_the_second_years_images_are_the_published_ones(plan):
 
 
 def test_small_images_leave_half_of_the_published_nodes_idle(plan):
-    """The document keeps eight nodes for both: with small images the smallest system, one chassis of four, is enough.
+    """The document has eight nodes for both: with small images the smallest system, one chassis of four, is enough.
 
-    It is used up when the bytes read have grown by the reserve it has at 113 kB, before the second year.
+    Its read rate is exhausted when the bytes read have grown by the headroom at 113 kB, before the second year.
     """
     (found,) = plan.platforms
-    assert found.needs[0] == Size(9, 4)
-    reads = next(limit for limit in found.limits if limit.name == READS)
+    assert found.needs[0] == ClusterSize(9, 4)
+    reads = next(limit for limit in found.limits if limit.kind is LimitKind.STORAGE_READS)
     assert reads.loads[1] / reads.loads[0] == pytest.approx(LARGE_BYTES / SMALL_BYTES, rel=0.25)  # caches serve less
     assert 1 < reads.year < 2
-    assert found.best.moved_links == 0
+    assert found.recommended.moved_links == 0

@@ -1,4 +1,4 @@
-"""Growth: for each platform the purchases of every year, at once or in steps, and when the first year's parts end."""
+"""Growth: for each platform the purchases of every year, at once or in steps, and the limits over time."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,12 +12,11 @@ from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
-from sizer.questions.growth.limits_over_time import TeamNeed, used_up
-from sizer.questions.growth.owned_parts import Counted, count_sizes
+from sizer.questions.growth.limits_over_time import TeamDemand, limits_over_time
+from sizer.questions.growth.parts_by_size import SizeQuantities, count_sizes
 from sizer.questions.growth.purchase_planner import PurchasePlanner
-from sizer.questions.growth.result import GrowthPlan, PlatformGrowth
-from sizer.questions.growth.size import Size
-from sizer.questions.growth.yearly import growth_of, yearly_requests
+from sizer.questions.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
+from sizer.questions.growth.yearly_requests import growth_of, yearly_requests
 from sizer.sizing.design import verdict as advice
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, search
 from sizer.sizing.search.feasibility import judge
@@ -29,7 +28,7 @@ from sizer.workload.resolve import resolve
 
 
 def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> GrowthPlan:
-    """Purchases that meet the target of every year, standing equipment kept.
+    """Purchases that meet the target of every year; installed equipment stays.
 
     Parameters
     ----------
@@ -46,44 +45,43 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     Raises
     ------
     RequestError
-        If the request has no growth, names what the catalogue does not have, or grows beyond what a request may ask.
+        If the request has no growth, names something that the catalogue lacks, or exceeds the range of a value.
     InfeasibleError
         If nothing meets even the first year.
 
     Notes
     -----
-    A platform is looked at where it meets the last year; the design of its kind that the search finds best for that
-    year fixes GPU, fabric and drives. The need of a year is the best design of this platform with no fewer servers and
-    storage nodes than the year before. At the start of each year the cluster is the need of that year or of any later
-    one, and the cheapest sequence of these is found exactly (``cheapest_sequence``) among those that move no link:
-    either the network and the racks of the last year stand from the start, or they grow where that moves nothing.
-    A step costs the priced parts that it adds, at the prices of its year, and the energy of the year; what a larger
-    network no longer uses is taken out and its money is lost. Support and licences are paid once, for the term that
-    their price names. Where an item without a price could change the choice, the sequence with the fewest servers and
-    storage nodes over the years is taken instead, and the item is named.
+    A platform is considered if it meets the last year; its best design for that year fixes GPU, fabric and drives. The
+    need of a year is the best design of this platform with no fewer servers and storage nodes than the year before. At
+    the start of each year the cluster is the need of that year or of any later one. The cheapest sequence of these is
+    found exactly (``cheapest_sequence``) among those that move no link: either the network and the racks of the last
+    year are installed in the first, or they grow where that moves nothing. A step costs the priced parts that it adds,
+    at the prices of its year, and the energy of the year. Parts that a larger network no longer uses are taken out, and
+    their cost is lost. Support and licences are paid once, for the term that their price names. Where an item without a
+    price could change the choice, the sequence with the fewest servers and storage nodes over the years is taken
+    instead, and the item is named.
     """
     growth = growth_of(request)
     fitted = calibration if calibration is not None else stored_calibration()
     requests = yearly_requests(request, catalog)
-    works = tuple(resolve(one, catalog, fitted.measured) for one in requests)
-    stops = ""
+    workloads = tuple(resolve(of_year, catalog, fitted.measured) for of_year in requests)
+    unmet: UnmetYear | None = None
     for n_years in range(len(requests), 0, -1):
         try:
             last = search(requests[n_years - 1], catalog, fitted)
             rows = Ranking(last).all()[:MAX_PLATFORMS_SHOWN]
-            why = "" if rows else advice.why_infeasible(last)
+            reason = "" if rows else advice.why_infeasible(last)
         except InfeasibleError as error:
-            rows, why = [], str(error)
+            rows, reason = [], str(error)
         if rows:
             chosen = [last.judged.platforms[int(last.judged.space.platform[row])] for row in rows]
-            found = _platforms(chosen, requests[:n_years], request, catalog, fitted)
-            if found:
+            platforms = _platforms(chosen, requests[:n_years], request, catalog, fitted)
+            if platforms:
                 deciding = last.deciding_prices(np.array(rows)) if len(rows) > 1 else ()
-                return GrowthPlan(growth, requests, works, n_years, stops, tuple(found), deciding)
-            why = "no platform that meets it also meets every year before"
+                return GrowthPlan(growth, requests, workloads, n_years, unmet, tuple(platforms), deciding)
         if n_years == 1:
-            raise InfeasibleError(why)
-        stops = f"Year {n_years} is not met: {why}"
+            raise InfeasibleError(reason or "no platform meets the first year")
+        unmet = UnmetYear(n_years, reason)
     raise AssertionError("the loop returns or raises")
 
 
@@ -94,24 +92,24 @@ def _platforms(
     catalog: Catalog,
     calibration: Calibration,
 ) -> list[PlatformGrowth]:
-    """Growth of those of some platforms that carry all years."""
+    """Growth on those of some platforms that meet all years."""
     years = []
-    for one in requests:
-        year = _judged(chosen, one, catalog, calibration)
+    for of_year in requests:
+        year = _judged(chosen, of_year, catalog, calibration)
         if year is None:
             return []
         years.append(year)
-    found = (_one_platform(years, index, request, calibration) for index in range(len(chosen)))
-    return [one for one in found if one is not None]
+    grown = (_one_platform(years, index, request, calibration) for index in range(len(chosen)))
+    return [growth for growth in grown if growth is not None]
 
 
 def _judged(
     chosen: Sequence[Platform], request: SizingRequest, catalog: Catalog, calibration: Calibration
 ) -> Counting | None:
-    works = resolve(request, catalog, calibration.measured)
+    workloads = resolve(request, catalog, calibration.measured)
     space = space_of(len(chosen), 1, request.limits.servers or MAX_SERVERS)
     with suppress(InfeasibleError):
-        judged = judge(request, works, chosen, space, catalog, calibration)
+        judged = judge(request, workloads, chosen, space, catalog, calibration)
         return Counting(request, judged, catalog, price_book(catalog))
     return None
 
@@ -124,22 +122,22 @@ def _one_platform(
         return None
     platform, catalog = years[0].judged.platforms[index], years[0].catalog
     sizes = list(dict.fromkeys(needs))
-    counted = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
-    if not _keeps_limits(counted, years[-1]):
+    by_size = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
+    if not _meets_limits(by_size, years[-1]):
         return None
     planner = PurchasePlanner(
-        request, catalog, years[0].prices, platform, needs, sizes, counted, _meets(years, index, sizes)
+        request, catalog, years[0].prices, platform, needs, sizes, by_size, _meets(years, index, sizes)
     )
-    best, basis, deciding = planner.best()
+    recommended, criterion, deciding = planner.recommended()
     return PlatformGrowth(
         platform=platform,
         needs=needs,
-        best=best,
-        others=planner.others(),
-        basis=basis,
+        recommended=recommended,
+        alternatives=planner.alternatives(),
+        criterion=criterion,
         deciding_prices=deciding,
-        has_unknown_power=bool(counted.found.unknown_power),
-        limits=used_up(
+        has_unknown_power=bool(by_size.quantities.unknown_power),
+        limits=limits_over_time(
             platform,
             needs,
             [year.request for year in years],
@@ -151,9 +149,9 @@ def _one_platform(
     )
 
 
-def _needs(years: Sequence[Counting], index: int) -> tuple[Size, ...] | None:
+def _needs(years: Sequence[Counting], index: int) -> tuple[ClusterSize, ...] | None:
     """Need of every year, never less than of the year before; None where a year has none."""
-    needs: list[Size] = []
+    needs: list[ClusterSize] = []
     servers = nodes = 0
     for counting in years:
         rows = counting.feasible_of(index)
@@ -163,13 +161,13 @@ def _needs(years: Sequence[Counting], index: int) -> tuple[Size, ...] | None:
         row = best_of(counting, rows)
         servers = int(counting.judged.space.n_servers[row])
         nodes = max(int(counting.judged.storage_nodes[row]), nodes)
-        needs.append(Size(servers, nodes))
+        needs.append(ClusterSize(servers, nodes))
     return tuple(needs)
 
 
-def _teams(years: Sequence[Counting], index: int, first: Size) -> list[TeamNeed]:
-    """What the team of every year asks of a kind of server; empty without a team."""
-    found = []
+def _teams(years: Sequence[Counting], index: int, first: ClusterSize) -> list[TeamDemand]:
+    """Demand of every year's team on a kind of server; empty without a team."""
+    demands = []
     for counting in years:
         judged, team = counting.judged, counting.judged.team
         if team is None:
@@ -177,25 +175,25 @@ def _teams(years: Sequence[Counting], index: int, first: Size) -> list[TeamNeed]
         kind = judged.kind_of_class[judged.class_of[index]]
         enough = judged.space.sizes[team.waits[kind]]
         reads = team.bytes_per_s[kind, first.n_servers - int(judged.space.sizes[0])]
-        found.append(TeamNeed(float(enough.min()) if enough.size else np.inf, float(reads)))
-    return found
+        demands.append(TeamDemand(float(enough.min()) if enough.size else np.inf, float(reads)))
+    return demands
 
 
-def _meets(years: Sequence[Counting], index: int, sizes: Sequence[Size]) -> Bools:
-    """(years, sizes) whether a size is enough in a year."""
-    found = np.zeros((len(years), len(sizes)), dtype=bool)
+def _meets(years: Sequence[Counting], index: int, sizes: Sequence[ClusterSize]) -> Bools:
+    """(years, sizes) whether a size meets a year."""
+    meets = np.zeros((len(years), len(sizes)), dtype=bool)
     for number, counting in enumerate(years):
         judged = counting.judged
-        one = judged.class_of[index]
-        runs = np.logical_and.reduce([kept[one] for kept in judged.class_passes.values()])
+        class_index = judged.class_of[index]
+        runs = np.logical_and.reduce([passes[class_index] for passes in judged.class_passes.values()])
         for place, size in enumerate(sizes):
             at = size.n_servers - int(judged.space.sizes[0])
-            found[number, place] = runs[at] and size.storage_nodes >= judged.class_nodes[one, at]
-    return found
+            meets[number, place] = runs[at] and size.storage_nodes >= judged.class_nodes[class_index, at]
+    return meets
 
 
-def _keeps_limits(counted: Counted, last: Counting) -> bool:
-    """Whether all sizes, whose storage may be larger than that of the year's own need, keep the request's limits."""
-    cost, _ = row_cost(counted.found.components, last.catalog, last.prices, last.request.currency)
-    known = np.zeros(counted.found.racks.size) if cost is None else cost
-    return all(bool(kept.all()) for kept in last.limits_of(counted.found, known).values())
+def _meets_limits(by_size: SizeQuantities, last: Counting) -> bool:
+    """Whether all sizes, whose storage may be larger than that of the year's own need, meet the request's limits."""
+    cost, _ = row_cost(by_size.quantities.components, last.catalog, last.prices, last.request.currency)
+    known = np.zeros(by_size.quantities.racks.size) if cost is None else cost
+    return all(bool(is_met.all()) for is_met in last.limits_of(by_size.quantities, known).values())

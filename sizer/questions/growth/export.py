@@ -4,8 +4,7 @@ from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.bom.bill import Sum
-from sizer.questions.growth.result import GrowthPlan, PlatformGrowth, Purchase, Purchases
-from sizer.questions.growth.size import Size
+from sizer.questions.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, Purchase, PurchaseSequence
 from sizer.workload.resolve import ResolvedWorkload
 
 
@@ -15,10 +14,10 @@ def growth_document(plan: GrowthPlan) -> dict[str, Any]:
         "growth plan",
         **fields_of(plan, "growth", "deciding_prices"),
         years_covered=plan.n_years,
-        stops=plan.stops or None,
+        stops=None if plan.unmet is None else {"year": plan.unmet.year, "reason": plan.unmet.reason or None},
         asked=[
             {"year": year, "workloads": [_workload(work) for work in works]}
-            for year, works in enumerate(plan.works, start=1)
+            for year, works in enumerate(plan.workloads, start=1)
         ],
         platforms=[_platform(growth) for growth in plan.platforms],
     )
@@ -43,26 +42,32 @@ def _platform(growth: PlatformGrowth) -> dict[str, object]:
         "storage": platform.storage.id,
         **fields_of(platform, "gpus_per_server", "fabric"),
         "needs": [_size(need) for need in growth.needs],
-        "chosen_by": growth.basis,
-        "best": _purchases(growth.best),
-        "others": [_purchases(purchases) for purchases in growth.others],
+        "chosen_by": growth.criterion,
+        "best": _purchases(growth.recommended),
+        "others": [_purchases(purchases) for purchases in growth.alternatives],
         "deciding_prices": growth.deciding_prices,
         "power_is_lower_bound": growth.has_unknown_power,
         "limits": [
-            fields_of(limit, "name", "loads", "is_gradual", "is_of_request", used_up_after_years=limit.year)
+            fields_of(
+                limit,
+                *("loads", "is_gradual", "is_of_request"),
+                name=limit.kind.value,
+                used_up_after_years=limit.year,
+            )
             for limit in growth.limits
         ],
     }
 
 
-def _size(size: Size) -> dict[str, object]:
+def _size(size: ClusterSize) -> dict[str, object]:
     return {"servers": size.n_servers, "storage_nodes": size.storage_nodes}
 
 
-def _purchases(purchases: Purchases) -> dict[str, object]:
+def _purchases(purchases: PurchaseSequence) -> dict[str, object]:
     return fields_of(
         purchases,
-        *("way", "energy_cost", "energy_kwh", "server_years", "moved_links"),
+        *("energy_cost", "energy_kwh", "server_years", "moved_links"),
+        way=purchases.name,
         network_is_prepared=purchases.is_prepared,
         cost=_sum(purchases.cost),
         years=[_purchase(purchase) for purchase in purchases.purchases],

@@ -1,4 +1,4 @@
-"""Prices the ways in which one platform can be bought over the years, and finds the best of them."""
+"""Prices the sequences in which one platform can be bought over the years, and finds the best of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,11 +18,10 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import slice_row
 from sizer.physical.racks.power import energy_kwh_per_year
-from sizer.questions.growth.owned_parts import Counted, OwnedParts
-from sizer.questions.growth.purchase_order import Cost, cheapest_sequence
-from sizer.questions.growth.result import Basis, Purchase, Purchases, Way
-from sizer.questions.growth.size import Size
-from sizer.questions.growth.yearly import growth_of
+from sizer.questions.growth.cheapest_sequence import Cost, cheapest_sequence
+from sizer.questions.growth.parts_by_size import PartsBySize, SizeQuantities
+from sizer.questions.growth.result import ClusterSize, Criterion, Purchase, PurchaseSequence, SequenceName
+from sizer.questions.growth.yearly_requests import growth_of
 from sizer.workload.request import SizingRequest
 
 
@@ -34,31 +33,31 @@ class PurchasePlanner:
     catalog: Catalog
     prices: PriceBook
     platform: Platform
-    needs: tuple[Size, ...]
-    sizes: Sequence[Size]
-    counted: Counted
+    needs: tuple[ClusterSize, ...]
+    sizes: Sequence[ClusterSize]
+    by_size: SizeQuantities
     meets: Bools
-    moves: dict[tuple[int, int], int] = field(default_factory=dict)  # of each step looked at
+    moves: dict[tuple[int, int], int] = field(default_factory=dict)  # links moved by each step examined
 
-    def best(self) -> tuple[Purchases, Basis, tuple[str, ...]]:
-        """Best sequence that moves no link, what it was chosen by, and the prices that could change it."""
+    def recommended(self) -> tuple[PurchaseSequence, Criterion, tuple[str, ...]]:
+        """Best sequence that moves no link, its criterion, and the missing prices that could change it."""
         growth = growth_of(self.request)
         deciding = self._deciding()
-        basis: Basis = growth.save
+        criterion: Criterion = growth.save
         if growth.save == "cost" and deciding:
-            basis = "equipment"
-        found = []
-        # A network that grows without a move is preferred among equals: nothing is bought before it is used.
+            criterion = "equipment"
+        candidates = []
+        # A network that grows without a move is preferred on a tie: nothing is bought before it is used.
         for is_prepared in (False, True):
-            path = cheapest_sequence(self.meets, partial(self._cost, is_prepared, basis))
+            path = cheapest_sequence(self.meets, partial(self._cost, is_prepared, criterion))
             if path is not None:
-                cost = self._total(path, is_prepared, basis)
-                found.append((cost, is_prepared, path))
-        cost, is_prepared, path = min(found)  # the prepared way is always open
-        return self._sequence("best", path, is_prepared), basis, deciding if growth.save == "cost" else ()
+                cost = self._total(path, is_prepared, criterion)
+                candidates.append((cost, is_prepared, path))
+        cost, is_prepared, path = min(candidates)  # the prepared sequence is always allowed
+        return self._sequence("best", path, is_prepared), criterion, deciding if growth.save == "cost" else ()
 
-    def others(self) -> tuple[Purchases, ...]:
-        """All at once, and each year what it needs with the network prepared or growing."""
+    def alternatives(self) -> tuple[PurchaseSequence, ...]:
+        """All at once, and each year what it needs, with the network prepared or growing."""
         each = tuple(self.sizes.index(need) for need in self.needs)
         at_once = (len(self.sizes) - 1,) * len(self.needs)
         return (
@@ -67,20 +66,20 @@ class PurchasePlanner:
             self._sequence("as-it-grows", each, is_prepared=False),
         )
 
-    def _parts(self, is_prepared: bool) -> OwnedParts:
-        return self.counted.prepared if is_prepared else self.counted.as_it_grows
+    def _parts(self, is_prepared: bool) -> PartsBySize:
+        return self.by_size.prepared if is_prepared else self.by_size.as_it_grows
 
     def _deciding(self) -> tuple[str, ...]:
         """Items without a price of which some sequences buy more, or buy them at another year's price."""
         steady = growth_of(self.request).price == 1
-        found: dict[str, None] = {}
-        for parts in (self.counted.as_it_grows, self.counted.prepared):
+        items: dict[str, None] = {}
+        for parts in (self.by_size.as_it_grows, self.by_size.prepared):
             change = np.diff(parts.pieces, axis=1)
             for item, steps in zip(parts.items, change, strict=True):
                 differs = (steps < 0).any() or (not steady and (steps > 0).any())
                 if differs and self._cents(item) is None:
-                    found[item] = None
-        return tuple(found)
+                    items[item] = None
+        return tuple(items)
 
     def _cents(self, item: str) -> int | None:
         """Net price of one piece; None where it is unknown."""
@@ -106,7 +105,7 @@ class PurchasePlanner:
             return 0
         return round(rental.electricity_per_kwh * energy_wh / 10)
 
-    def _cost(self, is_prepared: bool, basis: Basis, year: int, before: int | None, after: int) -> Cost | None:
+    def _cost(self, is_prepared: bool, criterion: Criterion, year: int, before: int | None, after: int) -> Cost | None:
         if before is not None and (after < before or (not is_prepared and self._moved(before, after))):
             return None  # equipment stays, and so do its links
         parts = self._parts(is_prepared)
@@ -115,17 +114,17 @@ class PurchasePlanner:
         cents += self._energy_cents(energy_wh)
         size = self.sizes[after]
         equipment = size.n_servers + size.storage_nodes
-        if basis == "cost":
+        if criterion == "cost":
             return cents, energy_wh, equipment
-        return (energy_wh, cents, equipment) if basis == "watts" else (equipment, energy_wh, cents)
+        return (energy_wh, cents, equipment) if criterion == "watts" else (equipment, energy_wh, cents)
 
-    def _total(self, path: Sequence[int], is_prepared: bool, basis: Basis) -> Cost:
-        steps = [self._cost(is_prepared, basis, *step) for step in _steps(path)]
+    def _total(self, path: Sequence[int], is_prepared: bool, criterion: Criterion) -> Cost:
+        steps = [self._cost(is_prepared, criterion, *step) for step in _steps(path)]
         known = [step for step in steps if step is not None]
         return tuple(sum(column) for column in zip(*known, strict=True))
 
     def _moved(self, before: int, after: int) -> int:
-        """Links of a standing size that end elsewhere in a larger one."""
+        """Links of an installed size that have another end in a larger one."""
         if before == after or self._has_same_network(before, after):
             return 0
         if (before, after) not in self.moves:
@@ -138,7 +137,7 @@ class PurchasePlanner:
         """Whether no network gets another switch, so that every link stays at its port."""
         switches = [
             part
-            for network in self.counted.found.networks
+            for network in self.by_size.quantities.networks
             for part in (network.leaves, network.spines, network.cores, network.gateways)
         ]
         return all(part[before] == part[after] for part in switches)
@@ -147,7 +146,7 @@ class PurchasePlanner:
         size, request = self.sizes[place], self.request
         return building_plan(
             self.platform,
-            slice_row(self.counted.found, place),
+            slice_row(self.by_size.quantities, place),
             size.n_servers,
             size.storage_nodes,
             catalog=self.catalog,
@@ -156,11 +155,11 @@ class PurchasePlanner:
             fabric=request.fabric,
         )
 
-    def _sequence(self, way: Way, path: Sequence[int], is_prepared: bool) -> Purchases:
+    def _sequence(self, name: SequenceName, path: Sequence[int], is_prepared: bool) -> PurchaseSequence:
         parts, steps = self._parts(is_prepared), _steps(path)
-        return Purchases(way, is_prepared, tuple(self._purchase(parts, step, is_prepared) for step in steps))
+        return PurchaseSequence(name, is_prepared, tuple(self._purchase(parts, step, is_prepared) for step in steps))
 
-    def _purchase(self, parts: OwnedParts, step: tuple[int, int | None, int], is_prepared: bool) -> Purchase:
+    def _purchase(self, parts: PartsBySize, step: tuple[int, int | None, int], is_prepared: bool) -> Purchase:
         year, before, after = step
         bought, out = parts.bought(before, after), parts.taken_out(before, after)
         cents, unpriced = self._money(year, parts.items, bought.tolist())

@@ -1,40 +1,85 @@
-"""A growth plan: purchases of every year for each platform, side by side."""
+"""A growth plan: the purchases of every year on each platform, and when the year-1 cluster reaches each limit."""
 
+import math
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from enum import StrEnum
 from typing import Literal
 
 from sizer.bom.bill import Sum
 from sizer.physical.platform import Platform
-from sizer.questions.growth.limits_over_time import Limit
-from sizer.questions.growth.size import Size
 from sizer.workload.growth import Growth
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
-Way = Literal["best", "at-once", "prepared", "as-it-grows"]
-Basis = Literal["cost", "watts", "equipment"]
-WAYS = {
-    "best": "The plan",
-    "at-once": "All in the first year",
-    "prepared": "Each year what it needs, network prepared",
-    "as-it-grows": "Each year what it needs, network as it grows",
-}
+SequenceName = Literal["best", "at-once", "prepared", "as-it-grows"]
+Criterion = Literal["cost", "watts", "equipment"]
+
+
+@dataclass(frozen=True)
+class ClusterSize:
+    """Servers and storage nodes that are owned or needed."""
+
+    n_servers: int
+    storage_nodes: int
+
+
+class LimitKind(StrEnum):
+    """What can run out: a part of the year-1 cluster, or a limit that the request states."""
+
+    GPU_RATE = "gpu rate"
+    HOST_DECODE = "host decode"
+    STORAGE_READS = "storage reads"
+    STORAGE_CAPACITY = "storage capacity"
+    GATEWAY_UPLINKS = "gateway uplinks"
+    SERVER_PORTS = "server network ports"
+    SWITCH_PORTS = "switch ports"
+    RACK_UNITS = "rack units"
+    POWER_FEEDS = "power feeds"
+    QUEUE_WAIT = "queue wait"
+    REQUESTED_RACKS = "requested racks"
+    REQUESTED_POWER = "requested power"
+    REQUESTED_RACK_UNITS = "requested rack units"
+    REQUESTED_SERVERS = "requested servers"
+
+
+@dataclass(frozen=True)
+class CapacityLimit:
+    """Utilization of one part of the year-1 cluster, or of one limit of the request, in every year."""
+
+    kind: LimitKind
+    loads: tuple[float, ...]  # demand / capacity of each year; above 1 it is exceeded; inf: no capacity would do
+    is_gradual: bool  # the load grows with the data and the target; False: in whole devices
+    is_of_request: bool = False  # a limit of the request, compared with the equipment of each year
+
+    @property
+    def year(self) -> float | None:
+        """When the load passes 1; None: not in these years. A fraction where the load grows gradually.
+
+        Growth by a factor a year is a straight line in the logarithm between two years.
+        """
+        for place, load in enumerate(self.loads):
+            if load > 1:
+                before = self.loads[place - 1] if place else 0.0
+                if not self.is_gradual or before <= 0 or not math.isfinite(load):
+                    return float(place + 1)
+                return place + math.log(1 / before) / math.log(load / before)
+        return None
 
 
 @dataclass(frozen=True)
 class Purchase:
-    """What happens at the start of one year, and what is owned in it."""
+    """What is bought at the start of one year, and what is owned in it."""
 
     year: int
-    need: Size
-    owned: Size
+    need: ClusterSize
+    owned: ClusterSize
     bought: tuple[tuple[str, int], ...]  # catalogue id, pieces
-    taken_out: tuple[tuple[str, int], ...]  # of what stood; its money is lost
+    taken_out: tuple[tuple[str, int], ...]  # of earlier purchases; their cost is lost
     cost: Sum  # of what is bought, at this year's prices
     unpriced: tuple[str, ...]  # of what is bought
-    energy_cost: Decimal | None  # of this year; None: nobody gave a price of energy
-    energy_kwh: float  # of this year, with what the room adds
+    energy_cost: Decimal | None  # of this year; None: no price of energy given
+    energy_kwh: float  # of this year, cooling of the room included
     power_max_w: float
     racks: int
     rack_units: float
@@ -42,11 +87,11 @@ class Purchase:
 
 
 @dataclass(frozen=True)
-class Purchases:
-    """The purchases of all years in one way."""
+class PurchaseSequence:
+    """One way to buy: the purchases of all years."""
 
-    way: Way
-    is_prepared: bool  # network and racks of the last size stand from the first year
+    name: SequenceName
+    is_prepared: bool  # network and racks of the last size are installed in the first year
     purchases: tuple[Purchase, ...]
 
     @property
@@ -59,17 +104,17 @@ class Purchases:
     @property
     def pieces(self) -> dict[str, int]:
         """Pieces of every item bought over all years."""
-        found: dict[str, int] = {}
+        total: dict[str, int] = {}
         for purchase in self.purchases:
             for item, count in purchase.bought:
-                found[item] = found.get(item, 0) + count
-        return found
+                total[item] = total.get(item, 0) + count
+        return total
 
     @property
     def energy_cost(self) -> Decimal | None:
         """Of all years."""
-        found = [purchase.energy_cost for purchase in self.purchases]
-        return None if None in found else sum((cost for cost in found if cost is not None), Decimal("0.00"))
+        costs = [purchase.energy_cost for purchase in self.purchases]
+        return None if None in costs else sum((cost for cost in costs if cost is not None), Decimal("0.00"))
 
     @property
     def energy_kwh(self) -> float:
@@ -78,7 +123,7 @@ class Purchases:
 
     @property
     def moved_links(self) -> int:
-        """Links that are plugged anew, over all years."""
+        """Links that move to another port, over all years."""
         return sum(purchase.moved_links for purchase in self.purchases)
 
     @property
@@ -87,7 +132,7 @@ class Purchases:
         return sum(purchase.owned.n_servers for purchase in self.purchases)
 
     @property
-    def sizes(self) -> tuple[Size, ...]:
+    def sizes(self) -> tuple[ClusterSize, ...]:
         """Owned in each year."""
         return tuple(purchase.owned for purchase in self.purchases)
 
@@ -97,45 +142,53 @@ class PlatformGrowth:
     """One platform over the years: kinds of server, GPU, storage, drives and fabric stay the same."""
 
     platform: Platform
-    needs: tuple[Size, ...]  # of each year, never less than of the year before
-    best: Purchases
-    others: tuple[Purchases, ...]  # for comparison: all at once, and each year what it needs
-    basis: Basis  # what the best was chosen by
+    needs: tuple[ClusterSize, ...]  # of each year, never less than of the year before
+    recommended: PurchaseSequence
+    alternatives: tuple[PurchaseSequence, ...]  # all at once; each year what it needs, network prepared or growing
+    criterion: Criterion  # by which the recommended sequence was chosen
     deciding_prices: tuple[str, ...]  # items without a price that could make another sequence cheaper
     has_unknown_power: bool
-    limits: tuple[Limit, ...]  # of the first year's equipment
+    limits: tuple[CapacityLimit, ...]  # of the year-1 equipment
+
+
+@dataclass(frozen=True)
+class UnmetYear:
+    """The first year that the plan does not cover."""
+
+    year: int
+    reason: str  # why no platform meets that year; "": some do, but none of them meets every earlier year, too
 
 
 @dataclass(frozen=True)
 class GrowthPlan:
-    """Purchases over the years for every platform that carries them."""
+    """Purchases over the years for every platform that meets all of them."""
 
     growth: Growth
     requests: tuple[SizingRequest, ...]  # of each year, those beyond the plan too
-    works: tuple[tuple[ResolvedWorkload, ...], ...]  # of each year
+    workloads: tuple[tuple[ResolvedWorkload, ...], ...]  # of each year
     n_years: int  # that the plan covers
-    stops: str  # sentence: why it ends before the years asked; "" where it does not
-    platforms: tuple[PlatformGrowth, ...]  # side by side; a ranking only where the prices allow one
+    unmet: UnmetYear | None  # None: the plan covers all years
+    platforms: tuple[PlatformGrowth, ...]  # a ranking only where the prices allow one
     deciding_prices: tuple[str, ...]  # items without a price that would rank the platforms
 
     def of(self, server: str, storage: str) -> PlatformGrowth:
         """The platform of these kinds, else the first with this server, else the first."""
-        same = [one for one in self.platforms if one.platform.key == (server, storage)]
-        alike = [one for one in self.platforms if one.platform.server.id == server]
+        same = [growth for growth in self.platforms if growth.platform.key == (server, storage)]
+        alike = [growth for growth in self.platforms if growth.platform.server.id == server]
         return next(iter((*same, *alike, *self.platforms)))
 
 
 def without_money(plan: GrowthPlan) -> GrowthPlan:
-    """The plan as a customer reads it: what it would cost comes from price books that may be the user's own."""
-    return replace(plan, platforms=tuple(_unpriced(found) for found in plan.platforms))
+    """The plan for a customer's copy: its costs may come from the user's own price books."""
+    return replace(plan, platforms=tuple(_unpriced(growth) for growth in plan.platforms))
 
 
-def _unpriced(found: PlatformGrowth) -> PlatformGrowth:
-    best, *others = (
-        replace(way, purchases=tuple(_to_be_quoted(one) for one in way.purchases))
-        for way in (found.best, *found.others)
+def _unpriced(growth: PlatformGrowth) -> PlatformGrowth:
+    recommended, *alternatives = (
+        replace(sequence, purchases=tuple(map(_to_be_quoted, sequence.purchases)))
+        for sequence in (growth.recommended, *growth.alternatives)
     )
-    return replace(found, best=best, others=tuple(others))
+    return replace(growth, recommended=recommended, alternatives=tuple(alternatives))
 
 
 def _to_be_quoted(purchase: Purchase) -> Purchase:

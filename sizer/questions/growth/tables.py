@@ -1,31 +1,58 @@
-"""The growth plan in tables and sentences, for the guide, the app and the terminal."""
+"""The growth plan in tables, for the guide, the app and the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.catalog.labels import item_name
-from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.drawings.racks import at_least
 from sizer.physical.capacity import nodes_per_unit
 from sizer.present.bill_tables import sum_text
-from sizer.present.tables import Align, Cell, Row, Table, columns, row
-from sizer.present.words import NO_BREAK, inside_sentence, listed, money, percent, plural, sample_unit
-from sizer.questions.growth.limits_over_time import Limit
-from sizer.questions.growth.result import WAYS, GrowthPlan, PlatformGrowth, Purchase, Purchases
-from sizer.questions.growth.size import Size
-from sizer.sizing.result import DesignAnswer
-from sizer.workload.request import SizingRequest, Target
+from sizer.present.tables import Field, Table, record_table, row
+from sizer.present.words import NO_BREAK, listed, money, percent, plural, sample_unit
+from sizer.questions.growth.result import (
+    CapacityLimit,
+    ClusterSize,
+    GrowthPlan,
+    LimitKind,
+    PlatformGrowth,
+    Purchase,
+    PurchaseSequence,
+)
+from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
 
-# Of what is bought in a year, so many kinds of device are named.
+SEQUENCE_NAMES = {
+    "best": "The plan",
+    "at-once": "All in the first year",
+    "prepared": "Each year's need, network prepared",
+    "as-it-grows": "Each year's need, network grows",
+}
+LIMIT_NAMES = {
+    LimitKind.GPU_RATE: "GPU rate",
+    LimitKind.HOST_DECODE: "Host decode rate",
+    LimitKind.STORAGE_READS: "Storage read rate",
+    LimitKind.STORAGE_CAPACITY: "Storage capacity",
+    LimitKind.GATEWAY_UPLINKS: "Gateway uplinks",
+    LimitKind.SERVER_PORTS: "Server network ports",
+    LimitKind.SWITCH_PORTS: "Switch ports",
+    LimitKind.RACK_UNITS: "Rack units",
+    LimitKind.POWER_FEEDS: "Rack power feeds",
+    LimitKind.QUEUE_WAIT: "Servers for the queue-wait target",
+    LimitKind.REQUESTED_RACKS: "Requested limit of racks",
+    LimitKind.REQUESTED_POWER: "Requested limit of power",
+    LimitKind.REQUESTED_RACK_UNITS: "Requested limit of rack units",
+    LimitKind.REQUESTED_SERVERS: "Requested limit of servers",
+}
+# Kinds of device named among the purchases of a year.
 _MOST_NAMED = 6
 _NOTHING = "–"
 
 
-def size_text(size: Size, bare: bool = False) -> str:
-    """Servers and storage nodes in words: '9 servers and 8 storage nodes'; ``bare`` in the fewest letters: '9 + 8'."""
+def size_text(size: ClusterSize, bare: bool = False) -> str:
+    """Servers and storage nodes in words: '9 servers and 8 storage nodes'; ``bare`` as in a table: '9 + 8'."""
     if bare:
         return (
             f"{grouped(size.n_servers)} + {grouped(size.storage_nodes)}"
@@ -36,86 +63,100 @@ def size_text(size: Size, bare: bool = False) -> str:
     return listed([plural(size.n_servers, "server"), *nodes])
 
 
-def platform_text(found: PlatformGrowth) -> str:
+def platform_text(growth: PlatformGrowth) -> str:
     """Server and storage of a platform."""
-    return f"{found.platform.server.name} + {found.platform.storage.name}"
+    return f"{growth.platform.server.name} + {growth.platform.storage.name}"
 
 
-def asked_table(plan: GrowthPlan) -> Table:
-    """What every workload asks in every year."""
-    rows: list[Row] = []
-    first = plan.requests[0]
-    for number, work in enumerate(first.workload):
-        if len(first.workload) > 1:
-            rows.append(row(work.name, kind="group"))
-        rows += [_asked_row(year, request, number, plan) for year, request in enumerate(plan.requests, start=1)]
-    heads = columns(
-        ("Year", "left", 10),
-        ("Target", "right", 24),
-        ("Sample as stored", "right", 20),
-        ("Data set", "right", 20),
-        ("Operations of a sample", "right", 26),
-    )
-    note = "Every factor is that of one year; what has none stays as it is."
-    return Table("purchases-asked", "What is asked in each year", heads, tuple(rows), note)
-
-
-def _asked_row(year: int, request: SizingRequest, number: int, plan: GrowthPlan) -> Row:
-    work = plan.works[year - 1][number]
-    return row(
-        str(year),
-        _target(request.workload[number].target, work),
-        si(work.sample_bytes, "B"),
-        si(work.dataset_bytes, "B"),
-        si(work.dnn.forward_flop.value, "FLOP"),
+def demand_table(plan: GrowthPlan) -> Table:
+    """Demand of every workload in every year."""
+    rows: list[_Demand | str] = []
+    for number, workload in enumerate(plan.requests[0].workload):
+        if len(plan.requests[0].workload) > 1:
+            rows.append(workload.name)
+        for year, (request, resolved) in enumerate(zip(plan.requests, plan.workloads, strict=True), start=1):
+            rows.append(_Demand(year, request.workload[number].target, resolved[number]))
+    return record_table(
+        "purchases-asked",
+        "Demand in each year",
+        rows,
+        [
+            Field("Year", lambda demand: demand if isinstance(demand, str) else str(demand.year), "left", 10),
+            _demand_field("Target", 24, lambda demand: _target(demand.target, demand.workload)),
+            _demand_field("Stored sample", 20, lambda demand: si(demand.workload.sample_bytes, "B")),
+            _demand_field("Data set", 20, lambda demand: si(demand.workload.dataset_bytes, "B")),
+            _demand_field(
+                "Operations per sample", 26, lambda demand: si(demand.workload.dnn.forward_flop.value, "FLOP")
+            ),
+        ],
+        kind=lambda demand: "group" if isinstance(demand, str) else "",
+        note="Each factor applies once a year; values without a factor stay constant.",
     )
 
 
-def _target(target: Target, work: ResolvedWorkload) -> str:
+@dataclass(frozen=True)
+class _Demand:
+    """One workload in one year."""
+
+    year: int
+    target: Target
+    workload: ResolvedWorkload
+
+
+def _demand_field(title: str, width: int, text: Callable[[_Demand], str]) -> Field[_Demand | str]:
+    """Column of a table whose group heads are texts."""
+    return Field(title, lambda demand: "" if isinstance(demand, str) else text(demand), "right", width)
+
+
+def _target(target: Target, workload: ResolvedWorkload) -> str:
     if target.samples_per_s is not None:
-        return si(target.samples_per_s, sample_unit(work.dnn))
+        return si(target.samples_per_s, sample_unit(workload.dnn))
     if target.gpus_busy is not None:
-        return f"{plural(target.gpus_busy, 'GPU')} kept busy"
+        return f"{plural(target.gpus_busy, 'GPU')} in use"
     assert target.time_to_train_s is not None  # a target is one of the three
     return f"within {duration(target.time_to_train_s)}"
 
 
-def purchases_table(found: PlatformGrowth, catalog: Catalog, currency: str) -> Table:
-    """Need, owned, bought, cost, watts and racks of every year of the plan."""
-    rows = [_purchase_row(purchase, found, catalog) for purchase in found.best.purchases]
-    rows.append(row("All years", "", "", "", sum_text(found.best.cost), "", "", kind="total"))
-    heads = columns(
-        ("Year", "left", 10),
-        ("Needed", "right", 9),
-        ("Owned", "right", 9),
-        ("Bought", "left", 33),
-        (f"Cost, {currency}", "right", 16),
-        ("Maximum draw", "right", 16),
-        ("Racks", "right", 7),
-    )
-    note = f"Sizes are servers + storage nodes of {platform_text(found)}."
-    if found.best.is_prepared and len(set(found.best.sizes)) > 1:
-        note += " " + (
-            "Network, racks and power feeds of the last year stand from the first; every device is "
-            "plugged as in the last year's port map, so that no link moves."
+def purchases_table(growth: PlatformGrowth, catalog: Catalog, currency: str) -> Table:
+    """Need, owned, bought, cost, power and racks of every year of the recommended sequence."""
+    recommended = growth.recommended
+    note = f"Sizes are servers + storage nodes of {platform_text(growth)}."
+    if recommended.is_prepared and len(set(recommended.sizes)) > 1:
+        note += (
+            " Network, racks and power feeds of the last year are installed in year 1. Every device uses its port of "
+            "the last year's port map, so no link moves."
         )
-    return Table("purchases-years", "The purchases of each year", heads, tuple(rows), note)
-
-
-def _purchase_row(purchase: Purchase, found: PlatformGrowth, catalog: Catalog) -> Row:
-    return row(
-        str(purchase.year),
-        size_text(purchase.need, bare=True),
-        size_text(purchase.owned, bare=True),
-        _bought(purchase, catalog),
-        sum_text(purchase.cost) if purchase.bought else _NOTHING,
-        at_least(found.has_unknown_power, si(purchase.power_max_w, "W")),
-        grouped(purchase.racks),
+    table = record_table(
+        "purchases-years",
+        "Purchases of each year",
+        recommended.purchases,
+        [
+            Field("Year", lambda purchase: str(purchase.year), "left", 10),
+            Field("Needed", lambda purchase: size_text(purchase.need, bare=True), "right", 9),
+            Field("Owned", lambda purchase: size_text(purchase.owned, bare=True), "right", 9),
+            Field("Bought", lambda purchase: _bought(purchase, catalog), "left", 33),
+            Field(
+                f"Cost, {currency}",
+                lambda purchase: sum_text(purchase.cost) if purchase.bought else _NOTHING,
+                "right",
+                16,
+            ),
+            Field(
+                "Maximum draw",
+                lambda purchase: at_least(growth.has_unknown_power, si(purchase.power_max_w, "W")),
+                "right",
+                16,
+            ),
+            Field("Racks", lambda purchase: grouped(purchase.racks), "right", 7),
+        ],
+        note=note,
     )
+    total = row("All years", "", "", "", sum_text(recommended.cost), "", "", kind="total")
+    return replace(table, rows=(*table.rows, total))
 
 
 def _bought(purchase: Purchase, catalog: Catalog) -> str:
-    """Devices bought, the rest as a count of kinds."""
+    """Devices bought, all else as a count of items."""
     devices = [(item, count) for item, count in purchase.bought if hasattr(catalog.item(item), "power_inlets")]
     named = [_pieces(item, count, catalog) for item, count in devices]
     shown, more = named[:_MOST_NAMED], len(purchase.bought) - min(len(named), _MOST_NAMED)
@@ -123,67 +164,75 @@ def _bought(purchase: Purchase, catalog: Catalog) -> str:
         shown.append(by_count(more, f"{more} further item", f"{more} further items"))
     text = listed(shown) or (by_count(more, f"{more} item", f"{more} items") if more else _NOTHING)
     if purchase.taken_out:
-        out = listed(
-            f"{grouped(count)}{NO_BREAK}×{NO_BREAK}{item_name(item, catalog)}" for item, count in purchase.taken_out
-        )
-        text += "; " + f"taken out: {out}"
+        text += f"; taken out: {listed(_times(item, count, catalog) for item, count in purchase.taken_out)}"
     return text
 
 
 def _pieces(item: str, count: int, catalog: Catalog) -> str:
-    text, found = f"{grouped(count)}{NO_BREAK}×{NO_BREAK}{item_name(item, catalog)}", catalog.item(item)
-    per_unit = nodes_per_unit(found) if isinstance(found, Storage) else 1
+    device = catalog.item(item)
+    per_unit = nodes_per_unit(device) if isinstance(device, Storage) else 1
+    text = _times(item, count, catalog)
     return f"{text} ({plural(count * per_unit, 'node')})" if per_unit > 1 else text
 
 
-def ways_table(found: PlatformGrowth, plan: GrowthPlan, currency: str) -> Table:
-    """The plan beside the other ways to buy."""
-    ways = (found.best, *found.others)
-    has_rate = found.best.energy_cost is not None
-    paid: list[tuple[str, Align, int]] = [(f"Energy, {currency}", "right", 12)]
-    heads = columns(
-        ("Way", "left", 30),
-        (f"Parts, {currency}", "right", 19),
-        ("Energy", "right", 18),
-        *(paid if has_rate else []),
-        ("Server-years", "right", 12),
-        ("Links moved", "right", 11),
-    )
-    rows = tuple(_way_row(way, found, has_rate) for way in ways)
-    note = "Prices stay as they are." if plan.growth.price == 1 else "Parts are paid at the prices of their year."
-    return Table("purchases-ways", "At once or in steps", heads, rows, f"{basis_text(found)} {note}")
+def _times(item: str, count: int, catalog: Catalog) -> str:
+    return f"{grouped(count)}{NO_BREAK}×{NO_BREAK}{item_name(item, catalog)}"
 
 
-def _way_row(way: Purchases, found: PlatformGrowth, has_rate: bool) -> Row:
-    energy = at_least(found.has_unknown_power, si(1e3 * way.energy_kwh, "Wh"))
-    cells: list[str | Cell] = [WAYS[way.way], sum_text(way.cost), energy]
-    if has_rate and way.energy_cost is not None:
-        cells.append(money(way.energy_cost, "").strip())
-    return row(*cells, grouped(way.server_years), grouped(way.moved_links), kind="strong" if way.way == "best" else "")
+def sequences_table(growth: PlatformGrowth, plan: GrowthPlan, currency: str) -> Table:
+    """The recommended sequence compared with the other ways to buy."""
+    recommended = growth.recommended
+    energy_cost = Field[PurchaseSequence](
+        f"Energy, {currency}", lambda sequence: money(sequence.energy_cost, "").strip(), "right", 12
+    )
+    prices = "Prices stay constant." if plan.growth.price == 1 else "Parts cost what their year's price factor gives."
+    return record_table(
+        "purchases-ways",
+        "All at once or in steps",
+        (recommended, *growth.alternatives),
+        [
+            Field("Sequence", lambda sequence: SEQUENCE_NAMES[sequence.name], "left", 30),
+            Field(f"Parts, {currency}", lambda sequence: sum_text(sequence.cost), "right", 19),
+            Field("Energy", lambda sequence: _energy_text(growth, sequence), "right", 18),
+            *([] if recommended.energy_cost is None else [energy_cost]),
+            Field("Server-years", lambda sequence: grouped(sequence.server_years), "right", 12),
+            Field("Links moved", lambda sequence: grouped(sequence.moved_links), "right", 11),
+        ],
+        kind=lambda sequence: "strong" if sequence is recommended else "",
+        note=f"{criterion_text(growth)} {prices}",
+    )
 
 
-def limits_table(limits: Sequence[Limit], n_years: int) -> Table:
-    """When each part of the first year's cluster is used up."""
-    shown = [1, *([2] if n_years > 2 else []), n_years]
-    heads = columns(
-        ("Part", "left", 40),
-        *((f"Year {year}", "right", 13) for year in shown),
-        ("Used up", "right", 21),
+def _energy_text(growth: PlatformGrowth, sequence: PurchaseSequence) -> str:
+    return at_least(growth.has_unknown_power, si(1e3 * sequence.energy_kwh, "Wh"))
+
+
+def limits_table(limits: Sequence[CapacityLimit], n_years: int) -> Table:
+    """Loads of the year-1 cluster in the first, second and last year, and when each exceeds the capacity."""
+    years = [1, *([2] if n_years > 2 else []), n_years]
+    return record_table(
+        "purchases-limits",
+        "Load on the year-1 cluster, and when its capacity is exhausted",
+        limits,
+        [
+            Field("Limit", lambda limit: LIMIT_NAMES[limit.kind], "left", 40),
+            *(_load_field(year) for year in years),
+            Field("Exhausted", exhausted_text, "right", 21),
+        ],
+        note=(
+            "Nothing is added to the year-1 cluster. Each year's target applies at the end of the year; in between, "
+            "loads grow by the same factor every month. Rates are those reached with the requested confidence. Ports, "
+            "rack units and feeds: need of each year's cluster / capacity of the year-1 switches, racks and PDUs."
+        ),
     )
-    rows = tuple(
-        row(limit.name, *(_load(limit.loads[year - 1]) for year in shown), used_up_text(limit)) for limit in limits
-    )
-    note = (
-        "The first year's cluster stays as it is; a year's target is what it asks at its end, "
-        "and between two ends a load grows by the same factor every month. Rates are those "
-        "reached with the confidence asked. Ports, rack units and feeds are what the cluster of "
-        "each year needs, over what the first one's switches, racks and PDUs hold."
-    )
-    return Table("purchases-limits", "Load of the first year's cluster, and when it is used up", heads, rows, note)
+
+
+def _load_field(year: int) -> Field[CapacityLimit]:
+    return Field(f"Year {year}", lambda limit: _load(limit.loads[year - 1]), "right", 13)
 
 
 def _load(load: float) -> str:
-    return "no time left" if load == float("inf") else percent_of(load)
+    return "cannot be met" if load == float("inf") else percent_of(load)
 
 
 def percent_of(load: float) -> str:
@@ -191,130 +240,44 @@ def percent_of(load: float) -> str:
     return percent(load) if load < 1 else f"{grouped(100 * load)}\u202f%"
 
 
-def used_up_text(limit: Limit) -> str:
-    """When: 'after 1.5 years', 'in year 2', or that it lasts."""
+def exhausted_text(limit: CapacityLimit) -> str:
+    """When a load exceeds the capacity: 'after 1.5 years', 'in year 2', or not within the plan."""
     year = limit.year
     if year is None:
-        return "lasts"
+        return "not exhausted"
     if not limit.is_gradual or year <= 1:
         return f"in year {grouped(year)}"
     return f"after {significant(year, 2)} years"
 
 
 def platforms_table(plan: GrowthPlan, currency: str) -> Table:
-    """Every platform that carries the years, side by side."""
-    heads = columns(
-        ("Platform", "left", 32),
-        ("First year", "right", 13),
-        ("Last year", "right", 13),
-        (f"Parts, {currency}", "right", 18),
-        ("Energy", "right", 12),
-        ("Racks", "right", 12),
-    )
-    rows = tuple(
-        row(
-            platform_text(found),
-            size_text(found.best.sizes[0], bare=True),
-            size_text(found.best.sizes[-1], bare=True),
-            sum_text(found.best.cost),
-            at_least(found.has_unknown_power, si(1e3 * found.best.energy_kwh, "Wh")),
-            grouped(found.best.purchases[-1].racks),
-        )
-        for found in plan.platforms
-    )
+    """Every platform that meets all years."""
     note = "Sizes are servers + storage nodes."
     if plan.deciding_prices:
-        note += " " + "Prices that would rank the platforms are missing: the order is no ranking of vendors."
-    return Table("purchases-platforms", "The plan on each platform", heads, rows, note)
-
-
-def basis_text(found: PlatformGrowth) -> str:
-    """What the plan was chosen by."""
-    if found.basis == "watts":
-        return "The plan is the sequence that uses least energy."
-    if found.basis == "equipment":
-        return "Prices that would decide are missing, so the plan owns the fewest servers and storage nodes over time."
-    if all(way.pieces == found.best.pieces for way in found.others) and found.best.cost == found.others[0].cost:
-        return "Every way buys the same parts for the same money; the plan is the one that uses least energy."
-    return "The plan is the sequence that costs least at the prices known; of equal ones, that with least energy."
-
-
-def findings(plan: GrowthPlan, found: PlatformGrowth, catalog: Catalog) -> list[str]:
-    """What the plan says, in sentences."""
-    said = [finding(found)]
-    at_once = found.others[0]
-    if at_once.sizes != found.best.sizes and found.best.energy_kwh:
-        share = percent_of(at_once.energy_kwh / found.best.energy_kwh - 1)
-        idle = at_once.server_years - found.best.server_years
-        said.append(
-            (
-                f"Bought all in the first year, servers would stand idle for {grouped(idle)} "
-                f"server-years, and the energy would be {share} more."
-            )
-            if idle
-            else f"Bought all in the first year, the energy would be {share} more."
-        )
-    grows = found.others[2]
-    if grows.moved_links:
-        said.append(
-            by_count(
-                grows.moved_links,
-                f"Bought each year with the network of that year alone, {grouped(grows.moved_links)} "
-                "standing link would move.",
-                f"Bought each year with the network of that year alone, {grouped(grows.moved_links)} "
-                "standing links would move.",
-            )
-        )
-    hit = [limit for limit in found.limits if limit.year is not None]
-    if hit:
-        said.append(
-            "Of the first year's cluster the first to be used up: {parts}.".format(
-                parts=listed(f"{inside_sentence(one.name)} ({used_up_text(one)})" for one in hit[:3])
-            )
-        )
-    if plan.stops:
-        said.append(plan.stops)
-    if found.deciding_prices:
-        names = listed(item_name(item, catalog) for item in found.deciding_prices)
-        said.append(f"Prices that would decide between the sequences: {names}.")
-    return said
-
-
-def finding(found: PlatformGrowth) -> str:
-    """The plan in one sentence."""
-    sizes, name = found.best.sizes, platform_text(found)
-    first, last = size_text(sizes[0]), size_text(sizes[-1])
-    steps = [purchase.year for purchase in found.best.purchases if purchase.bought]
-    if sizes[0] == sizes[-1]:
-        if found.needs[0] == found.needs[-1]:
-            return f"{first} of the first year carry all {len(sizes)} years on {name}."
-        return f"On {name} buy {first} at once: steps cost more."
-    later = [str(year) for year in steps if year > 1]
-    return by_count(
-        len(later),
-        f"On {name} buy {first} now and grow to {last}, with another purchase in year {listed(later)}.",
-        f"On {name} buy {first} now and grow to {last}, with further purchases in years {listed(later)}.",
+        note += " Platforms are not ranked: prices that would decide are missing."
+    return record_table(
+        "purchases-platforms",
+        "Growth plan on each platform",
+        plan.platforms,
+        [
+            Field("Platform", platform_text, "left", 32),
+            Field("First year", lambda growth: size_text(growth.recommended.sizes[0], bare=True), "right", 13),
+            Field("Last year", lambda growth: size_text(growth.recommended.sizes[-1], bare=True), "right", 13),
+            Field(f"Parts, {currency}", lambda growth: sum_text(growth.recommended.cost), "right", 18),
+            Field("Energy", lambda growth: _energy_text(growth, growth.recommended), "right", 12),
+            Field("Racks", lambda growth: grouped(growth.recommended.purchases[-1].racks), "right", 12),
+        ],
+        note=note,
     )
 
 
-def other_design(found: PlatformGrowth, design: DesignAnswer) -> str:
-    """How the plan's first year differs from the design that is described; "" where it does not."""
-    first, own = found.best.sizes[0], design.platform
-    mine = Size(design.n_servers, design.storage_nodes)
-    parts = []
-    if found.platform.key != own.key:
-        parts.append(platform_text(found))
-    elif found.platform.gpu.id != own.gpu.id or found.platform.gpus_per_server != own.gpus_per_server:
-        parts.append(f"{found.platform.gpus_per_server} × {found.platform.gpu.name}")
-    if found.platform.fabric != own.fabric:
-        parts.append(kind_name(found.platform.fabric))
-    if found.platform.key == own.key and found.platform.capacity_option != own.capacity_option:
-        parts.append(found.platform.storage.capacity_options[found.platform.capacity_option].name)
-    if first != mine:
-        parts.append(size_text(first))
-    if not parts:
-        return ""
-    return (
-        "The design of this document meets the first year alone. To carry the years to come, its "
-        f"purchase differs: {listed(parts)}."
-    )
+def criterion_text(growth: PlatformGrowth) -> str:
+    """The criterion by which the sequence was chosen."""
+    recommended, alternatives = growth.recommended, growth.alternatives
+    if growth.criterion == "watts":
+        return "The plan is the sequence with the least energy."
+    if growth.criterion == "equipment":
+        return "Deciding prices are missing, so the plan owns the fewest servers and storage nodes over time."
+    if all(other.pieces == recommended.pieces for other in alternatives) and recommended.cost == alternatives[0].cost:
+        return "Every sequence buys the same parts at the same cost; the plan is the one with the least energy."
+    return "The plan is the sequence with the lowest known cost; on a tie, the one with the least energy."

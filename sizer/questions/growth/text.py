@@ -1,30 +1,109 @@
-"""The growth plan as plain text for a terminal."""
+"""The growth plan in sentences, and as plain text for a terminal."""
 
+from collections.abc import Iterator
+
+from sizer.base.quantities import by_count, grouped
+from sizer.catalog.labels import item_name
+from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.present.plain_table import table_text
-from sizer.questions.growth.result import GrowthPlan
+from sizer.present.words import inside_sentence, listed
+from sizer.questions.growth.result import ClusterSize, GrowthPlan, PlatformGrowth
 from sizer.questions.growth.tables import (
-    asked_table,
-    findings,
+    LIMIT_NAMES,
+    demand_table,
+    exhausted_text,
     limits_table,
+    percent_of,
+    platform_text,
     platforms_table,
     purchases_table,
-    ways_table,
+    sequences_table,
+    size_text,
 )
+from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 
 
 def growth_text(plan: GrowthPlan, catalog: Catalog, request: SizingRequest) -> str:
-    """Findings and tables of the first platform, then the others side by side."""
-    found, currency = plan.platforms[0], request.currency
+    """Findings and tables of the first platform, then a table of all platforms."""
+    growth, currency = plan.platforms[0], request.currency
     tables = [
-        purchases_table(found, catalog, currency),
-        ways_table(found, plan, currency),
-        limits_table(found.limits, plan.n_years),
-        asked_table(plan),
+        purchases_table(growth, catalog, currency),
+        sequences_table(growth, plan, currency),
+        limits_table(growth.limits, plan.n_years),
+        demand_table(plan),
     ]
     if len(plan.platforms) > 1:
         tables.append(platforms_table(plan, currency))
-    said = findings(plan, found, catalog)
-    lines = [request.title, "=" * len(request.title), *said]
+    lines = [request.title, "=" * len(request.title), *findings(plan, growth, catalog)]
     return "\n\n".join(["\n".join(lines), *map(table_text, tables)])
+
+
+def findings(plan: GrowthPlan, growth: PlatformGrowth, catalog: Catalog) -> list[str]:
+    """The plan on one platform in sentences: purchases, alternatives, limits, cautions."""
+    return [recommendation(growth), *_alternatives(growth), *_limits(plan, growth), *_missing_prices(growth, catalog)]
+
+
+def recommendation(growth: PlatformGrowth) -> str:
+    """The recommended purchases in one sentence."""
+    sizes, name = growth.recommended.sizes, platform_text(growth)
+    first, last = size_text(sizes[0]), size_text(sizes[-1])
+    if sizes[0] == sizes[-1]:
+        if growth.needs[0] == growth.needs[-1]:
+            return f"Buy {first} of {name} in year 1; they meet all {len(sizes)} years."
+        return f"Buy {first} of {name} in year 1: buying in steps costs more."
+    later = [str(purchase.year) for purchase in growth.recommended.purchases if purchase.bought and purchase.year > 1]
+    steps = by_count(len(later), f"a purchase in year {listed(later)}", f"purchases in years {listed(later)}")
+    return f"Buy {first} of {name} now; grow to {last} with {steps}."
+
+
+def _alternatives(growth: PlatformGrowth) -> Iterator[str]:
+    recommended, (at_once, _, grows) = growth.recommended, growth.alternatives
+    if at_once.sizes != recommended.sizes and recommended.energy_kwh:
+        share = percent_of(at_once.energy_kwh / recommended.energy_kwh - 1)
+        idle = at_once.server_years - recommended.server_years
+        idle_text = f"adds {grouped(idle)} idle server-years and " if idle else ""
+        yield f"Buying everything in the first year {idle_text}takes {share} more energy."
+    if grows.moved_links:
+        links = by_count(grows.moved_links, "link", "links")
+        yield f"Buying only each year's network would move {grouped(grows.moved_links)} installed {links}."
+
+
+def _limits(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
+    exhausted = [limit for limit in growth.limits if limit.year is not None]
+    if exhausted:
+        named = (f"{inside_sentence(LIMIT_NAMES[limit.kind])} ({exhausted_text(limit)})" for limit in exhausted[:3])
+        yield f"Capacity of the year-1 cluster exhausted first: {listed(named)}."
+    if plan.unmet is not None:
+        reason = plan.unmet.reason or "no platform that meets it also meets every earlier year"
+        yield f"No plan covers year {plan.unmet.year}: {reason}"
+
+
+def _missing_prices(growth: PlatformGrowth, catalog: Catalog) -> Iterator[str]:
+    if growth.deciding_prices:
+        names = listed(item_name(item, catalog) for item in growth.deciding_prices)
+        yield f"Missing prices that would decide between the sequences: {names}."
+
+
+def differences_from_design(growth: PlatformGrowth, design: DesignAnswer) -> str:
+    """How the plan's first year differs from a design; "" where it does not."""
+    planned, described = growth.platform, design.platform
+    differences = []
+    if planned.key != described.key:
+        differences.append(platform_text(growth))
+    elif planned.gpu.id != described.gpu.id or planned.gpus_per_server != described.gpus_per_server:
+        differences.append(f"{planned.gpus_per_server} × {planned.gpu.name}")
+    if planned.fabric != described.fabric:
+        differences.append(kind_name(planned.fabric))
+    if planned.key == described.key and planned.capacity_option != described.capacity_option:
+        differences.append(planned.storage.capacity_options[planned.capacity_option].name)
+    first = growth.recommended.sizes[0]
+    if first != ClusterSize(design.n_servers, design.storage_nodes):
+        differences.append(size_text(first))
+    if not differences:
+        return ""
+    return (
+        "The design of this document meets the first year alone. To meet the later years, buy instead: "
+        f"{listed(differences)}."
+    )

@@ -7,17 +7,17 @@ import streamlit as st
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.model import Catalog
 from sizer.questions.growth.analysis import growth_plan
-from sizer.questions.growth.charts import owned_chart, used_up_chart
+from sizer.questions.growth.charts import limits_chart, owned_chart
 from sizer.questions.growth.result import GrowthPlan, PlatformGrowth, without_money
 from sizer.questions.growth.tables import (
-    asked_table,
-    findings,
+    demand_table,
     limits_table,
     platform_text,
     platforms_table,
     purchases_table,
-    ways_table,
+    sequences_table,
 )
+from sizer.questions.growth.text import findings
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.look import Spec
@@ -112,14 +112,14 @@ def _answer(view: View, plan: GrowthPlan) -> None:
     with left:
         look.chart(_spec(owned_chart(found, look.palette(), "container")))
     with right:
-        look.chart(_spec(used_up_chart(found, look.palette(), "container")))
+        look.chart(_spec(limits_chart(found, look.palette(), "container")))
     look.table(purchases_table(found, view.catalog, currency), sources)
-    look.table(ways_table(found, plan, currency), sources)
+    look.table(sequences_table(found, plan, currency), sources)
     look.table(limits_table(found.limits, plan.n_years), sources)
     if len(plan.platforms) > 1:
         look.table(platforms_table(plan, currency), sources)
-    with st.expander("What is asked in each year"):
-        look.table(asked_table(plan), sources)
+    with st.expander("Demand in each year"):
+        look.table(demand_table(plan), sources)
 
 
 def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:

@@ -1,4 +1,4 @@
-"""Growth over the years: the request of each year, the parts of each step, and when the first year's parts end."""
+"""Growth over the years: the request of each year, the parts of each step, and the limits over time."""
 
 import math
 from decimal import Decimal
@@ -16,9 +16,8 @@ from sizer.catalog.loader import with_prices
 from sizer.catalog.price_books import Price
 from sizer.physical.quantities import quantities
 from sizer.questions.growth.analysis import growth_plan
-from sizer.questions.growth.limits_over_time import CAPACITY, GPUS, READS, SERVER_LIMIT, WAITS, Limit
-from sizer.questions.growth.result import GrowthPlan, PlatformGrowth
-from sizer.questions.growth.yearly import yearly_requests
+from sizer.questions.growth.result import CapacityLimit, GrowthPlan, LimitKind, PlatformGrowth
+from sizer.questions.growth.yearly_requests import yearly_requests
 
 CATALOG = load_catalog()
 WORK = {
@@ -139,7 +138,7 @@ def test_a_request_without_growth_is_told_what_is_missing():
 def test_every_year_is_met_when_it_is_run_again():
     request = asked({"years": 4, "data": 2, "target": 1.5})
     plan = growth_plan(request, CATALOG)
-    best = only(plan).best
+    best = only(plan).recommended
     for year, purchase in zip(plan.requests, best.purchases, strict=True):
         owned = project(
             year,
@@ -164,8 +163,8 @@ def test_the_need_of_a_year_is_what_sizing_that_year_alone_finds():
 
 def test_equipment_stays_though_the_need_shrinks():
     found = only(growth_plan(asked({"years": 3, "target": 0.5}), CATALOG))
-    assert len(set(found.best.sizes)) == 1
-    assert [purchase.bought == () for purchase in found.best.purchases] == [False, True, True]
+    assert len(set(found.recommended.sizes)) == 1
+    assert [purchase.bought == () for purchase in found.recommended.purchases] == [False, True, True]
 
 
 def test_steps_cost_what_the_last_size_costs():
@@ -176,7 +175,7 @@ def test_steps_cost_what_the_last_size_costs():
     counted = quantities(found.platform, [last.n_servers], [last.storage_nodes], catalog=priced())
     cost, unpriced = row_cost(counted.components, priced(), price_book(priced()), "USD")
     assert not unpriced
-    for way in found.others[:2]:
+    for way in found.alternatives[:2]:
         assert float(way.cost.amount) == pytest.approx(float(cost[0]), abs=0.005)
         assert way.moved_links == 0
         assert not any(purchase.taken_out for purchase in way.purchases)
@@ -184,41 +183,42 @@ def test_steps_cost_what_the_last_size_costs():
 
 def test_with_steady_prices_steps_cost_no_more_and_use_less_energy():
     found = only(growth_plan(asked({"years": 4, "target": 1.6}), priced()))
-    at_once = found.others[0]
-    assert found.basis == "cost"
-    assert found.best.cost.amount <= at_once.cost.amount
-    assert found.best.energy_kwh < at_once.energy_kwh
-    assert found.best.server_years < at_once.server_years
+    at_once = found.alternatives[0]
+    assert found.criterion == "cost"
+    assert found.recommended.cost.amount <= at_once.cost.amount
+    assert found.recommended.energy_kwh < at_once.energy_kwh
+    assert found.recommended.server_years < at_once.server_years
 
 
 def test_rising_prices_call_for_all_in_the_first_year():
     """Energy has no price here: only the parts cost, and each later year they cost half as much again."""
     found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.5}), priced()))
-    assert set(found.best.sizes) == {found.needs[-1]}
+    assert set(found.recommended.sizes) == {found.needs[-1]}
 
 
 def test_a_price_of_energy_above_the_rise_of_prices_calls_for_steps():
     rental = {"per_gpu_hour": "1", "electricity_per_kwh": "9"}
     found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.01}, rental=rental), priced()))
-    assert found.best.sizes == found.needs
-    assert found.best.energy_cost == sum(round(Decimal(p.energy_kwh) * 9, 2) for p in found.best.purchases)
+    assert found.recommended.sizes == found.needs
+    energy_cost = sum(round(Decimal(purchase.energy_kwh) * 9, 2) for purchase in found.recommended.purchases)
+    assert found.recommended.energy_cost == energy_cost
 
 
 def test_least_watts_buys_as_late_as_it_can():
     found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.5, "save": "watts"}), priced()))
-    assert found.basis == "watts"
-    assert found.best.sizes == found.needs
-    ways = (found.best, *found.others)
-    assert found.best.energy_kwh == min(way.energy_kwh for way in ways if way.moved_links == 0)
+    assert found.criterion == "watts"
+    assert found.recommended.sizes == found.needs
+    ways = (found.recommended, *found.alternatives)
+    assert found.recommended.energy_kwh == min(way.energy_kwh for way in ways if way.moved_links == 0)
 
 
 def test_prices_that_are_missing_are_named_and_the_least_equipment_is_taken():
     found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.5}), CATALOG))
-    assert found.basis == "equipment"
+    assert found.criterion == "equipment"
     assert "isilon-f800" not in found.deciding_prices  # the same nodes in every year
     assert "dgx-1" not in found.deciding_prices  # it has a price
     assert "dgx-support" in found.deciding_prices
-    assert found.best.sizes == found.needs
+    assert found.recommended.sizes == found.needs
 
 
 def test_best_moves_no_link_where_the_network_outgrows_one_switch():
@@ -236,21 +236,21 @@ def test_best_moves_no_link_where_the_network_outgrows_one_switch():
         }
     )
     found = only(growth_plan(request, CATALOG))
-    _, prepared, grows = found.others
+    _, prepared, grows = found.alternatives
     assert [need.n_servers for need in found.needs] == [6, 12, 24]
     assert grows.moved_links > 0
     assert grows.energy_kwh < prepared.energy_kwh  # switches that stand early draw power early
-    assert found.best.is_prepared
-    assert found.best.moved_links == prepared.moved_links == 0
+    assert found.recommended.is_prepared
+    assert found.recommended.moved_links == prepared.moved_links == 0
 
 
 def test_a_plan_ends_where_the_room_does_and_says_why():
     request = asked({"years": 5, "target": 2}, limits={"racks": 2})
     plan = growth_plan(request, CATALOG)
     assert 1 <= plan.n_years < 5
-    assert f"Year {plan.n_years + 1} is not met" in plan.stops
-    assert "rack" in plan.stops
-    assert len(only(plan).best.purchases) == plan.n_years
+    assert plan.unmet.year == plan.n_years + 1
+    assert "rack" in plan.unmet.reason
+    assert len(only(plan).recommended.purchases) == plan.n_years
     with pytest.raises(InfeasibleError):
         size(plan.requests[plan.n_years], CATALOG)
 
@@ -263,7 +263,7 @@ def test_what_cannot_be_met_in_the_first_year_has_no_plan():
 def test_factors_of_one_change_nothing_else():
     """Only the target grows, and only in year 2: the data of all years are those of the first."""
     plan = growth_plan(asked({"years": 3, "target": 1.1}), CATALOG)
-    capacity = next(limit for limit in only(plan).limits if limit.name == CAPACITY)
+    capacity = next(limit for limit in only(plan).limits if limit.kind == LimitKind.STORAGE_CAPACITY)
     assert len(set(capacity.loads)) == 1
 
 
@@ -282,7 +282,7 @@ def test_platforms_stand_side_by_side_in_the_order_of_the_last_year():
     assert plan.of("c4140", "isilon-f800").platform.server.id == "c4140"
 
 
-# --- when the first year's equipment ends
+# --- limits over time
 
 
 @pytest.mark.parametrize(
@@ -297,47 +297,53 @@ def test_platforms_stand_side_by_side_in_the_order_of_the_last_year():
     ],
 )
 def test_year_in_which_a_limit_is_hit(loads, is_gradual, year):
-    found = Limit("x", loads, is_gradual).year
+    found = CapacityLimit(LimitKind.GPU_RATE, loads, is_gradual).year
     assert found == (None if year is None else pytest.approx(year))
 
 
 def test_loads_double_with_what_drives_them():
     """Twice the data is twice the capacity used; twice the rate is twice the load of GPUs and of storage reads."""
-    of_data = {limit.name: limit for limit in only(growth_plan(asked({"years": 3, "data": 2}), CATALOG)).limits}
-    assert_ratio(of_data[CAPACITY], 2)
-    assert_ratio(of_data[GPUS], 1)
-    of_rate = {limit.name: limit for limit in only(growth_plan(asked({"years": 3, "target": 2}), CATALOG)).limits}
-    assert_ratio(of_rate[GPUS], 2)
-    assert_ratio(of_rate[READS], 2)
-    assert_ratio(of_rate[CAPACITY], 1)
+    of_data = {limit.kind: limit for limit in only(growth_plan(asked({"years": 3, "data": 2}), CATALOG)).limits}
+    assert_ratio(of_data[LimitKind.STORAGE_CAPACITY], 2)
+    assert_ratio(of_data[LimitKind.GPU_RATE], 1)
+    of_rate = {limit.kind: limit for limit in only(growth_plan(asked({"years": 3, "target": 2}), CATALOG)).limits}
+    assert_ratio(of_rate[LimitKind.GPU_RATE], 2)
+    assert_ratio(of_rate[LimitKind.STORAGE_READS], 2)
+    assert_ratio(of_rate[LimitKind.STORAGE_CAPACITY], 1)
 
 
-def assert_ratio(limit: Limit, factor: float) -> None:
+def assert_ratio(limit: CapacityLimit, factor: float) -> None:
     np.testing.assert_allclose([b / a for a, b in pairwise(limit.loads)], factor, rtol=1e-9)
 
 
-def test_the_first_years_cluster_misses_the_year_in_which_a_rate_is_used_up():
+def test_the_first_years_cluster_misses_the_year_in_which_a_rate_exhausts_it():
     plan = growth_plan(asked({"years": 4, "target": 1.5}), CATALOG)
     found = only(plan)
-    gpus = next(limit for limit in found.limits if limit.name == GPUS)
+    gpus = next(limit for limit in found.limits if limit.kind == LimitKind.GPU_RATE)
     first = found.needs[0]
     for year, load in zip(plan.requests, gpus.loads, strict=True):
         stays = project(
-            year, CATALOG, server="dgx-1", servers=first.n_servers, storage="isilon-f800", storage_nodes=4,
-            gpu="v100-sxm2-16gb", fabric="100gbe",
-        )  # fmt: skip
+            year,
+            CATALOG,
+            server="dgx-1",
+            servers=first.n_servers,
+            storage="isilon-f800",
+            storage_nodes=4,
+            gpu="v100-sxm2-16gb",
+            fabric="100gbe",
+        )
         assert stays.workloads[0].meets_target == (load <= 1)
 
 
 def test_a_limit_of_the_request_shows_how_full_it_is():
     plan = growth_plan(asked({"years": 3, "target": 1.5}, limits={"servers": 20}), CATALOG)
     found = only(plan)
-    servers = next(limit for limit in found.limits if limit.name == SERVER_LIMIT)
+    servers = next(limit for limit in found.limits if limit.kind == LimitKind.REQUESTED_SERVERS)
     assert servers.is_of_request
     assert servers.loads == tuple(need.n_servers / 20 for need in found.needs)
 
 
-def test_the_team_uses_up_the_servers_for_its_waits():
+def test_the_team_exhausts_the_servers_for_its_queue_wait():
     """The load is the servers that the waits of a year need over those of the first; sizing a year alone finds both."""
     team = {
         "data_scientists": 6,
@@ -346,7 +352,7 @@ def test_the_team_uses_up_the_servers_for_its_waits():
     }
     request = asked({"years": 2, "team": 2}, {"target": {"gpus_busy": 8}}, team=team)
     found = only(growth_plan(request, CATALOG))
-    waits = next(limit for limit in found.limits if limit.name == WAITS)
+    waits = next(limit for limit in found.limits if limit.kind == LimitKind.QUEUE_WAIT)
     first, second = found.needs
     assert waits.loads == (1.0, second.n_servers / first.n_servers)
     assert waits.year == 2

@@ -11,18 +11,17 @@ from sizer.guide.chapters.case import Case
 from sizer.guide.edition import SHORT
 from sizer.guide.outline import guide
 from sizer.guide.pdf.render import guide_html
-from sizer.questions.growth.charts import owned_chart, used_up_chart
-from sizer.questions.growth.limits_over_time import GPUS, Limit
+from sizer.questions.growth.charts import limits_chart, owned_chart
+from sizer.questions.growth.result import CapacityLimit, LimitKind
 from sizer.questions.growth.tables import (
-    asked_table,
-    findings,
+    demand_table,
+    exhausted_text,
     limits_table,
-    other_design,
     platforms_table,
     purchases_table,
-    used_up_text,
-    ways_table,
+    sequences_table,
 )
+from sizer.questions.growth.text import differences_from_design, findings
 from sizer.sizing.customer_copy import customer_copy
 
 CATALOG = load_catalog()
@@ -55,10 +54,10 @@ def test_purchases_say_what_is_bought_in_each_year():
     assert second[4] == "to be quoted"
 
 
-def test_ways_stand_beside_the_plan_with_energy_and_moves():
+def test_other_sequences_have_energy_and_moves():
     plan = images()
     (found,) = plan.platforms
-    rows = texts(ways_table(found, plan, "USD"))
+    rows = texts(sequences_table(found, plan, "USD"))
     assert len(rows) == 4
     assert rows[0][0] == "The plan"
     assert {row[-1] for row in rows} == {"0"}
@@ -70,14 +69,14 @@ def test_a_price_of_energy_adds_its_column():
     data = given.model_dump(exclude_none=True) | {"rental": {"per_gpu_hour": "1", "electricity_per_kwh": "0.10"}}
     plan = growth_plan(SizingRequest.from_dict(data), CATALOG)
     (found,) = plan.platforms
-    table = ways_table(found, plan, "USD")
+    table = sequences_table(found, plan, "USD")
     assert table.columns[3].title == "Energy, USD"
     spent = float(texts(table)[0][3].replace("\u202f", ""))
-    assert spent == pytest.approx(found.best.energy_kwh * 0.10, abs=0.02)  # cents of two years
+    assert spent == pytest.approx(found.recommended.energy_kwh * 0.10, abs=0.02)  # cents of two years
 
 
 def test_what_the_years_ask_grows_by_the_factor():
-    first, second = texts(asked_table(images()))
+    first, second = texts(demand_table(images()))
     assert first[2] == "113\u202fkB"
     assert second[2] == "1.30\u202fMB"
     assert first[1] == second[1]
@@ -86,19 +85,19 @@ def test_what_the_years_ask_grows_by_the_factor():
 @pytest.mark.parametrize(
     ("limit", "text"),
     [
-        (Limit(GPUS, (0.5, 2.0), True), "after 1.5\u00a0years".replace("\u00a0", " ")),
-        (Limit(GPUS, (0.5, 2.0), False), "in year 2"),
-        (Limit(GPUS, (0.5, 0.9), True), "lasts"),
+        (CapacityLimit(LimitKind.GPU_RATE, (0.5, 2.0), True), "after 1.5\u00a0years".replace("\u00a0", " ")),
+        (CapacityLimit(LimitKind.GPU_RATE, (0.5, 2.0), False), "in year 2"),
+        (CapacityLimit(LimitKind.GPU_RATE, (0.5, 0.9), True), "not exhausted"),
     ],
 )
-def test_when_a_part_is_used_up(limit, text):
-    assert used_up_text(limit) == text
+def test_when_a_capacity_is_exhausted(limit, text):
+    assert exhausted_text(limit) == text
 
 
 def test_loads_of_the_first_and_the_last_year_are_shown():
     (found,) = images().platforms
     table = limits_table(found.limits, 2)
-    assert [column.title for column in table.columns] == ["Part", "Year 1", "Year 2", "Used up"]
+    assert [column.title for column in table.columns] == ["Limit", "Year 1", "Year 2", "Exhausted"]
     reads = next(row for row in texts(table) if row[0] == "Storage read rate")
     assert reads[3] == "after 1.8 years"
 
@@ -107,30 +106,32 @@ def test_findings_name_the_steps_and_the_first_limit():
     plan = images()
     (found,) = plan.platforms
     said = " ".join(findings(plan, found, CATALOG)).replace("\u00a0", " ")
-    assert "buy 9 servers and 4 storage nodes now and grow to 9 servers and 8 storage nodes" in said
+    assert "9 servers and 4 storage nodes" in said
+    assert "9 servers and 8 storage nodes" in said
     assert "storage read rate (after 1.8 years)" in said
 
 
-def test_missing_prices_are_said_to_rank_no_vendor():
+def test_missing_prices_rank_no_platform():
     plan = growth_plan(request("data-doubles-every-year"), CATALOG)
     assert len(plan.platforms) > 1
-    assert "no ranking of vendors" in platforms_table(plan, "USD").note
+    assert plan.deciding_prices
+    assert "not ranked" in platforms_table(plan, "USD").note
 
 
-def test_a_first_year_unlike_the_design_is_said():
+def test_a_first_year_unlike_the_design_is_named():
     (found,) = images().platforms
     design = size(images().requests[0], CATALOG).design
-    assert other_design(found, design) == ""
-    assert "9\u00a0servers" in other_design(found, replace(design, n_servers=8))
+    assert differences_from_design(found, design) == ""
+    assert "9\u00a0servers" in differences_from_design(found, replace(design, n_servers=8))
 
 
 def test_charts_have_findings_as_titles():
     (found,) = images().platforms
-    owned, used = owned_chart(found), used_up_chart(found)
+    owned, limits = owned_chart(found), limits_chart(found)
     assert owned is not None
-    assert used is not None
-    assert owned.to_dict(validate=False)["title"]["text"] == ["From 4 to 8\u00a0storage nodes"]
-    assert used.to_dict(validate=False)["title"]["text"] == ["First used up: storage read rate, after 1.8 years"]
+    assert limits is not None
+    assert owned.to_dict(validate=False)["title"]["text"] == ["Growth from 4 to 8\u00a0storage nodes"]
+    assert limits.to_dict(validate=False)["title"]["text"] == ["Exhausted first: storage read rate, after 1.8 years"]
 
 
 def test_the_chapter_stands_only_in_guides_of_requests_that_grow():
@@ -144,8 +145,8 @@ def test_the_chapter_stands_only_in_guides_of_requests_that_grow():
 def test_the_chapter_says_the_plan(form):
     result = size(request("images-grow-tenfold"), CATALOG)
     page = guide_html(result, CATALOG, replace(SHORT, form=form))
-    assert "The purchases of each year" in page
-    assert ("What is asked in each year" in page) == (form == "full")
+    assert 'id="purchases-years"' in page
+    assert ('id="purchases-asked"' in page) == (form == "full")
 
 
 def test_a_customer_reads_no_money_of_the_plan():
@@ -154,5 +155,9 @@ def test_a_customer_reads_no_money_of_the_plan():
     plan, reason = Case(result, CATALOG, SHORT).growth_plan
     assert plan is not None, reason
     (found,) = plan.platforms
-    assert all(cell != "at least 1\u202f341\u202f000" for row in texts(ways_table(found, plan, "USD")) for cell in row)
-    assert {purchase.cost.amount for way in (found.best, *found.others) for purchase in way.purchases} == {0}
+    assert all(
+        cell != "at least 1\u202f341\u202f000" for row in texts(sequences_table(found, plan, "USD")) for cell in row
+    )
+    assert {purchase.cost.amount for way in (found.recommended, *found.alternatives) for purchase in way.purchases} == {
+        0
+    }

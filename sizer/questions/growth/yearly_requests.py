@@ -1,4 +1,4 @@
-"""The request of every year of a [growth]: the first as stated, each later one grown by the yearly factors."""
+"""The request of every year of a [growth]: the first as stated, each later one multiplied by the yearly factors."""
 
 import math
 from typing import Any
@@ -19,12 +19,12 @@ def growth_of(request: SizingRequest) -> Growth:
     Raises
     ------
     RequestError
-        If it states none.
+        If it has none.
     """
     if request.growth is None:
         raise RequestError(
-            "request: growth is not stated; a [growth] table with years and the factor of one year for data, "
-            "sample_size, dnn_size, target or team asks for a growth plan"
+            "request: growth is missing; add a [growth] table with years and a yearly factor for data, sample_size, "
+            "dnn_size, target or team"
         )
     return request.growth
 
@@ -47,14 +47,14 @@ def yearly_requests(request: SizingRequest, catalog: Catalog) -> tuple[SizingReq
     Raises
     ------
     RequestError
-        If the request has no growth, names what the catalogue does not have, or grows in some year beyond what a
-        request may ask: the sentence names the year.
+        If the request has no growth, names something that the catalogue lacks, or exceeds the range of a value in some
+        year: the message names the year.
 
     Notes
     -----
-    In year y each factor f has been applied y - 1 times. Data: samples of every data set, its held-back samples stay.
-    Neural networks keep the efficiency of the one they grow from; a grown one of the catalogue becomes a custom one
-    ``like`` it. GPUs kept busy and jobs that always run are rounded up.
+    In year y each factor f has been applied y - 1 times. ``data`` multiplies the samples of every data set; held-out
+    samples stay. A grown neural network keeps the efficiency of the original; one of the catalogue becomes a custom one
+    ``like`` it. Numbers of GPUs in use and of jobs that always run are rounded up.
     """
     growth = growth_of(request)
     return tuple(_grown(request, growth, year, catalog) for year in range(1, growth.years + 1))
@@ -67,8 +67,8 @@ def _grown(request: SizingRequest, growth: Growth, year: int, catalog: Catalog) 
     del data["growth"]
     times = year - 1
     data["workload"] = [
-        _workload(work, one, growth, times, catalog)
-        for work, one in zip(request.workload, data["workload"], strict=True)
+        _workload(work, as_data, growth, times, catalog)
+        for work, as_data in zip(request.workload, data["workload"], strict=True)
     ]
     if growth.team != 1 and "team" in data:
         data["team"] = {**data["team"], "job": [_job(job, growth.team**times) for job in data["team"]["job"]]}
@@ -95,7 +95,7 @@ def _stored(work: Workload, catalog: Catalog) -> tuple[float, float]:
         known = catalog.datasets[work.dataset]
         n_samples, own_bytes = known.n_samples.value, known.sample_bytes.value
     else:
-        raise RequestError(f"request: dataset {work.dataset!r} of {work.name!r} is no data set of the catalogue")
+        raise RequestError(f"request: dataset {work.dataset!r} of {work.name!r} is not in the catalogue")
     sample_bytes = own_bytes if work.sample_bytes is None else work.sample_bytes
     return sample_bytes, n_samples * sample_bytes if work.dataset_bytes is None else work.dataset_bytes
 
@@ -109,7 +109,7 @@ def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:
             "parameters": work.dnn.parameters * factor,
         }
     if work.dnn not in catalog.dnns:
-        raise RequestError(f"request: dnn {work.dnn!r} of {work.name!r} is no DNN of the catalogue")
+        raise RequestError(f"request: dnn {work.dnn!r} of {work.name!r} is not in the catalogue")
     known = catalog.dnns[work.dnn]
     return {
         "name": f"{known.name} × {factor:.3g}"[:_LONGEST_NAME],

@@ -1,4 +1,4 @@
-"""What each size of one platform is made of, item by item, so that a step from one size to another can be priced."""
+"""Parts of each cluster size on one platform, item by item, so that a step from one size to another can be priced."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from sizer.workload.request import SizingRequest
 # Links between switches, and from the fabric to gateways and to the customer's LAN.
 _BETWEEN_SWITCHES = ("inter-switch cable", "uplink cable")
 _ROOM = ("rack", "rack PDU")
-# Panels leave a rack when devices come: all sizes are counted with those of the last one.
+# Devices replace panels in a rack: every size has the panels of the last one.
 _PANEL = "blanking panel"
 
 
 @dataclass(frozen=True)
-class OwnedParts:
+class PartsBySize:
     """Pieces that are bought for each size. Arrays over the sizes."""
 
     items: tuple[str, ...]  # catalogue ids, in the order of a bill
@@ -35,7 +35,7 @@ class OwnedParts:
     rack_units: Floats
 
     def bought(self, before: int | None, after: int) -> Ints:
-        """(items,) pieces to buy on the way from one size to another; None: from nothing."""
+        """(items,) pieces to buy for the step from one size to another; None: from nothing."""
         return self.pieces[:, after] if before is None else np.maximum(self._more(before, after), 0)
 
     def taken_out(self, before: int | None, after: int) -> Ints:
@@ -47,27 +47,26 @@ class OwnedParts:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Some sizes of a platform, counted."""
+class SizeQuantities:
+    """Quantities and parts of some sizes of a platform."""
 
-    found: Quantities
-    as_it_grows: OwnedParts  # the network and the racks of each size
-    prepared: OwnedParts  # network and racks of the last size from the start
+    quantities: Quantities
+    as_it_grows: PartsBySize  # the network and the racks of each size
+    prepared: PartsBySize  # network and racks of the last size are installed from the start
 
 
 def count_sizes(
     platform: Platform, sizes: Sequence[tuple[int, int]], request: SizingRequest, catalog: Catalog
-) -> Counted:
-    """Parts of some sizes (servers, storage nodes), of which the last one is the largest.
+) -> SizeQuantities:
+    """Parts of some sizes (servers, storage nodes) in ascending order.
 
     Notes
     -----
-    Cables of every size are counted at the length that the last size calls for: a cable that is long enough for the
-    room to come is not replaced by another. Where the network is prepared, every device is plugged from the start as in
-    the last size's port map, so that no link moves.
+    Cables of every size have the length that the last size requires, so that no cable is replaced later. Where the
+    network is prepared, every device uses its port of the last size's port map from the start, so that no link moves.
     """
     servers, nodes = (np.array(column, dtype=np.int64) for column in zip(*sizes, strict=True))
-    found = quantities(
+    sized = quantities(
         platform,
         servers,
         nodes,
@@ -81,16 +80,16 @@ def count_sizes(
     for link in wires.links:
         links[link.role] = links.get(link.role, np.zeros(len(sizes), np.int64)) + link.quantity
     switches = frozenset(count.role for count in wires.switches)
-    parts = [_at_last_length(part, links) for part in found.components if part.status == "computed"]
-    return Counted(
-        found,
-        as_it_grows=_owned(parts, found, found.power_typical_w, found.power_max_w),
-        prepared=_prepared(parts, found, switches, catalog),
+    parts = [_at_last_length(part, links) for part in sized.components if part.status == "computed"]
+    return SizeQuantities(
+        sized,
+        as_it_grows=_total(parts, sized, sized.power_typical_w, sized.power_max_w),
+        prepared=_prepared(parts, sized, switches, catalog),
     )
 
 
 def _at_last_length(part: Component, links: dict[str, Ints]) -> Component:
-    """A cable in the number that a size needs of the kinds that the last size uses."""
+    """Cables of each size, in the kinds that the last size uses."""
     if part.role == _PANEL:
         return _like_last(part)
     count = links.get(part.role)
@@ -103,8 +102,8 @@ def _like_last(part: Component) -> Component:
     return part.of(np.full_like(part.quantity, part.quantity[-1]))
 
 
-def _prepared(parts: Sequence[Component], found: Quantities, switches: frozenset[str], catalog: Catalog) -> OwnedParts:
-    typical_w, max_w = found.power_typical_w.copy(), found.power_max_w.copy()
+def _prepared(parts: Sequence[Component], sized: Quantities, switches: frozenset[str], catalog: Catalog) -> PartsBySize:
+    typical_w, max_w = sized.power_typical_w.copy(), sized.power_max_w.copy()
     ready = []
     for part in parts:
         stays = part.role in switches or part.role in _ROOM or part.role.endswith(_BETWEEN_SWITCHES)
@@ -114,26 +113,26 @@ def _prepared(parts: Sequence[Component], found: Quantities, switches: frozenset
             typical_w += (last.quantity - part.quantity) * draw.typical_w
             max_w += (last.quantity - part.quantity) * draw.max_w
         ready.append(last if stays else part)
-    owned = _owned(ready, found, typical_w, max_w)
-    return OwnedParts(
+    owned = _total(ready, sized, typical_w, max_w)
+    return PartsBySize(
         owned.items,
         owned.pieces,
         typical_w,
         max_w,
-        np.full_like(found.racks, found.racks[-1]),
-        found.rack_units,
+        np.full_like(sized.racks, sized.racks[-1]),
+        sized.rack_units,
     )
 
 
-def _owned(parts: Sequence[Component], found: Quantities, typical_w: Floats, max_w: Floats) -> OwnedParts:
+def _total(parts: Sequence[Component], sized: Quantities, typical_w: Floats, max_w: Floats) -> PartsBySize:
     pieces: dict[str, Ints] = {}
     for part in parts:
         pieces[part.item] = pieces.get(part.item, np.zeros_like(part.quantity)) + part.quantity
-    return OwnedParts(
+    return PartsBySize(
         items=tuple(pieces),
         pieces=np.array(list(pieces.values())),
         power_typical_w=typical_w,
         power_max_w=max_w,
-        racks=found.racks,
-        rack_units=found.rack_units,
+        racks=sized.racks,
+        rack_units=sized.rack_units,
     )
