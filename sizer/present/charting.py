@@ -1,7 +1,17 @@
-"""What every chart shares: data, axes, finish, labels that do not collide, and the way to SVG."""
+"""What every chart shares: data, axes, sizes, layers, finish, labels that do not collide, and the conversion to SVG.
+
+How to make a chart. Take ``palette: Palette = LIGHT`` and ``width: int | str = COLUMN_PX`` as the last arguments, and
+import these names, the opacities and the sizes from here. A chart of horizontal bars is one call of :func:`bar_chart`
+with a :class:`Bar` for each line; it sizes its axis, rows and labels. Other charts put layers together and hand them to
+:func:`finish` with their finding: :func:`band_layers` draws an estimate over a number, :func:`point_layers` a marked
+point with its text, :func:`haloed` a text over lines, :func:`upright_mark` and :func:`level_mark` a reference value.
+Function names that end in ``_finding`` return the title of a chart, a plain sentence that states the result.
+"""
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, cast
 from xml.sax.saxutils import escape
@@ -9,11 +19,52 @@ from xml.sax.saxutils import escape
 import altair as alt
 
 from sizer.base.resources import data_dir
+from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import text_width, wrapped
-from sizer.present.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, Palette, altair_config
+from sizer.present.theme import CHART_LABEL_PX, CHART_PX, CHART_TITLE_PX, LIGHT, Palette, altair_config
+
+__all__ = [
+    "BAND_OPACITY",
+    "COLUMN_PX",
+    "HEIGHT_PX",
+    "LIGHT",
+    "NAME_PX",
+    "PLOT_PX",
+    "QUIET_OPACITY",
+    "ROW_PX",
+    "Bar",
+    "Chart",
+    "Palette",
+    "Rows",
+    "axis",
+    "band_layers",
+    "bar_chart",
+    "broken",
+    "chart_of",
+    "chart_svg",
+    "finish",
+    "haloed",
+    "label_room",
+    "level_mark",
+    "names_axis",
+    "placed_labels",
+    "point_layers",
+    "time_unit",
+    "titled",
+    "upright_mark",
+]
 
 Chart = alt.LayerChart
 Rows = list[dict[str, Any]]
+
+# Sizes that all charts share. [px] Plot of a chart of the full width with numbers on its upright axis, height of a
+# chart with two axes of numbers, height of a bar with the space around it, of one with a note below it, and of a line.
+PLOT_PX, HEIGHT_PX = 560.0, 220
+ROW_PX, _NOTED_ROW_PX, _LINE_PX = 30, 42, 15
+# A bar with a note stands this far above the middle of its row, the note as far below.
+_NOTE_OFFSET_PX = 8
+_HALO_PX = 4
+_DASH = [4, 3]
 
 _VEGA_LITE = "6.4"
 # Numbers on an axis with narrow spaces between thousands, as everywhere else in the documents.
@@ -34,11 +85,15 @@ def axis(**more: Any) -> alt.Axis:
     return alt.Axis(**{"labelExpr": _GROUPED, "tickCount": 6, **more})
 
 
-def names_axis(palette: Palette, limit: int = NAME_PX, **more: Any) -> alt.Axis:
-    """Axis of the names left of horizontal bars; those that :func:`broken` broke stand on several lines."""
-    lines = f"split(datum.label, {_LINE_END!r})"
+def names_axis(palette: Palette, limit: int = NAME_PX, offset: int = 0) -> alt.Axis:
+    """Axis of the names left of horizontal bars; names that :func:`broken` divides take several lines."""
     return alt.Axis(
-        **{"labelColor": palette.ink, "labelLimit": limit, "labelExpr": lines, "domain": False, "ticks": False, **more}
+        labelColor=palette.ink,
+        labelLimit=limit,
+        labelOffset=offset,
+        labelExpr=f"split(datum.label, {_LINE_END!r})",
+        domain=False,
+        ticks=False,
     )
 
 
@@ -53,11 +108,157 @@ def time_unit(longest_s: float) -> tuple[float, str]:
     return next((unit for unit in units if longest_s >= 2 * unit[0]), (1.0, "seconds"))
 
 
+@dataclass(frozen=True)
+class Bar:
+    """A horizontal bar. Numbers are in the unit of the axis."""
+
+    name: str
+    end: float
+    text: str  # behind the bar
+    colour: str
+    start: float = 0.0
+    interval: tuple[float, float] | None = None  # 90 %
+    fill: float = 1.0  # opacity; the outline is always drawn
+    note: str = ""  # below the bar
+    tips: Mapping[str, str] = field(default_factory=dict)  # title -> text that appears under the pointer
+
+
+def bar_chart(
+    bars: Sequence[Bar],
+    finding: str,
+    axis_title: str,
+    palette: Palette = LIGHT,
+    width: int | str = COLUMN_PX,
+    *,
+    reference: tuple[float, str] | None = None,
+    ticks: Sequence[float] | None = None,
+    name_px: int = NAME_PX,
+    subtitle: str = "",
+) -> Chart:
+    """Horizontal bars with their names on the left and their texts behind them.
+
+    Parameters
+    ----------
+    bars : sequence of Bar
+        From top to bottom.
+    finding : str
+        Title.
+    axis_title : str
+        Quantity and unit.
+    palette : Palette
+        Colours.
+    width : int or str
+        Pixels, or ``container``.
+    reference : tuple, optional
+        A value across all bars and its text, such as a target.
+    ticks : sequence of float, optional
+        Values on the axis.
+    name_px : int
+        Most pixels of a line of a name; longer names take two lines.
+    subtitle : str
+        Second line of the title.
+    """
+    has_notes, has_starts = any(bar.note for bar in bars), any(bar.start for bar in bars)
+    rows: Rows = [_bar_row(bar, name_px) for bar in bars]
+    longest = max([*(row["text_at"] for row in rows), *([reference[0]] if reference else [])], default=0.0) or 1.0
+    labels = [bar.text for bar in bars] + ([reference[1]] if reference else [])
+    plot_px = COLUMN_PX - name_px
+    scale = alt.Scale(domain=[0, longest * label_room(labels, plot_px)], nice=False)
+    offset = -_NOTE_OFFSET_PX if has_notes else 0
+    y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette, name_px, offset))
+    base = chart_of(rows).encode(y=y)
+    grid = axis(grid=False) if ticks is None else axis(grid=False, values=list(ticks))
+    titles = dict.fromkeys(title for bar in bars for title in bar.tips)
+    colour = alt.Color("colour:N", scale=None)
+    size: dict[str, Any] = {"height": _LINE_PX if has_notes else alt.RelativeBandSize(0.6), "yOffset": offset}
+    layers: list[Any] = [
+        base.mark_bar(strokeWidth=1, **size).encode(
+            x=alt.X("from:Q", scale=scale, axis=grid, title=axis_title),
+            x2="to:Q",
+            color=colour,
+            stroke=alt.Stroke("colour:N", scale=None),
+            fillOpacity=alt.FillOpacity("fill:Q", scale=None),
+            tooltip=["name:N", "text:N", *(alt.Tooltip(f"{title}:N", title=title) for title in titles)],
+        )
+    ]
+    if has_starts:
+        # A part of no length is still seen.
+        layers.append(
+            base.mark_tick(thickness=1.5, yOffset=offset).encode(x=alt.X("from:Q", scale=scale), color=colour)
+        )
+    if any(bar.interval for bar in bars):
+        rule = base.transform_filter("datum.low !== null").mark_rule(strokeWidth=1.2, color=palette.ink)
+        layers.append(rule.encode(x=alt.X("low:Q", scale=scale), x2="high:Q"))
+    texts = base.mark_text(align="left", dx=6, dy=offset)
+    layers.append(texts.encode(x=alt.X("text_at:Q", scale=scale), text="text:N"))
+    if reference:
+        layers += upright_mark(*reference, scale, palette)
+    if has_notes:
+        notes = base.encode(x=alt.value(0), text="note:N")
+        layers += haloed(notes, palette, palette.muted, align="left", dy=_NOTE_OFFSET_PX, limit=plot_px)
+    lines = max((row["name"].count(_LINE_END) + 1 for row in rows), default=1)
+    row_px = max(_NOTED_ROW_PX if has_notes else ROW_PX, _LINE_PX * lines + 4)
+    return finish(layers, finding, palette, width, row_px * len(rows), subtitle)
+
+
+def _bar_row(bar: Bar, name_px: int) -> dict[str, Any]:
+    low, high = bar.interval or (None, None)
+    return {
+        "name": broken(bar.name, name_px),
+        "from": bar.start,
+        "to": bar.end,
+        "low": low,
+        "high": high,
+        "text_at": max(bar.end, high or 0.0),
+        "text": bar.text,
+        "note": bar.note,
+        "colour": bar.colour,
+        "fill": bar.fill,
+        **bar.tips,
+    }
+
+
+def band_layers(rows: Rows, x: alt.X, y_title: str, scale: alt.Scale, palette: Palette, ticks: int = 6) -> list[Any]:
+    """An estimate over a number: line of ``value`` and band from ``low`` to ``high`` of the rows."""
+    base, y_axis = chart_of(rows), axis(tickCount=ticks)
+    low, value = (alt.Y(f"{key}:Q", scale=scale, title=y_title, axis=y_axis) for key in ("low", "value"))
+    return [
+        base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(x=x, y=low, y2="high:Q"),
+        base.mark_line(color=palette.accent, strokeWidth=2).encode(x=x, y=value),
+    ]
+
+
+def haloed(texts: alt.Chart, palette: Palette, colour: str, **style: Any) -> list[Any]:
+    """Encoded texts that stay legible over lines: first a stroke in the colour of the page, then the texts."""
+    halo = texts.mark_text(color=palette.background, stroke=palette.background, strokeWidth=_HALO_PX, **style)
+    return [halo, texts.mark_text(color=colour, **style)]
+
+
+def point_layers(
+    at: tuple[float, float],
+    text: str,
+    axes: tuple[alt.X, alt.Y],
+    palette: Palette,
+    colour: str,
+    *,
+    is_main: bool = True,
+    **style: Any,
+) -> list[Any]:
+    """A point with its text: filled and semibold for the design (``is_main``), hollow for an alternative."""
+    x, y = axes
+    keys = [str(channel.shorthand).partition(":")[0] for channel in axes]
+    point = chart_of([{keys[0]: at[0], keys[1]: at[1], "text": text}]).encode(x=x, y=y)
+    size = 85 if is_main else 60
+    dot = point.mark_point(filled=is_main, size=size, color=colour, opacity=1, strokeWidth=1.5)
+    texts = haloed(point.encode(text="text:N"), palette, colour, fontWeight=600 if is_main else 400, **style)
+    return [*texts, dot]
+
+
 def upright_mark(value: float, text: str, scale: alt.Scale, palette: Palette) -> list[Any]:
     """Thin dashed line across horizontal bars, with its text above it: a target, a data set."""
     mark, at = chart_of([{"at": value, "text": text}]), alt.X("at:Q", scale=scale)
     return [
-        mark.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(x=at),
+        mark.mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink).encode(x=at),
         mark.mark_text(align="left", baseline="bottom", dx=-1, dy=-2).encode(x=at, y=alt.value(0), text="text:N"),
     ]
 
@@ -68,7 +269,7 @@ def level_mark(value: float, text: str, scale: alt.Scale, palette: Palette, *, a
     A rising curve leaves room below the right end, a falling one above the left end.
     """
     mark, at = chart_of([{"value": value, "text": text}]), alt.Y("value:Q", scale=scale)
-    rule = mark.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink).encode(y=at)
+    rule = mark.mark_rule(strokeDash=_DASH, strokeWidth=1, color=palette.ink).encode(y=at)
     if at_end:
         words = mark.mark_text(align="right", baseline="top", dx=-4, dy=4).encode(x=alt.value("width"))
     else:

@@ -1,6 +1,6 @@
-"""Charts of a result. The guide prints them and the app shows the same objects with ``theme=None``.
+"""Charts of a result. The guide prints them and the app shows the same objects.
 
-A chart's title is its finding. Stages keep their colours; the limiting one is filled, the others are outlined.
+The title of a chart is its finding. Stages keep their colours; the bottleneck is filled, the others are outlined.
 """
 
 from typing import Any
@@ -8,105 +8,86 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from sizer.base.quantities import by_count, duration, si, significant
+from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.drawings.datapath import is_limit
-from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
 from sizer.present.charting import (
+    COLUMN_PX,
+    HEIGHT_PX,
+    LIGHT,
+    PLOT_PX,
+    QUIET_OPACITY,
+    Bar,
     Chart,
+    Palette,
     Rows,
     axis,
+    band_layers,
+    bar_chart,
     chart_of,
     chart_svg,
     finish,
-    label_room,
     level_mark,
-    names_axis,
     placed_labels,
+    point_layers,
     time_unit,
-    upright_mark,
 )
-from sizer.present.theme import LIGHT, Palette
-from sizer.present.words import capital, percent, plural, sample_unit
+from sizer.present.words import capital, headroom, percent, plural, sample_unit
 from sizer.present.words import stage as stage_word
-from sizer.sizing.result import STAGES, ParetoPoint, SizingResult, WorkloadAnswer
+from sizer.sizing.result import STAGES, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 
 __all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart", "stage_chart", "time_chart"]
 
-# A bar longer than this many times the demand is cut; the exact value stands beside it.
+# A bar longer than this many times the demand is cut; its text shows the exact value.
 _LONGEST = 2.6
-# Pixels of a full-width chart that the labels left of a bar chart leave for the plot.
-_BAR_PLOT = 480.0
-_WIDE_PLOT = 560.0
 # A scaling chart shows sizes up to this many times the design.
 _SCALING_BEYOND = 4
 
 
 def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart:
-    """What each stage could pass, against the target; a cut bar is marked with an arrow."""
+    """Capacity of each stage compared with the target; a cut bar is marked with an arrow."""
     unit = sample_unit(answer.dnn)
     target = answer.workload.target.samples_per_s
     longest = _LONGEST * max(float(answer.throughput.value), target or 0.0)
-    rows: Rows = []
-    for stage in answer.stages:
-        value, low, high = stage.capacity
-        if not is_limit(stage, answer):
-            continue
-        cut = value > longest
-        note = "limits" if stage.is_limiting else f"{percent(stage.load_fraction)} busy"
-        rows.append(
-            {
-                "stage": STAGES[stage.key],
-                "shown": min(value, longest),
-                "low": min(low, longest),
-                "high": min(high, longest),
-                "end": min(max(high, value), longest),
-                "text": f"{'→ ' if cut else ''}{significant(value)} · {note}",
-                "colour": palette.stages[stage.key],
-                "fill": 1.0 if stage.is_limiting else QUIET_OPACITY,
-                "has_interval": not cut and high - low > 1e-3 * value,
-            }
-        )
-    top = max((row["end"] for row in rows), default=1.0) * label_room([row["text"] for row in rows], _BAR_PLOT)
-    scale = alt.Scale(domain=[0, top], nice=False)
-    y = alt.Y("stage:N", sort=[str(row["stage"]) for row in rows], title=None, axis=names_axis(palette))
-    base = chart_of(rows).encode(y=y)
-    colour, outline = alt.Color("colour:N", scale=None), alt.Stroke("colour:N", scale=None)
-    layers: list[Any] = [
-        base.mark_bar(height=alt.RelativeBandSize(0.6), strokeWidth=1).encode(
-            x=alt.X(
-                "shown:Q",
-                scale=scale,
-                axis=axis(grid=False),
-                title=f"throughput that each stage could pass, {unit}",
-            ),
-            color=colour,
-            stroke=outline,
-            fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=[alt.Tooltip("stage:N", title="stage"), alt.Tooltip("text:N", title=unit)],
-        ),
-        base.transform_filter("datum.has_interval")
-        .mark_rule(strokeWidth=1.2, color=palette.ink)
-        .encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
-        base.mark_text(align="left", dx=6).encode(x=alt.X("end:Q", scale=scale), text="text:N"),
-    ]
-    if target is not None:
-        layers += upright_mark(target, f"target {significant(target)}", scale, palette)
-    return finish(layers, stage_finding(answer), palette, width, 28 * len(rows))
+    bars = [_stage_bar(stage, longest, palette) for stage in answer.stages if is_limit(stage, answer)]
+    reference = None if target is None else (target, f"target {significant(target)}")
+    title = f"throughput that each stage can deliver, {unit}"
+    return bar_chart(bars, stage_finding(answer), title, palette, width, reference=reference)
+
+
+def _stage_bar(stage: Stage, longest: float, palette: Palette) -> Bar:
+    value, low, high = stage.capacity
+    is_cut = value > longest
+    role = "bottleneck" if stage.is_limiting else f"utilization {percent(stage.load_fraction)}"
+    return Bar(
+        STAGES[stage.key],
+        min(value, longest),
+        f"{'→ ' if is_cut else ''}{significant(value)} · {role}",
+        palette.stages[stage.key],
+        interval=None if is_cut or high - low <= 1e-3 * value else (low, min(high, longest)),
+        fill=1.0 if stage.is_limiting else QUIET_OPACITY,
+    )
 
 
 def stage_finding(answer: WorkloadAnswer) -> str:
-    """Title of the stage chart."""
-    rate = float(answer.throughput.value)
-    stage, text = STAGES[answer.bottleneck], si(rate, sample_unit(answer.dnn))
+    """Title of the stage chart: the bottleneck, and the headroom of the next one."""
+    stage, text = STAGES[answer.bottleneck], si(float(answer.throughput.value), sample_unit(answer.dnn))
+    following = next_bottleneck(answer)
+    if following is None:
+        return f"{stage} is the bottleneck at {text}"
+    ratio = float(following.capacity.value) / float(answer.throughput.value)
+    return f"{stage} is the bottleneck at {text}; {stage_word(following.key, inside=True)} has {headroom(ratio)}"
+
+
+def next_bottleneck(answer: WorkloadAnswer) -> Stage | None:
+    """Stage that would limit next; None where no other stage can."""
     following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
     if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
-        return f"{stage} limits at {text}"
-    distance, after = significant(float(following.capacity.value) / rate, 2), stage_word(following.key, inside=True)
-    return f"{stage} limits at {text}; {after} would follow at {distance} times that"
+        return None
+    return following
 
 
 def scaling_chart(
-    answer: WorkloadAnswer, n_gpus: int, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 220
+    answer: WorkloadAnswer, n_gpus: int, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = HEIGHT_PX
 ) -> Chart:
     """Throughput against GPUs with its 90 % band, published measurements and the chosen size."""
     unit, grid = sample_unit(answer.dnn), answer.scaling
@@ -125,15 +106,9 @@ def scaling_chart(
     scale = alt.Scale(domain=[0, top], nice=True)
     is_training = answer.workload.task == "training"
     title = f"training throughput, {unit}" if is_training else f"throughput, {unit}"
-    y, quiet_y = alt.Y("value:Q", title=title, scale=scale, axis=axis()), alt.Y("value:Q", scale=scale)
-    base = chart_of(rows)
-    layers: list[Any] = [
-        base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(
-            x=x, y=alt.Y("low:Q", scale=scale, title=title, axis=axis()), y2="high:Q"
-        ),
-        base.mark_line(color=palette.accent, strokeWidth=2).encode(x=x, y=y),
-    ]
-    layers += _stage_line(answer, gpus, middle, keep, top, palette, x, quiet_y)
+    y = alt.Y("value:Q", scale=scale)
+    layers = band_layers(rows, x, title, scale, palette)
+    layers += _stage_line(answer, gpus, middle, keep, top, palette, x, y)
     published = [
         {"gpus": one.n_gpus, "value": one.published, "what": one.what, "source": one.source}
         for one in answer.evidence
@@ -146,27 +121,24 @@ def scaling_chart(
             alt.Tooltip("source:N"),
         ]
         points = chart_of(published).mark_point(filled=False, size=62, strokeWidth=1.5, color=palette.ink, opacity=1)
-        layers.append(points.encode(x=x, y=quiet_y, tooltip=tips))
+        layers.append(points.encode(x=x, y=y, tooltip=tips))
     target = answer.workload.target.samples_per_s
     if target is not None and target < top:
         layers += level_mark(target, f"target {significant(target)}", scale, palette, at_end=True)
-    layers += _chosen_point(n_gpus, float(answer.throughput.value), most, palette, x, quiet_y)
+    layers += _design_point(n_gpus, float(answer.throughput.value), most, palette, x, y)
     shown = ["line and band: prediction with its 90 % interval"]
     if published:
         shown.append("circles: published measurements of this software")
     return finish(layers, scaling_finding(answer, n_gpus), palette, width, height, capital("; ".join(shown)))
 
 
-def _chosen_point(n_gpus: int, rate: float, most: float, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
-    point = chart_of([{"gpus": n_gpus, "value": rate, "text": f"this design: {significant(rate)}"}])
-    # Right of the rising line and below it there is room, except at the end; lines stop at the words.
+def _design_point(n_gpus: int, rate: float, most: float, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
+    # Right of the rising line and below it there is room, except at the end.
     place: dict[str, Any] = (
         {"align": "left", "dx": 10, "dy": 16} if n_gpus < 0.6 * most else {"align": "right", "dx": -10, "dy": -14}
     )
-    halo = point.mark_text(**place, fontWeight=600, stroke=palette.background, strokeWidth=9)
-    text = point.mark_text(**place, fontWeight=600, color=palette.accent)
-    dot = point.mark_point(filled=True, size=85, color=palette.accent, opacity=1)
-    return [*(words.encode(x=x, y=y, text="text:N") for words in (halo, text)), dot.encode(x=x, y=y)]
+    text = f"this design: {significant(rate)}"
+    return point_layers((n_gpus, rate), text, (x, y), palette, palette.accent, **place)
 
 
 def _stage_line(
@@ -182,7 +154,7 @@ def _stage_line(
             continue
         rows: Rows = [{"gpus": float(g), "value": float(v)} for g, v in zip(gpus[inside], line[inside], strict=True)]
         at_right = rows[-1]["gpus"] > 0.8 * float(gpus.max())
-        end = chart_of([{**rows[-1], "text": f"{stage_word(key, inside=True)} could pass"}])
+        end = chart_of([{**rows[-1], "text": f"capacity of {stage_word(key, inside=True)}"}])
         side: dict[str, Any] = {"align": "right", "dy": -9} if at_right else {"align": "left", "dx": 6}
         colour = palette.stages[key]
         layers += [
@@ -195,16 +167,12 @@ def _stage_line(
 def scaling_finding(answer: WorkloadAnswer, n_gpus: int) -> str:
     """Title of the scaling chart."""
     if n_gpus == 1:
-        return f"One GPU passes {si(float(answer.throughput.value), sample_unit(answer.dnn))}"
-    return by_count(
-        n_gpus,
-        f"{n_gpus} GPU keeps {percent(answer.scaling_efficiency)} of what it would pass alone",
-        f"{n_gpus} GPUs keep {percent(answer.scaling_efficiency)} of what each would pass alone",
-    )
+        return f"One GPU delivers {si(float(answer.throughput.value), sample_unit(answer.dnn))}"
+    return f"Scaling efficiency at {grouped(n_gpus)} GPUs: {percent(answer.scaling_efficiency)}"
 
 
 def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Where the time of a training goes, one part after the other. None where no length is asked."""
+    """Where the time of a training goes, one part after the other. None where no length is requested."""
     if answer.time is None:
         return None
     time = answer.time
@@ -218,35 +186,13 @@ def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
         ("Evaluations", evaluations, palette.other),
     ]
     factor, unit = time_unit(total)
-    rows: Rows = []
+    bars: list[Bar] = []
     start = 0.0
-    for label, length, colour in parts:
+    for name, length, colour in parts:
         text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
-        rows.append(
-            {"part": label, "from": start / factor, "to": (start + length) / factor, "colour": colour, "text": text}
-        )
+        bars.append(Bar(name, (start + length) / factor, text, colour, start=start / factor))
         start += length
-    y = alt.Y("part:N", sort=[str(row["part"]) for row in rows], title=None, axis=names_axis(palette))
-    base = chart_of(rows).encode(y=y)
-    scale = alt.Scale(domain=[0, start / factor * label_room([row["text"] for row in rows], _BAR_PLOT)], nice=False)
-    colour_of = alt.Color("colour:N", scale=None)
-    band = alt.RelativeBandSize(0.55)
-    layers = [
-        base.mark_bar(height=band).encode(
-            x=alt.X(
-                "from:Q",
-                scale=scale,
-                axis=axis(tickCount=8),
-                title=f"time since the training began, {unit}",
-            ),
-            x2="to:Q",
-            color=colour_of,
-            tooltip=[alt.Tooltip("part:N"), alt.Tooltip("text:N", title="length")],
-        ),
-        base.mark_tick(thickness=1.5).encode(x=alt.X("from:Q", scale=scale), color=colour_of),
-        base.mark_text(align="left", dx=6).encode(x=alt.X("to:Q", scale=scale), text="text:N"),
-    ]
-    return finish(layers, time_finding(answer, later / total), palette, width, 25 * len(rows))
+    return bar_chart(bars, time_finding(answer, later / total), f"time since the start, {unit}", palette, width)
 
 
 def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
@@ -254,21 +200,20 @@ def time_finding(answer: WorkloadAnswer, later_share: float) -> str:
     assert answer.time is not None
     total = duration(float(answer.time.total_s.value))
     if later_share >= 0.9:
-        return f"Warm epochs take {percent(later_share)} of the {total}; start-up and cold reads hardly count"
+        return f"Warm epochs take {percent(later_share)} of the {total}; start-up and cold reads take little"
     return f"Start-up, the cold first epoch and evaluations take {percent(1 - later_share)} of the {total}"
 
 
 def pareto_chart(
-    result: SizingResult, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 220
+    result: SizingResult, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = HEIGHT_PX
 ) -> Chart | None:
-    """Designs that no other beats: cost, or GPUs where prices are missing, against time. None below two designs."""
+    """Time over cost, or over GPUs where prices are missing, of the Pareto front. None below two designs."""
     points = _near(result)
     if len(points) < 2:
         return None
     priced = all(point.cost is not None for point in points)
     slowest = max(point.time_s for point in points)
-    units = ((3600.0, "hours"), (60.0, "minutes"))
-    factor, unit = next((one for one in units if slowest >= 2 * one[0]), (1.0, "seconds"))
+    factor, unit = time_unit(slowest)
     rows: Rows = [
         {
             "x": _effort(point, priced) / (1e6 if priced else 1.0),
@@ -280,9 +225,7 @@ def pareto_chart(
         }
         for point in sorted(points, key=lambda point: (not point.is_documented, point.time_s))
     ]
-    x_title = (
-        f"list price, million {result.request.currency}" if priced else "GPUs, which stand in for the missing prices"
-    )
+    x_title = f"list price, million {result.request.currency}" if priced else "GPUs (not all prices are known)"
     is_training = result.design.workloads[0].time is not None
     y_title = f"time to train, {unit}" if is_training else f"time for a million samples, {unit}"
     x_domain, y_domain = _padded([row["x"] for row in rows]), _padded([row["y"] for row in rows])
@@ -294,9 +237,9 @@ def pareto_chart(
     base, tips = chart_of(rows), [alt.Tooltip("name:N", title="design")]
     others, chosen = base.transform_filter("!datum.chosen"), base.transform_filter("datum.chosen")
     shape = alt.Shape("server:N", legend=None)
-    # Points that others beat in both axes are on the front for their power or rack space; they stay without label.
+    # Points that others beat in both axes are on the front for their power or rack space; they get no label.
     best = [row for row in rows if row["chosen"] or not any(_beats(other, row) for other in rows)]
-    labels = chart_of(placed_labels(best, rows, x_domain, y_domain, (_WIDE_PLOT, float(height))))
+    labels = chart_of(placed_labels(best, rows, x_domain, y_domain, (PLOT_PX, float(height))))
     at_x, at_y = alt.X("lx:Q", scale=x_scale), alt.Y("ly:Q", scale=y_scale)
     hollow = others.mark_point(filled=False, size=60, strokeWidth=1.4, color=palette.other, opacity=1)
     full = chosen.mark_point(filled=True, size=110, color=palette.accent, opacity=1)
@@ -345,17 +288,17 @@ def pareto_finding(result: SizingResult, priced: bool) -> str:
     points = _near(result)
     chosen = next((point for point in points if point.is_documented), None)
     if chosen is None:
-        return f"{plural(len(points), 'design')} that no other one beats"
+        return f"Pareto front of {plural(len(points), 'design')}"
     name = short_name(chosen, result)
     if all(_effort(point, priced) >= _effort(chosen, priced) for point in points):
         if priced:
-            return f"No other design on the front is cheaper than {name}"
-        return f"No other design on the front needs fewer GPUs than {name}"
+            return f"No design on the Pareto front costs less than {name}"
+        return f"No design on the Pareto front needs fewer GPUs than {name}"
     faster = sum(point.time_s < chosen.time_s for point in points)
     if not faster:
-        return f"No other design on the front is faster than {name}"
+        return f"No design on the Pareto front is faster than {name}"
     return by_count(
         faster,
-        f"{faster} of {len(points)} designs on the front is faster than {name}",
-        f"{faster} of {len(points)} designs on the front are faster than {name}",
+        f"{faster} of {len(points)} designs on the Pareto front is faster than {name}",
+        f"{faster} of {len(points)} designs on the Pareto front are faster than {name}",
     )

@@ -10,19 +10,30 @@ from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Z90, Estimate
 from sizer.base.quantities import duration, grouped, significant
 from sizer.calibrate.calibration import stored_calibration
-from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import text_width
-from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, names_axis, time_unit
-from sizer.present.theme import CHART_LABEL_PX, LIGHT, Palette
+from sizer.present.charting import (
+    COLUMN_PX,
+    HEIGHT_PX,
+    LIGHT,
+    PLOT_PX,
+    QUIET_OPACITY,
+    Bar,
+    Chart,
+    Palette,
+    Rows,
+    axis,
+    band_layers,
+    bar_chart,
+    finish,
+    level_mark,
+    point_layers,
+    time_unit,
+)
+from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import estimate, percent, rounded
 from sizer.present.words import stage as stage_word
 from sizer.sizing.result import WorkloadAnswer
 
-# Pixels of a full-width chart that the names left of its bars leave for the plot.
-_PLOT = 470.0
-# The same of a chart whose upright axis has numbers only.
-_WIDE_PLOT = 560.0
-_ROW_PX = 34
 # Times that differ by less are the same.
 _SAME = 0.01
 # Two marks of one size stand apart from this difference on.
@@ -36,21 +47,7 @@ _SMALLEST_SHARE = 0.25
 
 
 def epoch_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """The cold first epoch and a later one, with their 90 % intervals and what limits each.
-
-    Parameters
-    ----------
-    answer : WorkloadAnswer
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-
-    Returns
-    -------
-    Chart or None
-        None where the workload has no length.
-    """
+    """The cold first epoch and a later one, with their 90 % intervals and bottlenecks; None without epochs."""
     if answer.time is None:
         return None
     time = answer.time
@@ -59,45 +56,18 @@ def epoch_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
         ("Each later epoch", time.epoch_s, answer.bottleneck, 1.0),
     ]
     factor, unit = time_unit(max(float(length.value) for _, length, _, _ in parts))
-    rows: Rows = []
-    for name, length, limit, fill in parts:
-        text = f"{estimate(length, 's')} · {stage_word(limit, inside=True)} limits"
+    bars = []
+    for name, length, stage, fill in parts:
         value, low, high = (float(part) / factor for part in length)
-        rows.append(
-            {
-                "name": name,
-                "value": value,
-                "low": low,
-                "high": high,
-                "end": max(value, high),
-                "text": text,
-                "colour": palette.stages[limit],
-                "fill": fill,
-            }
-        )
-    longest = max(row["end"] for row in rows)
-    scale = alt.Scale(domain=[0, longest * label_room([row["text"] for row in rows], _PLOT)], nice=False)
-    y = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=names_axis(palette))
-    base = chart_of(rows).encode(y=y)
-    x = alt.X("value:Q", scale=scale, axis=axis(grid=False), title=f"length of an epoch, {unit}")
-    layers: list[Any] = [
-        base.mark_bar(height=alt.RelativeBandSize(0.55), strokeWidth=1).encode(
-            x=x,
-            color=alt.Color("colour:N", scale=None),
-            stroke=alt.Stroke("colour:N", scale=None),
-            fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=[alt.Tooltip("name:N", title="epoch"), alt.Tooltip("text:N", title="length")],
-        ),
-        base.mark_rule(strokeWidth=1.2, color=palette.ink).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
-        base.mark_text(align="left", dx=6).encode(x=alt.X("end:Q", scale=scale), text="text:N"),
-    ]
-    return finish(layers, epoch_finding(answer), palette, width, _ROW_PX * len(rows))
+        text = f"{estimate(length, 's')} · bottleneck: {stage_word(stage, inside=True)}"
+        bars.append(Bar(name, value, text, palette.stages[stage], interval=(low, high), fill=fill))
+    return bar_chart(bars, epoch_finding(answer), f"duration of an epoch, {unit}", palette, width)
 
 
 def cold_limit(answer: WorkloadAnswer) -> str:
-    """Stage that limits the first epoch: the usual one, or the storage or the way to it where that is slower cold.
+    """Bottleneck of the first epoch: the usual one, or the storage or its network where these are slower cold.
 
-    Caches help storage and network only; what storage passes cold is its warm rate less the hits.
+    Caches help storage and network only: cold, the storage serves its warm rate without the cache hits.
     """
     assert answer.time is not None
     first, later = float(answer.time.first_epoch_s.value), float(answer.time.epoch_s.value)
@@ -120,8 +90,10 @@ def epoch_finding(answer: WorkloadAnswer) -> str:
         return f"The cold first epoch is as fast as the later ones, {rounded(later, 's')}"
     where = stage_word(cold_limit(answer), inside=True)
     if ratio < _TIMES_FROM:
-        return f"The cold first epoch takes {percent(ratio - 1)} longer than a later one; its limit is {where}"
-    return f"The cold first epoch takes {significant(ratio, 2)} times as long as a later one; its limit is {where}"
+        return f"The cold first epoch takes {percent(ratio - 1)} longer than later ones; its bottleneck is {where}"
+    return (
+        f"The cold first epoch takes {significant(ratio, 2)} times as long as later epochs; its bottleneck is {where}"
+    )
 
 
 def accuracy_chart(
@@ -129,7 +101,7 @@ def accuracy_chart(
     n_gpus: int | None = None,
     palette: Palette = LIGHT,
     width: int | str = COLUMN_PX,
-    height: int = 220,
+    height: int = HEIGHT_PX,
 ) -> Chart | None:
     """Time to train against the number of GPUs, with its 90 % band.
 
@@ -179,14 +151,8 @@ def accuracy_chart(
     x = alt.X("gpus:Q", title="GPUs", scale=alt.Scale(domain=[0, most * 1.03], nice=False), axis=axis(tickMinStep=1))
     scale = alt.Scale(domain=[0, longest / factor * 1.06], nice=True)
     title = f"time to train, {unit}"
-    y, quiet_y = alt.Y("value:Q", title=title, scale=scale, axis=axis()), alt.Y("value:Q", scale=scale)
-    base = chart_of(rows)
-    layers: list[Any] = [
-        base.mark_area(opacity=BAND_OPACITY, color=palette.accent).encode(
-            x=x, y=alt.Y("low:Q", scale=scale, title=title, axis=axis()), y2="high:Q"
-        ),
-        base.mark_line(color=palette.accent, strokeWidth=2).encode(x=x, y=y),
-    ]
+    y = alt.Y("value:Q", scale=scale)
+    layers = band_layers(rows, x, title, scale, palette)
     target = answer.workload.target.time_to_train_s
     if target is not None and target <= 1.06 * longest:
         layers += level_mark(target / factor, f"target {duration(target)}", scale, palette)
@@ -194,7 +160,7 @@ def accuracy_chart(
     if cold is not None:
         marks.append((cold, f"{duration(cold)} if every epoch were cold", False))
     for value, text, is_design in marks:
-        layers += _mark(at, value / factor, text, is_design, most, palette, x, quiet_y)
+        layers += _mark(at, value / factor, text, is_design, most, palette, x, y)
     return finish(layers, accuracy_finding(answer, at), palette, width, height, _how(answer))
 
 
@@ -257,22 +223,16 @@ def _all_cold_s(answer: WorkloadAnswer) -> float | None:
 def _mark(
     gpus: int, value: float, text: str, is_design: bool, most: float, palette: Palette, x: alt.X, y: alt.Y
 ) -> list[Any]:
-    """Dot of the design with its text below the falling line, or a hollow one with its text above."""
-    point = chart_of([{"gpus": gpus, "value": value, "text": text}])
+    """Point of the design with its text below the falling line, or a hollow one with its text above."""
     colour = palette.accent if is_design else palette.stages["storage"]
-    below = is_design and text_width(text, CHART_LABEL_PX, semibold=True) + 20 < _WIDE_PLOT * gpus / most
+    below = is_design and text_width(text, CHART_LABEL_PX, semibold=True) + 20 < PLOT_PX * gpus / most
     on_right = not below and gpus < 0.65 * most
     side: dict[str, Any] = {
         "align": "left" if on_right else "right",
         "dx": 8 if on_right else -8,
         "dy": 14 if below else -11,
-        "fontWeight": 600 if is_design else 400,
     }
-    # The line of the target stops at the words.
-    halo = point.mark_text(color=palette.background, stroke=palette.background, strokeWidth=3, **side)
-    words = point.mark_text(color=colour, **side)
-    dot = point.mark_point(filled=is_design, size=85 if is_design else 60, color=colour, opacity=1, strokeWidth=1.5)
-    return [dot.encode(x=x, y=y), *(mark.encode(x=x, y=y, text="text:N") for mark in (halo, words))]
+    return point_layers((gpus, value), text, (x, y), palette, colour, is_main=is_design, **side)
 
 
 def _how(answer: WorkloadAnswer) -> str:
@@ -297,4 +257,4 @@ def accuracy_finding(answer: WorkloadAnswer, at: int) -> str:
     saved = 1 - double / here
     if saved <= _SAME:
         return f"{gpus} GPUs train in {total}; twice as many are no faster"
-    return f"{gpus} GPUs train in {total}; twice as many would save {percent(saved)} of it"
+    return f"{gpus} GPUs train in {total}; twice as many save {percent(saved)} of the time"

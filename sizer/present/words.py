@@ -24,11 +24,16 @@ NO_BREAK = "\u00a0"
 NOT_PUBLISHED = "not published"
 # Beyond this relative half-width "plus or minus" misleads about a log-normal quantity; the range is printed.
 _WIDE = 0.2
+# Headroom below this share is not worth a number.
+_NO_HEADROOM = 0.005
 # Below it a number counts as exact.
 _EXACT = 5e-4
 
 # Nouns whose plural is not the regular one.
 _PLURALS = {"TB": "TB", "batch": "batches", "box": "boxes", "chassis": "chassis", "switch": "switches"}
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def plural(count: int, noun: str) -> str:
@@ -49,22 +54,7 @@ def plural_noun(noun: str) -> str:
 
 def spelled(count: int) -> str:
     """Small numbers as words inside a sentence: nine, 13."""
-    numbers = (
-        "no",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-    )
-    return numbers[count] if 0 <= count < len(numbers) else grouped(count)
+    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else grouped(count)
 
 
 def listed(items: Iterable[str], last: str = "") -> str:
@@ -80,11 +70,20 @@ def stage(key: str, *, inside: bool = False) -> str:
     return inside_sentence(STAGES[key]) if inside else STAGES[key]
 
 
+def headroom(ratio: float) -> str:
+    """Capacity over load as headroom: '24 % headroom', '3.1 times the capacity needed'."""
+    if ratio < 1 + _NO_HEADROOM:
+        return "hardly any headroom"
+    if ratio < 2:
+        return f"{percent(ratio - 1)} headroom"
+    return f"{significant(ratio, 2)} times the capacity needed"
+
+
 def percent(fraction: float) -> str:
     """A share in percent: 97 %, 7.5 %, 0.4 %; close to certainty it never rounds to 100 %."""
     share = 100 * fraction
     if 99.5 <= share < 100:
-        return "over {share}".format(share=f"99{NARROW_SPACE}%")
+        return f"over 99{NARROW_SPACE}%"
     return f"{grouped(share, 1 if 0 < share < 10 and round(share, 1) % 1 else 0)}{NARROW_SPACE}%"
 
 
