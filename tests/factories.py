@@ -42,6 +42,17 @@ from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities as count
 from sizer.physical.quantities import slice_row
+from sizer.sizing.design.verdict import verdict_of
+from sizer.sizing.limits import Limit
+from sizer.sizing.reasons import (
+    Binding,
+    BindingKind,
+    RunnerUpKind,
+    RunnerUpReason,
+    Selection,
+    SelectionKind,
+    SizeKey,
+)
 from sizer.sizing.result import (
     Assumption,
     DesignAnswer,
@@ -555,7 +566,6 @@ def training_answer(
         "stages": stages(rate, capacities, limiting),
         "bottleneck": limiting,
         "next_bottleneck": next_,
-        "target": "at least 48 000 images/s",
         "probability": 0.974,
         "meets_target": True,
         "time": TrainingTime(
@@ -635,18 +645,17 @@ def result(req: SizingRequest, design: DesignAnswer, **more: Any) -> SizingResul
         "request": req,
         "catalog_digest": "3f9a1c0d27b4",
         "calibration_digest": "b81e55d0c2aa",
-        "verdict": "Nine DGX-1 with eight F800 nodes meet the target of 48 000 images/s.",
-        "needs_cluster": True,
-        "advice": ("The data set of 22.2 TB fits neither the memory nor the drives of one server.",),
+        "verdict": verdict_of(design, (design,)),
         "design": design,
-        "selection": "Fewest servers among the platforms that meet the target.",
+        "spare_cost": None,
+        "selection": Selection(SelectionKind.UNRANKED, 3),
         "platforms": (design,),
         "deciding_prices": ("isilon-f800", "sn2700"),
         "runner_up": None,
-        "runner_up_reason": "",
+        "runner_up_reason": RunnerUpReason(RunnerUpKind.NONE),
         "pareto": (),
         "n_designs": 14_208,
-        "ruled_out": {"below the target": 9_120, "rack power": 411},
+        "ruled_out": {Limit.GPU_RATE: 9_120, "rack power": 411},
         "assumptions": ASSUMPTIONS,
         "questions": QUESTIONS,
         "sources": (BLOG, GUIDE, MLPERF),
@@ -675,7 +684,6 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
         scaling(2_940, 4, 86_000, 4),
         128,
         dataset_bytes=1.4e12,
-        target="at least 2 700 images/s",
         probability=0.95,
     )
     platform = _platform(
@@ -747,7 +755,7 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
             ]
         ),
         probability=0.95,
-        binding_limit="Four V100 pass 2 940 images/s; a target of 2 500 would leave the same server.",
+        binding=Binding(BindingKind.SMALLEST),
         warnings=("Power of the back-end switches is not published.",),
     )
     return design, req
@@ -784,7 +792,7 @@ def apollo_design(req: SizingRequest, workloads: tuple[WorkloadAnswer, ...]) -> 
             ]
         ),
         probability=0.93,
-        binding_limit="Three servers pass 17 300 images/s, below the target.",
+        binding=Binding(BindingKind.LIMIT, 3, Limit.GPU_RATE),
         warnings=(),
     )
 
@@ -907,7 +915,7 @@ def nine_dgx1() -> SizingResult:
             ]
         ),
         probability=0.974,
-        binding_limit="Eight servers pass 46 800 images/s, below the 48 000 asked.",
+        binding=Binding(BindingKind.LIMIT, 8, Limit.GPU_RATE),
         warnings=("The network for gradients is shared with storage traffic.",),
     )
     small, _ = c4140_design(19)
@@ -928,7 +936,7 @@ def nine_dgx1() -> SizingResult:
         platforms=(design, small, apollo),
         pareto=points,
         runner_up=points[3],
-        runner_up_reason="it draws 6.4 kW more and needs ten more servers for 3 % more throughput",
+        runner_up_reason=RunnerUpReason(RunnerUpKind.LARGER, 9, 19, SizeKey.SERVERS),
     )
 
 
@@ -938,8 +946,6 @@ def one_c4140() -> SizingResult:
     return result(
         req,
         design,
-        verdict="One C4140 with four F800 nodes meets the target of 2 700 images/s.",
-        advice=("The F800 is there for the data set and for growth: its read rate would feed 29 such servers.",),
     )
 
 
@@ -971,7 +977,6 @@ def single_server() -> SizingResult:
         "storage",
         scaling(5_900, 8, 30_000, 4),
         dataset_bytes=148e9,
-        target="at most 12 h to train",
         probability=0.999,
         cache_hit_fraction=1.0,
         storage_bytes_per_s=Estimate.exact(0.0),
@@ -996,18 +1001,12 @@ def single_server() -> SizingResult:
         plan=plan("dgx-1", "nfs-generic", "100gbe", 1, 0),
         bill=bill([line("1.1", "compute", "dgx-1", "NVIDIA", "DGX-1 with 8 × V100-SXM2 16 GB", 1, "149000.00")]),
         probability=0.999,
-        binding_limit="Nothing smaller is in the catalogue.",
+        binding=Binding(BindingKind.SMALLEST),
         warnings=(),
     )
     return result(
         req,
         design,
-        needs_cluster=False,
-        verdict="No cluster is needed: one DGX-1 with the NFS server at hand trains in 4.1 h.",
-        advice=(
-            "The data set of 148 GB fits the 512 GB of memory: it is read once and trained from there.",
-            "Reading it once over 10 GbE takes 2 min, against 4 h of training.",
-        ),
         platforms=(design,),
         assumptions=ASSUMPTIONS[:2],
         questions=(),
@@ -1043,7 +1042,6 @@ def four_apollo() -> SizingResult:
         "gpu",
         "decode",
         scaling(5_985, 8, 260_000, 8),
-        target="at least 20 000 images/s",
         probability=0.95,
     )
     second = training_answer(
@@ -1065,7 +1063,6 @@ def four_apollo() -> SizingResult:
         stack=TENSORRT,
         recipe=None,
         time=None,
-        target="at least 120 000 images/s",
         probability=0.94,
         sample_bytes=150_528.0,
         dataset_bytes=22e12,
@@ -1078,7 +1075,6 @@ def four_apollo() -> SizingResult:
     return result(
         req,
         design,
-        verdict="Four Apollo 6500 with eight WekaIO servers meet both targets.",
         sources=("weka-scaling-2019", GUIDE),
     )
 

@@ -233,6 +233,15 @@ def si(value: float, unit: str, digits: int = 3) -> str:
     return f"{number}{NARROW_SPACE}{printed}"
 
 
+def probability_text(probability: float) -> str:
+    """A probability in percent that claims no certainty: 52 %, over 99 %, under 1 %."""
+    if probability > 0.99:
+        return f"over 99{NARROW_SPACE}%"
+    if probability < 0.01:
+        return f"under 1{NARROW_SPACE}%"
+    return f"{100 * probability:.0f}{NARROW_SPACE}%"
+
+
 def duration(seconds: float) -> str:
     """Time in the unit a person would use: 47 s, 12.5 min, 9.4 h, 3.2 d."""
     return NARROW_SPACE.join(number_and_unit(seconds, "s"))

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sizer.base.estimate import Estimate
 from sizer.batch.keys import Kind, in_order, request_key
+from sizer.present.verdict_text import binding_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Everything that is computed starts with this; no key of a request does.
@@ -99,7 +100,7 @@ def answer_cells(design: DesignAnswer, needs_cluster: bool) -> dict[str, Any]:
     cells = {
         "needs_cluster": bool(needs_cluster),
         "probability": _number(design.probability),
-        "binding_limit": design.binding_limit,
+        "binding_limit": binding_text(design),
         "design.name": design.name,
         "design.server": platform.server.id,
         "design.servers": int(design.n_servers),

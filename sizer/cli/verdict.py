@@ -16,7 +16,7 @@ def verdict_command(
 ) -> None:
     """Do we need this? Claims with what would overturn them, and the simplest design that is enough."""
     from sizer.catalog.loader import load_catalog
-    from sizer.guide.plain_text import verdict_text
+    from sizer.guide.plain_text import verdict_answer_text
     from sizer.questions.verdict.analysis import claims
     from sizer.questions.verdict.export import verdict_document
     from sizer.questions.verdict.simplest_design import simplest
@@ -29,4 +29,4 @@ def verdict_command(
     if as_json:
         print_json(verdict_document(result, found, simple))
     else:
-        print(verdict_text(result, found, simple))
+        print(verdict_answer_text(result, found, simple))

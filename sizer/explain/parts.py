@@ -13,8 +13,10 @@ from sizer.physical.components import Component
 from sizer.physical.racks.power import device_power
 from sizer.present import result_text, words
 from sizer.present.tables import Cell, Row, row
+from sizer.present.verdict_text import binding_text
 from sizer.sizing.constraints.stored_data import DataHeld, data_held
 from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.workload.target_text import target_text
 
 # Lines of a bill that are listed one by one; a longer one is summed by category.
 _MOST_LINES = 12
@@ -30,7 +32,7 @@ def gpus(result: SizingResult, catalog: Catalog) -> Why:
         input_row("servers, the fewest that meet every limit", grouped(design.n_servers), note="search over all sizes"),
         input_row(f"GPUs of a server ({server.name})", grouped(design.platform.gpus_per_server), server.n_gpus),
     ]
-    targets = [f"{answer.workload.name}: {answer.target}." for answer in design.workloads]
+    targets = [f"{answer.workload.name}: {target_text(answer.workload, answer.dnn)}." for answer in design.workloads]
     asked = words.percent(result.request.confidence)
     chance = words.percent(design.probability)
     return Why(
@@ -38,7 +40,7 @@ def gpus(result: SizingResult, catalog: Catalog) -> Why:
         words.plural(design.n_gpus, "GPU"),
         "GPUs = servers × GPUs of a server",
         inputs_table("gpus", rows),
-        tuple(text for text in (*targets, design.binding_limit and words.sentence(design.binding_limit)) if text),
+        tuple(text for text in (*targets, binding_text(design) and words.sentence(binding_text(design))) if text),
         (f"{_EXACT} That so many suffice has a probability of {chance}; {asked} was asked.",),
         assumed(result, [server.name], ("gpus",)),
     )

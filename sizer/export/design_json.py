@@ -8,7 +8,17 @@ from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
 from sizer.present.design_summary import design_summary
+from sizer.present.verdict_text import (
+    binding_text,
+    limit_text,
+    reason_texts,
+    runner_up_text,
+    selection_text,
+    verdict_text,
+)
+from sizer.sizing.limits import bound_of
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
+from sizer.workload.target_text import target_text
 
 # Keys of the request that a customer's copy omits: "no discount" would be an answer too.
 _NOT_TOLD = {"quote": {"discount_percent", "override", "line"}}
@@ -21,8 +31,12 @@ def design_document(result: SizingResult) -> dict[str, Any]:
     is_customer_copy = result.design.bill.is_customer_copy
     return json_document(
         "design",
-        **fields_of(result, "catalog_digest", "calibration_digest", "verdict", "needs_cluster", "advice", "selection"),
-        **fields_of(result, "runner_up_reason", "deciding_prices", "n_designs", "assumptions", "questions", "sources"),
+        **fields_of(result, "catalog_digest", "calibration_digest", "needs_cluster"),
+        **fields_of(result, "deciding_prices", "n_designs", "assumptions", "questions", "sources"),
+        verdict=verdict_text(result),
+        advice=reason_texts(result),
+        selection=selection_text(result),
+        runner_up_reason=runner_up_text(result),
         request=result.request.model_dump(
             mode="json", exclude_none=True, exclude=_NOT_TOLD if is_customer_copy else None
         ),
@@ -32,7 +46,10 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         platforms=[design_summary(design) for design in result.platforms],
         runner_up=None if result.runner_up is None else _point(result.runner_up),
         pareto=[_point(point) for point in result.pareto],
-        ruled_out=dict(result.ruled_out),
+        ruled_out={
+            limit_text(limit, bound_of(limit, result.request.limits)): count
+            for limit, count in result.ruled_out.items()
+        },
     )
 
 
@@ -51,7 +68,8 @@ def projection_document(design: DesignAnswer) -> dict[str, Any]:
 def _design(design: DesignAnswer) -> dict[str, object]:
     platform, counts = design.platform, design.quantities
     return {
-        **fields_of(design, "name", "n_servers", "n_gpus", "storage_nodes", "probability", "binding_limit", "warnings"),
+        **fields_of(design, "name", "n_servers", "n_gpus", "storage_nodes", "probability", "warnings"),
+        "binding_limit": binding_text(design),
         "server": platform.server.id,
         "gpu": platform.gpu.id,
         "storage": platform.storage.id,
@@ -91,11 +109,12 @@ def _network(network: Network) -> dict[str, object]:
 def _workload(answer: WorkloadAnswer) -> dict[str, object]:
     return fields_of(
         answer,
-        *("batch_per_gpu", "dataset_bytes", "sample_bytes", "target", "meets_target", "probability"),
+        *("batch_per_gpu", "dataset_bytes", "sample_bytes", "meets_target", "probability"),
         *("storage_bytes_per_s", "cold_storage_bytes_per_s", "cpu_utilization_fraction"),
         *("gpu_busy_fraction", "cache_hit_fraction", "scaling_efficiency", "bottleneck", "next_bottleneck"),
         *("extrapolations", "warnings"),
         name=answer.workload.name,
+        target=target_text(answer.workload, answer.dnn),
         dnn=answer.dnn.id,
         dataset=answer.dataset.id,
         stack=answer.stack.id,

@@ -33,6 +33,7 @@ from sizer.guide.tables.request import control_table, readers_table
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table
+from sizer.present.verdict_text import verdict_text
 from sizer.sizing.result import SizingResult
 
 Content = Mapping[str, Any]
@@ -175,7 +176,7 @@ def guide(result: SizingResult, catalog: Catalog, edition: Edition = SHORT) -> G
         iso_date=request.date.isoformat() if request.date is not None else "",
         footer=_footer(case),
         design_name=result.design.name,
-        verdict=words.sentence(result.verdict),
+        verdict=words.sentence(verdict_text(result)),
         legal=edition.profile.legal
         or (
             "Computed from published data. Performance is projected with its interval and not "

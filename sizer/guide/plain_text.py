@@ -6,30 +6,32 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.plain_table import table_text
+from sizer.present.verdict_text import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.words import name, percent, sample_unit
 from sizer.questions.team.tables import wait_text
 from sizer.questions.verdict.analysis import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.workload.target_text import target_text
 
 
 def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> str:
     """Answer to a request: verdict, design, every workload, price, alternatives, the simplest one, reasons."""
-    lines = [result.request.title, "=" * len(result.request.title), result.verdict, ""]
+    lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += _design_lines(result.design)
     if result.request.team is not None:
         # The search takes no design whose jobs start too late.
         lines += ["", f"Team:   {wait_text(result.request.team)}: met (sizer team tells the waits)"]
-    lines += ["", f"Chosen: {result.selection}", f"Limit:  {result.design.binding_limit}"]
+    lines += ["", f"Chosen: {selection_text(result)}", f"Limit:  {binding_text(result.design)}"]
     if result.runner_up is not None:
-        lines.append(f"Next:   {result.runner_up.name}. {result.runner_up_reason}")
+        lines.append(f"Next:   {result.runner_up.name}. {runner_up_text(result)}")
     if len(result.platforms) > 1:
         lines += ["", "Side by side:"]
         lines += [f"  {_one_line(design)}" for design in result.platforms]
     if simple is not None:
         lines += ["", "Simplest that is enough:", *(f"  {text}" for text in simplest_text(simple, result))]
-    lines += ["", *result.advice]
+    lines += ["", *reason_texts(result)]
     lines += [
         "",
         f"{grouped(result.n_designs)} designs judged; {len(result.assumptions)} assumptions and "
@@ -43,9 +45,9 @@ def projection_text(design: DesignAnswer) -> str:
     return "\n".join([design.name, "=" * len(design.name), *_design_lines(design)])
 
 
-def verdict_text(result: SizingResult, found: Sequence[Claim], simple: SimplestDesign) -> str:
+def verdict_answer_text(result: SizingResult, found: Sequence[Claim], simple: SimplestDesign) -> str:
     """Whether the design is needed: the simplest one, and every claim with its arithmetic and what overturns it."""
-    lines = [result.request.title, "=" * len(result.request.title), result.verdict, ""]
+    lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += simplest_text(simple, result)
     tables = [simplest_table(simple, result), claims_table(found, result), arithmetic_table(found)]
     return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables if table is not None)])
@@ -85,7 +87,7 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
         f"  understood  {size} of {si(answer.sample_bytes, 'B')} a sample, {name(workload.access)},",
         f"              {name(workload.cache)}, batch {answer.batch_per_gpu} a GPU, {name(workload.precision)}",
-        f"  target      {answer.target}: met with {percent(answer.probability)} confidence",
+        f"  target      {target_text(answer.workload, answer.dnn)}: met with {percent(answer.probability)} confidence",
         f"  throughput  {interval(answer.throughput, unit)}",
         f"  storage     {si(float(answer.storage_bytes_per_s.value), 'B/s')} warm, "
         f"{si(float(answer.cold_storage_bytes_per_s.value), 'B/s')} in the first epoch",

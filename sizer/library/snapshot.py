@@ -12,6 +12,7 @@ from sizer.bom.bill import BillLine
 from sizer.bom.prices import price_book
 from sizer.catalog.labels import sample_unit, with_vendor
 from sizer.catalog.model import Catalog
+from sizer.present.verdict_text import verdict_text
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 # Raised with every change after which an older snapshot can no longer be compared.
@@ -122,7 +123,7 @@ def snapshot_of(result: SizingResult, catalog: Catalog) -> Snapshot:
         catalog_digest=result.catalog_digest,
         calibration_digest=result.calibration_digest,
         design=design.name,
-        verdict=result.verdict,
+        verdict=verdict_text(result),
         currency=design.bill.currency,
         figures=_figures(design),
         lines=_lines(design.bill.lines),

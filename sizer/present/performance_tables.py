@@ -4,6 +4,8 @@ from sizer.base.quantities import duration, grouped, si
 from sizer.drawings.datapath import is_limit
 from sizer.present import result_text, words
 from sizer.present.tables import Align, Cell, Row, Table, columns, row
+from sizer.present.verdict_text import limit_text
+from sizer.sizing.limits import bound_of
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 
@@ -195,7 +197,7 @@ def _platform_row(design: DesignAnswer, chosen: bool) -> Row:
 def ruled_out_table(result: SizingResult) -> Table | None:
     """How many designs each limit ruled out."""
     rows = [
-        row(words.sentence(limit).rstrip("."), grouped(count))
+        row(words.sentence(limit_text(limit, bound_of(limit, result.request.limits))).rstrip("."), grouped(count))
         for limit, count in sorted(result.ruled_out.items(), key=lambda pair: -pair[1])
         if count
     ]

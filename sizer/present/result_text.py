@@ -11,13 +11,14 @@ from sizer.drawings.datapath import is_limit
 from sizer.drawings.racks import at_least
 from sizer.physical.components import Network
 from sizer.present import words
+from sizer.present.verdict_text import binding_text, runner_up_text
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 
 def reason(design: DesignAnswer) -> list[str]:
     """Why the design is as large as it is: what limits each workload, and what less would mean."""
     sentences = [limit(answer, len(design.workloads) > 1) for answer in design.workloads]
-    return [*sentences, words.sentence(design.binding_limit)]
+    return [*sentences, words.sentence(binding_text(design))]
 
 
 def limit(answer: WorkloadAnswer, named: bool) -> str:
@@ -254,7 +255,7 @@ def neighbours(result: SizingResult) -> str:
     other = result.runner_up
     if other is None:
         return ""
-    because = result.runner_up_reason.rstrip(".")
+    because = runner_up_text(result).rstrip(".")
     if not because:
         return f"The runner-up is {other.name}."
     return f"The runner-up is {other.name}: {because}."

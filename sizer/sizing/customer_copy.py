@@ -1,12 +1,13 @@
 """The answer as the customer gets it: every document made from it is free of discounts and internal notes."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sizer.bom.bill import Bill
 from sizer.bom.customer import customer_bill, unpriced_bill
-from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
+from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason
+from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
 
@@ -35,13 +36,15 @@ def customer_copy(result: SizingResult) -> SizingResult:
         design if other is result.design else _told(other, unpriced_bill(other.bill)) for other in result.platforms
     )
     reason = result.runner_up_reason
-    if _names_amount(reason, shown.currency):
-        reason = "It costs more at the prices known."
+    if reason.kind is RunnerUpKind.DEARER:
+        reason = RunnerUpReason(RunnerUpKind.DEARER)
     own = {line.price_source for line in shown.lines if line.has_own_price}
     return replace(
         result,
         request=_request(result.request),
         design=design,
+        verdict=_copied(result.verdict, result.platforms, others),
+        spare_cost=None if result.spare_cost is None else _without_amount(result.spare_cost),
         platforms=others,
         runner_up=None if result.runner_up is None else _uncosted(result.runner_up),
         runner_up_reason=reason,
@@ -60,6 +63,17 @@ def _told(design: DesignAnswer, bill: Bill) -> DesignAnswer:
     notes = _without_amounts(design.quantities.notes, bill.currency)
     warnings = _without_amounts(design.warnings, bill.currency)
     return replace(design, bill=bill, quantities=replace(design.quantities, notes=notes), warnings=warnings)
+
+
+def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:
+    """The verdict on the copies of the designs."""
+    return replace(
+        verdict, single=next((new for old, new in zip(before, after, strict=True) if old is verdict.single), None)
+    )
+
+
+def _without_amount(cost: SpareCost) -> SpareCost:
+    return replace(cost, amount=None, without=_told(cost.without, unpriced_bill(cost.without.bill)))
 
 
 def _uncosted(point: ParetoPoint) -> ParetoPoint:

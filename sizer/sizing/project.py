@@ -7,6 +7,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platforms import platforms as all_platforms
 from sizer.sizing.design.evaluate_design import design_answer
+from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
@@ -91,7 +92,7 @@ def project(
         catalog,
         fitted,
         price_book(catalog),
-        "The cluster is given.",
+        Binding(BindingKind.GIVEN),
     )
 
 

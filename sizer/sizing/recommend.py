@@ -3,16 +3,16 @@
 from contextlib import suppress
 from dataclasses import dataclass
 
-from sizer.base.errors import InfeasibleError
-from sizer.base.quantities import by_count
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
-from sizer.sizing.design import verdict as advice
 from sizer.sizing.design.evaluate_design import design_answer
+from sizer.sizing.limits import bound_of
+from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.feasibility import judge
+from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.ranking import Ranking, UnsettledError
 from sizer.sizing.search.space import building_plan
@@ -63,7 +63,7 @@ def _best(counting: Counting, calibration: Calibration, *, goes_on: bool) -> Bes
     ranking = Ranking(counting, goes_on=goes_on)
     found = ranking.first(1)
     if not found:
-        raise InfeasibleError(advice.why_infeasible(counting))
+        raise infeasible_error(counting)
     row = found[0]
     needs_cluster = _needs_cluster(counting, ranking, row)
     return BestDesign(design_of(counting, row, calibration, is_documented=False), needs_cluster)
@@ -119,17 +119,16 @@ def design_of(counting: Counting, row: int, calibration: Calibration, *, is_docu
     )
 
 
-def _binding(counting: Counting, row: int) -> str:
+def _binding(counting: Counting, row: int) -> Binding:
     """What the next smaller size of the same platform breaks."""
     if counting.judged.space.n_servers[row] == 1:
-        return "One server is the smallest there is."
+        return Binding(BindingKind.SMALLEST)
     smaller = row - 1  # rows of a platform stand in order of servers
     count = int(counting.judged.space.n_servers[smaller])
     broken = counting.broken(smaller)
     if not broken:
-        return ""
-    limit = broken[0]
-    return by_count(count, f"With {count} server this fails: {limit}.", f"With {count} servers this fails: {limit}.")
+        return Binding(BindingKind.NONE, count)
+    return Binding(BindingKind.LIMIT, count, broken[0], bound_of(broken[0], counting.request.limits))
 
 
 def _needs_cluster(counting: Counting, ranking: Ranking, row: int) -> bool:

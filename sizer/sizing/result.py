@@ -1,6 +1,7 @@
 """The answer: one SizingResult, from which documents, files and the app are made."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate, Spread
@@ -9,7 +10,9 @@ from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
-from sizer.workload.request import SizingRequest, Workload
+from sizer.sizing.limits import AnyLimit
+from sizer.sizing.reasons import Binding, RunnerUpReason, Selection, VerdictKind, VerdictReason
+from sizer.workload.request import Loss, SizingRequest, Workload
 
 # Stages of the data path in their order; the key is used in files, the label on pages.
 STAGES = {
@@ -95,7 +98,6 @@ class WorkloadAnswer:
     stages: tuple[Stage, ...]
     bottleneck: str  # key of STAGES
     next_bottleneck: str
-    target: str  # in words
     probability: float  # that the target is met
     meets_target: bool
     time: TrainingTime | None
@@ -124,7 +126,7 @@ class DesignAnswer:
     plan: Plan  # every device, link, cable and feed
     bill: Bill
     probability: float  # that all targets are met
-    binding_limit: str  # sentence: what would have to change to get by with less
+    binding: Binding  # why it is not smaller
     warnings: tuple[str, ...]
 
     @property
@@ -135,6 +137,37 @@ class DesignAnswer:
         if not self.storage_nodes:
             return f"{servers} + {storage}"
         return f"{servers} + {self.storage_nodes} × {storage} nodes"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a cluster is needed, and why."""
+
+    kind: VerdictKind
+    single: DesignAnswer | None  # one server that is enough; None where a cluster is needed
+    reasons: tuple[VerdictReason, ...]  # of ``single``, else of the described design
+
+
+@dataclass(frozen=True)
+class SpareCost:
+    """A design that tolerates losses and the one for the same request without them; differences are with - without."""
+
+    losses: tuple[Loss, ...]
+    without: DesignAnswer
+    n_servers: int
+    storage_nodes: int
+    switches: int  # of all networks, gateways among them
+    rack_units: float
+    power_w: float  # at most
+    has_unknown_power: bool  # a part whose draw is not published: the watts are no full account
+    amount: Decimal | None  # of the priced lines, in the currency of the request; None: a customer is not told
+    open_items: tuple[str, ...]  # without a price, and of another number: they are to be quoted
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the design without spare parts tolerates the losses as it is."""
+        counts = (self.n_servers, self.storage_nodes, self.switches, self.rack_units, self.power_w, self.amount)
+        return not any(counts) and not self.open_items
 
 
 @dataclass(frozen=True)
@@ -173,18 +206,22 @@ class SizingResult:
     request: SizingRequest
     catalog_digest: str
     calibration_digest: str
-    verdict: str  # the answer in one or two sentences
-    needs_cluster: bool
-    advice: tuple[str, ...]  # sentences: why a cluster is (not) needed, what is enough
+    verdict: Verdict
     design: DesignAnswer  # the one that documents describe
-    selection: str  # sentence: why this one is described
+    spare_cost: SpareCost | None  # of the losses that the request asks the design to tolerate
+    selection: Selection  # why this one is described
     platforms: tuple[DesignAnswer, ...]  # best of each platform, side by side; holds `design`
     deciding_prices: tuple[str, ...]  # items whose price would rank the platforms
     runner_up: ParetoPoint | None
-    runner_up_reason: str
+    runner_up_reason: RunnerUpReason
     pareto: tuple[ParetoPoint, ...]
-    n_designs: int  # judged
-    ruled_out: dict[str, int]  # limit in words -> designs that it alone or among others ruled out
+    n_designs: int  # evaluated
+    ruled_out: dict[AnyLimit, int]  # designs that each limit, alone or among others, excluded
     assumptions: tuple[Assumption, ...]
     questions: tuple[str, ...]  # to ask the vendor
     sources: tuple[str, ...]  # keys of every document a number comes from, in order of use
+
+    @property
+    def needs_cluster(self) -> bool:
+        """Whether no single server is enough."""
+        return self.verdict.single is None

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sizer.base.errors import InfeasibleError
-from sizer.base.quantities import duration, grouped, plain, si
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.sizing.design import assumptions
-from sizer.sizing.design import verdict as advice
+from sizer.sizing.design.verdict import verdict_of
+from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason, Selection, SelectionKind, SizeKey
 from sizer.sizing.recommend import design_of, search
-from sizer.sizing.redundancy_cost import spare_cost, spare_sentence
+from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out, pareto_rows
+from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.ranking import Ranking, best_of, keys, rank_key
 from sizer.workload.request import SizingRequest
@@ -23,20 +23,6 @@ from sizer.workload.request import SizingRequest
 MAX_PLATFORMS_SHOWN = 8
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 60
-# What the first keys of the order count.
-_COUNTS = {
-    "servers": "servers",
-    "storage nodes": "storage nodes",
-    "rack units": "rack units",
-    "watts": "watts",
-}
-# What the first platform has by each key that a user may rank by; cost has a sentence of its own.
-_RANK_KEYS = {
-    "time": "shortest time",
-    "gpus": "fewest GPUs",
-    "rack-units": "fewest rack units",
-    "watts": "least power",
-}
 
 
 def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> SizingResult:
@@ -65,7 +51,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     judged = counting.judged
     order = Ranking(counting).all()
     if not order:
-        raise InfeasibleError(advice.why_infeasible(counting))
+        raise infeasible_error(counting)
     chosen = order[0]
     designs = {
         row: design_of(counting, row, fitted, is_documented=row == chosen) for row in order[:MAX_PLATFORMS_SHOWN]
@@ -73,19 +59,14 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     design = designs[chosen]
     deciding = counting.deciding_prices(np.array(order)) if len(order) > 1 else ()
     runner_up, reason = _runner_up(counting, order)
-    verdict, needs_cluster, sentences = advice.verdict(design, tuple(designs.values()), request.team)
-    cost = spare_cost(request, design, catalog, fitted)
-    if cost is not None:
-        sentences = (*sentences, spare_sentence(cost, request.currency))
     taken = assumptions.collect(judged.works, design, catalog)
     return SizingResult(
         request=request,
         catalog_digest=catalog.digest,
         calibration_digest=fitted.digest,
-        verdict=verdict,
-        needs_cluster=needs_cluster,
-        advice=sentences,
+        verdict=verdict_of(design, tuple(designs.values())),
         design=design,
+        spare_cost=spare_cost(request, design, catalog, fitted),
         selection=_selection(request, order, deciding),
         platforms=tuple(designs.values()),
         deciding_prices=deciding,
@@ -100,21 +81,12 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     )
 
 
-def _selection(request: SizingRequest, order: Sequence[int], deciding: Sequence[str]) -> str:
+def _selection(request: SizingRequest, order: Sequence[int], deciding: Sequence[str]) -> Selection:
     if len(order) == 1:
-        return "It is the only platform that the request allows and that meets it."
-    if request.rank_by is not None and request.rank_by in _RANK_KEYS:
-        return (
-            f"Of {len(order)} platforms that meet the request it has the "
-            f"{_RANK_KEYS[request.rank_by]}, the key asked for."
-        )
-    if not deciding:
-        return f"Of {len(order)} platforms that meet the request it costs least at the prices known."
-    return (
-        f"{len(order)} platforms meet the request. Prices that would rank them are missing, so "
-        "they stand side by side; this one is described because it has the fewest servers, then "
-        "storage nodes, rack units and watts. That is no ranking of vendors."
-    )
+        return Selection(SelectionKind.ONLY, 1)
+    if request.rank_by not in (None, "cost"):
+        return Selection(SelectionKind.RANKED, len(order), request.rank_by)
+    return Selection(SelectionKind.UNRANKED if deciding else SelectionKind.CHEAPEST, len(order))
 
 
 def _point(row: int, chosen: int, counting: Counting) -> ParetoPoint:
@@ -155,8 +127,8 @@ def _pareto(counting: Counting, chosen: int) -> tuple[ParetoPoint, ...]:
     return tuple(_point(row, chosen, counting) for row in listed)
 
 
-def _runner_up(counting: Counting, order: Sequence[int]) -> tuple[ParetoPoint | None, str]:
-    """The next best design and why it lost: the second platform, else the next on the same one.
+def _runner_up(counting: Counting, order: Sequence[int]) -> tuple[ParetoPoint | None, RunnerUpReason]:
+    """The next best design and why it is second: the second platform, else the next on the same one.
 
     The same counts with other drives or another GPU memory are no other design.
     """
@@ -172,30 +144,22 @@ def _runner_up(counting: Counting, order: Sequence[int]) -> tuple[ParetoPoint | 
         )
         others = np.flatnonzero(counting.feasible & ~is_same)
         if others.size == 0:
-            return None, "No other design meets the request."
+            return None, RunnerUpReason(RunnerUpKind.NONE)
         second = best_of(counting, others)
-    return _point(second, chosen, counting), _why_lost(counting, chosen, second)
+    return _point(second, chosen, counting), _why_second(counting, chosen, second)
 
 
-def _why_lost(counting: Counting, chosen: int, second: int) -> str:
+def _why_second(counting: Counting, chosen: int, second: int) -> RunnerUpReason:
     request = counting.request
     pair = np.array([chosen, second])
     rank = rank_key(counting, pair)
     if rank is not None and rank[1] > rank[0]:
         if request.rank_by == "time":
-            return f"It takes {duration(rank[1])} instead of {duration(rank[0])}."
+            return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
         if request.rank_by is None or request.rank_by == "cost":
-            amount = f"{grouped(rank[1] - rank[0])} {request.currency}"
-            return f"Its priced lines cost {amount} more."
-    for name, (first, other) in zip(_COUNTS, keys(counting, pair), strict=False):
-        if other > first:
-            if name == "watts":
-                return f"It draws up to {si(other, 'W')} instead of {si(first, 'W')}."
-            return f"It takes {plain(other)} {_COUNTS[name]} instead of {plain(first)}."
-        if other < first:
-            return (
-                f"It has fewer {_COUNTS[name]} ({plain(other)} instead of {plain(first)}), but lost on an earlier key."
-            )
-    return (
-        "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than needed."
-    )
+            return RunnerUpReason(RunnerUpKind.DEARER, float(rank[0]), float(rank[1]))
+    for key, (first, other) in zip(SizeKey, keys(counting, pair), strict=False):
+        if other != first:
+            kind = RunnerUpKind.LARGER if other > first else RunnerUpKind.SMALLER
+            return RunnerUpReason(kind, float(first), float(other), key)
+    return RunnerUpReason(RunnerUpKind.EQUAL)

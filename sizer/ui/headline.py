@@ -8,6 +8,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
 from sizer.present import result_text
+from sizer.present.verdict_text import verdict_text
 from sizer.present.words import (
     NOT_PUBLISHED,
     TO_BE_QUOTED,
@@ -46,7 +47,7 @@ def show(view: View) -> None:
     _trouble(view)
     if view.result is None:
         return
-    st.markdown(plain(sentence(view.result.verdict)))
+    st.markdown(plain(sentence(verdict_text(view.result))))
     with st.container(horizontal=True, gap="medium", key="headline"):
         _verdict(view.result)
         for number, figure in enumerate(figures(view.result.design)):

@@ -319,9 +319,7 @@ def hostile_result():
         update={"title": LONG, "customer": LONG, "quote": quote, "workload": (workload,)}
     )
     works = tuple(dataclasses.replace(one, workload=workload) for one in result.design.workloads)
-    return dataclasses.replace(
-        result, request=request, design=dataclasses.replace(result.design, workloads=works), verdict=f"{LONG}."
-    )
+    return dataclasses.replace(result, request=request, design=dataclasses.replace(result.design, workloads=works))
 
 
 @pytest.mark.pdf
@@ -393,11 +391,11 @@ def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch):
 
     def copy(given):
         copies.append(given)
-        return dataclasses.replace(given, verdict="for the customer")
+        return dataclasses.replace(given, catalog_digest="for the customer")
 
     monkeypatch.setattr(documents, "without_internals", copy)
     seen: list[str] = []
-    monkeypatch.setattr(documents, "guide_html", lambda *given: seen.append(given[0].verdict) or "")
+    monkeypatch.setattr(documents, "guide_html", lambda *given: seen.append(given[0].catalog_digest) or "")
     documents.write_documents(*(result, factories.catalog(), tmp_path, ("design", "html", "xlsx")), customer_copy=True)
     assert copies == [result]
     assert seen == ["for the customer"]

@@ -107,10 +107,10 @@ def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingReque
     assert lean.needs_cluster == whole.needs_cluster
     one, other = lean.design, whole.design
     assert one.platform is other.platform
-    assert (one.n_servers, one.storage_nodes, one.binding_limit) == (
+    assert (one.n_servers, one.storage_nodes, one.binding) == (
         other.n_servers,
         other.storage_nodes,
-        other.binding_limit,
+        other.binding,
     )
     assert one.probability == other.probability
     assert [tuple(work.throughput) for work in one.workloads] == [tuple(work.throughput) for work in other.workloads]

@@ -6,11 +6,13 @@ from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.physical.capacity import usable_bytes
+from sizer.present.verdict_text import reason_texts
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.team.analysis import team_model
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.limits import Limit
 from sizer.sizing.recommend import best_design
-from sizer.sizing.redundancy_cost import spare_cost, spare_sentence
+from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.servers_needed import Sizes
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
@@ -196,7 +198,7 @@ def test_too_few_servers_allowed_for_a_spare_one_says_so():
 
 
 def test_the_smaller_size_names_the_loss_that_it_does_not_bear():
-    assert "without one server" in sized({"gpus_busy": 32}, "apollo-6500", "wekaio", ["server"]).binding_limit
+    assert sized({"gpus_busy": 32}, "apollo-6500", "wekaio", ["server"]).binding.limit is Limit.SERVER_LOSS
 
 
 # --- with a team, and in the light search -----------------------------------------------------------------------------
@@ -237,12 +239,13 @@ def test_the_spare_server_is_told_with_what_it_adds():
     assert (cost.n_servers, cost.storage_nodes, cost.switches) == (1, 0, 0)
     assert (cost.rack_units, cost.power_w, cost.amount) == (3, 3500, 149_000)
     assert cost.without.n_servers == 4
-    assert result.advice[-1] == spare_sentence(cost, "USD")
-    assert "1 server more, 3 rack units more" in result.advice[-1]
-    assert "to be quoted" in result.advice[-1]  # cables and licences of the fifth server have no price
+    assert (result.spare_cost.n_servers, result.spare_cost.amount) == (1, 149_000)
+    assert cost.open_items  # cables and licences of the fifth server have no price
+    assert "1 server more, 3 rack units more" in reason_texts(result)[-1]
     assert spare_cost(asked({"gpus_busy": 32}, "dgx-1", "isilon-f800", []), result.design, CATALOG) is None
 
 
 def test_losses_that_take_no_part_are_told_as_free():
     result = size(asked({"gpus_busy": 32}, "dgx-1", "isilon-f800", ["feed"], "100gbe"), CATALOG)
-    assert result.advice[-1].endswith("that takes no further part.")
+    assert result.spare_cost is not None
+    assert result.spare_cost.is_free

@@ -32,6 +32,7 @@ from sizer.guide.pdf.render import guide_html
 from sizer.physical.components import CATEGORIES
 from sizer.present.bill_tables import bill_table
 from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason
 from tests import factories
 from tests.customer_secrets import secret_catalog, secret_request, secrets, spellings
 
@@ -297,7 +298,8 @@ def test_the_full_documents_hold_the_secrets(full: SizingResult, request_: Sizin
     assert "2.37\xa0%" in found["guide.html"]
     assert "18\u202f123.57" in found["guide.html"]
     assert "INTERNAL-LIST of the partner programme" in found["guide.html"]
-    assert "USD more" in full.runner_up_reason
+    assert full.runner_up_reason.kind is RunnerUpKind.DEARER
+    assert full.runner_up_reason.other is not None
     assert all(point.cost is not None for point in full.pareto)
     assert full.design.bill.is_complete
 
@@ -370,7 +372,7 @@ def test_the_copy_is_the_same_answer_without_the_price_of_other_designs(full: Si
     for other in copy.platforms:
         assert other is copy.design or other.bill.net_total.is_unknown
     assert {point.cost for point in (*copy.pareto, copy.runner_up)} == {None}  # type: ignore[union-attr]
-    assert copy.runner_up_reason == "It costs more at the prices known."
+    assert copy.runner_up_reason == RunnerUpReason(RunnerUpKind.DEARER)
     assert not any("USD" in text for text in (*copy.design.warnings, *copy.design.quantities.notes))
     assert "internal-partner-list" in full.sources
     assert set(full.sources) - set(copy.sources) == {"internal-partner-list"}

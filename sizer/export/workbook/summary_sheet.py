@@ -11,7 +11,9 @@ from sizer.catalog.labels import sample_unit, sentence
 from sizer.export.workbook.bill_sheet import BillCells, shown
 from sizer.export.workbook.sheets import Sheets
 from sizer.physical.components import CATEGORIES
+from sizer.present.verdict_text import verdict_text
 from sizer.sizing.result import STAGES, SizingResult
+from sizer.workload.target_text import target_text
 
 WIDTHS = (34, 24, 24, 62)
 _ON_PRICES = "Prices and availability may change without notice; each price has its source and date on the sheet BOM."
@@ -80,7 +82,7 @@ def _answer(result: SizingResult) -> Iterator[tuple[str, str, str]]:
     design = result.design
     counts = design.quantities
     at_least = "at least " if counts.unknown_power else ""
-    yield "Answer", design.name, result.verdict
+    yield "Answer", design.name, verdict_text(result)
     yield "GPU servers", str(design.n_servers), design.platform.server.name
     yield "GPUs", str(design.n_gpus), design.platform.gpu.name
     usable = float(counts.usable_bytes[0])
@@ -108,7 +110,7 @@ def _answer(result: SizingResult) -> Iterator[tuple[str, str, str]]:
             )
         yield (
             f"Target, {answer.workload.name}",
-            answer.target,
+            target_text(answer.workload, answer.dnn),
             f"met with a probability of {100 * answer.probability:.0f} %",
         )
 

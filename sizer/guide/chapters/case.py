@@ -22,8 +22,8 @@ from sizer.questions.verdict.analysis import Claim, claims
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.redundancy_cost import SpareCost, spare_cost
-from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.redundancy_cost import spare_cost
+from sizer.sizing.result import DesignAnswer, SizingResult, SpareCost, WorkloadAnswer
 from sizer.workload.request import Loss
 
 

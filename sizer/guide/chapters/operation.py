@@ -7,9 +7,9 @@ from sizer.guide.tables.operation import limits_table, phases_table, tests_table
 from sizer.present import words
 from sizer.present.expansion_table import growth_table
 from sizer.present.figures import charted
+from sizer.present.redundancy_text import spare_sentence
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, kept_table, maintenance_table
-from sizer.sizing.redundancy_cost import spare_sentence
 
 
 def content(case: Case) -> dict[str, Any]:

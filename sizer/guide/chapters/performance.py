@@ -11,6 +11,7 @@ from sizer.present.performance_tables import figures_table, neighbours_table, st
 from sizer.present.tables import Table
 from sizer.present.training_charts import accuracy_chart, epoch_chart
 from sizer.sizing.result import WorkloadAnswer
+from sizer.workload.target_text import target_text
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def _part(case: Case, answer: WorkloadAnswer, number: int) -> WorkloadPart:
         ("The design meets the target ({target}) with a probability of {chance}, against {asked} asked.")
         if answer.meets_target
         else ("The design does not meet the target ({target}) with a probability of {chance}, against {asked} asked.")
-    ).format(target=answer.target, chance=chance, asked=asked)
+    ).format(target=target_text(answer.workload, answer.dnn), chance=chance, asked=asked)
     circles = (
         " "
         + ("Circles are published runs of this software, listed in the chapter on validation, some on other servers.")

@@ -10,12 +10,14 @@ from sizer.guide.chapters.case import Case
 from sizer.guide.tables.request import assumptions_table, checks_table, conditions_table, requirement_table
 from sizer.physical.racks.power import heat_btu_per_h
 from sizer.present import result_text, words
+from sizer.present.redundancy_text import ONE_LOST
 from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.verdict_text import reason_texts
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import asked_table, least_served, percentile_text, wait_text
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table, simplest_text
 from sizer.sizing.constraints.stored_data import data_held
-from sizer.sizing.redundancy_cost import ONE_LOST
+from sizer.workload.target_text import target_text
 
 # So many assumptions stand here, defaults of the request first; an appendix of the full guide lists all.
 _MOST_ASSUMPTIONS = 6
@@ -26,7 +28,7 @@ def content(case: Case) -> dict[str, Any]:
     result, team = case.result, case.result.request.team
     return {
         "needs_cluster": result.needs_cluster,
-        "advice": [words.sentence(text) for text in result.advice],
+        "advice": [words.sentence(text) for text in reason_texts(result)],
         "claims": claims_table(case.claims, result),
         "arithmetic": arithmetic_table(case.claims) if case.is_full else None,
         "simplest": simplest_text(case.simplest, result),
@@ -65,9 +67,9 @@ def _row(asked: str, design: str, is_met: bool | None, chapter: str) -> Row:
 
 def _targets(case: Case) -> Iterator[Row]:
     for answer in case.answers:
-        asked = words.sentence(answer.target).rstrip(".")
+        asked = words.sentence(target_text(answer.workload, answer.dnn)).rstrip(".")
         if case.has_many_workloads:
-            asked = f"{answer.workload.name}: {answer.target}"
+            asked = f"{answer.workload.name}: {target_text(answer.workload, answer.dnn)}"
         is_time = answer.workload.target.time_to_train_s is not None and answer.time is not None
         if is_time and answer.time is not None:
             reached = words.estimate(answer.time.total_s, "s")

@@ -9,6 +9,7 @@ from sizer.guide.tables.risks import influence_table, lost_table, risk_table
 from sizer.present import charts, result_text, words
 from sizer.present.figures import Figure, charted
 from sizer.present.performance_tables import platforms_table, ruled_out_table
+from sizer.present.verdict_text import reason_texts, selection_text
 from sizer.questions.failures.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 
@@ -24,7 +25,7 @@ def content(case: Case) -> dict[str, Any]:
     units = [words.sample_unit(answer.dnn) for answer in case.answers]
     return {
         "needs_cluster": result.needs_cluster,
-        "reasons": [words.sentence(text) for text in result.advice],
+        "reasons": [words.sentence(text) for text in reason_texts(result)],
         "limits": result_text.reason(case.design),
         "tornados": [
             figure
@@ -40,7 +41,7 @@ def content(case: Case) -> dict[str, Any]:
         else [],
         "risks": risk_table(case),
         "judged": result_text.judged(result),
-        "selection": words.sentence(result.selection),
+        "selection": words.sentence(selection_text(result)),
         "neighbours": result_text.neighbours(result),
         "platforms": platforms_table(result),
         "lost": lost_table(result) if case.is_full else None,

@@ -11,8 +11,10 @@ from sizer.guide.chapters.case import Case
 from sizer.guide.tables.request import numbers_table
 from sizer.present import result_text, words
 from sizer.present.figures import Figure, drawn
+from sizer.present.verdict_text import verdict_text
 from sizer.questions.team.tables import wait_text
 from sizer.sizing.result import DesignAnswer
+from sizer.workload.target_text import target_text
 
 
 def content(case: Case) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def content(case: Case) -> dict[str, Any]:
     result, design = case.result, case.design
     return {
         "needs": needs(case),
-        "verdict": words.sentence(result.verdict),
+        "verdict": words.sentence(verdict_text(result)),
         "needs_cluster": result.needs_cluster,
         "reasons": result_text.reason(design),
         "doubts": result_text.doubt(result),
@@ -41,7 +43,7 @@ def needs(case: Case) -> list[str]:
             else "{dnn} is to be run over held-back data in {precision} on {data}"
         ).format(dnn=answer.dnn.name, precision=words.name(workload.precision), data=result_text.dataset_phrase(answer))
         named = f"{workload.name}: {what}" if case.has_many_workloads else what
-        sentences.append(f"{named}. Asked: {answer.target}.")
+        sentences.append(f"{named}. Asked: {target_text(answer.workload, answer.dnn)}.")
     team = case.result.request.team
     if team is not None:
         kinds = f"{words.plural(len(team.job), 'kind')} of job"

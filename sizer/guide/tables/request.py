@@ -13,6 +13,7 @@ from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.tables import least_served
 from sizer.sizing.result import STAGES, SizingResult, WorkloadAnswer
+from sizer.workload.target_text import target_text
 
 
 def control_table(result: SizingResult, profile: Profile, form: str) -> Table:
@@ -157,7 +158,7 @@ def requirement_table(answer: WorkloadAnswer, number: int, of: int) -> Table:
         row("Data set", result_text.dataset_text(answer)),
         row("Format and order", f"{words.name(answer.dataset.format)}; {words.name(workload.access)}"),
         row("Cache", words.name(workload.cache)),
-        row("Target", words.sentence(answer.target).rstrip("."), kind="strong"),
+        row("Target", words.sentence(target_text(answer.workload, answer.dnn)).rstrip("."), kind="strong"),
     ]
     if answer.time is not None:
         rows.insert(-1, row("Length", result_text.epochs_text(answer)))

@@ -16,8 +16,9 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
+from sizer.present.comparison_text import chance, changes, names, outcome
 from sizer.questions.alternatives.targets import leading_to, less_sure, looser
-from sizer.sizing.design.comparison_text import chance, changes, names, open_between, outcome, speed_up
+from sizer.sizing.design.differences import open_between, speed_up
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.size import size

@@ -15,6 +15,7 @@ from sizer.physical.components import CATEGORIES
 from sizer.present import result_text, words
 from sizer.present.tables import Align, Cell, Column, Row, Table, columns, row
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.workload.target_text import target_text
 
 MOST = 4
 SAME = "same"
@@ -312,7 +313,7 @@ def _labelled(what: str, names: Sequence[str], number: int, several: bool) -> st
 
 
 def _chance(design: DesignAnswer) -> _Value:
-    asked = "; ".join(answer.target for answer in design.workloads)
+    asked = "; ".join(target_text(answer.workload, answer.dnn) for answer in design.workloads)
     return _Value(words.percent(design.probability), design.probability, is_share=True, of=asked)
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.questions.failures.analysis import FailureCase
-from sizer.sizing.redundancy_cost import SpareCost
-from sizer.sizing.result import SizingResult
+from sizer.sizing.result import SizingResult, SpareCost
 
 
 def failures_document(result: SizingResult, cases: Sequence[FailureCase], cost: SpareCost | None) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from sizer.base.quantities import duration
 from sizer.present import words
+from sizer.present.redundancy_text import ONE_LOST
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.questions.failures.analysis import FailureCase
-from sizer.sizing.redundancy_cost import ONE_LOST
 from sizer.sizing.result import WorkloadAnswer
 from sizer.workload.request import Loss
 

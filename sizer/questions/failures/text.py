@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from sizer.present.plain_table import table_text
+from sizer.present.redundancy_text import spare_sentence
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.tables import failures_table, kept_table, maintenance_table
-from sizer.sizing.redundancy_cost import SpareCost, spare_sentence
-from sizer.sizing.result import SizingResult
+from sizer.sizing.result import SizingResult, SpareCost
 
 _NOT_ASKED = (
     "The request asks for no reserve: [resilience] keeps_targets_without names what may fail, and so does --without."

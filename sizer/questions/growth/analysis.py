@@ -17,9 +17,9 @@ from sizer.questions.growth.parts_by_size import SizeQuantities, count_sizes
 from sizer.questions.growth.purchase_planner import PurchasePlanner
 from sizer.questions.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
 from sizer.questions.growth.yearly_requests import growth_of, yearly_requests
-from sizer.sizing.design import verdict as advice
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, search
 from sizer.sizing.search.feasibility import judge
+from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.ranking import Ranking, best_of
 from sizer.sizing.search.space import building_plan as space_of
@@ -70,7 +70,7 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
         try:
             last = search(requests[n_years - 1], catalog, fitted)
             rows = Ranking(last).all()[:MAX_PLATFORMS_SHOWN]
-            reason = "" if rows else advice.why_infeasible(last)
+            reason = "" if rows else str(infeasible_error(last))
         except InfeasibleError as error:
             rows, reason = [], str(error)
         if rows:

@@ -21,6 +21,7 @@ from sizer.questions.scale.arrangement_run import StepSplit, asked_of, world
 from sizer.questions.scale.arrangements import Arrangement, LeftOut, arrangements, gpus_used, is_same_host
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.feasibility import judge
 from sizer.sizing.search.space import building_plan
@@ -335,7 +336,7 @@ def _design(
         catalog,
         calibration,
         price_book(catalog),
-        "",
+        Binding(BindingKind.NONE),
         is_documented=False,
     )
 

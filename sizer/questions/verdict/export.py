@@ -5,6 +5,7 @@ from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.present.design_summary import design_summary
+from sizer.present.verdict_text import verdict_text
 from sizer.questions.verdict.analysis import Claim
 from sizer.questions.verdict.reversal import Change
 from sizer.questions.verdict.simplest_design import Simple, SimplestDesign
@@ -15,7 +16,8 @@ def verdict_document(result: SizingResult, claims: Sequence[Claim], simple: Simp
     """Whether a design is needed, for machines. Keys of claims stay the same from version to version."""
     return json_document(
         "verdict",
-        **fields_of(result, "catalog_digest", "calibration_digest", "verdict", "needs_cluster"),
+        **fields_of(result, "catalog_digest", "calibration_digest", "needs_cluster"),
+        verdict=verdict_text(result),
         design=design_summary(result.design),
         simplest=fields_of(
             simple,

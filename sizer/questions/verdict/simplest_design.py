@@ -12,8 +12,8 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
+from sizer.present.comparison_text import changes, outcome
 from sizer.questions.alternatives.analysis import Neighbour, narrowed_to
-from sizer.sizing.design.comparison_text import changes, outcome
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer, SizingResult

@@ -7,9 +7,9 @@ from sizer.base.errors import InfeasibleError, RequestError
 from sizer.physical.components import Quantities
 from sizer.questions.what_if.input_grid import with_gpu_speed
 from sizer.questions.what_if.varied_input import GPU_SPEED, request_changes
-from sizer.sizing.design import verdict as advice
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import search
+from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.ranking import Ranking
 from sizer.workload.request import SizingRequest
 
@@ -65,7 +65,7 @@ def sized_anew(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why
         return SizedAnew(reason=str(error))
     order = Ranking(counting).first(1)
     if not order:
-        return SizedAnew(reason=advice.why_infeasible(counting) if says_why else "No design meets it.")
+        return SizedAnew(reason=str(infeasible_error(counting)) if says_why else "No design meets it.")
     row, judged = order[0], counting.judged
     index, local = divmod(row, len(judged.space.sizes))
     found = counting.of(index).found

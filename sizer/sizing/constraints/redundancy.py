@@ -1,6 +1,6 @@
 """Whether each design of the space still meets its targets after every loss that a request asks it to bear."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,15 +21,6 @@ from sizer.sizing.stages.evaluate import Compute, Need
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import Loss, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
-
-# Limits that a request sets by naming what may be lost.
-LOSS_LIMITS: Mapping[Loss, str] = {
-    "server": "the targets without one server",
-    "storage-node": "the targets without one storage node",
-    "switch": "the targets without one switch",
-    "gateway": "the targets without one gateway",
-    "feed": "the targets without one power feed",
-}
 
 
 class Known:

@@ -23,7 +23,8 @@ from sizer.physical.protection import nodes_survived
 from sizer.workload.request import Fabric as FabricAsked
 from sizer.workload.request import Loss
 
-_ON_FABRIC = ("fabric", "gateway", "spine")
+# Attachments of storage that share the compute fabric.
+ON_FABRIC = ("fabric", "gateway", "spine")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def left_after(loss: Loss, platform: Platform, sizes: Ints, nodes: int, fabric: 
         # Each node has as many ports on another gateway.
         kept = np.full(sizes.shape, platform.has_spare_gateway)
         yield replace(whole, is_left=kept, ports=np.full(sizes.shape, 0.5))
-    elif loss == "feed" and _one_inlet(platform):
+    elif loss == "feed" and single_corded_device(platform):
         yield replace(whole, is_left=np.zeros(sizes.shape, dtype=bool))
     elif loss == "switch":
         yield from _without_switch(platform, sizes, nodes, fabric, whole)
@@ -71,7 +72,7 @@ def _without_switch(
     if platform.fabric_switch is not None:
         planes = compute_fabric(platform, rows, fabric).planes
         each = fabric_ports(platform.server.ports, platform.fabric)
-        carries_files = platform.attachment in _ON_FABRIC
+        carries_files = platform.attachment in ON_FABRIC
         for number, plane in enumerate(planes):
             has_files = carries_files and number == 0
             if len(planes) == 1:
@@ -162,8 +163,8 @@ def _above(
         yield left
 
 
-def _one_inlet(platform: Platform) -> Device | None:
-    """A device of the way from the data to the GPUs that goes dark with its feed, where there is one."""
+def single_corded_device(platform: Platform) -> Device | None:
+    """A device on the data path with one power inlet, where there is one: it fails with its feed."""
     head = platform.head_node if platform.storage.kind == "nfs-server" and platform.storage.server is not None else None
     storage = platform.storage_server or platform.storage
     devices: tuple[Device | None, ...] = (
@@ -185,34 +186,3 @@ def _one_inlet(platform: Platform) -> Device | None:
         ),
         None,
     )
-
-
-def why_not(loss: Loss, platform: Platform) -> tuple[str, str]:
-    """What keeps a platform from bearing a loss, and what would help; two empty texts where only its size does."""
-    storage, server = platform.storage, platform.server
-    two_ports = "storage whose nodes have two ports, or local drives, would go on"
-    if loss == "storage-node" and storage.kind != "local":
-        protected = "allow storage of several nodes whose protection is published, or local drives"
-        if not counts_nodes(storage):
-            return f"{storage.name} is one server, and nothing else holds the data", protected
-        survives = nodes_survived(storage)
-        if survives is None:
-            return f"no source says that {storage.name} survives the loss of a node", protected
-        if survives == 0:
-            return f"{storage.name} does not survive the loss of a node", protected
-    if loss == "gateway" and platform.gateway is not None and not platform.has_spare_gateway:
-        why = f"a node of {storage.name} has no second port for another gateway"
-        return why, "a fabric that the storage joins without a gateway needs none"
-    if loss == "switch" and platform.attachment in _ON_FABRIC and not counts_nodes(storage):
-        return "the head node that serves the files has one port on the fabric", two_ports
-    has_one_way = platform.attachment == "fabric" and front_end_ports(platform) == 1
-    if loss == "switch" and has_one_way and not nodes_survived(storage) and platform.back_end_switch is None:
-        why = f"a node of {storage.name} has one port, and a switch takes all nodes on it along"
-        return why, two_ports
-    if loss == "switch" and fabric_ports(server.ports, platform.fabric) == 1:
-        why = f"{server.name} has one port on the fabric, and a switch takes all servers on it along"
-        return why, "servers with two ports on the fabric would stay on the other switch"
-    device = _one_inlet(platform) if loss == "feed" else None
-    if device is not None:
-        return f"{device.name} has one power inlet", "a transfer switch gives it both feeds"
-    return "", ""

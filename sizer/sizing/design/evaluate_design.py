@@ -7,12 +7,12 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate, Spread
-from sizer.base.quantities import duration, grouped, plain, si
+from sizer.base.quantities import grouped, plain
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import extrapolations
-from sizer.catalog.labels import sample_unit, sentence
+from sizer.catalog.labels import sentence
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
@@ -24,6 +24,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.design.nearest_measurements import nearest_measurements
 from sizer.sizing.design.stage_reasons import explain
+from sizer.sizing.reasons import Binding
 from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import rate_is_unknown
@@ -47,7 +48,7 @@ def design_answer(
     catalog: Catalog,
     calibration: Calibration,
     prices: PriceBook,
-    binding_limit: str,
+    binding: Binding,
     is_documented: bool = True,
 ) -> DesignAnswer:
     """Everything about one design. ``is_documented`` adds the nearest published measurements, which take time."""
@@ -101,7 +102,7 @@ def design_answer(
             is_documented=is_documented,
         ),
         probability=min(chance, MOST_CERTAIN),
-        binding_limit=binding_limit,
+        binding=binding,
         warnings=(*_design_warnings(platform, request), *(sentence(note) for note in parts.notes if note)),
     )
 
@@ -198,7 +199,6 @@ def _workload_answer(
         stages=_stage_list(work, platform, run, storage_nodes, rate, bottleneck),
         bottleneck=bottleneck,
         next_bottleneck=following,
-        target=target_text(work),
         probability=min(chance, MOST_CERTAIN),
         meets_target=chance >= evaluate.least_chance(request.confidence),
         time=time,
@@ -307,21 +307,6 @@ def _throughput(*evaluated: pipeline.Stages) -> Estimate:
             for stages in zip(*(one.limiting() for one in evaluated), strict=True)
         ]
     )
-
-
-def target_text(work: ResolvedWorkload) -> str:
-    """The target in words."""
-    target = work.request.target
-    unit = sample_unit(work.dnn)
-    if target.samples_per_s is not None:
-        return f"at least {si(target.samples_per_s, unit)}"
-    if target.gpus_busy is not None:
-        return f"{target.gpus_busy} GPUs kept busy"
-    assert target.time_to_train_s is not None
-    time = duration(target.time_to_train_s)
-    if work.request.epochs is None:
-        return f"the target accuracy within {time}"
-    return f"{plain(work.request.epochs)} epochs within {time}"
 
 
 def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, ...]:

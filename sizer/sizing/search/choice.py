@@ -6,6 +6,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
+from sizer.sizing.limits import AnyLimit
 
 
 def best_row(objective: Floats, feasible: Bools, tie_breaks: Sequence[Floats] = ()) -> int:
@@ -44,13 +45,13 @@ def pareto_rows(objectives: Sequence[Floats], feasible: Bools) -> Ints:
     return np.sort(rows[np.array(front, dtype=np.int64)])
 
 
-def counts_ruled_out(limits: Mapping[str, Bools]) -> dict[str, int]:
+def counts_ruled_out(limits: Mapping[AnyLimit, Bools]) -> dict[AnyLimit, int]:
     """How many designs each limit rules out, most first; limits that rule nothing out are left away."""
     counts = {limit: int((~passes).sum()) for limit, passes in limits.items()}
     return {limit: count for limit, count in sorted(counts.items(), key=lambda pair: -pair[1]) if count}
 
 
-def nearest_row(limits: Mapping[str, Bools], closeness: Floats) -> tuple[int, tuple[str, ...]]:
+def nearest_row(limits: Mapping[AnyLimit, Bools], closeness: Floats) -> tuple[int, tuple[AnyLimit, ...]]:
     """Row that breaks the fewest limits, and which; of equals the one with the greatest ``closeness``.
 
     Of an infeasible space this is the design to name: what it breaks is what rules every design out.

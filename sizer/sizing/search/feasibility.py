@@ -16,8 +16,9 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
-from sizer.sizing.constraints.redundancy import LOSS_LIMITS, after_losses
+from sizer.sizing.constraints.redundancy import after_losses
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
+from sizer.sizing.limits import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
 from sizer.sizing.search.space import Space
 from sizer.sizing.search.storage_units import StorageUnits
 from sizer.sizing.stages import evaluate
@@ -27,27 +28,6 @@ from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
-
-# Limits that a single stage sets; a row that keeps them all can still miss the joint confidence. The names of these and
-# of what cannot be built are English until they are shown; those of the request's limits are made in words at once.
-COUNT_LIMIT = "number of GPUs"
-_COMPUTE_LIMITS = (
-    COUNT_LIMIT,
-    "rate of the GPUs",
-    "host processors that decode",
-    "network ports of the servers",
-)
-WAIT_LIMIT = "waiting time of the team"
-_CAPACITY_LIMIT = "storage capacity for the data set"
-_STORAGE_LIMIT = "storage read rate"
-_MOUNT_LIMIT = "file-system mounts of the servers"
-_UPLINK_LIMIT = "uplinks of the oversubscribed fabric"
-STAGE_LIMITS = (*_COMPUTE_LIMITS, _STORAGE_LIMIT, _MOUNT_LIMIT)
-_CHANCE_LIMIT = "confidence that all stages meet the target together"
-JOINT_LIMITS = (*STAGE_LIMITS, _CHANCE_LIMIT)
-
-# Not a limit of the request: the smaller twin of a design stands for it.
-TWIN_LIMIT = "larger drives or GPU memory than the workload needs"
 
 # Columns that the compute side depends on.
 _OF_SERVERS = ("gpus_per_server", "cores", "cache_bytes", "exchange_bytes_per_s", "storage_nic_bytes_per_s", "compute")
@@ -71,7 +51,7 @@ class Judged:
     class_of: Ints  # (platforms,)
     class_nodes: Ints  # storage nodes, in whole units
     class_probability: Floats  # that all targets are met
-    class_passes: dict[str, Bools]  # limit of the stages -> designs that keep it
+    class_passes: dict[AnyLimit, Bools]  # limit of the stages -> designs that keep it
     class_throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
     class_time_s: Floats  # to train the first workload, or a million samples where the length is not known
     class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
@@ -109,7 +89,7 @@ class Judged:
     @property
     def buildable(self) -> tuple[Bools, ...]:
         """Per class: what must hold before it is worth while to count parts."""
-        return tuple(self.class_passes[name] for name in (*_COMPUTE_LIMITS, _CAPACITY_LIMIT, _STORAGE_LIMIT))
+        return tuple(self.class_passes[name] for name in (*COMPUTE_LIMITS, Limit.STORAGE_CAPACITY, Limit.STORAGE_RATE))
 
     @cached_property
     def runs(self) -> Bools:
@@ -119,12 +99,12 @@ class Judged:
         return found
 
     @cached_property
-    def passes(self) -> dict[str, Bools]:
+    def passes(self) -> dict[AnyLimit, Bools]:
         """Limit -> (rows,) designs that keep it, in the order in which they are looked at."""
         is_first = np.ones(self.space.n_platforms, dtype=bool)
         is_first[list(self.twins)] = False
-        found: dict[str, Bools] = {name: self.over_rows(self.class_passes[name]) for name in _COMPUTE_LIMITS}
-        found[TWIN_LIMIT] = np.repeat(is_first, len(self.space.sizes))
+        found: dict[AnyLimit, Bools] = {name: self.over_rows(self.class_passes[name]) for name in COMPUTE_LIMITS}
+        found[Limit.LARGER_PARTS] = np.repeat(is_first, len(self.space.sizes))
         return found | {name: self.over_rows(kept) for name, kept in self.class_passes.items() if name not in found}
 
 
@@ -156,20 +136,20 @@ def judge(
     step = max(_BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(alike.first), step):
         _judge_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
-    passes: dict[str, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
-    passes[_CAPACITY_LIMIT] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape)
-    passes[_STORAGE_LIMIT] = found.enough
+    passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
+    passes[Limit.STORAGE_CAPACITY] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape)
+    passes[Limit.STORAGE_RATE] = found.enough
     if request.fabric.oversubscription > 1:
         # The columns were narrowed for the fewest storage nodes; more of them may call for another level.
         rows, sizes, fewest = space.platform, space.n_servers, alike.fewest_nodes[space.platform]
         now, before = (
             fabric_shares(platforms, rows, sizes, nodes, request.fabric) for nodes in (found.nodes.reshape(-1), fewest)
         )
-        passes[_UPLINK_LIMIT] = np.asarray(now >= before).reshape(shape)
-    passes[_MOUNT_LIMIT] = found.mounts
+        passes[Limit.UPLINKS] = np.asarray(now >= before).reshape(shape)
+    passes[Limit.MOUNTS] = found.mounts
     # Named only where no single stage is: a stage that fails alone is the better reason.
     alone = np.logical_and.reduce([passes[name] for name in STAGE_LIMITS])
-    passes[_CHANCE_LIMIT] = (found.chance >= evaluate.least_chance(request.confidence)) | ~alone
+    passes[Limit.CONFIDENCE] = (found.chance >= evaluate.least_chance(request.confidence)) | ~alone
     for loss in after:
         name = LOSS_LIMITS[loss.after.loss]
         passes[name] = passes.get(name, np.ones(shape, dtype=bool)) & loss.keeps(found.nodes)
@@ -246,7 +226,7 @@ class _Servers:
     computes: list[Compute]
     needs: list[Need]
     chances: list[Floats]  # that GPUs and host decode meet the target
-    limits: dict[str, Bools]  # of _COMPUTE_LIMITS
+    limits: dict[AnyLimit, Bools]  # of COMPUTE_LIMITS
     epochs: Floats | None  # of the first workload
     team: TeamLimits | None
 
@@ -266,7 +246,7 @@ class _Servers:
         asked = evaluate.least_chance(confidence)
         computes, needs, chances = [], [], []
         shape = (len(alike.kinds), len(space.sizes))
-        count, gpu, decode, network = (np.ones(shape, dtype=bool) for _ in _COMPUTE_LIMITS)
+        count, gpu, decode, network = (np.ones(shape, dtype=bool) for _ in COMPUTE_LIMITS)
         for work in works:
             comp = evaluate.compute(work, platforms, cols, servers, calibration, catalog)
             need = evaluate.need(work, comp, cols, servers, confidence, calibration)
@@ -282,14 +262,14 @@ class _Servers:
             computes.append(comp)
             needs.append(need)
             chances.append(by_gpus * by_decode)
-        limits = dict(zip(_COMPUTE_LIMITS, (count, gpu, decode, network), strict=True))
+        limits: dict[AnyLimit, Bools] = dict(zip(COMPUTE_LIMITS, (count, gpu, decode, network), strict=True))
         length = evaluate.epochs(works[0], cols, servers, calibration)
         team = None
         if request.team is not None:
             could = np.logical_and.reduce(list(limits.values())).any(axis=1)
             facts = alike.facts.take(alike.kinds)
             team = team_limits(request.team, works, platforms, facts, space.sizes, could, catalog, calibration)
-            limits[WAIT_LIMIT] = team.waits
+            limits[Limit.TEAM_WAITS] = team.waits
             network &= servers * cols.storage_nic_bytes_per_s >= team.bytes_per_s
         return cls(computes, needs, chances, limits, None if length is None else length.value, team)
 

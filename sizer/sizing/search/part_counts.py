@@ -9,7 +9,6 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
 from sizer.base.locale import current_locale
-from sizer.base.quantities import by_count, plain
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
@@ -17,12 +16,12 @@ from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
 from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.physical.racks.power import device_power
+from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.choice import nearest_row
-from sizer.sizing.search.feasibility import COUNT_LIMIT, TWIN_LIMIT, WAIT_LIMIT, Judged
+from sizer.sizing.search.feasibility import Judged
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
-_BUDGET = "budget"
 # Parts of so many sizes of a platform are kept for the next request: those of a first look, some 30 kB.
 _KEPT_SIZES = 64
 
@@ -65,7 +64,7 @@ class Counted:
     found: Quantities
     cost: Floats  # sum of the priced lines
     unpriced: frozenset[str]  # items without a price
-    limits: dict[str, Bools]  # what can be built, the room, the budget -> designs that keep it
+    limits: dict[AnyLimit, Bools]  # what can be built, the room, the budget -> designs that keep it
 
 
 @dataclass(frozen=True)
@@ -165,30 +164,31 @@ class Counting:
         cost = np.zeros(len(judged.space.sizes)) if amount is None else amount
         return Counted(found, cost, frozenset(unpriced), self.limits_of(found, cost))
 
-    def limits_of(self, found: Quantities, cost: Floats) -> dict[str, Bools]:
+    def limits_of(self, found: Quantities, cost: Floats) -> dict[AnyLimit, Bools]:
         """What can be built, the limits of the room and the budget -> counted designs that keep it."""
         limits = self.request.limits
-        kept = {limit: ~breaks for limit, breaks in found.violations.items()}
-        if (n := limits.racks) is not None:
-            kept[by_count(n, f"the limit of {n} rack", f"the limit of {n} racks")] = found.racks <= n
-        if (n := limits.rack_units) is not None:
-            kept[by_count(n, f"the limit of {n} rack unit", f"the limit of {n} rack units")] = found.rack_units <= n
-        if limits.power_w is not None:
-            kept[f"the limit of {plain(limits.power_w / 1e3)} kW"] = found.power_max_w <= limits.power_w
+        passes: dict[AnyLimit, Bools] = {limit: ~breaks for limit, breaks in found.violations.items()}
+        for limit, bound, taken in (
+            (Limit.RACKS, limits.racks, found.racks),
+            (Limit.RACK_UNITS, limits.rack_units, found.rack_units),
+            (Limit.POWER, limits.power_w, found.power_max_w),
+        ):
+            if bound is not None:
+                passes[limit] = taken <= bound
         if limits.budget is not None:
             # An unpriced line is not zero: a budget cannot be shown to be kept, which the answer says. Known prices
             # count.
-            kept[_BUDGET] = ~(cost > limits.budget)
-        return kept
+            passes[Limit.BUDGET] = ~(cost > limits.budget)
+        return passes
 
-    def broken(self, row: int) -> list[str]:
+    def broken(self, row: int) -> list[AnyLimit]:
         """Limits that one design breaks, in the order in which they are looked at."""
         judged = self.judged
         index, size = divmod(row, len(judged.space.sizes))
-        limits = [(name, bool(kept[judged.class_of[index], size])) for name, kept in judged.class_passes.items()]
-        limits.append((TWIN_LIMIT, index not in judged.twins))
-        limits += [(name, bool(kept[size])) for name, kept in self.of(index).limits.items()]
-        return [name for name, is_kept in limits if not is_kept]
+        passes = {limit: kept[judged.class_of[index], size] for limit, kept in judged.class_passes.items()}
+        passes[Limit.LARGER_PARTS] = np.bool_(index not in judged.twins)
+        of_parts = {limit: kept[size] for limit, kept in self.of(index).limits.items()}
+        return [limit for limit, is_kept in (passes | of_parts).items() if not is_kept]
 
     def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
         """Items without a price whose quantity differs between ``rows``: only their prices could rank these by cost."""
@@ -221,7 +221,7 @@ class Counting:
         return tuple(index for index in distinct if could[index]) or tuple(distinct)
 
     @cached_property
-    def passes(self) -> dict[str, Bools]:
+    def passes(self) -> dict[AnyLimit, Bools]:
         """Limit -> (rows,) designs that keep it, of stages and parts; counts every platform that is alive."""
         found = dict(self.judged.passes)
         for index in self.alive:
@@ -235,7 +235,7 @@ class Counting:
         """(rows,) designs that keep every limit."""
         return np.asarray(np.logical_and.reduce(list(self.passes.values())))
 
-    def nearest(self) -> tuple[int, tuple[str, ...]]:
+    def nearest(self) -> tuple[int, tuple[AnyLimit, ...]]:
         """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.
 
         Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that miss
@@ -245,11 +245,11 @@ class Counting:
         judged = self.judged
         breaks = np.sum([~kept for kept in judged.class_passes.values()], axis=0)
         meets = judged.class_probability >= least_chance(self.request.confidence)
-        meets &= judged.class_passes[COUNT_LIMIT]  # so many GPUs may be asked for, whatever their rate
+        meets &= judged.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
         # The weights only order: chance before rate, and below every design that meets the target.
         fastest = judged.class_probability - 1.0 + 1e-6 * judged.class_throughput / judged.class_throughput.max()
         # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
-        in_time = judged.class_passes.get(WAIT_LIMIT, np.ones(meets.shape, dtype=bool))
+        in_time = judged.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
         servers = 1e-6 * judged.space.sizes - 2.0
         bounds = []
         for index in self.alive:
@@ -259,12 +259,12 @@ class Counting:
             near = np.where(meets[row], smallness, fastest[row])
             near = np.where(in_time[row], near, servers)
             bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
-        best: tuple[int, float, int, tuple[str, ...]] | None = None
+        best: tuple[int, float, int, tuple[AnyLimit, ...]] | None = None
         for count, closeness, index in sorted(bounds):
             if best is not None and (count, closeness) > best[:2]:
                 break
             row, found = judged.class_of[index], self.of(index).found
-            limits = {name: kept[row] for name, kept in judged.class_passes.items()} | self.of(index).limits
+            limits = {limit: kept[row] for limit, kept in judged.class_passes.items()} | self.of(index).limits
             near = np.where(meets[row], _smallness(found.racks, found.rack_units), fastest[row])
             near = np.where(in_time[row], near, servers)
             size, broken = nearest_row(limits, near)

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sizer.catalog.model import Catalog
 from sizer.present.tables import Table, columns, row
+from sizer.present.verdict_text import selection_text
 from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import Absent, Kind, Neighbour, Neighbours, near, other_vendors
 from sizer.questions.compare.designs import short_figures
@@ -48,7 +49,7 @@ def begin(view: View) -> Slots:
     """Draw the card of the described design and leave room for its neighbours."""
     assert view.result is not None
     st.header("The design and its neighbours", anchor=False)
-    look.note(sentence(view.result.selection))
+    look.note(sentence(selection_text(view.result)))
     cards = st.container(horizontal=True, gap="small", key="cards")
     with cards:
         _described(view, view.result.design)

@@ -21,6 +21,7 @@ from sizer.present.expansion_table import growth_table
 from sizer.present.facility_tables import cables_table, facility_table, racks_table
 from sizer.present.performance_tables import stage_table
 from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.verdict_text import binding_text
 from sizer.present.words import estimate, link_name, sample_unit, sentence
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why
@@ -43,8 +44,8 @@ def show(view: View) -> None:
     slots = cards.begin(view)
     st.header("How it is joined", anchor=False)
     _show_drawings(view, "topology")
-    if design.binding_limit:
-        look.note(sentence(design.binding_limit))
+    if binding_text(design):
+        look.note(sentence(binding_text(design)))
     _data_path(view)
     st.header("Networks", anchor=False)
     look.table(_kept_table(view.key, "networks", view.result, parts), sources)

@@ -13,6 +13,7 @@ from sizer.present import result_text
 from sizer.present.bill_tables import STATUS_WORDS, part_number, price_note, price_texts, sum_text, total_rows
 from sizer.present.performance_tables import platforms_table
 from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.verdict_text import selection_text
 from sizer.present.words import listed, plural, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
@@ -96,7 +97,7 @@ def _old_prices(bill: Bill) -> None:
 
 def _platforms(view: View, result: SizingResult) -> None:
     st.header("Platforms side by side", anchor=False)
-    look.note(sentence(result.selection))
+    look.note(sentence(selection_text(result)))
     platforms = platforms_table(result)
     if platforms is None:
         look.note("Allow more servers or storage under Requirements to compare platforms.")

@@ -9,6 +9,7 @@ from sizer.base.quantities import si
 from sizer.documents import FORMATS, PDF_FORMS
 from sizer.present.fonts.pango import weasyprint_state
 from sizer.present.tables import Cell, Table, columns, row
+from sizer.present.verdict_text import reason_texts, selection_text
 from sizer.present.words import name as word
 from sizer.present.words import plural, question, sentence
 from sizer.sizing.result import SizingResult
@@ -235,9 +236,9 @@ def _contents(view: View) -> None:
     result = view.result
     assert result is not None
     st.header("What it rests on", anchor=False)
-    if result.advice:
+    if reason_texts(result):
         with st.expander("**Reasons** for this design"):
-            look.notes([sentence(text) for text in (*result.advice, result.selection)])
+            look.notes([sentence(text) for text in (*reason_texts(result), selection_text(result))])
     _assumptions(view, result)
     _questions(result)
     with st.expander(f"**Sources:** {plural(len(result.sources), 'document')} stand behind these numbers"):

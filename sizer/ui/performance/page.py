@@ -10,6 +10,7 @@ from sizer.present import charts
 from sizer.present.performance_tables import evidence_table, figures_table, ruled_out_table, stage_table, time_table
 from sizer.present.result_text import measured, width
 from sizer.present.training_charts import accuracy_chart
+from sizer.present.verdict_text import runner_up_text
 from sizer.present.words import plural, sample_unit, sentence
 from sizer.questions.what_if.rate_charts import change_charts, no_cache_note
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -132,7 +133,7 @@ def _others(view: View, pareto: Spec | None) -> None:
     st.header("Other designs", anchor=False)
     chart(pareto)
     if view.result.runner_up is not None:
-        look.note(f"Next best: {view.result.runner_up.name}. {sentence(view.result.runner_up_reason)}")
+        look.note(f"Next best: {view.result.runner_up.name}. {sentence(runner_up_text(view.result))}")
     if ruled_out is not None:
         with st.expander("What ruled designs out"):
             look.table(ruled_out, view.catalog.sources)

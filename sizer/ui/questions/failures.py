@@ -6,13 +6,14 @@ import streamlit as st
 
 from sizer.base.quantities import duration, si
 from sizer.catalog.model import Catalog
+from sizer.present.redundancy_text import ONE_LOST, listed_losses, spare_sentence
 from sizer.present.words import percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, kept_table, maintenance_table, targets_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.redundancy_cost import ONE_LOST, SpareCost, listed_losses, spare_cost, spare_sentence
-from sizer.sizing.result import SizingResult
+from sizer.sizing.redundancy_cost import spare_cost
+from sizer.sizing.result import SizingResult, SpareCost
 from sizer.ui import look, state
 from sizer.ui.error_messages import Path_
 from sizer.ui.look import Spec

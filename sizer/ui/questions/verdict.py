@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from sizer.catalog.model import Catalog
+from sizer.present.verdict_text import verdict_text
 from sizer.present.words import sentence
 from sizer.questions.verdict.analysis import Claim, claims
 from sizer.questions.verdict.reversal import Change
@@ -24,7 +25,7 @@ def show(view: View) -> None:
     """Draw the question."""
     assert view.result is not None
     st.header("Do we need this?", anchor=False)
-    st.markdown(plain(sentence(view.result.verdict)))
+    st.markdown(plain(sentence(verdict_text(view.result))))
     _simplest(view)
     _claims(view)
 

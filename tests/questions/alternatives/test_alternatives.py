@@ -9,8 +9,9 @@ import pytest
 from sizer.base.errors import InfeasibleError
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
+from sizer.present.comparison_text import changes
 from sizer.questions.alternatives.analysis import Neighbour, Neighbours, description, near, other_vendors
-from sizer.sizing.design.comparison_text import changes, open_between
+from sizer.sizing.design.differences import open_between
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.size import size

@@ -31,6 +31,7 @@ from sizer.sizing.constraints.team_simulation import (
     worst_bytes_per_s,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.limits import Limit
 from sizer.sizing.project import project
 from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
@@ -143,7 +144,7 @@ def test_the_search_finds_the_fewest_servers():
     assert found.n_servers_for_waits == sized().design.n_servers
     assert found.run.meets
     assert not model().on(sized().design.n_servers - 1).meets
-    assert "waiting time of the team" in sized().design.binding_limit
+    assert sized().design.binding.limit is Limit.TEAM_WAITS
 
 
 def test_the_quick_searches_agree_with_the_full_one():

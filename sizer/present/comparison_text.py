@@ -1,14 +1,15 @@
-"""Two requests, or two designs, beside each other in words."""
+"""How two requests, or two designs, differ, in words."""
 
 from collections.abc import Sequence
 
-from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
-from sizer.bom.bill import Bill
-from sizer.catalog.labels import item_name, sample_unit, sentence
+from sizer.base.quantities import NARROW_SPACE, plain, probability_text, si, significant
+from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
-from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.workload.request import SizingRequest, Workload
+from sizer.sizing.design.differences import speed_up
+from sizer.sizing.result import DesignAnswer
+from sizer.workload.request import SizingRequest
+from sizer.workload.target_text import target_text
 
 # A difference below this share is none that the model could tell. [-]
 _SEEN = 0.005
@@ -35,7 +36,8 @@ def changes(before: SizingRequest, after: SizingRequest, design: DesignAnswer, c
     for old, new, answer in zip(before.workload, after.workload, design.workloads, strict=True):
         if new.target != old.target:
             of_which = f"{answer.workload.name}: " if len(before.workload) > 1 else ""
-            said.append(f"{of_which}{_target(new, answer)} instead of {_target(old, answer)}")
+            targets = (target_text(one, answer.dnn, _DIGITS) for one in (new, old))
+            said.append(f"{of_which}{' instead of '.join(targets)}")
     left = [
         item_name(ids[0], catalog)
         for ids, known in (
@@ -48,11 +50,11 @@ def changes(before: SizingRequest, after: SizingRequest, design: DesignAnswer, c
         said.append(f"only {' with '.join(left)}")
     if after.platforms.fabrics != before.platforms.fabrics and len(after.platforms.fabrics) == 1:
         said.append(f"only {kind_name(after.platforms.fabrics[0])}")
-    return sentence("; ".join(said)) if said else "The request stays as it is."
+    return sentence("; ".join(said)) if said else "The request does not change."
 
 
 def outcome(design: DesignAnswer, base: DesignAnswer) -> str:
-    """What a design gains and what it gives up beside another one, without prices, as two short sentences."""
+    """Advantages and disadvantages of a design compared with another one, without prices, as two short sentences."""
     better: list[str] = []
     worse: list[str] = []
     ratio = speed_up(design, base)
@@ -76,28 +78,10 @@ def outcome(design: DesignAnswer, base: DesignAnswer) -> str:
     if abs(watts) >= _SEEN * float(other.power_max_w[0]):
         text = f"{si(abs(watts), 'W')} {'more' if watts > 0 else 'less'}"
         (worse if watts > 0 else better).append(text)
-    sides = [f"{label}: {', '.join(said)}." for label, said in (("For it", better), ("Against it", worse)) if said]
+    sides = [
+        f"{label}: {', '.join(said)}." for label, said in (("Advantages", better), ("Disadvantages", worse)) if said
+    ]
     return " ".join(sides) if sides else "It is equal in rate, GPUs, storage nodes, rack units and power."
-
-
-def speed_up(design: DesignAnswer, base: DesignAnswer) -> float:
-    """Rate of the first workload over that of another design, or its time to train under that: medians. [-]"""
-    one, other = design.workloads[0], base.workloads[0]
-    if one.time is not None and other.time is not None and one.workload.target.time_to_train_s is not None:
-        return float(other.time.total_s.value / one.time.total_s.value)
-    return float(one.throughput.value / other.throughput.value)
-
-
-def open_between(one: Bill, other: Bill) -> tuple[str, ...]:
-    """Items without a price whose number differs between two bills: they could turn the comparison round."""
-    counts: list[dict[str, int]] = [{}, {}]
-    for bill, count in zip((one, other), counts, strict=True):
-        for line in bill.bought:
-            if line.extended_net is None:
-                name = line.item or line.description
-                count[name] = count.get(name, 0) + line.quantity
-    first, second = counts
-    return tuple(name for name in dict.fromkeys([*first, *second]) if first.get(name, 0) != second.get(name, 0))
 
 
 def names(items: Sequence[str], catalog: Catalog) -> str:
@@ -109,21 +93,8 @@ def names(items: Sequence[str], catalog: Catalog) -> str:
 
 def chance(probability: float) -> str:
     """A probability in words that claims no certainty."""
-    if probability > 0.99:
-        return f"a probability over 99{NARROW_SPACE}%"
-    if probability < 0.01:
-        return f"a probability under 1{NARROW_SPACE}%"
-    return f"a probability of {100 * probability:.0f}{NARROW_SPACE}%"
-
-
-def _target(workload: Workload, answer: WorkloadAnswer) -> str:
-    target = workload.target
-    if target.samples_per_s is not None:
-        return f"at least {si(target.samples_per_s, sample_unit(answer.dnn), _DIGITS)}"
-    if target.gpus_busy is not None:
-        return f"{grouped(target.gpus_busy)} GPUs kept busy"
-    assert target.time_to_train_s is not None  # a target is one of the three
-    return f"trained within {duration(target.time_to_train_s)}"
+    percent = probability_text(probability)
+    return f"a probability {percent}" if percent.startswith(("over", "under")) else f"a probability of {percent}"
 
 
 def _percent(fraction: float) -> str:

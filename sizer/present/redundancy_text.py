@@ -1,0 +1,60 @@
+"""What redundancy costs, in words."""
+
+from collections.abc import Iterator
+
+from sizer.base.quantities import by_count, grouped, plain, si
+from sizer.sizing.result import SpareCost
+from sizer.workload.request import Loss
+
+# What may fail, inside a sentence.
+ONE_LOST = {
+    "server": "one server",
+    "storage-node": "one storage node",
+    "switch": "one switch",
+    "gateway": "one gateway",
+    "feed": "one power feed",
+}
+
+
+def spare_sentence(cost: SpareCost, currency: str) -> str:
+    """Cost of the redundancy compared with the design that has none."""
+    lost = listed_losses(cost.losses)
+    if cost.is_free:
+        return f"The design tolerates the loss of {lost} without additional parts."
+    parts = list(_parts(cost))
+    if cost.amount:
+        amount = f"{grouped(abs(float(cost.amount)))} {currency}"
+        parts.append(f"{amount} more" if cost.amount > 0 else f"{amount} less")
+    if cost.open_items:
+        parts.append("additional parts that need a quote")
+    if not parts:
+        parts = ["the same number of other parts"]
+    added = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    return (
+        f"The design tolerates the loss of {lost}. "
+        f"Compared with {cost.without.name}, which has no redundancy, it takes {added}."
+    )
+
+
+def listed_losses(losses: tuple[Loss, ...]) -> str:
+    """'one server, one storage node or one power feed'."""
+    names = [ONE_LOST[loss] for loss in losses]
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _parts(cost: SpareCost) -> Iterator[str]:
+    servers, nodes, switches = (abs(n) for n in (cost.n_servers, cost.storage_nodes, cost.switches))
+    units, watts = abs(cost.rack_units), si(abs(cost.power_w), "W")
+    counts = (
+        (cost.n_servers, by_count(servers, f"{grouped(servers)} server", f"{grouped(servers)} servers")),
+        (cost.storage_nodes, by_count(nodes, f"{grouped(nodes)} storage node", f"{grouped(nodes)} storage nodes")),
+        (cost.switches, by_count(switches, f"{grouped(switches)} switch", f"{grouped(switches)} switches")),
+        (cost.rack_units, by_count(round(units), f"{plain(units)} rack unit", f"{plain(units)} rack units")),
+    )
+    for number, text in counts:
+        if number:
+            yield f"{text} more" if number > 0 else f"{text} fewer"
+    if cost.power_w > 0:
+        yield f"at least {watts} more" if cost.has_unknown_power else f"{watts} more"
+    elif cost.power_w < 0:
+        yield f"{watts} less"

@@ -1,0 +1,228 @@
+"""The verdict in words: whether a cluster is needed and why, why this design, and why it is not smaller."""
+
+from sizer.base import units
+from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
+from sizer.catalog.labels import sample_unit
+from sizer.catalog.links import kind_name, link_bytes_per_s
+from sizer.present.redundancy_text import spare_sentence
+from sizer.sizing.limits import AnyLimit
+from sizer.sizing.reasons import (
+    BindingKind,
+    DataInMemory,
+    LinkCarriesReads,
+    MoreEpochs,
+    NoClusterFileSystem,
+    OneServerFallsShort,
+    RunnerUpKind,
+    SelectionKind,
+    SizeKey,
+    VerdictKind,
+    VerdictReason,
+)
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.search.infeasible_error import limit_error_text
+from sizer.workload.target_text import target_text
+
+_SIZES = {
+    SizeKey.SERVERS: "servers",
+    SizeKey.STORAGE_NODES: "storage nodes",
+    SizeKey.RACK_UNITS: "rack units",
+}
+# What the first platform has by each key that a user may rank by; cost has a sentence of its own.
+_RANKED = {
+    "time": "shortest time",
+    "gpus": "fewest GPUs",
+    "rack-units": "fewest rack units",
+    "watts": "least power",
+}
+# A probability in this range is called what it is: even odds.
+_EVEN = (0.45, 0.55)
+
+
+def limit_text(limit: AnyLimit, bound: float | None = None) -> str:
+    """A limit in words; ``bound`` is the number that the request sets for racks, rack units or watts."""
+    return limit_error_text(limit, bound)
+
+
+def verdict_text(result: SizingResult) -> str:
+    """The answer in one or two sentences."""
+    design, verdict, team = result.design, result.verdict, result.request.team
+    text = _cluster_text(design) if verdict.single is None else _single_text(verdict.kind, verdict.single, design)
+    if team is None:
+        return text
+    share = f"{plain(100 * team.wait_probability)}{NARROW_SPACE}%"
+    return f"{text} At least {share} of the jobs of each kind start within the queue wait that the team accepts."
+
+
+def _cluster_text(design: DesignAnswer) -> str:
+    several = len(design.workloads) > 1
+    rates = "; ".join(
+        (f"{answer.workload.name} " if several else "")
+        + f"{_rate(answer)}, target {target_text(answer.workload, answer.dnn)}"
+        for answer in design.workloads
+    )
+    chance = probability_text(design.probability)
+    text = (
+        f"{design.name}: {rates}. The probability of meeting {'all targets' if several else 'the target'} is {chance}."
+    )
+    if not several and _EVEN[0] <= design.probability <= _EVEN[1]:
+        text += " The expected rate equals the target, so a miss is as likely as a hit."
+    return text
+
+
+def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) -> str:
+    server, chance = single.platform.server.name, probability_text(single.probability)
+    if kind is VerdictKind.ONE_SERVER_TOO:
+        return (
+            f"You do not need a cluster: one {server} meets the target, too. "
+            f"{design.name} is described because the ranking puts it first."
+        )
+    if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
+        reads = (answer for answer in single.workloads if answer.cache_hit_fraction < 1)
+        most = max(float(answer.storage_bytes_per_s.value) for answer in reads)
+        return (
+            f"You do not need a cluster of servers: one {server} meets the target with {chance} confidence. "
+            f"Its memory does not hold all data, so it needs storage that sustains {si(most, 'B/s')}: "
+            f"{_storage_text(single)}."
+        )
+    storage = single.platform.storage.name
+    return f"You do not need a cluster: one {server} with {storage} meets the target with {chance} confidence."
+
+
+def _storage_text(design: DesignAnswer) -> str:
+    storage = design.platform.storage.name
+    return f"{design.storage_nodes} {storage} nodes" if design.storage_nodes else storage
+
+
+def _rate(answer: WorkloadAnswer) -> str:
+    if answer.time is not None and answer.workload.target.time_to_train_s is not None:
+        value, low, high = answer.time.total_s
+        return f"{duration(value)} to train (90\u202f% interval {duration(low)} to {duration(high)})"
+    value, low, high = answer.throughput
+    return (
+        f"{significant(value)} {sample_unit(answer.dnn)} (90\u202f% interval {significant(low)} to {significant(high)})"
+    )
+
+
+def reason_texts(result: SizingResult) -> list[str]:
+    """Why a cluster is needed or not, what is enough, and what redundancy costs; one sentence or two each."""
+    design = result.verdict.single or result.design
+    texts = [_reason_text(reason, design) for reason in result.verdict.reasons]
+    if result.spare_cost is not None:
+        texts.append(spare_sentence(result.spare_cost, result.request.currency))
+    return texts
+
+
+def _reason_text(reason: VerdictReason, design: DesignAnswer) -> str:
+    server = design.platform.server.name
+    match reason:
+        case DataInMemory(workload, memory_bytes, read_s):
+            return _in_memory_text(design, design.workloads[workload], memory_bytes, read_s)
+        case LinkCarriesReads(workload, link, bytes_per_s):
+            verb = "carries" if link == design.platform.fabric else "would carry"
+            reads, most = si(bytes_per_s, "B/s"), si(link_bytes_per_s(link), "B/s")
+            return f"{design.workloads[workload].workload.name}: {kind_name(link)} {verb} the reads, {reads} of {most}."
+        case NoClusterFileSystem():
+            return (
+                "No cluster file system is needed: one server reads the data, and "
+                f"{design.platform.storage.name} stores them."
+            )
+        case OneServerFallsShort(workload, samples_per_s):
+            return _short_text(design, design.workloads[workload], samples_per_s)
+        case MoreEpochs(workload):
+            answer = design.workloads[workload]
+            assert answer.time is not None  # the reason is one of a training with a known length
+            return (
+                f"{answer.workload.name}: the global batch of {grouped(answer.batch_per_gpu * design.n_gpus)} needs "
+                f"{significant(float(answer.time.epochs.value))} epochs. Twice the rate does not halve the time."
+            )
+        case _:
+            return (
+                f"One {server} needs no fabric between servers, no head node and no distributed training code. "
+                "Across servers, a higher rate shortens the time to accuracy only in part."
+            )
+
+
+def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: float, read_s: float) -> str:
+    """Why a data set in memory asks little of storage."""
+    text = (
+        f"{answer.workload.name}: the data set of {si(answer.dataset_bytes, 'B')} fits in the memory of one server "
+        f"({memory_bytes / units.GIB:.0f} GiB). The server reads it once, in {duration(read_s)} at the rate of one "
+        f"{kind_name(design.platform.fabric)} link, and then serves it from memory."
+    )
+    if answer.time is None:
+        return text
+    return f"{text} The first epoch takes {duration(float(answer.time.first_epoch_s.value))}."
+
+
+def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float) -> str:
+    rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
+    target, share = target_text(answer.workload, answer.dnn), f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}%"
+    return (
+        f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; the target is {target}. "
+        f"Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
+    )
+
+
+def selection_text(result: SizingResult) -> str:
+    """Why the described design is the one."""
+    selection = result.selection
+    platforms = f"{selection.n_platforms} platforms"
+    match selection.kind:
+        case SelectionKind.ONLY:
+            return "It is the only platform that the request allows and that meets it."
+        case SelectionKind.RANKED:
+            assert selection.rank_by is not None  # the kind says that the request ranks
+            key = _RANKED[selection.rank_by]
+            return f"Of {platforms} that meet the request it has the {key}, the key of the ranking."
+        case SelectionKind.CHEAPEST:
+            return f"Of {platforms} that meet the request it costs least at the known prices."
+        case SelectionKind.UNRANKED:
+            return (
+                f"{platforms} meet the request. Prices that would rank them are missing, so they are shown side by "
+                "side. This one is described because it has the fewest servers, then storage nodes, rack units and "
+                "watts. That is no ranking of vendors."
+            )
+
+
+def runner_up_text(result: SizingResult) -> str:
+    """Why the next best design is second."""
+    reason, currency = result.runner_up_reason, result.request.currency
+    if reason.kind is RunnerUpKind.NONE:
+        return "No other design meets the request."
+    if reason.kind is RunnerUpKind.EQUAL:
+        return (
+            "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than "
+            "needed."
+        )
+    if reason.chosen is None or reason.other is None:
+        return "It costs more at the known prices."
+    chosen, other = reason.chosen, reason.other
+    if reason.kind is RunnerUpKind.SLOWER:
+        return f"It takes {duration(other)} instead of {duration(chosen)}."
+    if reason.kind is RunnerUpKind.DEARER:
+        return f"Its priced lines cost {grouped(other - chosen)} {currency} more."
+    assert reason.key is not None  # designs that differ in size differ in one of its keys
+    if reason.key is SizeKey.WATTS:
+        values = f"{si(other, 'W')} instead of {si(chosen, 'W')}"
+        if reason.kind is RunnerUpKind.LARGER:
+            return f"It draws up to {values}."
+        return f"It draws less ({values}), but an earlier key of the ranking decided."
+    noun, values = _SIZES[reason.key], f"instead of {plain(chosen)}"
+    if reason.kind is RunnerUpKind.LARGER:
+        return f"It takes {plain(other)} {noun} {values}."
+    return f"It has fewer {noun} ({plain(other)} {values}), but an earlier key of the ranking decided."
+
+
+def binding_text(design: DesignAnswer) -> str:
+    """Why a design is not smaller; empty where nothing says so."""
+    binding = design.binding
+    if binding.kind is BindingKind.GIVEN:
+        return "The cluster is given."
+    if binding.kind is BindingKind.SMALLEST:
+        return "One server is the smallest size."
+    if binding.limit is None:
+        return ""
+    servers = by_count(binding.n_servers, f"{binding.n_servers} server", f"{binding.n_servers} servers")
+    verb = by_count(binding.n_servers, "is", "are")
+    return f"{servers} {verb} not enough. Limit: {limit_text(binding.limit, binding.bound)}."

@@ -1,0 +1,131 @@
+"""Why an answer is what it is: kinds and values, of which the presentation makes sentences."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sizer.catalog.schema import LinkKind
+from sizer.sizing.limits import AnyLimit
+
+
+class SelectionKind(Enum):
+    """Why a design is the one that documents describe."""
+
+    ONLY = "only"  # platform that meets the request
+    RANKED = "ranked"  # first by the key that the request ranks by
+    CHEAPEST = "cheapest"  # at the known prices
+    UNRANKED = "unranked"  # prices that would rank the platforms are missing; it is the smallest
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Why the design is described."""
+
+    kind: SelectionKind
+    n_platforms: int  # that meet the request
+    rank_by: str | None = None  # key of the request; of kind RANKED
+
+
+class SizeKey(Enum):
+    """Keys by which designs are ordered where prices are missing, in their order."""
+
+    SERVERS = "servers"
+    STORAGE_NODES = "storage-nodes"
+    RACK_UNITS = "rack-units"
+    WATTS = "watts"
+
+
+class RunnerUpKind(Enum):
+    """Why the next best design is not the chosen one."""
+
+    NONE = "none"  # no other design meets the request
+    SLOWER = "slower"  # values in seconds
+    DEARER = "dearer"  # values in the currency of the request
+    LARGER = "larger"  # by a key of size
+    SMALLER = "smaller"  # by a key of size, after an earlier comparison decided
+    EQUAL = "equal"  # in all keys of size; network or drives are larger
+
+
+@dataclass(frozen=True)
+class RunnerUpReason:
+    """Why the runner-up is second, with the values compared; None where a customer's copy does not tell them."""
+
+    kind: RunnerUpKind
+    chosen: float | None = None
+    other: float | None = None
+    key: SizeKey | None = None
+
+
+class BindingKind(Enum):
+    """Why a design is not smaller."""
+
+    GIVEN = "given"  # the cluster was stated, not searched
+    SMALLEST = "smallest"  # one server
+    LIMIT = "limit"  # the next smaller size breaks a limit
+    NONE = "none"  # the next smaller size breaks none
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What the next smaller size of the same platform breaks."""
+
+    kind: BindingKind
+    n_servers: int = 0  # of that size
+    limit: AnyLimit | None = None
+    bound: float | None = None  # of a limit of the room: racks, rack units or watts
+
+
+class VerdictKind(Enum):
+    """Whether a cluster is needed."""
+
+    CLUSTER = "cluster"
+    ONE_SERVER = "one-server"
+    ONE_SERVER_AND_STORAGE = "one-server-and-storage"  # not all reads are served from its memory
+    ONE_SERVER_TOO = "one-server-too"  # another platform is described because the ranking puts it first
+
+
+@dataclass(frozen=True)
+class DataInMemory:
+    """The data set fits in the memory of the one server and is read from storage once."""
+
+    workload: int  # place among those of the design
+    memory_bytes: float
+    read_s: float  # over one link of the fabric
+
+
+@dataclass(frozen=True)
+class LinkCarriesReads:
+    """A link that is slow today carries all reads."""
+
+    workload: int
+    link: LinkKind
+    bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class NoClusterFileSystem:
+    """One server reads data in memory, so that no file system of a cluster is needed."""
+
+
+@dataclass(frozen=True)
+class NoServerFabric:
+    """One server needs no network between servers."""
+
+
+@dataclass(frozen=True)
+class OneServerFallsShort:
+    """One server alone misses the target."""
+
+    workload: int
+    samples_per_s: float  # of one server
+
+
+@dataclass(frozen=True)
+class MoreEpochs:
+    """The global batch of the cluster needs more epochs than a small one."""
+
+    workload: int
+
+
+VerdictReason = (
+    DataInMemory | LinkCarriesReads | NoClusterFileSystem | NoServerFabric | OneServerFallsShort | MoreEpochs
+)

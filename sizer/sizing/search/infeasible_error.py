@@ -1,0 +1,155 @@
+"""The error of a request that no design meets: the limit that rules all out, the nearest design, and what to change."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from sizer.base.errors import InfeasibleError
+from sizer.base.quantities import by_count, duration, grouped, plain, probability_text, si, significant
+from sizer.catalog.labels import sample_unit
+from sizer.catalog.links import fabric_ports
+from sizer.physical.capacity import counts_nodes
+from sizer.physical.networks.storage_networks import front_end_ports
+from sizer.physical.platform import Platform
+from sizer.physical.protection import nodes_survived
+from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, single_corded_device
+from sizer.sizing.constraints.team_simulation import simulated
+from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
+from sizer.sizing.search.part_counts import Counting
+from sizer.workload.request import Loss
+from sizer.workload.target_text import target_text
+
+# Words of the limits, for errors and for tables.
+_ERROR_TEXTS: Mapping[Limit, str] = {
+    Limit.GPU_COUNT: "number of GPUs",
+    Limit.GPU_RATE: "rate of the GPUs",
+    Limit.HOST_DECODE: "host processors that decode",
+    Limit.SERVER_PORTS: "network ports of the servers",
+    Limit.TEAM_WAITS: "waiting time of the team",
+    Limit.STORAGE_CAPACITY: "storage capacity for the data set",
+    Limit.STORAGE_RATE: "storage read rate",
+    Limit.MOUNTS: "file-system mounts of the servers",
+    Limit.UPLINKS: "uplinks of the oversubscribed fabric",
+    Limit.CONFIDENCE: "confidence that all stages meet the target together",
+    Limit.LARGER_PARTS: "larger drives or GPU memory than the workload needs",
+    Limit.SERVER_LOSS: "the targets without one server",
+    Limit.STORAGE_NODE_LOSS: "the targets without one storage node",
+    Limit.SWITCH_LOSS: "the targets without one switch",
+    Limit.GATEWAY_LOSS: "the targets without one gateway",
+    Limit.FEED_LOSS: "the targets without one power feed",
+    Limit.BUDGET: "budget",
+}
+
+
+def limit_error_text(limit: AnyLimit, bound: float | None) -> str:
+    """A limit in words; ``bound`` is the number that the request sets, in racks, rack units or watts."""
+    if not isinstance(limit, Limit):
+        return limit
+    if bound is None:
+        return _ERROR_TEXTS[limit]
+    if limit is Limit.POWER:
+        return f"the limit of {plain(bound / 1e3)} kW"
+    noun = "rack" if limit is Limit.RACKS else "rack unit"
+    return by_count(round(bound), f"the limit of {plain(bound)} {noun}", f"the limit of {plain(bound)} {noun}s")
+
+
+def infeasible_error(counting: Counting) -> InfeasibleError:
+    """Error that names the limit that excludes every design, how near the best comes, and what would be enough."""
+    judged = counting.judged
+    target = "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in judged.works))
+    row, broken = counting.nearest()
+    # A design that misses its targets while all parts work has the better reason.
+    broken = tuple(limit for limit in broken if limit not in LOSS_LIMITS.values()) or broken
+    platform = judged.platforms[int(judged.space.platform[row])]
+    servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
+    storage = (f"{nodes} " if nodes else "") + platform.storage.name
+    limits = " and ".join(limit_error_text(limit, bound_of(limit, counting.request.limits)) for limit in broken)
+    return InfeasibleError(
+        f"no design meets the request ({target} at {probability_text(counting.request.confidence)} confidence). "
+        f"Excluded by: {limits}. The nearest design, {servers} × {platform.server.name} with {storage}, "
+        f"{_shortfall_error_text(counting, row, broken)}."
+    )
+
+
+def _shortfall_error_text(counting: Counting, row: int, broken: Sequence[AnyLimit]) -> str:
+    """What the nearest design reaches or takes, so that the reader sees what would be enough."""
+    judged, work = counting.judged, counting.judged.works[0]
+    if any(limit in LOSS_LIMITS.values() for limit in broken):
+        return _loss_error_text(counting, row, broken)
+    if any(limit in TARGET_LIMITS for limit in broken):
+        chance = (
+            f"at the median and meets the target with {probability_text(float(judged.probability[row]))} confidence"
+        )
+        if work.request.target.time_to_train_s is not None:
+            return f"takes {duration(float(judged.time_s[row]))} {chance}"
+        return f"reaches {significant(float(judged.throughput[row]))} {sample_unit(work.dnn)} {chance}"
+    if Limit.TEAM_WAITS in broken:
+        return _wait_error_text(counting, row)
+    racks, servers = int(counting.racks[row]), int(judged.space.n_servers[row])
+    return "takes {racks}, {units} rack units, {power} and {servers}".format(
+        racks=by_count(racks, f"{racks} rack", f"{racks} racks"),
+        units=plain(float(counting.rack_units[row])),
+        power=si(float(counting.power_w[row]), "W"),
+        servers=by_count(servers, f"{servers} server", f"{servers} servers"),
+    )
+
+
+def _wait_error_text(counting: Counting, row: int) -> str:
+    """Which kind of job of the team waits too long on a design, and how many of its jobs start within the target."""
+    judged, team = counting.judged, counting.request.team
+    kind = int(judged.kind_of_class[judged.class_of[int(judged.space.platform[row])]])
+    case = None if judged.team is None else judged.team.cases[kind]
+    assert team is not None  # without a team nobody waits
+    assert case is not None  # nor is a kind of server blamed that was not simulated
+    run = simulated(case.case, int(judged.space.n_servers[row]))
+    if not run.all_placed:
+        return "has no room for all jobs that always run"
+    shares = [run.share_within(place, wait_s) for place, wait_s in enumerate(case.waits_s)]
+    latest = int(np.argmin(shares))
+    return (
+        f"starts {probability_text(shares[latest])} of the jobs {team.job[case.queue[latest]].name} within "
+        f"{duration(case.waits_s[latest])}; the target is {probability_text(team.wait_probability)}"
+    )
+
+
+def _loss_error_text(counting: Counting, row: int, broken: Sequence[AnyLimit]) -> str:
+    """Why a design that meets its targets does not after a loss, and what would help."""
+    platform = counting.judged.platforms[int(counting.judged.space.platform[row])]
+    meets = "meets the target while all parts work"
+    for loss in (loss for loss, limit in LOSS_LIMITS.items() if limit in broken):
+        why, remedy = _weak_part_error_text(loss, platform)
+        if why:
+            return f"{meets}, but {why}; {remedy}"
+    most = int(counting.judged.space.sizes[-1])
+    servers = by_count(most, f"{grouped(most)} server", f"{grouped(most)} servers")
+    return f"{meets}, but not after such a loss with {servers} or fewer; allow more servers or lower the target"
+
+
+def _weak_part_error_text(loss: Loss, platform: Platform) -> tuple[str, str]:
+    """Which part of a platform does not tolerate a loss, and what would; two empty texts where its size is to blame."""
+    storage, server = platform.storage, platform.server
+    two_ports = "choose storage whose nodes have two ports, or local drives"
+    if loss == "storage-node" and storage.kind != "local":
+        protected = "allow storage of several nodes whose protection is published, or local drives"
+        if not counts_nodes(storage):
+            return f"{storage.name} is one server, and nothing else holds the data", protected
+        survives = nodes_survived(storage)
+        if survives is None:
+            return f"no source says that {storage.name} survives the loss of a node", protected
+        if survives == 0:
+            return f"{storage.name} does not survive the loss of a node", protected
+    if loss == "gateway" and platform.gateway is not None and not platform.has_spare_gateway:
+        why = f"a node of {storage.name} has no second port for another gateway"
+        return why, "choose a fabric that connects the storage without a gateway"
+    if loss == "switch" and platform.attachment in ON_FABRIC and not counts_nodes(storage):
+        return "the head node that serves the files has one port on the fabric", two_ports
+    has_one_port = platform.attachment == "fabric" and front_end_ports(platform) == 1
+    if loss == "switch" and has_one_port and not nodes_survived(storage) and platform.back_end_switch is None:
+        return f"a node of {storage.name} has one port, and all nodes of a switch fail with it", two_ports
+    if loss == "switch" and fabric_ports(server.ports, platform.fabric) == 1:
+        why = f"{server.name} has one port on the fabric, and all servers of a switch fail with it"
+        return why, "choose servers with two ports on the fabric"
+    device = single_corded_device(platform) if loss == "feed" else None
+    if device is not None:
+        return f"{device.name} is single-corded (one power inlet)", "add a transfer switch"
+    return "", ""

@@ -1,0 +1,29 @@
+"""The target of a workload in words."""
+
+from sizer.base.quantities import duration, grouped, plain, si
+from sizer.catalog.labels import sample_unit
+from sizer.catalog.schema import Dnn
+from sizer.workload.request import Workload
+
+
+def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
+    """A target inside a sentence: 'at least 52.3 kimages/s'.
+
+    Parameters
+    ----------
+    workload : Workload
+    dnn : Dnn
+        Its neural network, which names the samples.
+    digits : int
+        Significant digits of a rate. [-]
+    """
+    target = workload.target
+    if target.samples_per_s is not None:
+        return f"at least {si(target.samples_per_s, sample_unit(dnn), digits)}"
+    if target.gpus_busy is not None:
+        return f"{grouped(target.gpus_busy)} GPUs fully utilized"
+    assert target.time_to_train_s is not None  # a target is one of the three
+    time = duration(target.time_to_train_s)
+    if workload.epochs is None:
+        return f"the target accuracy within {time}"
+    return f"{plain(workload.epochs)} epochs within {time}"
