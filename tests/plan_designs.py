@@ -30,7 +30,7 @@ BAD_RACKS = [
     {"name": "R01", "free_u": 6, "power_w": "5 kW"},
 ]
 DESIGNS = {
-    # The Dell guide: 4 C4140 on EDR, four F800 nodes behind an FDR gateway (RULES 1 and 3).
+    # The Dell guide: 4 C4140 on EDR, four F800 nodes behind an FDR gateway (dell-ready-ai-nvidia-2018).
     "dell": asked(16, "c4140", "isilon-f800", platforms={"fabrics": ["edr"]}, site={"pue_ratio": 1.5}),
     "weka": asked(32, "apollo-6500", "wekaio"),
     "rails": asked(80, "dgx-2h", "netapp-a800", confidence=0.5, fabric={"rails_apart": True, "spare_servers": 2}),

@@ -53,7 +53,7 @@ class _Plan:
     applies: Callable[[Case], bool] = lambda _: True  # whether the request asks the question it answers
 
 
-# The order of facts/GUIDE_OUTLINE; the short guide leaves out what only builders and operators need.
+# The short guide leaves out what only builders and operators need.
 _CHAPTERS = (
     _Plan("summary", "Executive summary", summary.content),
     _Plan("requirements", "Requirements and assumptions", requirements.content),

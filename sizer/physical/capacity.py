@@ -11,7 +11,7 @@ from sizer.base.quantities import with_decimal_sign
 from sizer.catalog.schema import Storage
 
 # OneFS +2d:1n writes 2 (n - 1) data and 2 parity units; the published layouts never pass 16 data units
-# ("emc-overhead-15": 16+4 is the widest). RULES 5.4.
+# ("emc-overhead-15": 16+4 is the widest).
 ONEFS_PARITY_UNITS = 2
 ONEFS_MAX_DATA_UNITS = 16
 # Largest system looked at where the catalogue states no limit: "some hundreds of nodes" ("weka-scaling-2019").

@@ -15,7 +15,7 @@ from sizer.workload.request import FabricKind, SizingRequest
 
 T = TypeVar("T", bound=Item)
 
-# Every design counts its 1 GbE ports on this switch (DESIGN, section 4; the Dell guide names it).
+# Every design counts its 1 GbE ports on this switch, as the Dell guide does (dell-ready-ai-nvidia-2018).
 MANAGEMENT_SWITCH = "s3048-on"
 # Its uplink ports, which join several of them through a switch of that kind.
 MANAGEMENT_UPLINK: LinkKind = "10gbe"

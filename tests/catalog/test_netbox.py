@@ -123,7 +123,7 @@ def test_a_file_of_any_editor_is_read(form):
 @pytest.mark.parametrize(
     ("text", "high", "typical"),
     [
-        # RULES 17.4: maximum_draw is per inlet; with 1+1 supplies do not add both.
+        # maximum_draw is per inlet; with 1+1 supplies the two are not added.
         (SB7890, 332, None),
         (SB7800, 460, None),
         (S5232F, 635, 360),
@@ -143,7 +143,7 @@ def test_draw_is_that_of_the_inlets_that_remain(text, high, typical):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        # RULES 16: these are typed as Ethernet there and go by their model.
+        # The library types these InfiniBand switches as Ethernet; they go by their model.
         (SB7800, [("edr", 36, "any"), ("1gbe", 1, "management")]),
         (QM8700, [("hdr", 40, "any"), ("1gbe", 1, "management")]),
         (SX6036, [("1gbe", 2, "management"), ("fdr", 36, "any")]),

@@ -148,7 +148,11 @@ def test_colours_lines_and_arrows_come_from_the_drawing():
     bars = (Bar(1, 2, 3, 4, "storage", 0.35),)
     (cells,) = pages(drawio([("one", Drawing(50, 70, "t", boxes, links, bars))]))
     plain, dashed = style(cells["link:plain"]), style(cells["link:dashed"])
-    assert (plain["strokeColor"], plain["strokeWidth"], plain["endArrow"]) == ("#7350A0", "2.5", "none")  # LOOK, stages
+    assert (plain["strokeColor"], plain["strokeWidth"], plain["endArrow"]) == (
+        "#7350A0",
+        "2.5",
+        "none",
+    )
     assert "dashed" not in plain
     assert (dashed["dashed"], dashed["endArrow"]) == ("1", "block")
     assert style(cells["edge:a"])["fillColor"] == "#1F7A4D"

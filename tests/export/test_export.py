@@ -56,7 +56,7 @@ def test_csv_starts_with_the_mark_that_spreadsheets_need():
 
 def test_unknown_price_is_to_be_quoted_and_known_ones_multiply():
     rows = rows_of(factories.nine_dgx1())
-    # 9 x 149 000 USD, launch price (RULES 15)
+    # 9 x 149 000 USD, launch price of 2017
     assert (rows[0]["Unit list price"], rows[0]["Extended list"]) == ("149000.00", "1341000.00")
     assert {row[name] for row in rows[1:] for name in ("Unit list price", "Extended net")} == {"to be quoted"}
 

@@ -130,7 +130,7 @@ def test_usable_capacity_is_raw_less_protection():
 
 
 def test_published_rates_pass_the_tests_of_training():
-    """The DGX-1 runs of the Isilon test: 52,274 images/s on 72 GPUs, 712 to 726 a GPU, hosts at 46 % (RULES 1, 12)."""
+    """The DGX-1 runs of the Isilon test: 52,274 images/s on 72 GPUs, 712 to 726 a GPU, hosts at 46 %."""
     tests, answer_ = of("dgx1-f800-resnet50"), example("dgx1-f800-resnet50").design.workloads[0]
     for key in ("cluster-warm", "cluster-cold"):
         assert value(tests[key].passes) <= 52_274

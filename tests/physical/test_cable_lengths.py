@@ -46,7 +46,7 @@ def test_to_the_customers_lan():
 @pytest.mark.parametrize(
     ("kind", "length_m", "items"),
     [
-        # RULES 14.8: EDR copper ends at 2 m, active optical cables have 3 and 30 m.
+        # Catalogue of cables: EDR copper ends at 2 m, active optical cables have 3 and 30 m.
         ("edr", 0.5, ["mcp1600-e00a"]),
         ("edr", 1.2, ["mcp1600-e01a"]),
         ("edr", 2.0, ["mcp1600-e002"]),

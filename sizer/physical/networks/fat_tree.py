@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 
-# Rates of the gateway links. [Gbit/s] 54.5 is the data rate of FDR (56 on the line, 64b/66b coding); DESIGN, section 4.
+# Rates of the gateway links. [Gbit/s] 54.5 is the data rate of FDR (56 on the line, 64b/66b coding).
 FDR_GBIT_PER_S = 54.5
 FRONT_END_GBIT_PER_S = 40.0
 

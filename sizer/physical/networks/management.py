@@ -33,7 +33,7 @@ MANAGEMENT_UPLINKS = 1
 def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> NetworkMembers:
     """1 GbE: one host port and the BMC of each server, the ports of storage units, one port of switches and gateways.
 
-    The Dell guide counts one port of head and compute nodes; that the rest shares the switch is assumed (RULES 3.6).
+    The Dell guide counts one port of head and compute nodes; that the rest shares the switch is assumed.
     Several switches are joined through their own 10 GbE ports; they are managed in band.
     """
     switch, spine = platform.management_switch, platform.management_spine

@@ -39,7 +39,7 @@ def device_power(device: Device) -> DevicePower:
 
     Notes
     -----
-    DESIGN, section 4: feeds, racks and cooling are sized with the upper end, energy with the middle. A lower end
+    Feeds, racks and cooling are sized with the upper end, energy with the middle. A lower end
     alone (the sum of component TDPs) is a floor, so the maximum is not known.
     """
     top = _value(device.power_max_w) if device.power_max_w is not None else _value(device.power_high_w)

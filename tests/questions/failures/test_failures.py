@@ -114,7 +114,7 @@ def test_a_loss_adds_nothing(parts, servers, picks):
 
 
 def test_only_the_management_switch_has_one_inlet():
-    """S3048-ON has a single inlet (nbx-fork, RULES 3.7); every other device of the Dell design has two or more."""
+    """S3048-ON has a single inlet (nbx-fork); every other device of the Dell design has two or more."""
     assert on_one_side(answer("dell").design.plan) == {"A": ("mgmt-01",), "B": ()}
 
 
@@ -123,7 +123,7 @@ def test_only_the_management_switch_has_one_inlet():
     [
         ("isilon-f800", 2, 1),  # +2d:1n: two drives or one node (udt-overhead)
         ("wekaio", 2, 2),  # two parity blocks a stripe, each on another server (weka-319)
-        ("head-node-nfs", 1, None),  # RAID 50: one loss in each group (RULES 6)
+        ("head-node-nfs", 1, None),  # RAID 50: one loss in each group (dell-ready-ai-nvidia-2018)
         ("hnas", None, None),  # no source
     ],
 )
