@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from sizer.questions.scale.analysis import up_or_out as up_or_out
     from sizer.questions.team.analysis import TeamAnswer as TeamAnswer
     from sizer.questions.team.analysis import team_answer as team_answer
-    from sizer.questions.verdict.analysis import Claim as Claim
     from sizer.questions.verdict.analysis import claims as claims
+    from sizer.questions.verdict.claim import Claim as Claim
     from sizer.questions.verdict.simplest_design import SimplestDesign as SimplestDesign
-    from sizer.questions.verdict.simplest_design import simplest as simplest
+    from sizer.questions.verdict.simplest_design import simplest_design as simplest_design
     from sizer.sizing.design.evaluated_design import EvaluatedDesign as EvaluatedDesign
     from sizer.sizing.project import project as project
     from sizer.sizing.redundancy_cost import spare_cost as spare_cost
@@ -48,7 +48,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "BatchError": "sizer.base.errors",
     "Catalog": "sizer.catalog.model",
-    "Claim": "sizer.questions.verdict.analysis",
+    "Claim": "sizer.questions.verdict.claim",
     "DesignAnswer": "sizer.sizing.result",
     "EvaluatedDesign": "sizer.sizing.design.evaluated_design",
     "FailureCase": "sizer.questions.failures.analysis",
@@ -70,7 +70,7 @@ _PUBLIC = {
     "diff": "sizer.questions.compare.causes",
     "project": "sizer.sizing.project",
     "rent_or_buy": "sizer.questions.rent.analysis",
-    "simplest": "sizer.questions.verdict.simplest_design",
+    "simplest_design": "sizer.questions.verdict.simplest_design",
     "size": "sizer.sizing.size",
     "size_batch": "sizer.batch.run",
     "spare_cost": "sizer.sizing.redundancy_cost",

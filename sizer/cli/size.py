@@ -44,7 +44,7 @@ def size_command(
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
     from sizer.guide.plain_text import answer_text
-    from sizer.questions.verdict.simplest_design import simplest
+    from sizer.questions.verdict.simplest_design import simplest_design
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
@@ -65,7 +65,7 @@ def size_command(
             with order.locale():
                 result = size(request, catalog)
                 shown = order.handed_over(result)
-                simple = None if as_json else simplest(EvaluatedDesign(result, catalog))
+                simple = None if as_json else simplest_design(EvaluatedDesign(result, catalog))
         except SizerError as error:
             if len(parsed) == 1:
                 raise

@@ -14,19 +14,20 @@ def verdict_command(
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Do we need this? Claims with what would overturn them, and the simplest design that is enough."""
+    """Do we need this? Claims with what would reverse them, and the simplest design that is enough."""
     from sizer.catalog.loader import load_catalog
     from sizer.guide.plain_text import verdict_answer_text
     from sizer.questions.verdict.analysis import claims
     from sizer.questions.verdict.export import verdict_document
-    from sizer.questions.verdict.simplest_design import simplest
+    from sizer.questions.verdict.simplest_design import simplest_design
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
     catalog = load_catalog(overlay=catalog_dir)
     result = size(SizingRequest.from_file(request_file), catalog)
-    found, simple = claims(EvaluatedDesign(result, catalog)), simplest(EvaluatedDesign(result, catalog))
+    evaluated = EvaluatedDesign(result, catalog)
+    answers = claims(evaluated), simplest_design(evaluated)
     if as_json:
-        print_json(verdict_document(result, found, simple))
+        print_json(verdict_document(result, *answers))
     else:
-        print(verdict_answer_text(result, found, simple))
+        print(verdict_answer_text(result, *answers))

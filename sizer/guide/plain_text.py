@@ -9,9 +9,10 @@ from sizer.present.plain_table import table_text
 from sizer.present.verdict_text import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.words import name, percent, sample_unit
 from sizer.questions.team.tables import wait_text
-from sizer.questions.verdict.analysis import Claim
+from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign
-from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table, simplest_text
+from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
+from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -46,7 +47,7 @@ def projection_text(design: DesignAnswer) -> str:
 
 
 def verdict_answer_text(result: SizingResult, found: Sequence[Claim], simple: SimplestDesign) -> str:
-    """Whether the design is needed: the simplest one, and every claim with its arithmetic and what overturns it."""
+    """Whether the design is needed: the simplest one, and every claim with its arithmetic and what reverses it."""
     lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += simplest_text(simple, result)
     tables = [simplest_table(simple, result), claims_table(found, result), arithmetic_table(found)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 from sizer.base.provenance import Sourced
@@ -89,18 +90,21 @@ def record_table(
     fields: Sequence[Field[T]],
     *,
     kind: Callable[[T], RowKind] = lambda _: "",
+    group: Callable[[T], str] = lambda _: "",
     note: str = "",
     style: str = "",
 ) -> Table:
-    """Table with one row for each record and one column for each field; ``kind`` marks rows."""
-    return Table(
-        id_,
-        caption,
-        tuple(Column(field.title, field.align, field.width) for field in fields),
-        tuple(row(*(field.text(record) for field in fields), kind=kind(record)) for record in records),
-        note,
-        style,
-    )
+    """Table with one row for each record and one column for each field.
+
+    ``kind`` marks rows; ``group`` names what the records of a stretch have in common, which heads their rows.
+    """
+    rows: list[Row] = []
+    for name, members in groupby(records, key=group):
+        if name:
+            rows.append(row(name, kind="group"))
+        rows += [row(*(field.text(record) for field in fields), kind=kind(record)) for record in members]
+    heads = tuple(Column(field.title, field.align, field.width) for field in fields)
+    return Table(id_, caption, heads, tuple(rows), note, style)
 
 
 def fact_table(

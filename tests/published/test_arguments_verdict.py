@@ -1,4 +1,4 @@
-"""The arguments of the published documents for and against a cluster, worked out by the models beside what they print.
+"""The arguments of published documents for and against a cluster, computed by the models and compared with them.
 
 Sources: D. Pascuzzi, "GPU Deep Learning Cluster Considerations", Hitachi Vantara, November 2019 (read once, link speed,
 preparation on the processors, images/s against time to accuracy); Dell EMC, "Ready Solutions for AI: Deep Learning with
@@ -12,10 +12,10 @@ from functools import cache
 
 import pytest
 
-from sizer import SizingRequest, claims, project, simplest, size
+from sizer import SizingRequest, claims, project, simplest_design, size
 from sizer.base.resources import data_dir
 from sizer.catalog.links import link_bytes_per_s
-from sizer.questions.verdict.analysis import Claim
+from sizer.questions.verdict.claim import Claim
 from sizer.sizing.design.cluster_need import consumption, first_read_s, smallest_link
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
@@ -25,7 +25,7 @@ IMAGENET = 148e9  # bytes, as the Isilon paper states the set
 
 
 @cache
-def told(name: str) -> dict[str, Claim]:
+def claims_of(name: str) -> dict[str, Claim]:
     return {claim.key: claim for claim in claims(EvaluatedDesign(sized(name), catalog()))}
 
 
@@ -50,7 +50,7 @@ def test_the_data_set_is_read_once_in_a_minute_or_two(kind: str, seconds: float)
 
 def test_a_set_that_fits_the_memory_is_hardly_read() -> None:
     """Pascuzzi: what is read once costs a few minutes beside hours or days of training."""
-    claim = told("small-team")["fits-memory"]
+    claim = claims_of("small-team")["fits-memory"]
     assert claim.holds
     time = sized("small-team").design.workloads[0].time
     assert time is not None
@@ -89,7 +89,7 @@ def test_eight_gpus_of_2019_need_just_more_than_10_gbe() -> None:
 
 def test_the_processors_limit_before_the_network() -> None:
     """Pascuzzi: unless the data are pre-formatted, preparation limits first; here on a C4140 behind 100 Gbit/s."""
-    claim = told("c4140-f800")["hosts-first"]
+    claim = claims_of("c4140-f800")["hosts-first"]
     assert claim.holds
     assert claim.value < link_bytes_per_s("10gbe")  # even 10 GbE would carry what they prepare
 
@@ -167,15 +167,15 @@ def test_the_small_set_vanishes_in_the_memory_of_a_dgx1() -> None:
     }
     assert found["fits-memory"].holds
     assert found["storage-idles"].value == 0
-    assert not told("dgx1-f800-resnet50")["fits-memory"].holds
-    turned = told("dgx1-f800-resnet50")["fits-memory"].overturn
-    assert turned is not None
-    assert turned.after > IMAGENET  # the test had to use more than this to reach the storage
+    assert not claims_of("dgx1-f800-resnet50")["fits-memory"].holds
+    reversal = claims_of("dgx1-f800-resnet50")["fits-memory"].reversal
+    assert reversal is not None
+    assert reversal.after > IMAGENET  # the test had to use more than this to reach the storage
 
 
 def test_gpus_are_the_bottleneck_of_the_isilon_tests() -> None:
     """Isilon paper: each GPU had 97 % utilisation or higher, which indicates that the GPU was the bottleneck."""
-    claim = told("dgx1-f800-resnet50")["gpus-wait"]
+    claim = claims_of("dgx1-f800-resnet50")["gpus-wait"]
     assert claim.holds
     assert claim.value <= 1 - 0.97
 
@@ -188,10 +188,10 @@ def test_a_small_team_that_asks_for_a_cluster_gets_one_server() -> None:
     result = question("do-we-need-a-cluster")
     assert result.design.n_servers == 1
     assert not result.needs_cluster
-    found = simplest(EvaluatedDesign(result, catalog()))
-    assert found.lifted is not None
-    assert found.lifted.design.platform.storage.kind == "local"
-    assert found.in_the_way == ("platforms.storage",)
+    found = simplest_design(EvaluatedDesign(result, catalog()))
+    assert found.unrestricted is not None
+    assert found.unrestricted.design.platform.storage.kind == "local"
+    assert found.excluding_choices == ("platforms.storage",)
 
 
 def test_a_fast_fabric_pays_where_gradients_are_large() -> None:

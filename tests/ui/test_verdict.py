@@ -30,15 +30,15 @@ def tried(app: AppTest, effect: str) -> None:
 def test_claims_and_the_simplest_design_are_shown(name: str) -> None:
     text = page_text(asked(name))
     assert "One server is enough" in text
-    assert "What would overturn it" in text
+    assert "What would reverse it" in text
     assert "Kinds of networks" in text
 
 
 def test_a_change_can_be_tried_and_undone() -> None:
     app = asked(QUESTION)
-    tried(app, "it would no longer fit the memory")
+    tried(app, "would no longer fit in memory")
     assert app.session_state.draft["workload"][0]["dataset_bytes"] == "396 GB"
-    assert "does not fit the" in page_text(app)
+    assert "does not fit in the" in page_text(app)
 
 
 def test_a_target_can_be_tried() -> None:
@@ -49,7 +49,7 @@ def test_a_target_can_be_tried() -> None:
 
 def test_the_design_without_the_choices_can_be_described() -> None:
     app = asked(QUESTION)
-    widget(app.button, "Describe the one without the choices").click().run()
+    widget(app.button, "Use the design without the choices").click().run()
     assert_well(app)
     assert app.session_state.draft["platforms"]["storage"] == ["dgx1-ssd"]
     assert "Nothing that the request allows is simpler" in page_text(app)

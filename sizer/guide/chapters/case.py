@@ -18,8 +18,9 @@ from sizer.questions.growth.result import GrowthPlan, without_money
 from sizer.questions.rent.analysis import rent_or_buy
 from sizer.questions.scale.analysis import SameGpus, allowed_kinds, up_or_out
 from sizer.questions.team.analysis import TeamAnswer, team_answer
-from sizer.questions.verdict.analysis import Claim, claims
-from sizer.questions.verdict.simplest_design import SimplestDesign, simplest
+from sizer.questions.verdict.analysis import claims
+from sizer.questions.verdict.claim import Claim
+from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.redundancy_cost import spare_cost
@@ -72,13 +73,13 @@ class Case:
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
-        """What a customer may doubt, with what would overturn it."""
+        """What a customer may doubt, with what would reverse it."""
         return claims(EvaluatedDesign(self.result, self.catalog))
 
     @cached_property
     def simplest(self) -> SimplestDesign:
         """The simplest design that is enough."""
-        return simplest(EvaluatedDesign(self.result, self.catalog))
+        return simplest_design(EvaluatedDesign(self.result, self.catalog))
 
     @cached_property
     def failures(self) -> tuple[FailureCase, ...]:

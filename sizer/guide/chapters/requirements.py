@@ -15,7 +15,8 @@ from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.verdict_text import reason_texts
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import asked_table, least_served, percentile_text, wait_text
-from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table, simplest_text
+from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
+from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.constraints.stored_data import data_held
 from sizer.workload.target_text import target_text
 

@@ -1,40 +1,19 @@
-"""What a customer may doubt, as claims: each with its number, its threshold, and the change that turns it round."""
+"""Claims that challenge the need for a design, each with its number, its threshold and the change that reverses it."""
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import replace
 
 from sizer.catalog.model import Catalog
-from sizer.questions.verdict.claim_draft import Draft, Unit
+from sizer.questions.verdict.claim import Claim, ClaimDraft
 from sizer.questions.verdict.data_claims import data_claims
-from sizer.questions.verdict.reversal import Change, Trials, nearest_change
+from sizer.questions.verdict.reversal import RequestInput, ResizedRequests, Reversal, nearest_reversal
 from sizer.questions.verdict.scale_claims import scale_claims
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One claim in favour of the simpler design; whether it holds, and what would turn it round."""
-
-    key: str  # stays the same in files: "one-server"
-    workload: str  # its name; "" where the claim is about the whole request
-    title: str  # "One server is enough"
-    holds: bool
-    sentence: str  # the finding with its numbers
-    value: float
-    threshold: float
-    at_most: bool  # the claim holds where the value is at most the threshold; False: at least
-    unit: Unit
-    reason: str  # the arithmetic
-    sources: tuple[str, ...]  # keys of catalog/sources.toml
-    overturn: Change | None
-    unmoved: str  # what was moved without turning the claim; "" where something does
-
-
 def claims(evaluated: EvaluatedDesign) -> tuple[Claim, ...]:
-    """Claims about a design that make sense for it, each with the nearest request change that overturns it.
+    """Claims that apply to a design, each with the nearest request change that reverses it.
 
     Parameters
     ----------
@@ -48,53 +27,37 @@ def claims(evaluated: EvaluatedDesign) -> tuple[Claim, ...]:
 
     Notes
     -----
-    A claim is always stated in favour of the simpler thing, so that a reader sees at a glance what the design rests on.
-    Changed requests are sized anew: for one server among all that the request allows, for simple storage on the
-    servers of the design, else on its servers, storage and fabric; with a team that last design is held. The change
-    found is exact to the step in which it can be written; :mod:`sizer.questions.verdict.reversal` says how.
+    A claim always favours the simpler option, so that a reader sees at a glance which requirement the design depends
+    on. Changed requests are resized: ``one-server`` among all servers that the request allows, ``simple-storage`` on
+    the servers of the design with any drives or file server, the others on the servers, storage and fabric of the
+    design. With a team the design stays fixed. The change found is exact to the step in which it can be written;
+    :mod:`sizer.questions.verdict.reversal` says how.
     """
-    result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
-    found = evaluated.workloads
-    known = tuple(model for model in found if model is not None)
-    if len(known) < len(found):
+    models = tuple(model for model in evaluated.workloads if model is not None)
+    if len(models) < len(evaluated.workloads):
         return ()
-    trials = Trials(result.request, known, catalog, fitted)
-    return tuple(_settled(draft, trials, catalog) for draft in _drafts(result, trials))
+    resized = ResizedRequests(evaluated.result.request, models, evaluated.catalog, evaluated.calibration)
+    return tuple(_settled(draft, resized, evaluated.catalog) for draft in _drafts(evaluated.result, resized))
 
 
-def _drafts(result: SizingResult, trials: Trials) -> Iterator[Draft]:
+def _drafts(result: SizingResult, resized: ResizedRequests) -> Iterator[ClaimDraft]:
     # Both parts begin with what is about the whole request.
-    parts = [list(part(result, trials)) for part in (scale_claims, data_claims)]
-    listed = [draft for part in parts for draft in part]
-    yield from (draft for draft in listed if not draft.workload)
-    yield from (draft for draft in listed if draft.workload)
+    drafts = [*scale_claims(result, resized), *data_claims(result, resized)]
+    yield from (draft for draft in drafts if not draft.claim.workload)
+    yield from (draft for draft in drafts if draft.claim.workload)
 
 
-def _settled(draft: Draft, trials: Trials, catalog: Catalog) -> Claim:
-    changes = [nearest_change(trials, lever, partial(draft.is_turned, lever), draft.effect) for lever in draft.levers]
-    near = min((one for one in changes if one is not None), key=_distance, default=None)
-    moved = ", ".join(dict.fromkeys(lever.what for lever in draft.levers))
-    return Claim(
-        key=draft.key,
-        workload=draft.workload,
-        title=draft.title,
-        holds=draft.holds,
-        sentence=draft.sentence,
-        value=draft.value,
-        threshold=draft.threshold,
-        at_most=draft.at_most,
-        unit=draft.unit,
-        reason=draft.reason,
-        sources=tuple(key for key in dict.fromkeys(draft.sources) if key in catalog.sources),
-        overturn=near,
-        unmoved=""
-        if near is not None
-        else f"No sensible change of the request overturns it; looked at: {moved}."
-        if moved
-        else "Not looked for: with a team every change takes a simulation of its waits.",
-    )
+def _settled(draft: ClaimDraft, resized: ResizedRequests, catalog: Catalog) -> Claim:
+    """The claim of a draft with the nearest change that reverses it."""
+    reversals = [_reversal(draft, moved, resized) for moved in draft.inputs]
+    nearest = min((one for one in reversals if one is not None), key=lambda one: one.distance, default=None)
+    sources = tuple(key for key in dict.fromkeys(draft.claim.sources) if key in catalog.sources)
+    return replace(draft.claim, sources=sources, reversal=nearest, tested_inputs=draft.inputs)
 
 
-def _distance(change: Change) -> float:
-    """How far a change goes: the same for twice and for half."""
-    return abs(math.log(change.after / change.before))
+def _reversal(draft: ClaimDraft, moved: RequestInput, resized: ResizedRequests) -> Reversal | None:
+    def is_reversed(value: float) -> bool | None:
+        holds = draft.holds_at(moved, value)
+        return None if holds is None else holds is not draft.claim.holds
+
+    return nearest_reversal(resized, moved, is_reversed)

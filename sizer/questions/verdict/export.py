@@ -6,13 +6,13 @@ from typing import Any
 from sizer.base.json_document import fields_of, json_document
 from sizer.present.design_summary import design_summary
 from sizer.present.verdict_text import verdict_text
-from sizer.questions.verdict.analysis import Claim
-from sizer.questions.verdict.reversal import Change
-from sizer.questions.verdict.simplest_design import Simple, SimplestDesign
+from sizer.questions.verdict.claim import Claim
+from sizer.questions.verdict.simplest_design import RatedDesign, SimplestDesign
+from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
 from sizer.sizing.result import SizingResult
 
 
-def verdict_document(result: SizingResult, claims: Sequence[Claim], simple: SimplestDesign) -> dict[str, Any]:
+def verdict_document(result: SizingResult, claims: Sequence[Claim], simplest: SimplestDesign) -> dict[str, Any]:
     """Whether a design is needed, for machines. Keys of claims stay the same from version to version."""
     return json_document(
         "verdict",
@@ -20,20 +20,21 @@ def verdict_document(result: SizingResult, claims: Sequence[Claim], simple: Simp
         verdict=verdict_text(result),
         design=design_summary(result.design),
         simplest=fields_of(
-            simple,
-            *("is_described", "in_the_way"),
-            allowed=_simple(simple.allowed),
-            without_choices=None if simple.lifted is None else _simple(simple.lifted),
+            simplest,
+            "is_described",
+            in_the_way=simplest.excluding_choices,
+            allowed=_rated(simplest.allowed),
+            without_choices=None if simplest.unrestricted is None else _rated(simplest.unrestricted),
         ),
         claims=[_claim(claim) for claim in claims],
     )
 
 
-def _simple(simple: Simple) -> dict[str, object]:
+def _rated(rated: RatedDesign) -> dict[str, object]:
     return {
-        **design_summary(simple.design),
-        **fields_of(simple.simplicity, "network_kinds", "devices"),
-        "platforms": simple.request.platforms.model_dump(mode="json", exclude_defaults=True),
+        **design_summary(rated.design),
+        **fields_of(rated.simplicity, "network_kinds", "devices"),
+        "platforms": rated.request.platforms.model_dump(mode="json", exclude_defaults=True),
     }
 
 
@@ -41,13 +42,22 @@ def _claim(claim: Claim) -> dict[str, object]:
     return fields_of(
         claim,
         *("key", "workload", "holds", "value", "threshold", "unit", "sources"),
-        claim=claim.title,
-        finding=claim.sentence,
+        claim=claim_title(claim),
+        finding=claim_finding(claim),
         holds_at_most=claim.at_most,
-        arithmetic=claim.reason,
-        overturned_by=None if claim.overturn is None else _change(claim.overturn),
+        arithmetic=claim_arithmetic(claim),
+        overturned_by=_reversal(claim),
     )
 
 
-def _change(change: Change) -> dict[str, object]:
-    return fields_of(change, "key", "still", "sentence", **{"from": change.before, "to": change.after})
+def _reversal(claim: Claim) -> dict[str, object] | None:
+    reversal = claim.reversal
+    if reversal is None:
+        return None
+    return {
+        "key": reversal.input.key,
+        "from": reversal.input.before,
+        "still": reversal.last_unchanged,
+        "to": reversal.after,
+        "sentence": reversal_text(claim),
+    }

@@ -1,80 +1,67 @@
-"""Claims with what overturns them, and the simplest sufficient design beside the described one, as tables."""
+"""Claims with what would reverse them, and the simplest sufficient design compared with the described one."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
-from sizer.catalog.links import kind_name
 from sizer.present import result_text, words
-from sizer.present.tables import Cell, Row, Table, columns, row
-from sizer.questions.verdict.analysis import Claim
-from sizer.questions.verdict.simplest_design import STORAGE_ORDER, Simple, SimplestDesign
-from sizer.sizing.result import DesignAnswer, SizingResult
-
-# Choices of a request in words, as sentences say them.
-CHOICES = {
-    "platforms.servers": "the servers allowed",
-    "platforms.forbidden_servers": "the servers ruled out",
-    "platforms.gpus": "the GPUs allowed",
-    "platforms.storage": "the storage allowed",
-    "platforms.forbidden_storage": "the storage ruled out",
-    "platforms.fabrics": "the fabrics allowed",
-}
+from sizer.present.tables import Cell, Field, Table, record_table
+from sizer.questions.verdict.claim import Claim
+from sizer.questions.verdict.simplest_design import STORAGE_ORDER, RatedDesign, SimplestDesign
+from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
+from sizer.sizing.result import SizingResult
 
 
-def claims_table(found: Sequence[Claim], result: SizingResult) -> Table | None:
-    """Every claim with its number, its threshold and what overturns it; None where there are none."""
-    if not found:
+def claims_table(claims: Sequence[Claim], result: SizingResult) -> Table | None:
+    """Every claim with its number, its threshold and what reverses it; None where there are none."""
+    if not claims:
         return None
-    heads = columns(
-        ("Claim", "left", 25),
-        ("Holds", "left", 7),
-        ("Number", "right", 12),
-        ("Threshold", "right", 15),
-        ("What would overturn it", "left", 41),
-    )
-    note = (
-        "Each claim is put in favour of the simpler thing. A changed request was sized anew on "
-        "both sides of the step at which a claim turns."
-    )
+    note = "Each claim favours the simpler option. Each change was confirmed by resizing the request with it."
     if result.request.team is not None:
         note = (
-            "Each claim is put in favour of the simpler thing. For claims about one workload the "
-            "design, which the waits of the team size, was held while the workload changed."
+            "Each claim favours the simpler option. With a team, claims about one workload keep the design fixed "
+            "while the workload changes."
         )
-    return Table("claims", "Claims and what would overturn them", heads, tuple(_by_workload(found, _short)), note)
+    fields: list[Field[Claim]] = [
+        Field("Claim", claim_title, width=25),
+        Field("Holds", holds_text, width=7),
+        Field("Number", lambda claim: claim_number(claim, claim.value), "right", 12),
+        Field("Threshold", _threshold_text, "right", 15),
+        Field(
+            "What would reverse it", lambda claim: Cell(reversal_text(claim), is_muted=claim.reversal is None), width=41
+        ),
+    ]
+    title = "Claims and what would reverse them"
+    ordered = _by_workload(claims)
+    return record_table("claims", title, ordered, fields, group=_group_of(claims), note=note)
 
 
-def arithmetic_table(found: Sequence[Claim]) -> Table | None:
-    """Every claim with its finding and the arithmetic behind it."""
-    if not found:
+def arithmetic_table(claims: Sequence[Claim]) -> Table | None:
+    """Every claim with its finding and its arithmetic; None where there are none."""
+    if not claims:
         return None
-    heads = columns(("Claim", "left", 22), ("Finding", "left", 34), ("Arithmetic", "left", 44))
-    return Table("claims-arithmetic", "The arithmetic of the claims", heads, tuple(_by_workload(found, _long)))
+    fields: list[Field[Claim]] = [
+        Field("Claim", claim_title, width=22),
+        Field("Finding", claim_finding, width=34),
+        Field("Arithmetic", lambda claim: Cell(claim_arithmetic(claim), cites=claim.sources), width=44),
+    ]
+    title, ordered = "Arithmetic of the claims", _by_workload(claims)
+    return record_table("claims-arithmetic", title, ordered, fields, group=_group_of(claims))
 
 
-def _by_workload(found: Sequence[Claim], show: Callable[[Claim], Row]) -> Iterator[Row]:
-    """Rows under the name of their workload, where there are several."""
-    names = list(dict.fromkeys(claim.workload for claim in found if claim.workload))
-    for name in ("", *names):
-        if name and len(names) > 1:
-            yield row(name, kind="group")
-        yield from (show(claim) for claim in found if claim.workload == name)
+def _by_workload(claims: Sequence[Claim]) -> list[Claim]:
+    """Claims about the whole request, then workload by workload."""
+    names = list(dict.fromkeys(claim.workload for claim in claims))
+    return sorted(claims, key=lambda claim: (claim.workload != "", names.index(claim.workload)))
 
 
-def _short(claim: Claim) -> Row:
-    bound = "at most {number}" if claim.at_most else "at least {number}"
-    turned = Cell(claim.unmoved, is_muted=True) if claim.overturn is None else claim.overturn.sentence
-    return row(
-        claim.title,
-        holds_text(claim),
-        claim_number(claim, claim.value),
-        bound.format(number=claim_number(claim, claim.threshold)),
-        turned,
-    )
+def _group_of(claims: Sequence[Claim]) -> Callable[[Claim], str]:
+    """Name of the workload of a claim, where there are several."""
+    has_several = len({claim.workload for claim in claims if claim.workload}) > 1
+    return lambda claim: claim.workload if has_several else ""
 
 
-def _long(claim: Claim) -> Row:
-    return row(claim.title, claim.sentence, Cell(claim.reason, cites=claim.sources))
+def _threshold_text(claim: Claim) -> str:
+    return f"at {'most' if claim.at_most else 'least'} {claim_number(claim, claim.threshold)}"
 
 
 def holds_text(claim: Claim) -> str:
@@ -95,66 +82,34 @@ def claim_number(claim: Claim, value: float) -> str:
     return si(value, claim.unit)
 
 
-# --- the simplest design
-
-
-def simplest_text(found: SimplestDesign, result: SizingResult) -> list[str]:
-    """Whether there is a simpler design than the described one, and which choice of the request stands in its way."""
-    said = []
-    if found.is_described:
-        said.append("Nothing that the request allows is simpler than the described design.")
-    else:
-        said.append(
-            f"A simpler design is enough, too: {found.allowed.design.name} over "
-            f"{kind_name(found.allowed.design.platform.fabric)}."
-        )
-    if found.lifted is not None:
-        said.append(
-            f"{found.lifted.design.name} would be enough and simpler; the request leaves it out by "
-            f"{words.listed(CHOICES[key] for key in found.in_the_way)}."
-        )
-    elif result.request.platforms != type(result.request.platforms)():
-        said.append("Without the choices of the request there would be no simpler one either.")
-    return said
-
-
-def simplest_table(found: SimplestDesign, result: SizingResult) -> Table:
-    """The simplest sufficient design beside the described one, and the one that only choices rule out."""
-    is_priced = not result.design.bill.is_customer_copy
-    mine = Simple(result.request, result.design, found.described)
-    listed = [("This design", mine)]
-    if not found.is_described:
-        listed.append(("Simplest allowed", found.allowed))
-    if found.lifted is not None:
-        listed.append(("Simplest without the choices", found.lifted))
-    rows = tuple(_design_row(label, one, is_priced, is_mine=one is mine) for label, one in listed)
-    heads = columns(
-        ("Design", "left", 31),
-        ("Kinds of networks", "right", 11),
-        ("Devices", "right", 9),
-        ("Rack units", "right", 8),
-        ("Power", "right", 13),
-        ("Probability", "right", 14),
-        (result_text.price_label(result.design.bill), "right", 14),
-    )
-    heads = heads if is_priced else heads[:-1]
+def simplest_table(simplest: SimplestDesign, result: SizingResult) -> Table:
+    """The simplest sufficient design compared with the described one, and the one that only choices exclude."""
+    described = RatedDesign(result.request, result.design, simplest.described)
+    rated = [("This design", described)]
+    if not simplest.is_described:
+        rated.append(("Simplest allowed", simplest.allowed))
+    if simplest.unrestricted is not None:
+        rated.append(("Simplest without the choices", simplest.unrestricted))
+    fields: list[Field[tuple[str, RatedDesign]]] = [
+        Field("Design", lambda one: f"{one[0]}: {one[1].design.name}", width=31),
+        Field("Kinds of networks", lambda one: grouped(one[1].simplicity.network_kinds), "right", 11),
+        Field("Devices", lambda one: grouped(one[1].simplicity.devices), "right", 9),
+        Field("Rack units", lambda one: grouped(float(one[1].design.quantities.rack_units[0])), "right", 8),
+        Field("Power", lambda one: result_text.power(one[1].design), "right", 13),
+        Field("Probability", lambda one: words.percent(one[1].design.probability), "right", 14),
+    ]
+    if not result.design.bill.is_customer_copy:
+        label = result_text.price_label(result.design.bill)
+        fields.append(Field(label, lambda one: result_text.price(one[1].design.bill), "right", 14))
     note = (
-        "Simpler is: one server before several; drives in the servers, then a file server, a NAS "
-        "of several nodes, a clustered file system; fewer kinds of networks; fewer servers, "
-        "storage chassis, switches and gateways."
+        "Order of simplicity: one server before several; local drives, then a file server, a multi-node NAS, a "
+        "clustered file system; fewer kinds of networks; fewer servers, storage chassis, switches and gateways."
     )
-    return Table("simplest", "The simplest design that is enough", heads, rows, note)
-
-
-def _design_row(label: str, one: Simple, is_priced: bool, *, is_mine: bool) -> Row:
-    design: DesignAnswer = one.design
-    return row(
-        f"{label}: {design.name}",
-        grouped(one.simplicity.network_kinds),
-        grouped(one.simplicity.devices),
-        grouped(float(design.quantities.rack_units[0])),
-        result_text.power(design),
-        words.percent(design.probability),
-        *([result_text.price(design.bill)] if is_priced else []),
-        kind="strong" if is_mine else "",
+    return record_table(
+        "simplest",
+        "The simplest design that is enough",
+        rated,
+        fields,
+        kind=lambda one: "strong" if one[1] is described else "",
+        note=note,
     )

@@ -13,12 +13,12 @@ from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import Absent, Kind, Neighbour, Neighbours, near, other_vendors
 from sizer.questions.compare.designs import short_figures
 from sizer.questions.verdict.simplest_design import simpler_neighbours
-from sizer.questions.verdict.tables import simplest_text
+from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.ui import look, state, why
 from sizer.ui.designs import compare
-from sizer.ui.questions.verdict import found_simplest
+from sizer.ui.questions.verdict import simplest_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
@@ -66,9 +66,9 @@ def finish(view: View, slots: Slots) -> None:
         with slots.below, st.spinner("Sizing designs of other vendors"):
             found.append(_vendors(view.request_json, view.catalog.digest, view.catalog))
     with slots.below:
-        simple = found_simplest(view)
+        simple = simplest_of(view)
     # First of all neighbours: a card that another one repeats is the one left out.
-    found.insert(0, Neighbours(simpler_neighbours(simple, view.result, view.catalog), ()))
+    found.insert(0, Neighbours(simpler_neighbours(simple, EvaluatedDesign(view.result, view.catalog)), ()))
     neighbours = _distinct(one for part in found for one in part.found if _may_see(one.kind, view))
     platforms = [one for one in neighbours if one.kind == "platform"]
     beside = [one for one in neighbours if len(platforms) <= _MOST_PLATFORMS or one.kind != "platform"]

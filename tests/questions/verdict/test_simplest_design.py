@@ -5,7 +5,7 @@ import pytest
 from sizer.base.errors import InfeasibleError
 from sizer.catalog.schema import Device
 from sizer.physical.platforms import platforms
-from sizer.questions.verdict.simplest_design import STORAGE_ORDER, simplest
+from sizer.questions.verdict.simplest_design import STORAGE_ORDER, simplest_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
@@ -26,7 +26,7 @@ def asked(target: dict[str, object], dataset: str, **platforms_: object) -> Sizi
     return SizingRequest.from_dict({"workload": [work], "platforms": platforms_})
 
 
-def counted(design: DesignAnswer) -> tuple[bool, int, int, int]:
+def simplicity_of(design: DesignAnswer) -> tuple[bool, int, int, int]:
     """Simplicity counted by hand, from the plan's devices and the bill's networks."""
     kinds = {net.kind for net in design.quantities.networks if net.switch is not None and int(net.ports_used[0])}
     devices = sum(
@@ -49,12 +49,15 @@ REQUESTS = (
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
     """Every platform that the request allows, sized alone with every number of servers it may need."""
-    found = simplest(EvaluatedDesign(size(request_, catalog()), catalog()))
+    simplest = simplest_design(EvaluatedDesign(size(request_, catalog()), catalog()))
     best: tuple[bool, int, int, int] | None = None
     for one in platforms(catalog(), request_):
         chosen = {
-            "servers": [one.server.id], "gpus": [one.gpu.id], "storage": [one.storage.id], "fabrics": [one.fabric],
-        }  # fmt: skip
+            "servers": [one.server.id],
+            "gpus": [one.gpu.id],
+            "storage": [one.storage.id],
+            "fabrics": [one.fabric],
+        }
         data = request_.model_dump(exclude_none=True)
         try:
             design = size(SizingRequest.from_dict({**data, "platforms": chosen}), catalog()).design
@@ -62,42 +65,42 @@ def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
             continue
         if rate_is_unknown(one.storage) and design.workloads[0].cache_hit_fraction < 1:
             continue  # nobody knows whether it is enough
-        mine = counted(design)
+        mine = simplicity_of(design)
         best = mine if best is None else min(best, mine)
     assert best is not None
-    assert tuple(found.allowed.simplicity) == best
-    assert counted(found.allowed.design) == best
+    assert tuple(simplest.allowed.simplicity) == best
+    assert simplicity_of(simplest.allowed.design) == best
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_is_found_is_a_design_of_its_request(name: str) -> None:
     result = sized(name)
-    found = simplest(EvaluatedDesign(result, catalog()))
-    assert found.allowed.simplicity <= found.described
-    for one in (found.allowed, found.lifted):
-        if one is None:
+    simplest = simplest_design(EvaluatedDesign(result, catalog()))
+    assert simplest.allowed.simplicity <= simplest.described
+    for rated in (simplest.allowed, simplest.unrestricted):
+        if rated is None:
             continue
-        again = size(one.request, catalog()).design
-        assert again.name == one.design.name
+        again = size(rated.request, catalog()).design
+        assert again.name == rated.design.name
         assert all(answer.meets_target for answer in again.workloads)
-    if found.lifted is not None:
-        assert found.lifted.simplicity < found.allowed.simplicity
-        assert found.in_the_way
-        assert all(key.startswith("platforms.") for key in found.in_the_way)
+    if simplest.unrestricted is not None:
+        assert simplest.unrestricted.simplicity < simplest.allowed.simplicity
+        assert simplest.excluding_choices
+        assert all(key.startswith("platforms.") for key in simplest.excluding_choices)
 
 
-def test_the_choice_in_the_way_is_named() -> None:
+def test_the_excluding_choice_is_named() -> None:
     """Data that fit the drives of the server that is asked for, and a request that allows shared storage only."""
     request = asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1"], storage=["isilon-f800"])
-    found = simplest(EvaluatedDesign(size(request, catalog()), catalog()))
-    assert found.is_described
-    assert found.lifted is not None
-    assert found.lifted.design.platform.storage.kind == "local"
-    assert found.lifted.design.n_servers == 1
-    assert "platforms.storage" in found.in_the_way
+    simplest = simplest_design(EvaluatedDesign(size(request, catalog()), catalog()))
+    assert simplest.is_described
+    assert simplest.unrestricted is not None
+    assert simplest.unrestricted.design.platform.storage.kind == "local"
+    assert simplest.unrestricted.design.n_servers == 1
+    assert "platforms.storage" in simplest.excluding_choices
 
 
-def test_without_choices_nothing_is_in_the_way() -> None:
-    found = simplest(EvaluatedDesign(size(asked({"samples_per_s": 2000}, "145 GB"), catalog()), catalog()))
-    assert found.lifted is None
-    assert found.in_the_way == ()
+def test_without_choices_nothing_is_excluded() -> None:
+    simplest = simplest_design(EvaluatedDesign(size(asked({"samples_per_s": 2000}, "145 GB"), catalog()), catalog()))
+    assert simplest.unrestricted is None
+    assert simplest.excluding_choices == ()

@@ -1,0 +1,263 @@
+"""A claim about a design: its number, its threshold, the facts behind it, and the request change that reverses it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from sizer.catalog.schema import Dnn, LinkKind
+from sizer.questions.verdict.reversal import RequestInput, ResizedRequests, Reversal
+from sizer.sizing.design.cluster_need import Doubling
+from sizer.sizing.design.evaluated_design import WorkloadOnDesign
+from sizer.workload.request import Target
+
+ClaimKey = Literal[
+    "one-server",
+    "simple-storage",
+    "slow-fabric",
+    "double-gpus",
+    "gpus-wait",
+    "fits-memory",
+    "usual-link",
+    "storage-idles",
+    "hosts-first",
+]
+# ``storage`` counts places in the order of kinds of storage, from drives to a clustered file system.
+ClaimUnit = Literal["B", "B/s", "share", "ratio", "servers", "storage"]
+# Source of the claims: D. Pascuzzi, "GPU Deep Learning Cluster Considerations".
+HITACHI = "hitachi-dl-2019"
+
+
+@dataclass(frozen=True)
+class SingleServerRun:
+    """What one server of the design achieves on one workload."""
+
+    target: Target
+    dnn: Dnn
+    n_gpus: int
+    samples_per_s: float  # median
+    time_to_train_s: float | None  # median; None where the target is no time
+
+
+@dataclass(frozen=True)
+class OneServerFacts:
+    """Whether one server meets the request."""
+
+    server: str  # of the design
+    n_servers: int  # of the design
+    single_server: str | None  # server of a design of the result that needs only one of them
+    runs: tuple[SingleServerRun, ...]  # of every workload
+    has_team: bool
+    confidence: float
+
+
+@dataclass(frozen=True)
+class StorageOption:
+    """Local drives or a file server: what one of them holds and delivers, None where no source says."""
+
+    storage: str
+    capacity_bytes: float | None
+    read_bytes_per_s: float | None
+
+
+@dataclass(frozen=True)
+class SimpleStorageFacts:
+    """The simplest kind of storage that is enough."""
+
+    kind: str
+    server: str
+    n_servers: int
+    data_bytes: float  # of all workloads; those on the same data set share it
+    read_bytes_per_s: float  # after the first epoch
+    options: tuple[StorageOption, ...]
+
+
+@dataclass(frozen=True)
+class FabricFacts:
+    """Gradient exchange over 25 GbE compared with EDR."""
+
+    n_servers: int  # of the design
+    gpus_per_server: int
+    loss_fraction: float  # of the rate over 25 GbE
+    first_paying_servers: int | None  # from which number EDR pays; None: it does not within the numbers compared
+    compared_servers: int  # numbers of servers that were compared
+    gradient_bytes: float
+    exchange_servers: int  # that the two times below hold for
+    slow_exchange_s: float
+    fast_exchange_s: float
+    slow_bytes_per_s: float
+    fast_bytes_per_s: float
+    compute_s: float  # arithmetic of a step
+
+
+@dataclass(frozen=True)
+class DoubleGpusFacts:
+    """Twice the GPUs."""
+
+    n_gpus: int  # of the design
+    doubling: Doubling
+
+
+@dataclass(frozen=True)
+class GpuWaitFacts:
+    """Rate of the GPUs alone compared with that of the design."""
+
+    dnn: Dnn
+    gpu_samples_per_s: float
+    design_samples_per_s: float
+    waiting_fraction: float
+    bottleneck: str  # key of STAGES
+
+
+@dataclass(frozen=True)
+class MemoryFacts:
+    """The data set of a server compared with the memory that it has for data."""
+
+    data_bytes: float  # that one server reads
+    cache_bytes: float
+    server_bytes: float  # memory of a server
+    gpu_copy_bytes: float  # of which a copy of the GPUs' memory
+    system_bytes: float  # of which the operating system
+    first_read_10gbe_s: float
+    first_read_25gbe_s: float
+    time_to_train_s: float | None
+
+
+@dataclass(frozen=True)
+class LinkFacts:
+    """What one server reads compared with one link."""
+
+    kind: LinkKind
+    dnn: Dnn
+    read_bytes_per_s: float  # after the first epoch
+    link_bytes_per_s: float
+    samples_per_s: float
+    sample_bytes: float
+    first_epoch_bytes_per_s: float
+    hit_fraction: float
+    first_epoch_s: float  # at least
+
+
+@dataclass(frozen=True)
+class SharedStorageFacts:
+    """Reads of the design compared with the smallest system of a shared storage."""
+
+    storage: str
+    n_nodes: int
+    utilization_fraction: float
+    read_bytes_per_s: float
+    delivered_bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """What the host processors prepare compared with the ports to the storage."""
+
+    prepared_bytes_per_s: float
+    port_bytes_per_s: float
+    cores: float
+    core_s_per_sample: float
+    sample_bytes: float
+    decoded_bytes: float
+
+
+ClaimFacts = (
+    OneServerFacts
+    | SimpleStorageFacts
+    | FabricFacts
+    | DoubleGpusFacts
+    | GpuWaitFacts
+    | MemoryFacts
+    | LinkFacts
+    | SharedStorageFacts
+    | HostFacts
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim in favour of the simpler design; whether it holds, and which request change reverses it."""
+
+    key: ClaimKey  # stays the same in files
+    workload: str  # its name; "" where the claim is about the whole request
+    holds: bool
+    value: float
+    threshold: float
+    at_most: bool  # the claim holds where the value is at most the threshold; False: at least
+    unit: ClaimUnit
+    facts: ClaimFacts
+    sources: tuple[str, ...]  # keys of catalog/sources.toml
+    reversal: Reversal | None = None  # the nearest change that reverses it; None where none was found
+    tested_inputs: tuple[RequestInput, ...] = ()  # that were changed in search of one
+
+
+class ClaimDraft(NamedTuple):
+    """A claim whose reversal is still to be found."""
+
+    claim: Claim
+    inputs: tuple[RequestInput, ...]  # that may reverse it
+    holds_at: Callable[[RequestInput, float], bool | None]  # None: no design meets the changed request
+
+
+class Threshold(NamedTuple):
+    """The number of a claim and its threshold."""
+
+    value: float
+    limit: float
+    at_most: bool = True
+
+    @property
+    def holds(self) -> bool:
+        """Whether the number is on the claim's side."""
+        return self.value <= self.limit if self.at_most else self.value >= self.limit
+
+
+def draft_of_threshold(
+    key: ClaimKey,
+    unit: ClaimUnit,
+    resized: ResizedRequests,
+    index: int,
+    threshold_of: Callable[[WorkloadOnDesign], Threshold],
+    facts: ClaimFacts,
+    sources: Iterable[str],
+    *inputs: tuple[str, bool],
+) -> ClaimDraft:
+    """Claim about one workload that compares a number of its design with a threshold.
+
+    Parameters
+    ----------
+    key : str
+    unit : str
+    resized : ResizedRequests
+    index : int
+        Of the workload.
+    threshold_of : callable
+        The comparison on the design of the request, or of a changed request.
+    facts : ClaimFacts
+    sources : iterable of str
+    *inputs : tuple of str and bool
+        Kinds of inputs that may reverse the claim, each with whether it goes up.
+    """
+    model = resized.models[index]
+    number = threshold_of(model)
+
+    def holds_at(moved: RequestInput, value: float) -> bool | None:
+        models = resized.models_at(moved, value)
+        return None if models is None else threshold_of(models[index]).holds
+
+    claim = Claim(
+        key=key,
+        workload=model.work.request.name,
+        holds=number.holds,
+        value=number.value,
+        threshold=number.limit,
+        at_most=number.at_most,
+        unit=unit,
+        facts=facts,
+        sources=tuple(sources),
+    )
+    return ClaimDraft(claim, inputs_of(resized, [index], *inputs), holds_at)
+
+
+def inputs_of(resized: ResizedRequests, indices: Iterable[int], *kinds: tuple[str, bool]) -> tuple[RequestInput, ...]:
+    """Inputs of some workloads, each kind with whether it goes up."""
+    return tuple(resized.input_of(index, kind, upwards=upwards) for index in indices for kind, upwards in kinds)

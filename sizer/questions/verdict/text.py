@@ -1,0 +1,350 @@
+"""Claims and the simplest design in sentences."""
+
+from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, significant
+from sizer.base.units import GIB
+from sizer.catalog.links import kind_name
+from sizer.present.words import listed, name, plural, sample_unit, stage
+from sizer.questions.verdict.claim import (
+    Claim,
+    DoubleGpusFacts,
+    FabricFacts,
+    GpuWaitFacts,
+    HostFacts,
+    LinkFacts,
+    MemoryFacts,
+    OneServerFacts,
+    SharedStorageFacts,
+    SimpleStorageFacts,
+    SingleServerRun,
+    StorageOption,
+)
+from sizer.questions.verdict.data_claims import LOW_UTILIZATION, SIMPLE_KINDS
+from sizer.questions.verdict.reversal import TEAM_SIZE, RequestInput, time_unit
+from sizer.questions.verdict.scale_claims import LEAST_FABRIC_LOSS, LEAST_SPEED_UP
+from sizer.questions.verdict.simplest_design import SimplestDesign
+from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE
+from sizer.sizing.result import SizingResult
+
+# Choices of a request as sentences name them.
+_CHOICES = {
+    "platforms.servers": "the servers allowed",
+    "platforms.forbidden_servers": "the servers excluded",
+    "platforms.gpus": "the GPUs allowed",
+    "platforms.storage": "the storage allowed",
+    "platforms.forbidden_storage": "the storage excluded",
+    "platforms.fabrics": "the fabrics allowed",
+}
+_TITLES = {
+    "one-server": "One server is enough",
+    "simple-storage": "Local drives or one file server are enough",
+    "slow-fabric": "25 GbE is enough for the gradients",
+    "double-gpus": "Twice the GPUs pay off",
+    "gpus-wait": "The GPUs do not wait for data",
+    "fits-memory": "The data set fits in memory and is read once",
+    "usual-link": "{link} is enough for the data",
+    "storage-idles": "Shared storage would be mostly idle",
+    "hosts-first": "The host processors limit before the network does",
+}
+# What a reversal leads to: of a claim that holds, and of one that does not.
+_EFFECTS = {
+    "one-server": ("one server would no longer be enough", "one server would be enough"),
+    "simple-storage": ("multi-node storage would be needed", "local drives or one file server would be enough"),
+    "slow-fabric": ("EDR would gain more than {loss}", "25 GbE would be enough for the gradients"),
+    "double-gpus": ("twice the GPUs would no longer pay off", "twice the GPUs would pay off"),
+    "gpus-wait": ("the GPUs would wait for data", "the GPUs would no longer wait for data"),
+    "fits-memory": ("the data set would no longer fit in memory", "the data set would fit in memory"),
+    "usual-link": ("{link} would no longer be enough", "{link} would be enough"),
+    "storage-idles": ("the storage would no longer be mostly idle", "the storage would be mostly idle"),
+    "hosts-first": ("the network would limit first", "the host processors would limit first"),
+}
+
+
+def claim_title(claim: Claim) -> str:
+    """The claim itself: 'One server is enough'."""
+    return _filled(_TITLES[claim.key], claim)
+
+
+def claim_finding(claim: Claim) -> str:
+    """What was found, with its numbers."""
+    return _finding_and_arithmetic(claim)[0]
+
+
+def claim_arithmetic(claim: Claim) -> str:
+    """How the numbers of a claim come about."""
+    return _finding_and_arithmetic(claim)[1]
+
+
+def reversal_text(claim: Claim) -> str:
+    """The nearest change that reverses a claim, as a sentence; where there is none, what was tested."""
+    reversal = claim.reversal
+    if reversal is not None:
+        moved = reversal.input
+        before, after = input_text(moved, moved.before), input_text(moved, reversal.after)
+        effect = _filled(_EFFECTS[claim.key][0 if claim.holds else 1], claim)
+        return f"If {_input_name(moved)} changed from {before} to {after}, {effect}."
+    if not claim.tested_inputs:
+        return "Not tested: with a team, each change would need a simulation of its queue waits."
+    tested = listed(dict.fromkeys(map(_input_name, claim.tested_inputs)))
+    return f"No realistic change reverses it. Tested: {tested}."
+
+
+def input_text(moved: RequestInput, value: float) -> str:
+    """A value of an input with its unit."""
+    if moved.key.endswith("_bytes"):
+        return si(value, "B")
+    if moved.key.endswith("time_to_train_s"):
+        return f"{significant(value / moved.unit_s)}{NARROW_SPACE}{time_unit(moved.before)[1]}"
+    if moved.key.endswith("samples_per_s") and moved.dnn is not None:
+        return f"{plain(value) if value < 1000 else grouped(value)}{NARROW_SPACE}{sample_unit(moved.dnn)}"
+    return grouped(value)
+
+
+def _input_name(moved: RequestInput) -> str:
+    if moved.kind == DATASET_SIZE:
+        return "the data set size"
+    if moved.kind == SAMPLE_SIZE:
+        return f"the {'image' if moved.dnn is not None and moved.dnn.sample == 'image' else 'sample'} size"
+    if moved.kind == BATCH:
+        return "the batch per GPU"
+    if moved.kind == TEAM_SIZE:
+        return "the number of data scientists"
+    if moved.key.endswith("time_to_train_s"):
+        return "the time to train"
+    return "the target rate" if moved.key.endswith("samples_per_s") else "the number of GPUs to keep fully utilized"
+
+
+def _filled(text: str, claim: Claim) -> str:
+    link = kind_name(claim.facts.kind) if isinstance(claim.facts, LinkFacts) else ""
+    return text.format(link=link, loss=_percent(LEAST_FABRIC_LOSS))
+
+
+def _finding_and_arithmetic(claim: Claim) -> tuple[str, str]:
+    match claim.facts:
+        case OneServerFacts():
+            return _one_server_finding(claim.facts, claim.holds), _one_server_arithmetic(claim.facts)
+        case SimpleStorageFacts():
+            return _simple_storage_finding(claim.facts), _simple_storage_arithmetic(claim.facts)
+        case FabricFacts():
+            return _fabric_finding(claim.facts, claim.holds), _fabric_arithmetic(claim.facts)
+        case DoubleGpusFacts():
+            return _double_gpus_texts(claim.facts)
+        case GpuWaitFacts():
+            return _gpu_wait_texts(claim.facts)
+        case MemoryFacts():
+            return _memory_finding(claim.facts, claim.holds), _memory_arithmetic(claim.facts)
+        case LinkFacts():
+            return _link_finding(claim.facts, claim.holds), _link_arithmetic(claim.facts)
+        case SharedStorageFacts():
+            return _shared_storage_texts(claim.facts, claim.holds)
+        case HostFacts():
+            return _host_finding(claim.facts, claim.holds), _host_arithmetic(claim.facts)
+
+
+# --- servers, fabric and GPUs
+
+
+def _one_server_finding(facts: OneServerFacts, holds: bool) -> str:
+    if not holds:
+        return f"One {facts.server} is not enough: the request needs {grouped(facts.n_servers)}."
+    if facts.single_server is None:
+        return "One server of another type than the described one is enough."
+    return f"One {facts.single_server} is enough."
+
+
+def _one_server_arithmetic(facts: OneServerFacts) -> str:
+    parts = [_single_run_text(run) for run in facts.runs]
+    if facts.has_team:
+        parts.append("the team's jobs must also start within their wait limits")
+    return (
+        f"One {facts.server} with this storage: {'; '.join(parts)}. Required confidence: {_percent(facts.confidence)}."
+    )
+
+
+def _single_run_text(run: SingleServerRun) -> str:
+    target = run.target
+    if target.gpus_busy is not None:
+        return f"it has {plural(run.n_gpus, 'GPU')} of the {grouped(target.gpus_busy)} to keep fully utilized"
+    if target.samples_per_s is not None:
+        unit = sample_unit(run.dnn)
+        return f"{si(run.samples_per_s, unit)} at the median, target {si(target.samples_per_s, unit)}"
+    assert target.time_to_train_s is not None  # a target is one of the three
+    assert run.time_to_train_s is not None
+    return f"{duration(run.time_to_train_s)} to train at the median, target {duration(target.time_to_train_s)}"
+
+
+def _fabric_finding(facts: FabricFacts, holds: bool) -> str:
+    least, first = _percent(LEAST_FABRIC_LOSS), facts.first_paying_servers
+    if first is None:
+        pays = f"EDR would gain less than {least} on up to {facts.compared_servers} servers"
+    else:
+        gpus = grouped(first * facts.gpus_per_server)
+        pays = f"EDR gains more than {least} from {plural(first, 'server')} ({gpus} GPUs) on"
+    if facts.n_servers == 1:
+        return f"25 GbE is enough for the gradients: those of one server stay inside it; {pays}."
+    if holds:
+        return f"25 GbE is enough for the gradients: it costs {_percent(facts.loss_fraction)} of the rate; {pays}."
+    return f"EDR pays off for the gradients: 25 GbE would cost {_percent(facts.loss_fraction)} of the rate; {pays}."
+
+
+def _fabric_arithmetic(facts: FabricFacts) -> str:
+    return (
+        f"A step exchanges {si(facts.gradient_bytes, 'B')} of gradients. Between {facts.exchange_servers} servers that "
+        f"takes {_ms(facts.slow_exchange_s)} over the {si(facts.slow_bytes_per_s, 'B/s')} of 25 GbE and "
+        f"{_ms(facts.fast_exchange_s)} over the {si(facts.fast_bytes_per_s, 'B/s')} of EDR, as calibrated. "
+        f"{_ms(facts.compute_s)} of computation hides part of it."
+    )
+
+
+def _double_gpus_texts(facts: DoubleGpusFacts) -> tuple[str, str]:
+    gain = facts.doubling
+    rate, speed = _times(gain.rate_ratio), _times(gain.speed_ratio)
+    before, after = (significant(epochs) for epochs in gain.epochs)
+    return (
+        f"Twice the GPUs, {grouped(2 * facts.n_gpus)}, give {rate} times the rate and {speed} times the speed to "
+        "accuracy.",
+        f"The global batch grows from {grouped(gain.global_batch[0])} to {grouped(gain.global_batch[1])} and the "
+        f"epochs to the target from {before} to {after}: {rate} × {before} / {after}, less the start-up time. Twice "
+        f"the GPUs pay off from {plain(LEAST_SPEED_UP)} times on.",
+    )
+
+
+def _gpu_wait_texts(facts: GpuWaitFacts) -> tuple[str, str]:
+    unit = sample_unit(facts.dnn)
+    return (
+        f"The GPUs wait for data {_percent(facts.waiting_fraction)} of the time.",
+        f"They could process {si(facts.gpu_samples_per_s, unit)}; the design delivers "
+        f"{si(facts.design_samples_per_s, unit)}. Bottleneck: {stage(facts.bottleneck, inside=True)}. GPUs at "
+        f"97{NARROW_SPACE}% utilization or more are the bottleneck themselves.",
+    )
+
+
+# --- data
+
+
+def _simple_storage_finding(facts: SimpleStorageFacts) -> str:
+    servers, kind = f"{facts.n_servers} × {facts.server}", name(facts.kind)
+    text = f"Simplest storage that is enough for {si(facts.data_bytes, 'B')} on {servers}: {kind}."
+    return text if facts.kind in SIMPLE_KINDS else f"{text} Neither local drives nor one file server are enough."
+
+
+def _simple_storage_arithmetic(facts: SimpleStorageFacts) -> str:
+    return (
+        f"The design reads {si(facts.read_bytes_per_s, 'B/s')} after the first epoch. "
+        f"{'; '.join(map(_option_text, facts.options))}. Storage of unpublished rate counts as enough only where the "
+        "servers' memory holds the data."
+    )
+
+
+def _option_text(option: StorageOption) -> str:
+    size, rate = option.capacity_bytes, option.read_bytes_per_s
+    room = "capacity not published" if size is None else si(size, "B")
+    return f"{option.storage}: {room}, {'read rate not published' if rate is None else si(rate, 'B/s')}"
+
+
+def _memory_finding(facts: MemoryFacts, holds: bool) -> str:
+    data, memory = si(facts.data_bytes, "B"), si(facts.cache_bytes, "B")
+    if holds:
+        return f"The data set of {data} fits in the {memory} of server memory available for data: it is read once."
+    return (
+        f"The data set of {data} does not fit in the {memory} of server memory available for data: every epoch reads "
+        "it again."
+    )
+
+
+def _memory_arithmetic(facts: MemoryFacts) -> str:
+    whole, copy, system = (
+        grouped(size / GIB) for size in (facts.server_bytes, facts.gpu_copy_bytes, facts.system_bytes)
+    )
+    text = (
+        f"{whole} GiB of memory less {copy} GiB for copies of the GPUs' memory and {system} GiB for the system. "
+        f"Reading the set once takes {duration(facts.first_read_10gbe_s)} over 10 GbE and "
+        f"{duration(facts.first_read_25gbe_s)} over 25 GbE"
+    )
+    total = facts.time_to_train_s
+    if total is None:
+        return f"{text}."
+    return f"{text}, {_percent(facts.first_read_25gbe_s / total)} of a training of {duration(total)}."
+
+
+def _link_finding(facts: LinkFacts, holds: bool) -> str:
+    link = kind_name(facts.kind)
+    if not facts.read_bytes_per_s:
+        return f"{link} is enough for the data: after the first epoch nothing is read over it."
+    enough = "enough" if holds else "not enough"
+    reads, carries = si(facts.read_bytes_per_s, "B/s"), si(facts.link_bytes_per_s, "B/s")
+    return f"{link} is {enough} for the data: a server reads {reads}, one link carries {carries}."
+
+
+def _link_arithmetic(facts: LinkFacts) -> str:
+    return (
+        f"A server's GPUs and processors process {si(facts.samples_per_s, sample_unit(facts.dnn))}. At "
+        f"{si(facts.sample_bytes, 'B')} each that is {si(facts.first_epoch_bytes_per_s, 'B/s')}, of which its memory "
+        f"serves {_percent(facts.hit_fraction)} after the first epoch. Over one such link per server, the first epoch "
+        f"takes at least {duration(facts.first_epoch_s)}."
+    )
+
+
+def _shared_storage_texts(facts: SharedStorageFacts, holds: bool) -> tuple[str, str]:
+    share = _percent(facts.utilization_fraction)
+    return (
+        f"The smallest {facts.storage} ({facts.n_nodes} nodes) would {'' if holds else 'not '}be mostly idle: reads "
+        f"use {share} of its rate.",
+        f"After the first epoch the design reads {si(facts.read_bytes_per_s, 'B/s')}; {facts.n_nodes} nodes were shown "
+        f"to deliver {si(facts.delivered_bytes_per_s, 'B/s')}. Below {_percent(LOW_UTILIZATION)} of that, the storage "
+        "is bought for its capacity, not for its speed.",
+    )
+
+
+def _host_finding(facts: HostFacts, holds: bool) -> str:
+    prepared, carried = si(facts.prepared_bytes_per_s, "B/s"), si(facts.port_bytes_per_s, "B/s")
+    if holds:
+        return f"A faster network gains nothing: a server's processors prepare {prepared}, its ports carry {carried}."
+    return f"A server's processors prepare {prepared}, more than the {carried} that its ports carry."
+
+
+def _host_arithmetic(facts: HostFacts) -> str:
+    return (
+        f"{plain(facts.cores)} cores at {significant(1e3 * facts.core_s_per_sample)} core-ms per sample of "
+        f"{si(facts.sample_bytes, 'B')}. Samples decoded beforehand would avoid this work: "
+        f"{si(facts.decoded_bytes, 'B')} each, {significant(facts.decoded_bytes / facts.sample_bytes)} times the bytes."
+    )
+
+
+# --- the simplest design
+
+
+def simplest_text(simplest: SimplestDesign, result: SizingResult) -> list[str]:
+    """Whether a design is simpler than the described one, and which choices of the request exclude it."""
+    if simplest.is_described:
+        sentences = ["Nothing that the request allows is simpler than the described design."]
+    else:
+        design = simplest.allowed.design
+        sentences = [f"A simpler design is also enough: {design.name} over {kind_name(design.platform.fabric)}."]
+    if simplest.unrestricted is not None:
+        choices = listed(_CHOICES[key] for key in simplest.excluding_choices)
+        sentences.append(
+            f"{simplest.unrestricted.design.name} would be enough and simpler; excluded by the request ({choices})."
+        )
+    elif result.request.platforms != type(result.request.platforms)():
+        sentences.append("Without the choices of the request, no design would be simpler either.")
+    return sentences
+
+
+# --- numbers
+
+
+def _percent(share: float) -> str:
+    """A share with two digits: 3.4 %, 12 %; small ones 'under 0.1 %'."""
+    if share < 1e-9:  # nothing but rounding
+        return f"0{NARROW_SPACE}%"
+    if share < 0.001:
+        return f"under 0.1{NARROW_SPACE}%"
+    return f"{plain(100 * share, 2) if share < 1 else significant(100 * share)}{NARROW_SPACE}%"
+
+
+def _times(ratio: float) -> str:
+    return significant(ratio, 3)
+
+
+def _ms(seconds: float) -> str:
+    return f"{significant(1e3 * seconds)}{NARROW_SPACE}ms"
