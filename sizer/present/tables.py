@@ -114,12 +114,16 @@ def fact_table(
     *,
     titles: Sequence[str] = ("", ""),
     widths: Sequence[int] = (45, 55),
+    aligns: Sequence[Align] = (),
     note: str = "",
     style: str = "facts",
 ) -> Table:
-    """Table of labels with their values. A fact whose value is None is left out; a `Row` stands as it is."""
+    """Table of labels with their values; columns without ``aligns`` are left-aligned.
+
+    A fact whose value is None is left out; a `Row` stands as it is.
+    """
     rows = [fact if isinstance(fact, Row) else row(*map(_cell, fact)) for fact in facts if _is_given(fact)]
-    columns = (Column(title, "left", width) for title, width in zip(titles, widths, strict=True))
+    columns = map(Column, titles, aligns or ["left"] * len(titles), widths)
     return Table(id_, caption, tuple(columns), tuple(rows), note, style)
 
 

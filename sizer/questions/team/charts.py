@@ -1,4 +1,4 @@
-"""Charts of the team that shares the cluster: who starts in time on how many servers, and what all jobs read."""
+"""Charts of the team that shares the cluster: queue waits by number of servers, and reads of all jobs together."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,30 +10,31 @@ from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
 from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import percent, plural, shortened
-from sizer.questions.team.analysis import Demand, TeamAnswer, TeamRun
+from sizer.questions.team.analysis import TeamAnswer
+from sizer.questions.team.result import ReadDemand, TeamRun
 from sizer.questions.team.tables import least_served
 
 _HEIGHT = 210
-# Pixels of the plot of a chart of the full width, for labels that keep clear of one another.
+# Pixels of the plot of a full-width chart, to keep labels apart.
 _PLOT = (560.0, 200.0)
-# Stroke around words in the colour of the page, so that no line runs through them.
+# Stroke around texts in the colour of the page, so that no line crosses them.
 _HALO_PX = 4
-# Marks this close, as a share of the axis, would print over one another.
+# Marks this close, as a share of the axis, would overlap.
 _CLOSE = 0.1
 # Height of a name and the space around it, as a share of the axis in percent.
 _NAME_STEP = 8.0
-# Names of lines at the top stand a little below them.
+# Highest place of a name.
 _MOST_SHARE = 100.0
-# So many kinds of job are named beside their lines: those that wait longest.
+# Kinds of job named at their lines: those that wait longest.
 _MOST_NAMES = 6
-# A worst demand this many times what is carried would press the rest of the chart flat; the subtitle tells it.
+# A worst case this many times the other values would flatten the chart; the subtitle states it instead.
 _FLAT = 2.5
 
 
 def waits_chart(
     answer: TeamAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX, here: str = ""
 ) -> Chart | None:
-    """Share of the jobs of every kind that start in time, against the number of servers.
+    """Share of the jobs of every kind that start within the target wait, by number of servers.
 
     Parameters
     ----------
@@ -44,12 +45,12 @@ def waits_chart(
     width : int or str
         Pixels, or ``container``.
     here : str
-        What stands beside the mark; "this design" where it is empty.
+        Label of the marked size; "this design" if empty.
 
     Returns
     -------
     Chart or None
-        None where no job waits, or where there is one size only.
+        None if no job waits, or for a single size.
     """
     queue = answer.model.case.queue
     if not queue or len(answer.runs) < 2:
@@ -60,13 +61,18 @@ def waits_chart(
     sizes = [run.n_servers for run in answer.runs]
     asked = 100 * answer.team.wait_probability
     named = _named(rows, asked)
-    # The lines begin at the smallest size; their names stand before it.
+    # Names end where the lines begin, at the smallest size.
     room = label_room([row["text"] for row in named], _PLOT[0]) * (sizes[-1] - sizes[0] + 0.6)
     domain = [sizes[-1] + 0.3 - room, sizes[-1] + 0.3]
     x_scale = alt.Scale(domain=domain, nice=False, zero=False)
     y_scale = alt.Scale(domain=[0, 104], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False, values=sizes), title="servers")
-    y = alt.Y("y:Q", scale=y_scale, axis=axis(values=[0, 20, 40, 60, 80, 100]), title="jobs that start in time, %")
+    y = alt.Y(
+        "y:Q",
+        scale=y_scale,
+        axis=axis(values=[0, 20, 40, 60, 80, 100]),
+        title="jobs that start within the target wait, %",
+    )
     base = chart_of(rows).encode(x=x, y=y)
     colour = alt.Color("colour:N", scale=None)
     layers: list[Any] = [
@@ -76,11 +82,11 @@ def waits_chart(
             tooltip=[
                 alt.Tooltip("name:N", title="job"),
                 alt.Tooltip("x:Q", title="servers"),
-                alt.Tooltip("text:N", title="in time"),
+                alt.Tooltip("text:N", title="within target"),
                 alt.Tooltip("wait:N", title="mean wait"),
             ],
         ),
-        *level_mark(asked, f"asked: {percent(answer.team.wait_probability)}", y_scale, palette, at_end=True),
+        *level_mark(asked, f"target: {percent(answer.team.wait_probability)}", y_scale, palette, at_end=True),
         chart_of([{"x": now}]).mark_rule(color=palette.accent, strokeWidth=1.2).encode(x=x),
         chart_of([{"x": now, "y": 0.0, "text": here}])
         .mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=palette.accent, fontWeight=600)
@@ -109,24 +115,24 @@ def _wait_rows(answer: TeamAnswer, worst: str, palette: Palette) -> Rows:
 def _named(rows: Rows, asked: float) -> Rows:
     """First points of the kinds that wait longest, each with its name and a height that keeps the names apart.
 
-    A name stands no higher than its point, below the one before it, and clear of the line of what is asked.
+    A name is no higher than its point, below the previous one, and clear of the line of the target.
     """
     first = min(row["x"] for row in rows)
     late = sorted((row for row in rows if row["x"] == first), key=lambda row: row["y"])[:_MOST_NAMES]
-    found: Rows = []
+    named: Rows = []
     highest = _MOST_SHARE
     for row in reversed(late):
         at = min(row["y"], highest)
         if abs(at - asked) < _NAME_STEP / 2:
             at = asked - _NAME_STEP / 2
-        found.append({**row, "text": shortened(row["name"]), "at": at})
+        named.append({**row, "text": shortened(row["name"]), "at": at})
         highest = at - _NAME_STEP
-    # Many names that all start low are pushed up again from the foot of the plot.
+    # Many low names move up again from the bottom of the plot.
     lowest = 0.0
-    for row in reversed(found):
+    for row in reversed(named):
         row["at"] = max(row["at"], lowest)
         lowest = row["at"] + _NAME_STEP
-    return found
+    return named
 
 
 def _names(named: Rows, x: alt.X, y_scale: alt.Scale) -> list[Any]:
@@ -143,13 +149,13 @@ def _names(named: Rows, x: alt.X, y_scale: alt.Scale) -> list[Any]:
 
 
 def _haloed(words: alt.Chart, palette: Palette, colour: str, **how: Any) -> list[Any]:
-    """Words that stay legible over lines."""
+    """Text that stays legible over lines."""
     behind = words.mark_text(stroke=palette.background, strokeWidth=_HALO_PX, color=palette.background, **how)
     return [behind, words.mark_text(color=colour, **how)]
 
 
 def _smaller(answer: TeamAnswer) -> TeamRun | None:
-    """The next smaller size that was run."""
+    """The next smaller size that was simulated."""
     return max(
         (run for run in answer.runs if run.n_servers < answer.run.n_servers),
         default=None,
@@ -160,26 +166,22 @@ def _smaller(answer: TeamAnswer) -> TeamRun | None:
 def waits_finding(answer: TeamAnswer) -> str:
     """Title of the chart of waits."""
     run, fewer = answer.run, _smaller(answer)
-    one = least_served(run, answer)
-    here = words_of(run, one.share_within)
+    worst = least_served(run, answer)
+    finding = f"{plural(run.n_servers, 'server')} start {percent(worst.share_within)}"
     if fewer is None:
-        return f"{here[0]} start {here[1]} of the jobs {shortened(one.name)} in time"
-    late = least_served(fewer, answer)
-    there = words_of(fewer, late.share_within)
-    if late.name == one.name:
-        return f"{here[0]} start {here[1]} of the jobs {shortened(one.name)} in time, {there[0]} would start {there[1]}"
+        return f"{finding} of the jobs {shortened(worst.name)} within the target wait"
+    worst_with_fewer = least_served(fewer, answer)
+    loss = f"{plural(fewer.n_servers, 'server')} would start {percent(worst_with_fewer.share_within)}"
+    if worst_with_fewer.name == worst.name:
+        return f"{finding} of the jobs {shortened(worst.name)} within the target wait; {loss}"
     return (
-        "{servers} start {share} of every kind of job in time, {fewer} would start {less} of the jobs {job}"
-    ).format(servers=here[0], share=f"{here[1]} or more", fewer=there[0], less=there[1], job=shortened(late.name))
-
-
-def words_of(run: TeamRun, share: float) -> tuple[str, str]:
-    """Servers and share in words."""
-    return plural(run.n_servers, "server"), percent(share)
+        f"{finding} or more of every kind of job within the target wait; {loss} of the jobs "
+        f"{shortened(worst_with_fewer.name)}"
+    )
 
 
 def reads_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """What all running jobs read together: the rate that it stays below, against the share of the time.
+    """Reads of all running jobs together: the rate that they do not exceed, by share of the time.
 
     Parameters
     ----------
@@ -192,15 +194,15 @@ def reads_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
     Returns
     -------
     Chart or None
-        None where the jobs read nothing.
+        None if the jobs read nothing.
     """
-    demand, carried = answer.run.demand, answer.carries.bytes_per_s
+    demand, delivered = answer.run.demand, answer.read_capacity.bytes_per_s
     if demand.worst_bytes_per_s <= 0:
         return None
-    drawn = [*demand.levels_bytes_per_s.tolist(), demand.asked_bytes_per_s, carried]
+    drawn = [*demand.levels_bytes_per_s.tolist(), demand.asked_bytes_per_s, delivered]
     fits = demand.worst_bytes_per_s <= _FLAT * max(drawn)
     top = 1.12 * max([*drawn, demand.worst_bytes_per_s] if fits else drawn)
-    apart = min(abs(demand.worst_bytes_per_s - mark) for mark in (demand.asked_bytes_per_s, carried))
+    apart = min(abs(demand.worst_bytes_per_s - mark) for mark in (demand.asked_bytes_per_s, delivered))
     shows_worst = fits and apart > _CLOSE * top
     factor, unit = next(
         ((factor, name) for factor, name in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")) if top >= 2 * factor),
@@ -213,29 +215,26 @@ def reads_chart(answer: TeamAnswer, palette: Palette = LIGHT, width: int | str =
     x_scale = alt.Scale(domain=[0, 100], nice=False)
     y_scale = alt.Scale(domain=[0, top / factor], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=axis(grid=False), title="share of the time, %")
-    y = alt.Y("y:Q", scale=y_scale, axis=axis(), title=f"read at most by all running jobs, {unit}")
+    y = alt.Y("y:Q", scale=y_scale, axis=axis(), title=f"reads of all running jobs, at most, {unit}")
     base, colour = chart_of(rows).encode(x=x, y=y), palette.stages["storage"]
     tips = [alt.Tooltip("x:Q", title="share of the time, %"), alt.Tooltip("text:N", title="at most")]
     layers: list[Any] = [
         base.mark_area(color=colour, opacity=QUIET_OPACITY, interpolate="step-before"),
         base.mark_line(color=colour, strokeWidth=1.6, interpolate="step-before").encode(tooltip=tips),
-        *level_mark(carried / factor, f"carried: {si(carried, 'B/s')}", y_scale, palette),
+        *level_mark(delivered / factor, f"delivered: {si(delivered, 'B/s')}", y_scale, palette),
         *_average(demand, factor, y_scale, palette),
-        *_asked(demand, factor, (x, y), palette, is_below=0 <= carried - demand.asked_bytes_per_s < _CLOSE * top),
+        *_requested(demand, factor, (x, y), palette, is_below=0 <= delivered - demand.asked_bytes_per_s < _CLOSE * top),
     ]
     if shows_worst:
-        worst = f"worst: {si(demand.worst_bytes_per_s, 'B/s')}"
+        worst = f"worst case: {si(demand.worst_bytes_per_s, 'B/s')}"
         layers += level_mark(demand.worst_bytes_per_s / factor, worst, y_scale, palette)
         below = ""
     else:
-        below = (
-            "At worst, with all that could run at once and each at its hungriest: "
-            f"{si(demand.worst_bytes_per_s, 'B/s')}."
-        )
+        below = f"Worst case, most jobs at once and each at its peak: {si(demand.worst_bytes_per_s, 'B/s')}."
     return finish(layers, reads_finding(answer), palette, width, _HEIGHT, below)
 
 
-def _average(demand: Demand, factor: float, scale: alt.Scale, palette: Palette) -> Sequence[Any]:
+def _average(demand: ReadDemand, factor: float, scale: alt.Scale, palette: Palette) -> Sequence[Any]:
     mark = chart_of(
         [{"y": demand.average_bytes_per_s / factor, "text": f"average: {si(demand.average_bytes_per_s, 'B/s')}"}]
     )
@@ -248,10 +247,10 @@ def _average(demand: Demand, factor: float, scale: alt.Scale, palette: Palette) 
     ]
 
 
-def _asked(
-    demand: Demand, factor: float, axes: tuple[alt.X, alt.Y], palette: Palette, *, is_below: bool
+def _requested(
+    demand: ReadDemand, factor: float, axes: tuple[alt.X, alt.Y], palette: Palette, *, is_below: bool
 ) -> Sequence[Any]:
-    """Point of the curve that was asked for; its words stand below it where a line lies close above."""
+    """The requested point of the curve; its label is below it if a line is close above."""
     text = f"{si(demand.asked_bytes_per_s, 'B/s')} or less for {percent(demand.percentile)} of the time"
     point = chart_of([{"x": 100 * demand.percentile, "y": demand.asked_bytes_per_s / factor, "text": text}])
     point = point.encode(x=axes[0], y=axes[1])
@@ -271,9 +270,9 @@ def _asked(
 
 def reads_finding(answer: TeamAnswer) -> str:
     """Title of the chart of reads."""
-    demand, carries = answer.run.demand, answer.carries
-    rate, share = si(demand.asked_bytes_per_s, "B/s"), percent(demand.percentile)
-    load = percent(carries.load_fraction)
+    demand, capacity = answer.run.demand, answer.read_capacity
+    rate, load = si(demand.asked_bytes_per_s, "B/s"), percent(capacity.load_fraction)
     if demand.percentile == 1:
-        return f"Running jobs never read more than {rate} together, {load} of what is carried"
-    return f"Running jobs read {rate} or less for {share} of the time, {load} of what is carried"
+        return f"Running jobs read at most {rate} together: {load} of what the design delivers"
+    share = percent(demand.percentile)
+    return f"Running jobs read at most {rate} for {share} of the time: {load} of what the design delivers"

@@ -1,42 +1,47 @@
-"""Tables of the team that shares the cluster: what it asks for, its jobs, how long they wait, and what they read."""
+"""Tables of the team that shares the cluster: its request, its jobs, their queue waits, and what they read."""
 
+from collections.abc import Iterator
 from math import isfinite
 
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, si, with_decimal_sign
 from sizer.present import words
-from sizer.present.tables import Cell, Row, Table, columns, row
-from sizer.questions.team.analysis import WAIT_QUANTILES, JobModel, KindRun, TeamAnswer, TeamRun
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.questions.team.analysis import TeamAnswer
+from sizer.questions.team.result import WAIT_QUANTILES, DurationSource, JobKindRun, JobModel, ReadPattern, TeamRun
 from sizer.workload.team import Team, TeamJob
 
-# A share of the GPUs this small is none.
-HARDLY_ANY = 5e-4
-# A wait this short is none; an error this small, in points of a percentage, is not printed.
+# Shares of the GPUs below this are left out.
+NEGLIGIBLE_SHARE = 5e-4
+# Shorter waits print as none; smaller errors, in percentage points, are not printed.
 _NO_WAIT_S = 1.0
 _EXACT_POINTS = 0.05
 
 KINDS = {"training": "training", "validation": "validation", "notebook": "notebook"}
 _ORDERS = {
     "first-come": "first come, first served",
-    "backfill": "first come, first served with backfill: a later job may start in a gap if it delays nobody",
+    "backfill": "first come, first served with backfill: a later job may fill a gap if it delays no earlier one",
 }
 
 
-def asked_table(team: Team) -> Table:
-    """The team as the tool understood it."""
-    hours = (
-        f"{plain(team.hours_a_day)} h a day, {team.days_a_week} days a week; jobs are submitted "
-        "in these hours and run at night, too"
-    )
-    rows = [
-        *([row("Data scientists", grouped(team.data_scientists))] if team.data_scientists else []),
-        row("Working hours", hours),
-        row("Order of the queue", _ORDERS[team.order]),
-        row("Reads carried", percentile_text(team)),
-        *(_job_row(job, team) for job in team.job),
-        row("Target", wait_text(team), kind="strong"),
-    ]
-    return Table(
-        "team-asked", "Team as understood", columns(("", "left", 24), ("", "left", 76)), tuple(rows), style="asked"
+# --- what the request asks for
+
+
+def requested_team_table(team: Team) -> Table:
+    """The team of the request."""
+    hours = f"{plain(team.hours_a_day)} h a day, {team.days_a_week} days a week for submissions; jobs also run at night"
+    return fact_table(
+        "team-asked",
+        "Team in the request",
+        [
+            ("Data scientists", grouped(team.data_scientists) if team.data_scientists else None),
+            ("Working hours", hours),
+            ("Queue order", _ORDERS[team.order]),
+            ("Read demand covered", percentile_text(team)),
+            *((f"Job: {job.name}", words.capital("; ".join(_job_facts(job, team)))) for job in team.job),
+            row("Target", wait_text(team), kind="strong"),
+        ],
+        widths=(24, 76),
+        style="asked",
     )
 
 
@@ -44,21 +49,18 @@ def wait_text(team: Team) -> str:
     """The wait target in words."""
     if all(job.always_running is not None for job in team.job):
         return "every job has its GPUs all the time"
-    share, wait = words.percent(team.wait_probability), duration(team.wait_s)
-    if any(job.wait_s is not None for job in team.job):
-        return f"{share} of the jobs of each kind start within {wait} unless the kind has its own"
-    return f"{share} of the jobs of each kind start within {wait}"
+    text = f"{words.percent(team.wait_probability)} of the jobs of each kind start within {duration(team.wait_s)}"
+    return f"{text} unless the kind has its own target" if any(job.wait_s is not None for job in team.job) else text
 
 
 def percentile_text(team: Team) -> str:
-    """For which share of the time storage and network carry what all jobs read."""
+    """Share of the time for which storage and network deliver the reads of all jobs."""
     if team.demand_percentile == 1:
-        return "all the time, when every running job reads at once"
+        return "all the time, even if every running job reads at once"
     return f"{words.percent(team.demand_percentile)} of the time"
 
 
-def often_text(job: TeamJob, team: Team) -> str:
-    """How often a kind of job is started."""
+def _frequency_text(job: TeamJob, team: Team) -> str:
     if job.always_running is not None:
         return by_count(
             job.always_running,
@@ -66,113 +68,143 @@ def often_text(job: TeamJob, team: Team) -> str:
             f"{grouped(job.always_running)} run all the time",
         )
     if job.jobs_a_day_each is not None:
-        return f"{plain(job.jobs_a_day_each)} a day of each person, {plain(team.jobs_a_day(job))} a day in all"
+        return f"{plain(job.jobs_a_day_each)} a day per person, {plain(team.jobs_a_day(job))} a day in total"
     return f"{plain(team.jobs_a_day(job))} a day"
 
 
-def gpus_text(job: TeamJob) -> str:
-    """What one job takes."""
-    text = words.plural(job.gpus, "GPU")
-    return f"{text} in whole servers" if job.whole_servers else text
-
-
-def _job_row(job: TeamJob, team: Team) -> Row:
-    said = [KINDS[job.kind], gpus_text(job), often_text(job, team)]
+def _job_facts(job: TeamJob, team: Team) -> Iterator[str]:
+    gpus = words.plural(job.gpus, "GPU")
+    yield KINDS[job.kind]
+    yield f"{gpus} in whole servers" if job.whole_servers else gpus
+    yield _frequency_text(job, team)
     if job.duration_s is not None:
-        said.append(f"{duration(job.duration_s)} long")
+        yield f"{duration(job.duration_s)} long"
     if job.workload is not None:
-        said.append(f"runs {job.workload}")
+        yield f"runs {job.workload}"
     if job.wait_s is not None:
-        said.append(f"waits {duration(job.wait_s)} at most")
-    return row(f"Job: {job.name}", words.capital("; ".join(said)))
+        yield f"waits at most {duration(job.wait_s)}"
 
 
-# --- what the team gets
+# --- what the design delivers
 
 
 def jobs_table(answer: TeamAnswer) -> Table:
     """Kinds of job on the servers of the design."""
-    rows = [
-        row(
-            one.job.name,
-            _servers_text(one),
-            plain(float(f"{one.jobs_a_day:.3g}")) if one.jobs_a_day else f"always {one.job.always_running or 0}",
-            duration(one.duration_s) if isfinite(one.duration_s) else Cell("no end", is_muted=True),
-            _reads(one.mean_bytes_per_s),
-            _reads(max(one.cold_bytes_per_s, one.warm_bytes_per_s)),
-        )
-        for one in answer.model.jobs
-    ]
-    heads = columns(
-        ("Job", "left", 29),
-        ("GPUs of one", "left", 19),
-        ("A working day", "right", 13),
-        ("Runs for", "right", 13),
-        ("Reads, mean", "right", 13),
-        ("At most", "right", 13),
+    return record_table(
+        "team-jobs",
+        "Jobs of the team on these servers",
+        answer.model.jobs,
+        [
+            Field("Job", lambda job: job.job.name, "left", 29),
+            Field("GPUs per job", _gpus_text, "left", 19),
+            Field("Jobs a day", _jobs_a_day_text, "right", 13),
+            Field("Duration", _duration_cell, "right", 13),
+            Field("Mean read rate", lambda job: _read_cell(job.mean_bytes_per_s), "right", 13),
+            Field("Peak", lambda job: _read_cell(max(job.cold_bytes_per_s, job.warm_bytes_per_s)), "right", 13),
+        ],
+        note="A job starts when all its GPUs are free: within one server, or in whole servers if it needs more.",
     )
-    note = "A job starts when all its GPUs are free at once: in one server, or in whole servers where it needs more."
-    return Table("team-jobs", "Jobs of the team on these servers", heads, tuple(rows), note)
 
 
-def _servers_text(one: JobModel) -> str:
-    if not one.whole_servers:
-        return grouped(one.job.gpus)
-    return f"{grouped(one.job.gpus)} in {words.plural(one.whole_servers, 'server')}"
+def _gpus_text(job: JobModel) -> str:
+    if not job.whole_servers:
+        return grouped(job.job.gpus)
+    return f"{grouped(job.job.gpus)} in {words.plural(job.whole_servers, 'server')}"
 
 
-def _reads(bytes_per_s: float) -> Cell:
+def _jobs_a_day_text(job: JobModel) -> str:
+    return plain(float(f"{job.jobs_a_day:.3g}")) if job.jobs_a_day else f"always {job.job.always_running or 0}"
+
+
+def _duration_cell(job: JobModel) -> str | Cell:
+    return duration(job.duration_s) if isfinite(job.duration_s) else Cell("no end", is_muted=True)
+
+
+def _read_cell(bytes_per_s: float) -> Cell:
     return Cell(si(bytes_per_s, "B/s")) if bytes_per_s > 0 else Cell("nothing", is_muted=True)
 
 
-def origins_table(answer: TeamAnswer) -> Table:
-    """Where lengths and reads of the jobs come from."""
-    rows = [row(one.job.name, one.duration_how, one.reads_how) for one in answer.model.jobs]
-    heads = columns(("Job", "left", 24), ("Its length", "left", 38), ("What it reads", "left", 38))
-    return Table("team-origins", "Where lengths and reads come from", heads, tuple(rows))
+def sources_table(answer: TeamAnswer) -> Table:
+    """Sources of the durations and read rates of the jobs."""
+    server_name = answer.model.server_name
+    return record_table(
+        "team-origins",
+        "Sources of durations and read rates",
+        answer.model.jobs,
+        [
+            Field("Job", lambda job: job.job.name, "left", 24),
+            Field("Duration", lambda job: duration_text(job, server_name), "left", 38),
+            Field("Reads", reads_text, "left", 38),
+        ],
+    )
+
+
+def duration_text(job: JobModel, server_name: str) -> str:
+    """Source of a job's duration."""
+    if job.duration_source is DurationSource.STATED:
+        return "Stated in the request."
+    if job.duration_source is DurationSource.UNKNOWN:
+        return "Always runs; duration unknown."
+    gpus = words.plural(job.job.gpus, "GPU")
+    place = f"{gpus} in {job.whole_servers} × {server_name}" if job.whole_servers > 1 else f"{gpus} of a {server_name}"
+    start = duration(job.start_up_share * job.duration_s)
+    return f"Time to train {job.job.workload or ''} on {place} with unlimited storage, including {start} to start."
+
+
+def reads_text(job: JobModel) -> str:
+    """How a job reads over its time."""
+    first, later = si(job.cold_bytes_per_s, "B/s"), si(job.warm_bytes_per_s, "B/s")
+    if job.read_pattern is ReadPattern.NO_WORKLOAD:
+        return "No workload named: counted as reading nothing."
+    if job.read_pattern is ReadPattern.UNKNOWN_DURATION:
+        return f"{first} all the time, as in a first epoch, because its duration is unknown."
+    if job.read_pattern is ReadPattern.CONSTANT:
+        return f"{first} while it trains; its share of the memory saves no reads."
+    hits = f"{100 * job.hit_fraction:.0f}{NARROW_SPACE}%"
+    return f"{first} in its first epoch, {later} after it: its share of the memory serves {hits} of the reads."
 
 
 def waits_table(answer: TeamAnswer) -> Table | None:
-    """How long each kind of job waits, against what is asked; None where none waits."""
-    share = words.percent(answer.team.wait_probability)
-    rows = [
-        row(
-            kind.name,
-            duration(one.wait_s),
-            Cell(share_text(kind)),
-            waited(kind.mean_wait_s),
-            *(waited(quantile) for quantile in kind.wait_quantiles_s[1:]),
-            "met" if kind.meets else "not met",
-        )
-        for one, kind in zip(answer.model.jobs, answer.run.kinds, strict=True)
-        if one.jobs_a_day
-    ]
-    if not rows:
+    """Queue wait of each kind of job compared with its target; None if none waits."""
+    pairs = zip(answer.model.jobs, answer.run.kinds, strict=True)
+    queued = [(job, kind) for job, kind in pairs if job.jobs_a_day]
+    if not queued:
         return None
-    heads = columns(
-        ("Job", "left", 28),
-        ("Asked, at most", "right", 12),
-        ("Start in time", "right", 17),
-        ("Mean wait", "right", 11),
-        *((f"{words.percent(q)} within", "right", 11) for q in WAIT_QUANTILES[1:]),
-        ("Outcome", "left", 10),
-    )
     run = answer.run
     note = (
-        f"Asked: {share} of each kind. Simulated: {words.plural(run.n_jobs, 'job')} in "
-        f"{grouped(run.n_weeks)} weeks; ± is the standard error of the share."
+        f"Target: {words.percent(answer.team.wait_probability)} of each kind. Simulated: "
+        f"{words.plural(run.n_jobs, 'job')} in {grouped(run.n_weeks)} weeks; ± is the standard error of the share."
     )
     if run.n_servers > answer.n_servers_for_waits:
-        note += " " + (
-            f"The waits alone would need {words.plural(answer.n_servers_for_waits, 'server')}; the "
-            "rest of the request needs more."
-        )
-    title = f"How long jobs wait on {words.plural(run.n_servers, 'server')}"
-    return Table("team-waits", title, heads, tuple(rows), note)
+        fewest = words.plural(answer.n_servers_for_waits, "server")
+        note += f" {fewest} would be enough for the waits alone; the other targets need more."
+    return record_table(
+        "team-waits",
+        f"Queue waits on {words.plural(run.n_servers, 'server')}",
+        queued,
+        [
+            Field("Job", lambda pair: pair[1].name, "left", 28),
+            Field("Target wait", lambda pair: duration(pair[0].wait_s), "right", 12),
+            Field("Start within it", lambda pair: share_text(pair[1]), "right", 17),
+            Field("Mean wait", lambda pair: wait_duration(pair[1].mean_wait_s), "right", 11),
+            *(_quantile_field(place) for place in range(1, len(WAIT_QUANTILES))),
+            Field("Result", lambda pair: _met(pair[1].meets), "left", 10),
+        ],
+        note=note,
+    )
 
 
-def share_text(kind: KindRun) -> str:
-    """Share of the jobs of a kind that start in time, with its standard error in points."""
+def _quantile_field(place: int) -> Field[tuple[JobModel, JobKindRun]]:
+    title = f"{words.percent(WAIT_QUANTILES[place])} within"
+    return Field(title, lambda pair: wait_duration(pair[1].wait_quantiles_s[place]), "right", 11)
+
+
+def _met(is_met: bool) -> str:
+    return "met" if is_met else "not met"
+
+
+def share_text(kind: JobKindRun) -> str:
+    """Share of the jobs of a kind that start within the target, with its standard error in points."""
     error = 100 * kind.share_error
     if error < _EXACT_POINTS:
         return words.percent(kind.share_within)
@@ -180,123 +212,121 @@ def share_text(kind: KindRun) -> str:
     return f"{with_decimal_sign(f'{share} ± {error:.1f}')}{NARROW_SPACE}%"
 
 
-def waited(seconds: float) -> str:
+def wait_duration(seconds: float) -> str:
     """A wait in words."""
     if seconds < _NO_WAIT_S:
         return "none"
-    return duration(seconds) if isfinite(seconds) else "for good"
+    return duration(seconds) if isfinite(seconds) else "never starts"
 
 
 def demand_table(answer: TeamAnswer) -> Table | None:
-    """What all running jobs read together, against what the design carries; None where they read nothing."""
-    demand, carries = answer.run.demand, answer.carries
+    """Reads of all running jobs compared with what the design delivers; None if they read nothing."""
+    demand, capacity = answer.run.demand, answer.read_capacity
     if demand.worst_bytes_per_s <= 0:
         return None
-    read = (
-        ("Read at worst: all that could run at once, each at its hungriest", demand.worst_bytes_per_s, False),
-        (f"Read at most for {words.percent(demand.percentile)} of the time, as asked", demand.asked_bytes_per_s, True),
-        ("Read on average", demand.average_bytes_per_s, False),
+
+    def read(label: str, bytes_per_s: float) -> tuple[str, str, str]:
+        return label, si(bytes_per_s, "B/s"), words.percent(bytes_per_s / capacity.bytes_per_s)
+
+    def delivered(label: str, part: str, bytes_per_s: float) -> tuple[str, str, str]:
+        rate = si(bytes_per_s, "B/s") if isfinite(bytes_per_s) else "not limited"
+        return label, rate, "bottleneck" if part == capacity.bottleneck else "–"
+
+    requested = f"Reads not exceeded for {words.percent(demand.percentile)} of the time, as requested"
+    return fact_table(
+        "team-demand",
+        "Reads of all jobs together, and what the design delivers",
+        [
+            read("Worst case: most jobs at once, each at its peak", demand.worst_bytes_per_s),
+            row(*read(requested, demand.asked_bytes_per_s), kind="strong"),
+            read("Average reads", demand.average_bytes_per_s),
+            delivered("Delivered by the storage nodes", "storage", capacity.storage_bytes_per_s),
+            delivered("Delivered by the mounts of the servers", "mounts", capacity.mounts_bytes_per_s),
+            delivered("Delivered by the network between them", "network", capacity.network_bytes_per_s),
+        ],
+        titles=("All running jobs together", "Rate", "Of the bottleneck"),
+        widths=(58, 20, 22),
+        aligns=("left", "right", "right"),
+        note="Delivered rates are those at the requested confidence.",
+        style="",
     )
-    carried = (
-        ("storage", "Carried by the storage nodes", carries.storage_bytes_per_s),
-        ("mounts", "Carried by the mounts of the servers", carries.mounts_bytes_per_s),
-        ("network", "Carried by the network between them", carries.network_bytes_per_s),
-    )
-    rows = [
-        row(name, si(rate, "B/s"), words.percent(rate / carries.bytes_per_s), kind="strong" if is_asked else "")
-        for name, rate, is_asked in read
-    ]
-    rows += [
-        row(name, si(rate, "B/s") if isfinite(rate) else "not limited", "the least" if key == carries.limit else "–")
-        for key, name, rate in carried
-    ]
-    heads = columns(
-        ("All running jobs together", "left", 58), ("Rate", "right", 20), ("Of the least carried", "right", 22)
-    )
-    title = "What the jobs read together, and what the design carries"
-    note = "Carried: at the confidence asked."
-    return Table("team-demand", title, heads, tuple(rows), note)
 
 
 def gpus_table(run: TeamRun) -> Table:
-    """What the GPUs do over all hours of the week."""
-    held, idle, lost = run.gpus_held_fraction, run.idle_fraction, run.fragmentation_fraction
+    """GPU utilization over all hours of the week."""
+    reserved, idle, fragmented = run.gpus_reserved_fraction, run.idle_fraction, run.fragmentation_fraction
     shares = (
-        ("Run jobs", run.gpus_busy_fraction),
-        ("Held unused, in servers that one job takes whole", held),
-        ("Idle while a job waits: too few are free for the first in line", idle - lost),
-        ("Idle while a job waits: enough are free, but scattered over servers", lost),
-        ("Idle, and nobody waits", max(0.0, 1 - run.gpus_busy_fraction - held - idle)),
+        ("In use by jobs", run.gpus_busy_fraction),
+        ("Reserved but not in use: jobs that take whole servers", reserved),
+        ("Idle while a job waits: too few free for the first job in the queue", idle - fragmented),
+        ("Idle while a job waits: enough free, but spread over servers", fragmented),
+        ("Idle with an empty queue", max(0.0, 1 - run.gpus_busy_fraction - reserved - idle)),
     )
-    rows = [
-        row(name, words.percent(share), plain(round(share * run.n_gpus, 1)))
-        for name, share in shares
-        if share >= HARDLY_ANY
-    ]
-    heads = columns(("What GPUs do", "left", 64), ("Share", "right", 16), ("GPUs", "right", 20))
-    title = f"What the {words.plural(run.n_gpus, 'GPU')} do, over all hours of the week"
-    return Table("team-gpus", title, heads, tuple(rows))
+    return record_table(
+        "team-gpus",
+        f"Utilization of the {words.plural(run.n_gpus, 'GPU')} over all hours of the week",
+        [share for share in shares if share[1] >= NEGLIGIBLE_SHARE],
+        [
+            Field("State", lambda share: share[0], "left", 64),
+            Field("Share", lambda share: words.percent(share[1]), "right", 16),
+            Field("GPUs", lambda share: plain(round(share[1] * run.n_gpus, 1)), "right", 20),
+        ],
+    )
 
 
 def sizes_table(answer: TeamAnswer) -> Table | None:
-    """The team on fewer and more servers; None where no job waits."""
+    """The team on fewer and more servers; None if no job waits."""
     if not answer.model.case.queue:
         return None
-    rows = []
-    for run in answer.runs:
-        worst = least_served(run, answer)
-        rows.append(
-            row(
-                grouped(run.n_servers),
-                grouped(run.n_gpus),
-                words.shortened(worst.name),
-                words.percent(worst.share_within),
-                waited(worst.wait_quantiles_s[1]),
-                words.percent(run.gpus_busy_fraction),
-                si(run.demand.asked_bytes_per_s, "B/s"),
-                "met" if run.meets else "not met",
-                kind="strong" if run.n_servers == answer.run.n_servers else "",
-            )
-        )
-    heads = columns(
-        ("Servers", "right", 9),
-        ("GPUs", "right", 8),
-        ("Most often late", "left", 25),
-        ("In time", "right", 9),
-        ("90 % within", "right", 12),
-        ("GPUs busy", "right", 9),
-        ("Read", "right", 15),
-        ("Waits", "left", 13),
+    return record_table(
+        "team-sizes",
+        "The team on fewer and more servers",
+        [(run, least_served(run, answer)) for run in answer.runs],
+        [
+            Field("Servers", lambda size: grouped(size[0].n_servers), "right", 9),
+            Field("GPUs", lambda size: grouped(size[0].n_gpus), "right", 8),
+            Field("Longest-waiting kind", lambda size: words.shortened(size[1].name), "left", 25),
+            Field("On time", lambda size: words.percent(size[1].share_within), "right", 9),
+            Field("90 % within", lambda size: wait_duration(size[1].wait_quantiles_s[1]), "right", 12),
+            Field("GPU use", lambda size: words.percent(size[0].gpus_busy_fraction), "right", 9),
+            Field("Reads", lambda size: si(size[0].demand.asked_bytes_per_s, "B/s"), "right", 15),
+            Field("Wait target", lambda size: _met(size[0].meets), "left", 13),
+        ],
+        kind=lambda size: "strong" if size[0].n_servers == answer.run.n_servers else "",
+        note=f"Reads: not exceeded for {words.percent(answer.team.demand_percentile)} of the time.",
     )
-    note = f"Read: kept below for {words.percent(answer.team.demand_percentile)} of the time."
-    return Table("team-sizes", "The team on fewer and on more servers", heads, tuple(rows), note)
 
 
-def least_served(run: TeamRun, answer: TeamAnswer) -> KindRun:
-    """The kind of job, of those that wait, of which the smallest share starts in time."""
+def least_served(run: TeamRun, answer: TeamAnswer) -> JobKindRun:
+    """The kind of job, of those that wait, with the smallest share that starts within its target."""
     return min((run.kinds[place] for place in answer.model.case.queue), key=lambda kind: kind.share_within)
 
 
 def erlang_table(answer: TeamAnswer) -> Table | None:
-    """Erlang's formula beside the simulation; None unless one kind of job alone uses the cluster."""
-    found = answer.erlang
-    if found is None:
+    """Erlang's formula compared with the simulation; None unless one kind of job alone uses the cluster."""
+    erlang = answer.erlang
+    if erlang is None:
         return None
     kind = answer.run.kinds[answer.model.case.queue[0]]
-    rows = (
-        row("Jobs that run at once", grouped(found.n_places), "–"),
-        row("Offered load, erlang", plain(float(f"{found.load:.3g}")), "–"),
-        row("Start in time", words.percent(found.share_within), share_text(kind)),
-        row("Mean wait", waited(found.mean_wait_s), waited(kind.mean_wait_s)),
-        row("Servers for the wait target", grouped(found.n_servers), grouped(answer.n_servers_for_waits)),
-    )
+    rows: list[tuple[str, str, str] | Row] = [
+        ("Jobs that run at once", grouped(erlang.n_places), "–"),
+        ("Offered load, erlang", plain(float(f"{erlang.load:.3g}")), "–"),
+        ("Start within the target wait", words.percent(erlang.share_within), share_text(kind)),
+        ("Mean wait", wait_duration(erlang.mean_wait_s), wait_duration(kind.mean_wait_s)),
+        ("Servers for the wait target", grouped(erlang.n_servers), grouped(answer.n_servers_for_waits)),
+    ]
     note = (
-        "Both hold for the same assumptions and should agree within the error of the simulation."
-        if found.is_exact
-        else (
-            "The formula takes the rate of the working hours to go on for ever, or lengths to "
-            "spread; so it says no less than what is needed."
-        )
+        "Both rest on the same assumptions and agree within the error of the simulation."
+        if erlang.is_exact
+        else "The formula assumes that working hours never end and durations vary, so it never needs fewer servers."
     )
-    heads = columns(("", "left", 40), ("Erlang's formula", "right", 30), ("Simulation", "right", 30))
-    return Table("team-erlang", "Cross-check for one kind of job", heads, rows, note)
+    return fact_table(
+        "team-erlang",
+        "Cross-check for one kind of job",
+        rows,
+        titles=("", "Erlang's formula", "Simulation"),
+        widths=(40, 30, 30),
+        aligns=("left", "right", "right"),
+        note=note,
+        style="",
+    )

@@ -1,36 +1,95 @@
-"""The team of a request on its design, as plain text for a terminal: the tables of the guide."""
+"""The team of a request on its design in sentences, and as plain text for a terminal."""
 
+from collections.abc import Iterator
+
+from sizer.base.quantities import NARROW_SPACE, grouped, plain, si
 from sizer.present.plain_table import table_text
 from sizer.present.words import percent, plural
 from sizer.questions.team import tables
 from sizer.questions.team.analysis import TeamAnswer
+from sizer.questions.what_if.answer import Figure
+from sizer.sizing.constraints.team_simulation import SEED
 
 
 def team_text(title: str, design: str, answer: TeamAnswer) -> str:
-    """Jobs, waits on the design and on other sizes, what is read, Erlang's reading, and what was taken for granted."""
-    made = (
+    """Jobs, waits on the design and on other sizes, reads, Erlang's formula, and assumptions."""
+    shown = (
         tables.jobs_table(answer),
         tables.waits_table(answer),
         tables.sizes_table(answer),
         tables.demand_table(answer),
         tables.gpus_table(answer.run),
         tables.erlang_table(answer),
-        tables.origins_table(answer),
+        tables.sources_table(answer),
     )
     parts = [f"{title}\n{'=' * len(title)}\n{_verdict(design, answer)}"]
-    parts += [table_text(table) for table in made if table is not None]
-    parts.append("\n".join(f"Assumed: {sentence}" for sentence in answer.assumptions))
+    parts += [table_text(table) for table in shown if table is not None]
+    parts.append("\n".join(["Assumptions", *(f"- {sentence}" for sentence in assumptions(answer))]))
     return "\n\n".join(parts)
 
 
 def _verdict(design: str, answer: TeamAnswer) -> str:
     run = answer.run
     if answer.model.case.queue:
-        said = f"{design} {'meets' if run.meets else 'misses'} the waits of the team"
+        result = f"{design} {'meets' if run.meets else 'misses'} the queue-wait targets of the team"
     else:
-        said = f"{design}: {'every' if run.all_placed else 'not every'} job that always runs has its GPUs"
-    text = f"{said}; {percent(run.gpus_busy_fraction)} of its {plural(run.n_gpus, 'GPU')} are busy on average."
+        result = f"{design}: {'every' if run.all_placed else 'not every'} job that always runs has its GPUs"
+    text = f"{result}. Mean utilization of its {plural(run.n_gpus, 'GPU')}: {percent(run.gpus_busy_fraction)}."
     if answer.n_servers_for_waits < run.n_servers:
         fewest = plural(answer.n_servers_for_waits, "server")
-        text += f" The waits alone need {fewest}; the workloads' own targets need the rest."
+        text += f" {fewest} would be enough for the waits alone; the workloads' own targets need more."
     return text
+
+
+def assumptions(answer: TeamAnswer) -> Iterator[str]:
+    """Assumptions of the simulation, one sentence or two each."""
+    model, run, team = answer.model, answer.run, answer.team
+    queued = [model.jobs[place] for place in model.case.queue]
+    if queued:
+        yield (
+            f"Jobs arrive at random (Poisson) at a constant rate in {plain(team.hours_a_day)} hours of "
+            f"{team.days_a_week} days a week. Nobody submits jobs at other times, but jobs also run at night."
+        )
+        exponential = [job.job.name for job in queued if job.job.durations == "exponential"]
+        if exponential:
+            yield (
+                f"Durations vary exponentially around their mean: {', '.join(exponential)}. State fixed durations if "
+                "all jobs of a kind take the same time."
+            )
+        yield (
+            f"Simulated: {grouped(run.n_jobs)} jobs in {run.n_weeks} weeks, after a warm-up of "
+            f"{model.case.case.warm_up_weeks} weeks, with the fixed seed {SEED}."
+        )
+        yield "No job is rejected; no priorities, no preemption."
+        if team.order == "backfill":
+            yield "Backfill knows how long every job takes; overestimated durations make waits longer than shown."
+    yield (
+        "A job starts when all its GPUs are free at once: within one server, or in whole servers if it needs more. "
+        "Jobs in one server share its memory and cores in proportion to their GPUs. There is no other interference."
+    )
+    if any(job.samples_per_s for job in model.jobs):
+        covered = f"{plain(100 * team.demand_percentile)}{NARROW_SPACE}%"
+        yield (
+            f"Storage is sized for the read demand of {covered} of the time. In the remaining time jobs read more "
+            "slowly, which is not simulated."
+        )
+
+
+def change_figures(now: TeamAnswer, base: TeamAnswer) -> tuple[Figure, ...]:
+    """Waits, servers, utilization and reads of a changed team, compared with the team of the request."""
+    pairs = [
+        ("Servers needed for the waits", grouped(now.n_servers_for_waits), grouped(base.n_servers_for_waits)),
+        ("GPU utilization", percent(now.run.gpus_busy_fraction), percent(base.run.gpus_busy_fraction)),
+        (
+            "Reads of all jobs",
+            si(now.run.demand.asked_bytes_per_s, "B/s"),
+            si(base.run.demand.asked_bytes_per_s, "B/s"),
+        ),
+        ("Read utilization", percent(now.read_capacity.load_fraction), percent(base.read_capacity.load_fraction)),
+    ]
+    if now.model.case.queue:
+        share, before = (tables.least_served(answer.run, answer).share_within for answer in (now, base))
+        pairs.insert(0, ("Start within the target, at least", percent(share), percent(before)))
+    return tuple(
+        Figure(label, value, "unchanged" if value == before else f"before: {before}") for label, value, before in pairs
+    )

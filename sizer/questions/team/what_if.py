@@ -1,4 +1,4 @@
-"""What if the team were another: more people, more jobs, another patience or order, on more or fewer servers."""
+"""A changed team: more people, more jobs, another queue wait or queue order, on more or fewer servers."""
 
 from dataclasses import dataclass, replace
 
@@ -9,11 +9,11 @@ from sizer.workload.team import JobsADay, QueueOrder, Team, TeamJob
 
 @dataclass(frozen=True)
 class TeamChange:
-    """What is tried; None leaves it as the request says."""
+    """Changes of a team; None keeps the value of the request."""
 
     data_scientists: int | None = None
-    jobs_ratio: float = 1.0  # of the jobs a day of every kind that comes and goes
-    wait_s: float | None = None  # of the team; kinds with their own keep it
+    jobs_ratio: float = 1.0  # of the jobs a day of every kind that queues
+    wait_s: float | None = None  # of the team; kinds with their own target keep it
     order: QueueOrder | None = None
     n_servers: int | None = None  # of the design
 
@@ -25,12 +25,12 @@ def changed_team(team: Team, change: TeamChange) -> Team:
     ----------
     team : Team
     change : TeamChange
-        A number of data scientists counts for jobs that are stated by person; others stay as many.
+        The number of data scientists changes jobs that are stated per person; the others stay.
 
     Raises
     ------
     ValueError
-        If jobs become more or fewer than a request may hold.
+        If a number of jobs leaves the range of a request.
     """
     data = team.model_dump(exclude_none=True)
     for key, value in (
@@ -40,12 +40,12 @@ def changed_team(team: Team, change: TeamChange) -> Team:
     ):
         if value is not None:
             data[key] = value
-    data["job"] = [{**job, **changed_rate(one, change)} for one, job in zip(team.job, data["job"], strict=True)]
+    data["job"] = [{**as_data, **changed_rate(job, change)} for job, as_data in zip(team.job, data["job"], strict=True)]
     return Team.model_validate(data)
 
 
 def changed_rate(job: TeamJob, change: TeamChange) -> dict[str, JobsADay]:
-    """Jobs a day of one kind after a change, by their key; empty where they stay."""
+    """Jobs a day of one kind after a change, by their key; empty if they stay."""
     if change.jobs_ratio == 1:
         return {}
     stated = {"jobs_a_day": job.jobs_a_day, "jobs_a_day_each": job.jobs_a_day_each}
@@ -53,7 +53,7 @@ def changed_rate(job: TeamJob, change: TeamChange) -> dict[str, JobsADay]:
 
 
 def changed_answer(evaluated: EvaluatedDesign, change: TeamChange) -> TeamAnswer | None:
-    """The changed team on the design, or on another number of its servers beside the same storage.
+    """The changed team on the design, or on another number of its servers with the same storage.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def changed_answer(evaluated: EvaluatedDesign, change: TeamChange) -> TeamAnswer
     Returns
     -------
     TeamAnswer or None
-        None without a team, and where the catalogue lacks parts of the design.
+        None without a team, or if the catalogue lacks parts of the design.
 
     Raises
     ------
     RequestError
-        If the team starts more jobs than are simulated.
+        If the team starts too many jobs to simulate.
     ValueError
         As :func:`changed_team`.
     """
