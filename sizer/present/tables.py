@@ -114,16 +114,13 @@ def fact_table(
     *,
     titles: Sequence[str] = ("", ""),
     widths: Sequence[int] = (45, 55),
-    aligns: Sequence[Align] = (),
+    aligns: Sequence[Align] = ("left", "left"),
     note: str = "",
     style: str = "facts",
 ) -> Table:
-    """Table of labels with their values; columns without ``aligns`` are left-aligned.
-
-    A fact whose value is None is left out; a `Row` stands as it is.
-    """
+    """Table of labels with their values. A fact whose value is None is left out; a `Row` stays as it is."""
     rows = [fact if isinstance(fact, Row) else row(*map(_cell, fact)) for fact in facts if _is_given(fact)]
-    columns = map(Column, titles, aligns or ["left"] * len(titles), widths)
+    columns = (Column(*column) for column in zip(titles, aligns, widths, strict=True))
     return Table(id_, caption, tuple(columns), tuple(rows), note, style)
 
 

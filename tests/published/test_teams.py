@@ -56,7 +56,7 @@ def test_few_people_need_no_cluster_and_tens_do():
         found = team_answer(EvaluatedDesign(result, catalog()))
         assert found is not None
         assert found.run.meets
-        assert found.carries.load_fraction < 1
+        assert found.read_capacity.load_fraction < 1
 
 
 @pytest.mark.parametrize(("cached", "published"), [(0.50, 6.14), (0.35, 7.21), (0.25, 7.28)])

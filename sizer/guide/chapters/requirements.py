@@ -14,7 +14,7 @@ from sizer.present.redundancy_text import ONE_LOST
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.verdict_text import reason_texts
 from sizer.questions.failures.tables import targets_text
-from sizer.questions.team.tables import asked_table, least_served, percentile_text, wait_text
+from sizer.questions.team.tables import least_served, percentile_text, requested_team_table, wait_text
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.constraints.stored_data import data_held
@@ -37,7 +37,7 @@ def content(case: Case) -> dict[str, Any]:
         "workloads": [
             requirement_table(answer, number, len(case.answers)) for number, answer in enumerate(case.answers, 1)
         ],
-        "team": asked_table(team) if team is not None else None,
+        "team": requested_team_table(team) if team is not None else None,
         "conditions": conditions_table(result, case.catalog) if case.is_full else None,
         "met": met_table(case),
         "checks": checks_table(result) if case.is_full else None,
@@ -98,8 +98,8 @@ def _team(case: Case) -> Iterator[Row]:
     if demand.worst_bytes_per_s > 0:
         yield _row(
             f"Reads of all jobs together carried {percentile_text(answer.team)}",
-            f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.carries.bytes_per_s, 'B/s')}",
-            answer.carries.load_fraction <= 1,
+            f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}",
+            answer.read_capacity.load_fraction <= 1,
             "team",
         )
 

@@ -9,17 +9,18 @@ from sizer.present.figures import charted
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.charts import reads_chart, waits_chart
 from sizer.questions.team.tables import (
-    HARDLY_ANY,
+    NEGLIGIBLE_SHARE,
     demand_table,
     erlang_table,
     gpus_table,
     jobs_table,
     least_served,
-    origins_table,
     sizes_table,
+    sources_table,
     wait_text,
     waits_table,
 )
+from sizer.questions.team.text import assumptions
 
 
 def applies(case: Case) -> bool:
@@ -42,7 +43,7 @@ def content(case: Case) -> dict[str, Any]:
         "sized_by": sized_by(answer),
         "carried": carried(answer),
         "jobs": jobs_table(answer),
-        "origins": origins_table(answer) if is_full else None,
+        "origins": sources_table(answer) if is_full else None,
         "waits": waits_table(answer),
         "waits_chart": waits,
         "sizes": sizes_table(answer) if is_full else None,
@@ -56,7 +57,7 @@ def content(case: Case) -> dict[str, Any]:
         ),
         "gpus": gpus_table(answer.run) if is_full else None,
         "fragments": fragments(answer) if answer.model.case.queue else "",
-        "assumptions": list(answer.assumptions),
+        "assumptions": list(assumptions(answer)),
     }
 
 
@@ -87,7 +88,7 @@ def sized_by(answer: TeamAnswer) -> str:
 
 def carried(answer: TeamAnswer) -> str:
     """What storage and network carry for all jobs, in one sentence."""
-    demand, carries = answer.run.demand, answer.carries
+    demand, carries = answer.run.demand, answer.read_capacity
     if demand.worst_bytes_per_s <= 0:
         return "No job of the team names a workload, so nothing is known of what they read."
     rate, load = si(demand.asked_bytes_per_s, "B/s"), words.percent(carries.load_fraction)
@@ -108,12 +109,12 @@ def carried(answer: TeamAnswer) -> str:
 def fragments(answer: TeamAnswer) -> str:
     """What gang placement costs, in one sentence."""
     lost, idle = answer.run.fragmentation_fraction, answer.run.idle_fraction
-    if idle < HARDLY_ANY:
+    if idle < NEGLIGIBLE_SHARE:
         return "Next to no GPU stands idle while a job waits."
     text = f"While a job waits, {words.percent(idle)} of the GPUs stand idle, on average over all hours."
-    if lost < HARDLY_ANY:
+    if lost < NEGLIGIBLE_SHARE:
         return text + " " + "They are too few for the first in line."
-    if idle - lost < HARDLY_ANY:
+    if idle - lost < NEGLIGIBLE_SHARE:
         return text + " " + "They would be enough for the first in line, but lie scattered over servers."
     parts = (
         f"Of these, {words.percent(lost)} would be enough for the first in line, but lie "

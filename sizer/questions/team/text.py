@@ -31,7 +31,7 @@ def team_text(title: str, design: str, answer: TeamAnswer) -> str:
 def _verdict(design: str, answer: TeamAnswer) -> str:
     run = answer.run
     if answer.model.case.queue:
-        result = f"{design} {'meets' if run.meets else 'misses'} the queue-wait targets of the team"
+        result = f"{design}: queue-wait targets of the team {'met' if run.meets else 'not met'}"
     else:
         result = f"{design}: {'every' if run.all_placed else 'not every'} job that always runs has its GPUs"
     text = f"{result}. Mean utilization of its {plural(run.n_gpus, 'GPU')}: {percent(run.gpus_busy_fraction)}."

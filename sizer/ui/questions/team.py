@@ -12,7 +12,7 @@ from sizer.present.words import listed, plural
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.team.charts import reads_chart, waits_chart
 from sizer.questions.team.tables import demand_table, erlang_table, gpus_table, jobs_table, sizes_table, waits_table
-from sizer.questions.team.trial_figures import team_figures
+from sizer.questions.team.text import assumptions, change_figures
 from sizer.questions.team.what_if import TeamChange, changed_answer, changed_rate
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
@@ -56,8 +56,8 @@ def show(view: View) -> None:
     _figures(now, base)
     _buttons(view, team, change)
     _answered(view, change, now)
-    with st.expander("Taken for granted"):
-        look.notes(now.assumptions)
+    with st.expander("Assumptions"):
+        look.notes(tuple(assumptions(now)))
 
 
 def _empty(view: View) -> None:
@@ -152,7 +152,7 @@ def _inputs(team: Team, view: View) -> TeamChange:
 
 def _figures(now: TeamAnswer, base: TeamAnswer) -> None:
     with st.container(horizontal=True, gap="medium", key="team-figures"):
-        for one in team_figures(now, base):
+        for one in change_figures(now, base):
             st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")
 
 

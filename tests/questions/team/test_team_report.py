@@ -15,18 +15,19 @@ from sizer.guide.pdf.render import guide_html
 from sizer.guide.plain_text import answer_text
 from sizer.present.charting import chart_svg
 from sizer.present.tables import Table
-from sizer.questions.team.analysis import KindRun, TeamAnswer, team_answer
+from sizer.questions.team.analysis import TeamAnswer, team_answer
 from sizer.questions.team.charts import reads_chart, reads_finding, waits_chart, waits_finding
+from sizer.questions.team.result import JobKindRun
 from sizer.questions.team.tables import (
-    asked_table,
     demand_table,
     erlang_table,
     gpus_table,
     jobs_table,
+    requested_team_table,
     share_text,
     sizes_table,
+    wait_duration,
     wait_text,
-    waited,
     waits_table,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -44,12 +45,19 @@ def sized(kinds: str, **team: float) -> SizingResult:
     data = {
         "title": "A <b>team</b>",
         "workload": [
-            {"name": "ResNet-50", "dnn": "resnet50", "stack": "mxnet-ngc19.07-dali", "batch_per_gpu": 192,
-             "dataset": "imagenet-x10", "epochs": 4, "target": {"samples_per_s": 3000}}
+            {
+                "name": "ResNet-50",
+                "dnn": "resnet50",
+                "stack": "mxnet-ngc19.07-dali",
+                "batch_per_gpu": 192,
+                "dataset": "imagenet-x10",
+                "epochs": 4,
+                "target": {"samples_per_s": 3000},
+            }
         ],
         "platforms": {"servers": ["c4140"], "gpus": ["v100-sxm2-16gb"], "storage": ["isilon-f800"], "fabrics": ["edr"]},
         "team": {"data_scientists": 12, "wait_s": "30 min", **team, "job": jobs},
-    }  # fmt: skip
+    }
     return size(SizingRequest.from_dict(data), catalog())
 
 
@@ -70,11 +78,11 @@ def column(table: Table | None, place: int) -> list[str]:
 
 
 def test_the_request_is_told_as_it_was_understood():
-    rows = dict(texts(asked_table(answered("tn").team)))
+    rows = dict(texts(requested_team_table(answered("tn").team)))
     assert rows["Data scientists"] == "12"
-    assert rows["Job: Training"] == "Training; 4 GPUs; 0.5 a day of each person, 6 a day in all; runs ResNet-50"
-    assert rows["Job: Notebook"] == "Notebook; 1 GPU; 12 a day; 3.00 h long; waits 5.00 min at most"
-    assert rows["Target"] == "90 % of the jobs of each kind start within 30.0 min unless the kind has its own"
+    assert rows["Job: Training"] == "Training; 4 GPUs; 0.5 a day per person, 6 a day in total; runs ResNet-50"
+    assert rows["Job: Notebook"] == "Notebook; 1 GPU; 12 a day; 3.00 h long; waits at most 5.00 min"
+    assert rows["Target"] == "90 % of the jobs of each kind start within 30.0 min unless the kind has its own target"
 
 
 def test_jobs_tell_counts_lengths_and_reads():
@@ -97,29 +105,39 @@ def test_waits_stand_beside_what_is_asked():
     [(0.9599, 0.0059, "96.0 ± 0.6 %"), (1.0, 0.0, "100 %"), (0.5, 0.0001, "50 %"), (0.9, 0.012, "90.0 ± 1.2 %")],
 )
 def test_a_share_has_the_digits_that_its_error_supports(share, error, said):
-    kind = KindRun("a", 100, share, error, 0.0, (0.0, 0.0, 0.0), True)
+    kind = JobKindRun("a", 100, share, error, 0.0, (0.0, 0.0, 0.0), True)
     assert share_text(kind).replace("\u202f", " ") == said
 
 
 def test_waits_of_nothing_and_without_end_have_words():
-    assert (waited(0.0), waited(np.inf), waited(90.0).replace("\u202f", " ")) == ("none", "for good", "90.0 s")
+    texts_of_waits = [wait_duration(wait_s) for wait_s in (0.0, np.inf, 90.0)]
+    assert texts_of_waits == ["none", "never starts", "90.0\u202fs"]
 
 
 def test_demand_is_set_against_the_least_that_is_carried():
     answer = answered("tn")
-    run, carries = (
-        answer.run,
-        replace(answer.carries, storage_bytes_per_s=4e9, network_bytes_per_s=8e9, limit="storage"),
+    run = answer.run
+    capacity = replace(
+        answer.read_capacity,
+        storage_bytes_per_s=4e9,
+        mounts_bytes_per_s=np.inf,
+        network_bytes_per_s=8e9,
+        bottleneck="storage",
     )
     demand = replace(run.demand, worst_bytes_per_s=8e9, asked_bytes_per_s=3e9, average_bytes_per_s=1e9)
-    made = replace(answer, run=replace(run, demand=demand), carries=replace(carries, mounts_bytes_per_s=np.inf))
+    made = replace(answer, run=replace(run, demand=demand), read_capacity=capacity)
     rows = texts(demand_table(made))
     assert [row[1:] for row in rows] == [
-        ["8.00 GB/s", "200 %"], ["3.00 GB/s", "75 %"], ["1.00 GB/s", "25 %"],
-        ["4.00 GB/s", "the least"], ["not limited", "–"], ["8.00 GB/s", "–"],
-    ]  # fmt: skip
+        ["8.00 GB/s", "200 %"],
+        ["3.00 GB/s", "75 %"],
+        ["1.00 GB/s", "25 %"],
+        ["4.00 GB/s", "bottleneck"],
+        ["not limited", "–"],
+        ["8.00 GB/s", "–"],
+    ]
     assert "run more slowly" in carried(made)
-    assert reads_finding(made).replace("\u202f", " ").startswith("Running jobs read 3.00 GB/s or less for 95 %")
+    for figure in ("3.00 GB/s", "95 %"):
+        assert figure in reads_finding(made).replace("\u202f", " ")
     nothing = replace(made, run=replace(run, demand=replace(demand, worst_bytes_per_s=0.0)))
     assert demand_table(nothing) is None
     assert reads_chart(nothing) is None
@@ -128,9 +146,14 @@ def test_demand_is_set_against_the_least_that_is_carried():
 
 def test_shares_of_the_gpus_add_up():
     run = replace(
-        answered("tn").run, n_servers=10, n_gpus=40, gpus_busy_fraction=0.5, gpus_held_fraction=0.1,
-        idle_fraction=0.15, fragmentation_fraction=0.05,
-    )  # fmt: skip
+        answered("tn").run,
+        n_servers=10,
+        n_gpus=40,
+        gpus_busy_fraction=0.5,
+        gpus_reserved_fraction=0.1,
+        idle_fraction=0.15,
+        fragmentation_fraction=0.05,
+    )
     table = gpus_table(run)
     assert column(table, 1) == ["50 %", "10 %", "10 %", "5 %", "25 %"]
     assert column(table, 2) == ["20", "4", "4", "2", "10"]
@@ -148,7 +171,7 @@ def test_the_chart_of_waits_marks_design_and_target_and_says_what_one_server_few
     answer = answered("tn")
     svg = chart_svg(waits_chart(answer))
     assert "this design" in svg
-    assert "asked: 90" in svg
+    assert "target: 90" in svg
     here, fewer = answer.run.n_servers, answer.run.n_servers - 1
     assert f"{here}\u00a0servers start" in waits_finding(answer)
     assert f"{fewer}\u00a0server" in waits_finding(answer)
@@ -159,7 +182,7 @@ def test_the_chart_of_waits_marks_design_and_target_and_says_what_one_server_few
 def test_the_chart_of_reads_tells_worst_average_asked_and_carried(percentile):
     answer = answered("t", demand_percentile=percentile)
     svg = chart_svg(reads_chart(answer))
-    for word in ("average: ", "carried: ", "orst"):
+    for word in ("average: ", "delivered: ", "orst"):
         assert word in svg
 
 

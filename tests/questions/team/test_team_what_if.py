@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sizer import SizingRequest, size
 from sizer.base.resources import data_dir
 from sizer.questions.team.analysis import team_answer
-from sizer.questions.team.trial_figures import team_figures
+from sizer.questions.team.text import change_figures
 from sizer.questions.team.what_if import TeamChange, changed_answer, changed_team
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.team import Team
@@ -72,9 +72,9 @@ def test_a_changed_answer_is_that_of_the_changed_design():
     assert same.run.kinds == base.run.kinds
     assert (more.run.n_servers, more.run.n_gpus) == (9, 72)
     assert more.n_servers_for_waits > base.n_servers_for_waits
-    assert more.carries.storage_bytes_per_s == base.carries.storage_bytes_per_s  # the storage stays
-    assert more.carries.mounts_bytes_per_s > base.carries.mounts_bytes_per_s
-    assert {one.under for one in team_figures(same, base)} == {"as it is"}
+    assert more.read_capacity.storage_bytes_per_s == base.read_capacity.storage_bytes_per_s  # the storage stays
+    assert more.read_capacity.mounts_bytes_per_s > base.read_capacity.mounts_bytes_per_s
+    assert {one.under for one in change_figures(same, base)} == {"unchanged"}
     assert (
         changed_answer(
             EvaluatedDesign(size(request.model_copy(update={"team": None}), catalog()), catalog()), TeamChange()
