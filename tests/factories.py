@@ -42,6 +42,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities as count
 from sizer.physical.quantities import slice_row
+from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.limits import Limit
 from sizer.sizing.reasons import (
@@ -423,7 +424,7 @@ def network(name: str, kind: str, switch: str | None, end_points: int, **more: A
         return np.array([more.get(key, default)])
 
     return Network(
-        name=name,
+        role=NetworkRole(name),
         purpose=more.get("purpose", ""),
         kind=kind,
         switch=switch,
@@ -450,7 +451,9 @@ def quantities(components: list[tuple[str, str, str, int]], networks: tuple[Netw
         return np.array([more.get(key, default)])
 
     return Quantities(
-        components=tuple(Component(role, category, item, np.array([n])) for role, category, item, n in components),
+        components=tuple(
+            Component(Role(role), category, item, np.array([n])) for role, category, item, n in components
+        ),
         networks=networks,
         rack_units=number("rack_units", 45.0),
         racks=np.array([more.get("racks", 2)]),
@@ -726,11 +729,11 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
                 ("GPU server", "compute", "c4140", n),
                 ("head node", "head node", "r740xd", 1),
                 ("storage chassis", "storage", "isilon-f800", 1),
-                ("fabric switch", "network", "sb7800", 1),
+                ("compute leaf switch", "network", "sb7800", 1),
                 ("gateway", "network", "sx6036", 1),
                 ("back-end switch", "network", "d4040", 2),
                 ("management switch", "network", "s3048-on", 1),
-                ("fabric cable", "cable and optic", "mcp1600-e", 5),
+                ("compute cable", "cable and optic", "mcp1600-e", 5),
             ],
             nets,
             rack_units=13.0,
@@ -853,12 +856,12 @@ def nine_dgx1() -> SizingResult:
                 ("compute spine switch", "network", "sn2700", 2),
                 ("back-end switch", "network", "d4040", 2),
                 ("management switch", "network", "s3048-on", 1),
-                ("server cable", "cable and optic", "mcp1600-c", 36),
-                ("leaf to spine cable", "cable and optic", "mcp1600-c", 56),
-                ("front-end cable", "cable and optic", "mc2210128-003", 16),
+                ("compute cable", "cable and optic", "mcp1600-c", 36),
+                ("inter-switch cable", "cable and optic", "mcp1600-c", 56),
+                ("storage cable", "cable and optic", "mc2210128-003", 16),
                 ("back-end cable", "cable and optic", "mc2210128-003", 16),
                 ("rack", "rack and power", "ar3300", 3),
-                ("PDU", "rack and power", "ap8886", 6),
+                ("rack PDU", "rack and power", "ap8886", 6),
             ],
             nets,
             unknown_power=("d4040", "s3048-on"),

@@ -4,8 +4,8 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import node_limits, nodes_per_unit
 from sizer.physical.layout import building_plan
 from sizer.physical.losses import Losses, on_one_side
-from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS
 from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.roles import Role
 from sizer.questions.failures.after_loss import Rest, chances
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages.evaluate import least_chance
@@ -50,15 +50,15 @@ def _models(request, platform, servers, nodes, parts, catalog):
 def _lost(kind, losses, platform):
     """Devices and cables of every loss of a kind."""
     if kind == "server":
-        return [([name], ()) for name in losses.named(SERVERS)]
+        return [([name], ()) for name in losses.named(Role.GPU_SERVER)]
     if kind == "switch":
         return [([name], ()) for name in losses.named(*SWITCHES)]
     if kind == "gateway":
-        return [([name], ()) for name in losses.named(GATEWAY)]
+        return [([name], ()) for name in losses.named(Role.GATEWAY)]
     if kind == "feed":
         return [(dark, ()) for dark in on_one_side(losses._plan).values()]
     if platform.storage.kind == "nfs-server":
-        return [([name], ()) for name in losses.named(HEAD)]
+        return [([name], ()) for name in losses.named(Role.HEAD_NODE)]
     return [((), [link.id for link in links]) for links in losses.storage_nodes.values()]
 
 

@@ -20,6 +20,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Support
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.racks.power import device_power
+from sizer.physical.roles import Role
 from sizer.workload.quote import Quote
 
 # What a licence metric calls its unit; everything else is counted in pieces.
@@ -68,7 +69,7 @@ def bill(
         If a documented design does not have what the quote overrides, or a quantity fits no single line.
     """
     merged = _merged(components, whole_items(quote))
-    lines = [_line(part, catalog, book, currency) for part in merged]
+    lines = [_line(part, roles, catalog, book, currency) for part, roles in merged]
     lines = overridden(lines, quote, currency, quote_date, is_documented)
     lines += added(quote, quote_date)
     made = Bill(
@@ -123,26 +124,27 @@ def row_cost(
     return (None if cents is None else cents / 100), tuple(unpriced)
 
 
-def _merged(components: Iterable[Component], whole: Collection[str]) -> list[Component]:
-    """Components with equal item, status and note as one, in order of first appearance; none with quantity 0.
+def _merged(components: Iterable[Component], whole: Collection[str]) -> list[tuple[Component, tuple[Role, ...]]]:
+    """Components with equal item, status and note as one with all their roles, in order of appearance; none of 0.
 
     Items of ``whole`` stand on one line of their category whatever their notes say: the quote gives their number.
     """
-    found: dict[tuple[str, ...], Component] = {}
+    found: dict[tuple[str, ...], tuple[Component, tuple[Role, ...]]] = {}
     for part in components:
         if part.quantity.size != 1:
             raise ValueError(f"a bill takes one row, got {part.quantity.size} quantities of {part.item}; use slice_row")
         if part.quantity[0] == 0:
             continue
         key = (part.category, part.item, part.status, "" if part.item in whole else part.note)
-        same = found.get(key)
-        if same is not None:
-            roles = _listed(same.role, part.role, ", ")
+        roles: tuple[Role, ...] = (part.role,)
+        if key in found:
+            same, roles = found[key]
+            roles = tuple(dict.fromkeys((*roles, part.role)))
             note = _listed(same.note, part.note, "; ")
             names = same.note_names_item if same.note else part.note_names_item
             quantity = same.quantity + part.quantity
-            part = replace(part, role=roles, quantity=quantity, note=note, note_names_item=names)
-        found[key] = part
+            part = replace(part, role=same.role, quantity=quantity, note=note, note_names_item=names)
+        found[key] = part, roles
     return list(found.values())
 
 
@@ -162,12 +164,13 @@ def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
     return numbered
 
 
-def _line(part: Component, catalog: Catalog, book: PriceBook, currency: str) -> BillLine:
+def _line(part: Component, roles: Sequence[Role], catalog: Catalog, book: PriceBook, currency: str) -> BillLine:
     item = catalog.item(part.item)
     metric = item.metric.value if isinstance(item, Software | Support) else ""
     # "Blanking panel, 1U" says what it is for.
-    is_said = part.role in ("software", "support") or part.role.lower() in item.name.lower()
-    role = "" if is_said else f"{capital(part.role)}: "
+    role = ", ".join(roles)
+    is_said = part.role in (Role.SOFTWARE, Role.SUPPORT) or role.lower() in item.name.lower()
+    role = "" if is_said else f"{capital(role)}: "
     detail = f", {part.note}" if part.note_names_item else ""
     price = _price(item, part, book, currency)
     of_part, of_price, of_sale = "" if detail else part.note, price.pop("note", ""), _end_of_sale_note(item)

@@ -10,6 +10,7 @@ from sizer.catalog.schema import Device
 from sizer.drawings.links import Bundle, bundles, many, memory, oversubscribed
 from sizer.physical.components import Network
 from sizer.physical.plan import NAME_PREFIXES, PlacedDevice
+from sizer.physical.roles import NetworkRole
 from sizer.sizing.result import DesignAnswer
 
 # Where a group is not called by the prefix of its devices' names.
@@ -162,7 +163,7 @@ class Cluster:
         if levels:
             link = kind_name(self.design.platform.fabric)
             text += f", joined by {link} on {self._switches(levels)}"
-        net = self.network("compute fabric")
+        net = self.network(NetworkRole.COMPUTE)
         if len(levels) > 1 and net is not None:
             text += f", {oversubscribed(net)}"
         return text + (f", storage behind {self.model('gateway')}" if self.count("gateway") else "")
@@ -176,6 +177,6 @@ class Cluster:
         switches = f"{grouped(self.count(last))} {self.words(last)}"
         return f"{counted} and {switches}" if counted else switches
 
-    def network(self, name: str) -> Network | None:
+    def network(self, role: NetworkRole) -> Network | None:
         """Counts of a network of the design."""
-        return next((net for net in self.design.quantities.networks if net.name == name), None)
+        return next((net for net in self.design.quantities.networks if net.role is role), None)

@@ -19,7 +19,8 @@ from sizer.drawings.links import many
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.parts import TITLE_SIZE
 from sizer.drawings.shapes import Bar, Box, Drawing, Label, wrapped
-from sizer.physical.components import Network, network_text
+from sizer.physical.components import Network
+from sizer.physical.roles import NetworkRole
 from sizer.sizing.result import DesignAnswer
 
 Layer = Literal["portal", "manager", "frameworks", "system", "storage"]
@@ -276,8 +277,8 @@ class _Reader:
             cables = by_count(
                 ends, f"{grouped(ends)} port, {kind_name(net.kind)}", f"{grouped(ends)} ports, {kind_name(net.kind)}"
             )
-            role = "other" if net.name == "management" else "network"
-            yield _Part(f"network-{number}", capital(network_text(net.name)), (cables, self._switches(net)), role)
+            role = "other" if net.role is NetworkRole.MANAGEMENT else "network"
+            yield _Part(f"network-{number}", capital(net.role), (cables, self._switches(net)), role)
 
     def _switches(self, net: Network) -> str:
         """Switches and gateways of a network by their names."""

@@ -13,6 +13,7 @@ from sizer.catalog.links import GBIT_PER_S, is_infiniband
 from sizer.catalog.schema import Cpu, Item, LinkKind, Port, Server, Storage
 from sizer.drawings.links import link_text, many, memory
 from sizer.physical.platforms import MIN_LAN_GBIT_PER_S
+from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 from sizer.sizing.result import DesignAnswer
 
 # mesh: hybrid cube mesh of eight; full: every pair; switched: NVSwitch; joined: NVLink, pairs not published;
@@ -184,17 +185,17 @@ class NodeFacts:
             lines.append(many(-(-port.count // max(nic.n_ports.value, 1)), nic.name))
         return Part(link_text(port.count, kind), tuple(lines))
 
-    def _use(self, used: list[tuple[str, LinkKind]], port: Port) -> str:
+    def _use(self, used: list[tuple[NetworkPlane, LinkKind]], port: Port) -> str:
         """What goes through some ports, by the networks that they are cabled to."""
         if not used:
             if self.design.platform.attachment == "lan" and not is_infiniband(port.kind):
                 return "to the customer's LAN, by others"
             return "not cabled in this design"
         network = used[0][0]
-        if network == "storage front end":
+        if network.network is NetworkRole.STORAGE:
             return "files"
-        if network != "compute fabric":
-            return network
+        if network.network is not NetworkRole.COMPUTE:
+            return str(network)
         attachment = self.design.platform.attachment
         has_files = attachment in _FILES_ON_FABRIC or (attachment == "lan" and not is_infiniband(used[0][1]))
         if self.design.n_servers == 1:
@@ -214,10 +215,10 @@ class NodeFacts:
         return parts.attachment == "lan" and is_infiniband(parts.fabric) and is_fast
 
     @cached_property
-    def _cabled(self) -> dict[int, tuple[str, LinkKind]]:
+    def _cabled(self) -> dict[int, tuple[NetworkPlane, LinkKind]]:
         """Port number -> network and kind of link, of the first server of the plan."""
         plan = self.design.plan
-        server = next((at for at, device in enumerate(plan.devices) if device.role == "GPU server"), None)
+        server = next((at for at, device in enumerate(plan.devices) if device.role is Role.GPU_SERVER), None)
         return {
             int(port): (cable.run.network, cable.run.kind)
             for cable in plan.cables

@@ -11,6 +11,7 @@ from sizer.drawings import links
 from sizer.drawings.cluster import GROUPS, Cluster
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.shapes import Box, Drawing, Label, Link
+from sizer.physical.roles import NetworkRole
 
 _MARGIN = 16.0  # room for the management lines of the switches on either side
 _GAP_X, _GAP_Y = 44.0, 48.0
@@ -95,7 +96,7 @@ class _Layout:
             text = f"{text} in {self.cluster.rails} rails kept apart"
         if lowest:
             text += f", {kind_name(self.platform.fabric)}"
-            net = self.cluster.network("compute fabric")
+            net = self.cluster.network(NetworkRole.COMPUTE)
             if net is not None:
                 used, free = int(net.ports_used[0]), int(net.ports_free[0])
                 text += " · " + f"{used} ports used, {free} free"
@@ -230,7 +231,7 @@ class _Layout:
             x = self.left + 180  # beside the way from storage to the spine
         each, rest = divmod(count, self.cluster.count(lower))
         note = f"{each} up from each" if not rest else ""
-        net = self.cluster.network("compute fabric")
+        net = self.cluster.network(NetworkRole.COMPUTE)
         if lower == "leaf" and note and net is not None:
             note = f"{each} up from each leaf, {links.oversubscribed(net)}"
         role = "storage" if lower in _ON_RIGHT else "network"
@@ -259,7 +260,7 @@ class _Layout:
         """One bar below everything, dashed lines up to each device; the switches are reached along the margins."""
         width = self.right - self.left
         bar = self._stack("management", self.left, y, width, _MANAGEMENT_H, role="other", quiet=True)
-        net = self.cluster.network("management")
+        net = self.cluster.network(NetworkRole.MANAGEMENT)
         text = "management, 1 GbE"
         if net is not None:
             text += " · " + f"{int(net.ports_used[0])} ports used"

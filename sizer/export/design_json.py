@@ -100,7 +100,8 @@ def _network(network: Network) -> dict[str, object]:
         *("ports_used", "ports_free", "oversubscription", "gateways", "gateway_uplinks"),
     )
     return {
-        **fields_of(network, "name", "kind", "switch", "spine", "rails"),
+        "name": network.role,
+        **fields_of(network, "kind", "switch", "spine", "rails"),
         **{name: getattr(network, name)[0] for name in of_row},
         "subnet_manager": network.subnet_manager or None,
     }

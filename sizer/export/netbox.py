@@ -160,7 +160,7 @@ class _Export:
         return found
 
     def _roles(self) -> Iterator[Row]:
-        roles = {device.role: _COLOURS.get(device.category, "") for device in self.devices}
+        roles: dict[str, str] = {device.role: _COLOURS.get(device.category, "") for device in self.devices}
         if self.strips:
             roles[_PDU_ROLE] = _PDU_COLOUR
         for role, colour in roles.items():

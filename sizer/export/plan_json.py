@@ -15,7 +15,7 @@ def plan_content(plan: Plan) -> dict[str, object]:
     links: Counter[str] = Counter()
     items: Counter[str] = Counter()
     for link in plan.connections:
-        links[link.network] += 1
+        links[str(link.network)] += 1
         for item, pieces in link.cable.items:
             items[item] += pieces
     return fields_of(

@@ -7,83 +7,18 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.schema import LinkKind
+from sizer.physical.roles import NetworkRole, Role
 from sizer.workload.quote import Category
 
 # Order of the categories in every bill.
 CATEGORIES: tuple[Category, ...] = get_args(Category)
-
-# Categories, roles and networks are keys in the code and in files for machines. Documents show them ``translated``.
-NAMES = (
-    "compute",
-    "head node",
-    "storage",
-    "network",
-    "cable and optic",
-    "rack and power",
-    "software",
-    "support",
-    "service",
-    "GPU server",
-    "GPU server adapter",
-    "head node adapter",
-    "storage server",
-    "storage server adapter",
-    "storage chassis",
-    "storage node",
-    "compute leaf switch",
-    "compute spine switch",
-    "compute core switch",
-    "storage leaf switch",
-    "storage spine switch",
-    "storage core switch",
-    "gateway",
-    "back-end switch",
-    "back-end spine switch",
-    "back-end core switch",
-    "management switch",
-    "management aggregation switch",
-    "management core switch",
-    "compute cable",
-    "inter-switch cable",
-    "head node cable",
-    "gateway uplink cable",
-    "LAN uplink cable",
-    "storage cable",
-    "server storage cable",
-    "storage inter-switch cable",
-    "back-end cable",
-    "back-end inter-switch cable",
-    "management cable",
-    "management inter-switch cable",
-    "rack",
-    "rack PDU",
-    "blanking panel",
-    "power cord",
-    "compute fabric",
-    "storage front end",
-    "storage back end",
-    "management",
-    "customer LAN",
-)
-
-
-def network_text(name: str) -> str:
-    """Name of a network, which may have its plane behind it, as documents show it: 'compute fabric, rail 2'."""
-    network, _, plane = name.partition(", ")
-    return f"{network}, {plane_text(plane)}" if plane else network
-
-
-def plane_text(label: str) -> str:
-    """Name of one of several planes of a network: 'rail 2', 'a'."""
-    what, _, number = label.partition(" ")
-    return f"rail {number}" if what == "rail" else label
 
 
 @dataclass(frozen=True)
 class Component:
     """One line of the design: so many of one catalogue item in one role."""
 
-    role: str  # "GPU server", "storage chassis", "compute leaf switch", "gateway uplink cable" ...
+    role: Role
     category: str  # one of CATEGORIES
     item: str  # catalogue id
     quantity: Ints  # (rows,)
@@ -102,7 +37,7 @@ class Component:
 class Network:
     """One of the networks of a design."""
 
-    name: str  # "compute fabric", "storage front end", "storage back end", "management"
+    role: NetworkRole
     purpose: str
     kind: LinkKind  # of the end points
     switch: str | None  # catalogue id of the leaves; None: direct or no network
@@ -152,8 +87,4 @@ class Quantities:
     @property
     def n_switches(self) -> int:
         """Switches and gateways of all networks, in the first row."""
-        return sum(
-            int(part.quantity[0])
-            for part in self.components
-            if part.category == "network" and ("switch" in part.role or "gateway" in part.role)
-        )
+        return sum(int(part.quantity[0]) for part in self.components if part.role.forwards)

@@ -13,6 +13,7 @@ from sizer.physical.layout import building_plan
 from sizer.physical.plan import Connection, Plan, PlanInputs
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.placement import RackClass, RackLimits, device_needs, place
+from sizer.physical.roles import NetworkPlane, Role
 
 # Sizes shown, as multiples of the servers and storage of the design.
 GROWTH_FACTORS = (1.5, 2.0)
@@ -22,7 +23,7 @@ GROWTH_FACTORS = (1.5, 2.0)
 class MovedLink:
     """A link of the standing design that ends elsewhere in the larger one."""
 
-    network: str
+    network: NetworkPlane
     device: str  # with its port: "gpu-019 edr"
     was: str  # switch and port
     becomes: str  # "" where the link is taken out
@@ -34,7 +35,7 @@ class GrowthStep:
 
     n_servers: int
     storage_nodes: int
-    added: tuple[tuple[str, str, int], ...]  # role, catalogue id, number
+    added: tuple[tuple[Role, str, int], ...]  # role, catalogue id, number
     new_racks: int  # beside those that stand; what has room in a standing rack goes there
     added_links: int
     moved: tuple[MovedLink, ...]
@@ -114,7 +115,7 @@ def grown(plan: Plan, n_servers: int, storage_nodes: int) -> tuple[GrowthStep, P
     )
     standing = {device.name for device in plan.devices if device.status != "reserved"}
     new = [device for device in larger.devices if device.name not in standing]
-    counts: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[Role, str], int] = {}
     for device in new:
         counts[device.role, device.item] = counts.get((device.role, device.item), 0) + 1
     old_links = {_a(link): link for link in plan.connections}
@@ -149,7 +150,7 @@ def _at(end: tuple[str, str]) -> str:
     return " ".join(end)
 
 
-def _new_racks(plan: Plan, counts: dict[tuple[str, str], int]) -> int:
+def _new_racks(plan: Plan, counts: dict[tuple[Role, str], int]) -> int:
     """Racks that the new devices need beside the standing ones, by the rule that places all devices."""
     classes = [
         RackClass(role, item, np.array([count]), device_needs(plan.catalog.device(item)))

@@ -16,7 +16,7 @@ from sizer.physical.components import Component, Quantities
 from sizer.physical.networks.cables import choose_cables
 from sizer.physical.networks.counts import AS_USUAL, wiring
 from sizer.physical.networks.links import OUTSIDE, LinkGroup, NumberRange, connect
-from sizer.physical.networks.members import NO_NUMBERS, SERVERS, Wiring, shape
+from sizer.physical.networks.members import NO_NUMBERS, Wiring, shape
 from sizer.physical.plan import (
     CABLE_CATEGORY,
     NAME_PREFIXES,
@@ -34,6 +34,7 @@ from sizer.physical.racks.parts import rack_classes
 from sizer.physical.racks.placement import FEEDS, RackClass, RackFill, place, rack_limits
 from sizer.physical.racks.positions import DevicePlaces, device_places, link_lengths_m
 from sizer.physical.racks.power import device_power, feeds
+from sizer.physical.roles import Role
 from sizer.workload.request import Existing, Fabric, Limits
 
 RACKS_PER_ROW = 10
@@ -111,7 +112,7 @@ def building_plan(
 
 def _device_parts(counted: Quantities, catalog: Catalog) -> list[Component]:
     """Devices of one row, what is there and what is bought as one, in the order in which they were counted."""
-    whole: dict[tuple[str, str], Component] = {}
+    whole: dict[tuple[Role, str], Component] = {}
     for part in counted.components:
         if isinstance(catalog.item(part.item), Device):
             same = whole.get((part.role, part.item))
@@ -130,7 +131,7 @@ def _placed(
 ) -> tuple[PlacedDevice, ...]:
     categories = {part.role: part.category for part in devices}
     there = {(p.role, p.item): int(p.quantity[0]) for p in counted.components if p.status == "existing"}
-    counts: dict[str, int] = {}
+    counts: dict[Role, int] = {}
     placed: list[PlacedDevice] = []
     racks, units, heights = standing.rack.tolist(), standing.unit.tolist(), standing.height_u.tolist()
     for group in classes:
@@ -164,7 +165,7 @@ def _placed(
 def _names(classes: Sequence[RackClass], wires: Wiring) -> list[str]:
     """Names of all devices by their numbers."""
     own = _switch_names(wires)
-    counts: dict[str, int] = {}
+    counts: dict[Role, int] = {}
     found = []
     for group in classes:
         first = counts.get(group.role, 0)
@@ -187,21 +188,24 @@ def _standing(plan: Plan, names: Sequence[str]) -> dict[tuple[int, int], tuple[i
     return found
 
 
-def _name(role: str, index: int) -> str:
-    return f"{NAME_PREFIXES[role]}-{index + 1:03d}" if role == SERVERS else f"{NAME_PREFIXES[role]}-{index + 1:02d}"
+def _name(role: Role, index: int) -> str:
+    return (
+        f"{NAME_PREFIXES[role]}-{index + 1:03d}"
+        if role is Role.GPU_SERVER
+        else f"{NAME_PREFIXES[role]}-{index + 1:02d}"
+    )
 
 
-def _switch_names(wires: Wiring) -> dict[str, list[str]]:
+def _switch_names(wires: Wiring) -> dict[Role, list[str]]:
     """Names of the switches of networks that are several planes: "leaf-r2-01", "back-end-a-01"."""
-    found: dict[str, list[str]] = {}
+    found: dict[Role, list[str]] = {}
     for part in wires.members:
         if len(part.planes) < 2:
             continue
         for plane in part.planes:
-            short = plane.label.replace("rail ", "r")
             counts = (plane.tree.leaves, plane.tree.spines, plane.tree.cores)
             for role, switches in zip(part.roles, counts, strict=True):
-                names = [f"{NAME_PREFIXES[role]}-{short}-{n + 1:02d}" for n in range(int(switches[0]))]
+                names = [f"{NAME_PREFIXES[role]}-{plane.key.short}-{n + 1:02d}" for n in range(int(switches[0]))]
                 found.setdefault(role, []).extend(names)
     return found
 
@@ -263,7 +267,7 @@ def _cables(catalog: Catalog) -> tuple[Cable, ...]:
 
 def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) -> tuple[Component, ...]:
     """Components with the measured cables in the place of the planned ones."""
-    found: dict[tuple[str, str, str], int] = {}
+    found: dict[tuple[Role, str, str], int] = {}
     for cable in cables:
         counts = np.bincount(cable.choice, minlength=len(cable.choices))
         for choice, links in zip(cable.choices, counts.tolist(), strict=True):

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sizer.catalog.links import is_infiniband
-from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS, STORAGE_SERVER
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.plan import Connection, Plan
 from sizer.physical.protection import nodes_survived
-
-# Networks that carry gradients and files; the words of the plan.
-COMPUTE, FRONT_END = "compute fabric", "storage front end"
+from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class _State:
 
     links: Sequence[Connection]
     joined: frozenset[str]
-    up: dict[str, float]
+    up: dict[NetworkPlane, float]
 
     @cached_property
     def reached(self) -> frozenset[str]:
@@ -48,19 +45,19 @@ class Losses:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._role = {device.name: device.role for device in plan.devices if device.status != "reserved"}
-        self._links = [k for k in plan.connections if k.network.partition(", ")[0] in (COMPUTE, FRONT_END)]
-        self._storage = (STORAGE_SERVER, storage_role(plan.inputs.platform.storage))
+        self._links = [k for k in plan.connections if k.network.network in (NetworkRole.COMPUTE, NetworkRole.STORAGE)]
+        self._storage = (Role.STORAGE_SERVER, storage_role(plan.inputs.platform.storage))
 
     @cached_property
     def whole(self) -> Remaining:
         """What there is while everything works."""
         return self.without()
 
-    def named(self, *roles: str) -> list[str]:
+    def named(self, *roles: Role) -> list[str]:
         """Devices of some roles, in the order of the plan."""
         return [name for name, role in self._role.items() if role in roles]
 
-    def links(self, role: str) -> list[Connection]:
+    def links(self, role: Role) -> list[Connection]:
         """Links that carry gradients or files and start at a device of a role."""
         return [link for link in self._links if self._role.get(link.a.device) == role]
 
@@ -69,13 +66,12 @@ class Losses:
         return [link for link in self._links if self._is_between(link)]
 
     @cached_property
-    def storage_nodes(self) -> dict[str, list[Connection]]:
+    def storage_nodes(self) -> dict[tuple[str, int], list[Connection]]:
         """Front-end links of every storage node; a chassis has the ports of several."""
-        nodes: dict[str, list[Connection]] = {}
+        nodes: dict[tuple[str, int], list[Connection]] = {}
         for link in self._links:
             if self._role.get(link.a.device) in self._storage:
-                node, slash, _ = link.a.port.partition("/")
-                nodes.setdefault(f"{link.a.device} {node}" if slash else link.a.device, []).append(link)
+                nodes.setdefault((link.a.device, link.a.node), []).append(link)
         return nodes
 
     def without(
@@ -102,11 +98,11 @@ class Losses:
         part: the worst case, as for an oversubscribed fabric (``networks.fabric_share``).
         """
         state = self._state(frozenset(devices), frozenset(cables))
-        servers = [name for name in self.named(SERVERS) if name not in devices]
+        servers = [name for name in self.named(Role.GPU_SERVER) if name not in devices]
         files = self._shares(servers, state, self._ways_to_storage())
         exchange = dict.fromkeys(servers, 1.0)
         if self._plan.inputs.n_servers > 1:
-            exchange = self._shares(servers, state, self._planes(COMPUTE))
+            exchange = self._shares(servers, state, self._planes(NetworkRole.COMPUTE))
         if only_whole:
             most = max(exchange.values(), default=0.0)
             servers = [name for name in servers if exchange[name] == most]
@@ -115,7 +111,7 @@ class Losses:
         nodes, ports = self._nodes_left(state)
         reaches = bool(fed) and self._holds_data(state, devices) and self._is_served(state, devices)
         running = fed if reaches else able
-        uplinks = self.links(GATEWAY)
+        uplinks = self.links(Role.GATEWAY)
         working = {link.id for link in state.links}
         return Remaining(
             n_servers=len(running),
@@ -128,10 +124,11 @@ class Losses:
         )
 
     def _is_between(self, link: Connection) -> bool:
-        return self._role.get(link.a.device, "").endswith("switch")
+        role = self._role.get(link.a.device)
+        return role is not None and role.is_switch
 
-    def _planes(self, network: str) -> list[str]:
-        return list(dict.fromkeys(k.network for k in self._links if k.network.partition(", ")[0] == network))
+    def _planes(self, network: NetworkRole) -> list[NetworkPlane]:
+        return list(dict.fromkeys(k.network for k in self._links if k.network.network is network))
 
     def _state(self, devices: Collection[str], cables: Collection[str]) -> _State:
         links = [k for k in self._links if not (k.a.device in devices or k.z.device in devices or k.id in cables)]
@@ -152,35 +149,35 @@ class Losses:
             if self._is_between(link):
                 parent[root(link.a.device)] = root(link.z.device)
         # Servers decide which piece counts; storage only where no server hangs, as behind a gateway.
-        members: dict[tuple[str, str], set[str]] = {}
+        members: dict[tuple[NetworkPlane, str], set[str]] = {}
         for link in links:
             members.setdefault((link.network, root(link.z.device)), set()).add(link.a.device)
-        main: dict[str, str] = {}
-        most: dict[str, tuple[int, int]] = {}
+        main: dict[NetworkPlane, str] = {}
+        most: dict[NetworkPlane, tuple[int, int]] = {}
         for (network, piece), devices in members.items():
             roles = Counter(self._role.get(device) for device in devices)
-            weight = (roles[SERVERS], sum(roles[role] for role in set(self._storage)))
+            weight = (roles[Role.GPU_SERVER], sum(roles[role] for role in set(self._storage)))
             if weight > most.get(network, (-1, -1)):
                 main[network], most[network] = piece, weight
         pieces = frozenset(main.values())
-        switches = {k.z.device for k in links if root(k.z.device) in pieces} - set(self.named(GATEWAY))
+        switches = {k.z.device for k in links if root(k.z.device) in pieces} - set(self.named(Role.GATEWAY))
         return frozenset(switches | {k.a.device for k in links if k.z.device in switches and self._is_gateway(k)})
 
     def _is_gateway(self, link: Connection) -> bool:
-        return self._role.get(link.a.device) == GATEWAY
+        return self._role.get(link.a.device) == Role.GATEWAY
 
-    def _uplink_shares(self, links: Iterable[Connection]) -> dict[str, float]:
+    def _uplink_shares(self, links: Iterable[Connection]) -> dict[NetworkPlane, float]:
         """Worst share of its uplinks that a switch keeps, network by network."""
         had = Counter((k.network, k.a.device) for k in self._links if self._is_between(k))
         has = Counter((k.network, k.a.device) for k in links if self._is_between(k))
-        shares: dict[str, float] = {}
+        shares: dict[NetworkPlane, float] = {}
         for (network, switch), count in had.items():
             # A switch without any uplink left holds nobody up: it is not of the piece that counts.
             if has[network, switch]:
                 shares[network] = min(shares.get(network, 1.0), has[network, switch] / count)
         return shares
 
-    def _shares(self, servers: Iterable[str], state: _State, planes: Collection[str]) -> dict[str, float]:
+    def _shares(self, servers: Iterable[str], state: _State, planes: Collection[NetworkPlane]) -> dict[str, float]:
         """Share of the line rate that each server keeps on some networks; 1 where it has no port there."""
         had = Counter(link.a.device for link in self._links if link.network in planes)
         has: Counter[str] = Counter()
@@ -191,14 +188,14 @@ class Losses:
                 shares[link.a.device] = shares.get(link.a.device, 0.0) + state.up.get(link.network, 1.0)
         return {name: shares.get(name, 0.0) / had[name] if had[name] else 1.0 for name in servers}
 
-    def _ways_to_storage(self) -> list[str]:
+    def _ways_to_storage(self) -> list[NetworkPlane]:
         """Networks by which servers read: one for storage alone, or the rail of the fabric that the storage joins."""
         platform = self._plan.inputs.platform
         if platform.attachment == "own network":
-            return self._planes(FRONT_END)
+            return self._planes(NetworkRole.STORAGE)
         is_over_fabric = platform.attachment in ("fabric", "gateway", "spine")
         if is_over_fabric or (platform.attachment == "lan" and not is_infiniband(platform.fabric)):
-            return self._planes(COMPUTE)[:1]
+            return self._planes(NetworkRole.COMPUTE)[:1]
         # Local drives need no network, and ports into the customer's LAN are by others.
         return []
 
@@ -225,8 +222,8 @@ class Losses:
         """Whether storage that has no nodes in the plan is there: files of the head node, or of the customer's LAN."""
         platform = self._plan.inputs.platform
         if platform.storage.kind == "nfs-server" and platform.storage.server is not None:
-            ways = self.links(HEAD)
-            return any(k.id in state.reached for k in ways) and not set(devices) & set(self.named(HEAD))
+            ways = self.links(Role.HEAD_NODE)
+            return any(k.id in state.reached for k in ways) and not set(devices) & set(self.named(Role.HEAD_NODE))
         if platform.attachment == "lan":
             ways = [link for link in self._links if not link.a.item]
             return not ways or any(k.id in state.reached for k in ways)

@@ -18,6 +18,7 @@ from sizer.physical.networks.ports import device_ports
 from sizer.physical.platform import Platform
 from sizer.physical.racks.placement import RackLimits
 from sizer.physical.racks.power import DevicePower, PowerFeed
+from sizer.physical.roles import NetworkPlane, Role
 from sizer.workload.request import Existing, Fabric, Limits
 
 Status = Literal["computed", "existing", "reserved"]
@@ -29,24 +30,24 @@ FLOOR_TILE_M = 0.6
 
 # Name of the devices of a role; the names of a plan never change when it grows.
 NAME_PREFIXES = {
-    "GPU server": "gpu",
-    "head node": "head",
-    "storage server": "storage",
-    "storage chassis": "storage",
-    "storage node": "storage",
-    "compute leaf switch": "leaf",
-    "compute spine switch": "spine",
-    "compute core switch": "core",
-    "storage leaf switch": "storage-leaf",
-    "storage spine switch": "storage-spine",
-    "storage core switch": "storage-core",
-    "gateway": "gateway",
-    "back-end switch": "back-end",
-    "back-end spine switch": "back-end-spine",
-    "back-end core switch": "back-end-core",
-    "management switch": "mgmt",
-    "management aggregation switch": "mgmt-agg",
-    "management core switch": "mgmt-core",
+    Role.GPU_SERVER: "gpu",
+    Role.HEAD_NODE: "head",
+    Role.STORAGE_SERVER: "storage",
+    Role.STORAGE_CHASSIS: "storage",
+    Role.STORAGE_NODE: "storage",
+    Role.COMPUTE_LEAF: "leaf",
+    Role.COMPUTE_SPINE: "spine",
+    Role.COMPUTE_CORE: "core",
+    Role.STORAGE_LEAF: "storage-leaf",
+    Role.STORAGE_SPINE: "storage-spine",
+    Role.STORAGE_CORE: "storage-core",
+    Role.GATEWAY: "gateway",
+    Role.BACK_END_LEAF: "back-end",
+    Role.BACK_END_SPINE: "back-end-spine",
+    Role.BACK_END_CORE: "back-end-core",
+    Role.MANAGEMENT_LEAF: "mgmt",
+    Role.MANAGEMENT_SPINE: "mgmt-agg",
+    Role.MANAGEMENT_CORE: "mgmt-core",
 }
 
 
@@ -56,7 +57,7 @@ class PlacedDevice:
 
     number: int
     name: str
-    role: str
+    role: Role
     category: str
     item: str  # catalogue id
     status: Status  # "reserved": the room of a server to come
@@ -132,6 +133,7 @@ class End:
     rack: str
     unit: int  # 0 outside the plan
     item: str  # catalogue id, "" outside
+    node: int = 0  # of a chassis that holds several nodes, from 1
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,8 @@ class Connection:
     """One cable."""
 
     id: str
-    network: str  # with its plane: "compute fabric, rail 2"
-    role: str
+    network: NetworkPlane
+    role: Role
     kind: LinkKind
     a: End  # the device or the lower switch
     z: End  # the switch
@@ -204,7 +206,6 @@ class Plan:
         number = 0
         for cable in self.cables:
             run = cable.run
-            network = f"{run.network}, {run.plane}" if run.plane else run.network
             ends = zip(run.a_device, run.a_port, run.b_device, run.b_port, cable.length_m, cable.choice, strict=True)
             for a_device, a_port, b_device, b_port, length_m, choice in ends:
                 number += 1
@@ -217,7 +218,7 @@ class Plan:
                     a = self._end(int(a_device), int(a_port))
                 yield Connection(
                     id=f"C{number:05d}",
-                    network=network,
+                    network=run.network,
                     role=run.role,
                     kind=run.kind,
                     a=a,
@@ -230,9 +231,8 @@ class Plan:
 
     def _end(self, device: int, port: int) -> End:
         placed = self.devices[device]
-        return End(
-            placed.name, self.port_names(placed.item)[port], self.racks[placed.rack].name, placed.unit, placed.item
-        )
+        own = device_ports(self.catalog.device(placed.item))[port]
+        return End(placed.name, own.name, self.racks[placed.rack].name, placed.unit, placed.item, own.node)
 
     def port_names(self, item: str) -> tuple[str, ...]:
         """Names of a device's ports by their numbers."""

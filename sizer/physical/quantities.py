@@ -19,12 +19,13 @@ from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, r
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_cable
 from sizer.physical.networks.counts import AS_USUAL, wiring
-from sizer.physical.networks.members import HEAD, SERVERS, STORAGE_SERVER, CableCount, Shape, shape
+from sizer.physical.networks.members import CableCount, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.platform import Platform
 from sizer.physical.racks.parts import depth_violations, rack_classes, rack_parts
 from sizer.physical.racks.placement import count_racks, rack_limits
 from sizer.physical.racks.power import device_power
+from sizer.physical.roles import ADAPTERS, Role
 from sizer.workload.request import Existing, Fabric, Limits
 
 NO_LIMITS = Limits()
@@ -151,16 +152,20 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
     storage = platform.storage
     option = storage.capacity_options[platform.capacity_option].name if storage.capacity_options else ""
     gpus = "with {parts}".format(parts=f"{platform.gpus_per_server} × {platform.gpu.name}")
-    found = [Component(SERVERS, "compute", platform.server.id, rows.n_servers, gpus, note_names_item=True)]
+    found = [Component(Role.GPU_SERVER, "compute", platform.server.id, rows.n_servers, gpus, note_names_item=True)]
     drives = f"with {option}" if option else ""
     if platform.head_node is not None:
         serves_files = storage.kind == "nfs-server" and storage.server is not None
         note = _join(drives, "serves the files") if serves_files else ""
         has_drives = serves_files and bool(drives)
-        found.append(Component(HEAD, "head node", platform.head_node.id, rows.heads, note, note_names_item=has_drives))
+        found.append(
+            Component(Role.HEAD_NODE, "head node", platform.head_node.id, rows.heads, note, note_names_item=has_drives)
+        )
     if counts_nodes(storage) and platform.storage_server is not None:
         server = platform.storage_server.id
-        found.append(Component(STORAGE_SERVER, "storage", server, rows.units, drives, note_names_item=bool(drives)))
+        found.append(
+            Component(Role.STORAGE_SERVER, "storage", server, rows.units, drives, note_names_item=bool(drives))
+        )
     elif counts_nodes(storage):
         per_unit = nodes_per_unit(storage)
         nodes = f"{per_unit} nodes" if per_unit > 1 else ""
@@ -241,7 +246,7 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
                 continue
             cards = -(-port.count // catalog.nics[port.nic].n_ports.value)
             quantity = np.where(rows.has_fabric, part.quantity * cards, 0)
-            found.append(Component(f"{part.role} adapter", "network", port.nic, quantity))
+            found.append(Component(ADAPTERS[part.role], "network", port.nic, quantity))
     return found
 
 
@@ -347,7 +352,7 @@ def _software(platform: Platform, catalog: Catalog, rows: Shape) -> list[Compone
             first, *others = (covered[name] for name in line.covers)
             quantity = _metric_quantity(platform, rows, line.metric, sum(others, first))
             amounts[line.metric, line.covers] = quantity
-        found.append(Component(line.category, line.category, line.item, quantity, line.note, line.status))
+        found.append(Component(Role(line.category), line.category, line.item, quantity, line.note, line.status))
     return found
 
 

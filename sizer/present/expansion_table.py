@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from sizer.base.quantities import grouped, si
 from sizer.drawings.racks import at_least
-from sizer.physical.components import network_text
 from sizer.physical.expansion import GrowthStep
 from sizer.present.tables import Row, Table, columns, row
 from sizer.present.words import capital, listed, plural
@@ -45,5 +44,5 @@ def _moves(steps: Sequence[GrowthStep]) -> str:
     networks = dict.fromkeys(move.network for step in steps for move in step.moved)
     if not networks:
         return "No standing link moves."
-    names = listed(network_text(name) for name in networks)
+    names = listed(map(str, networks))
     return f"Links move in the {names}: a larger fabric spreads its uplinks anew."

@@ -9,7 +9,6 @@ from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.model import Catalog
 from sizer.drawings import racks
 from sizer.drawings.racks import RackKind
-from sizer.physical.components import network_text
 from sizer.physical.plan import Connection, PlacedRack, Plan
 from sizer.physical.racks.positions import SLACK_FRACTION
 from sizer.physical.racks.power import both_live_w, energy_kwh_per_year, heat_btu_per_h
@@ -209,8 +208,8 @@ def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
     if not plan.connections:
         return None
     rows: list[Row] = []
-    for network, links in groupby(plan.connections, key=lambda link: link.network.partition(",")[0]):
-        rows.append(row(words.capital(network_text(network)), kind="group"))
+    for network, links in groupby(plan.connections, key=lambda link: link.network.network):
+        rows.append(row(words.capital(network), kind="group"))
         alike: dict[tuple[object, ...], list[Connection]] = {}
         for link in links:
             alike.setdefault((link.kind, link.cable.items, link.stock_length_m), []).append(link)

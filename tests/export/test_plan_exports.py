@@ -18,6 +18,7 @@ from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.tables.expansion_table import growth_sheet
 from sizer.export.tables.plan_tables import plan_sheets
 from sizer.export.text import FORMULA_STARTS
+from sizer.physical.roles import NetworkPlane, NetworkRole
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.plan_designs import CATALOG, DESIGNS, answer, cables, every_design, laid_out, sheets
@@ -89,8 +90,9 @@ def test_a_network_keeps_its_colour_and_shares_it_with_no_other():
     for name in DESIGNS:
         for row in cables(name):
             assert seen.setdefault(row["Network"], row["Colour"]) == row["Colour"]
-    rails = [f"compute fabric, rail {number}" for number in range(1, 11)]
-    others = ["storage front end", "storage back end, a", "storage back end, b", "management"]
+    rails = [NetworkPlane(NetworkRole.COMPUTE, rail=number) for number in range(1, 11)]
+    sides = [NetworkPlane(NetworkRole.STORAGE_BACK_END, side=side) for side in ("a", "b")]
+    others = [NetworkPlane(NetworkRole.STORAGE), *sides, NetworkPlane(NetworkRole.MANAGEMENT)]
     codes = [cable_colour(network).code for network in (*rails, *others)]
     assert len(set(codes)) == len(codes)
 

@@ -38,7 +38,7 @@ def test_addresses_are_unique_inside_their_subnets_and_leave_room(name):
     check(found)
     assert found == address_plan(plan)
     # By the plan itself: every end of a link that is no switch, and each switch once.
-    switches = {d.name for d in plan.devices if d.role.endswith("switch") or d.role == "gateway"}
+    switches = {d.name for d in plan.devices if d.role.forwards}
     ends = [(k.a.device, k.a.port) for k in plan.connections if k.a.device not in {*switches, "customer LAN"}]
     have = [(one.device, one.port) for one in found.addresses]
     assert sorted(have for have in have if have[0] not in switches) == sorted(ends)

@@ -25,10 +25,10 @@ def test_leaving_one_switch_moves_what_hangs_on_its_uplink_ports():
     steps = growth(plan)
     step = steps[0]
     assert step.n_servers == 45
-    used = [link for link in plan.connections if link.network == "compute fabric"]
+    used = [link for link in plan.connections if link.network.network == "compute fabric"]
     beyond = {f"{link.a.device} {link.a.port}" for link in used if int(link.z.port) > 18}
     assert len(beyond) == 30 + 1 - 18  # servers and head node
-    assert {link.device for link in step.moved if link.network == "compute fabric"} == beyond
+    assert {link.device for link in step.moved if link.network.network == "compute fabric"} == beyond
     assert {role: number for role, _, number in step.added if role.startswith("compute")} == {
         "compute leaf switch": 2,  # 46 end points on three leaves of 18
         "compute spine switch": 2,

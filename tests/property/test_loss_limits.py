@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sizer.base.errors import InfeasibleError
 from sizer.physical.layout import building_plan
 from sizer.physical.losses import Losses
-from sizer.physical.networks.members import GATEWAY
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.roles import Role
 from sizer.sizing.constraints.remaining_capacity import left_after
 from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
@@ -36,7 +36,7 @@ ROLES = {
         *(f"{network} {level} switch" for network in ("compute", "storage") for level in ("leaf", "spine", "core")),
         "back-end switch",
     ),
-    "gateway": (GATEWAY,),
+    "gateway": (Role.GATEWAY,),
 }
 
 
@@ -80,7 +80,7 @@ def _is_at_most(state, left, there, losses):
         return True
     cut = int(state.nodes_lost[0]) + (-(-there // int(state.node_ways[0])) if state.node_ways[0] else 0)
     ways = int(state.gateway_ways[0])
-    uplinks = len(losses.links(GATEWAY))
+    uplinks = len(losses.links(Role.GATEWAY))
     gateway = (uplinks - (-(-uplinks // ways) if ways else 0)) / uplinks if uplinks else 1.0
     # Whether the nodes that are left hold the data is asked when their number is known.
     reaches = left.reaches_storage or state.node_ways[0] > 0

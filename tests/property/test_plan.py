@@ -154,7 +154,7 @@ def every_end_reaches_every_other_and_leaves_keep_their_ratio(row, plan, fabric)
     networks = defaultdict(list)
     for cable in plan.cables:
         # Storage behind a gateway is one network with the fabric that the gateway joins.
-        network, plane = cable.run.network, cable.run.plane
+        network, plane = cable.run.network.network, cable.run.network.plane
         behind = network == "storage front end" and any(int(net.gateways[0]) for net in row.networks)
         networks[("compute fabric", "rail 1" if fabric_has_rails(row) else "") if behind else (network, plane)].append(
             cable.run
@@ -177,17 +177,17 @@ def every_end_reaches_every_other_and_leaves_keep_their_ratio(row, plan, fabric)
                     group[root(int(a))] = root(int(b))
         assert len({root(device) for device in members}) == 1
     for net in row.networks:
-        if net.name == "management":
+        if net.role == "management":
             continue
-        asked = fabric.oversubscription if net.name == "compute fabric" else 1.0
+        asked = fabric.oversubscription if net.role == "compute fabric" else 1.0
         down, up = np.zeros((2, len(plan.devices)))
         for cable in plan.cables:
             run = cable.run
-            if run.network != net.name:
+            if run.network.network != net.role:
                 continue
             rate = GBIT_PER_S[run.kind]
             lower = np.array([a != OUTSIDE and is_switch(plan, a) for a in run.a_device], dtype=bool)
-            is_uplink = run.role.endswith("inter-switch cable")
+            is_uplink = run.role.is_between_switches
             assert (lower == is_uplink).all() or run.role == "gateway uplink cable"
             np.add.at(down, run.b_device, rate)
             if is_uplink:
@@ -198,7 +198,7 @@ def every_end_reaches_every_other_and_leaves_keep_their_ratio(row, plan, fabric)
 
 
 def fabric_has_rails(row):
-    return next(net for net in row.networks if net.name == "compute fabric").rails > 1
+    return next(net for net in row.networks if net.role == "compute fabric").rails > 1
 
 
 def the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan):
@@ -229,7 +229,7 @@ def test_more_servers_never_take_fewer_switches_racks_or_cables(number, n, m, mo
     counted = quantities(platform, [n, n + more], [m, m], catalog=CATALOG, fabric=fabric)
     assume(not counted.violations)
     assert counted.racks[0] <= counted.racks[1]
-    switches = sum(p.quantity for p in counted.components if "switch" in p.role and p.category == "network")
+    switches = sum(p.quantity for p in counted.components if p.role.forwards)
     assert np.ndim(switches) == 0 or switches[0] <= switches[1]
     small, large = (slice_row(counted, row) for row in (0, 1))
     plans = [

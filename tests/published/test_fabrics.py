@@ -78,7 +78,7 @@ def test_back_end_of_f800_is_two_switches_and_leaf_spine_above_32_nodes(catalog)
     back = next(
         net
         for net in quantities(platform, [4, 4], [32, 36], catalog=catalog).networks
-        if net.name == "storage back end"
+        if net.role == "storage back end"
     )
     assert back.leaves.tolist()[0] == 2
     assert back.spines.tolist()[0] == 0

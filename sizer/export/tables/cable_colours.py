@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sizer.physical.roles import NetworkPlane, NetworkRole
+
 
 @dataclass(frozen=True)
 class CableColour:
@@ -30,15 +32,14 @@ _RAILS = (
     CableColour("beige", "e5c494"),
 )
 _NETWORKS = {
-    "compute fabric": _RAILS[0],
-    "storage front end": _ORANGE,
-    "storage back end, a": _RED,
-    "storage back end, b": _BLACK,
-    "management": _GREY,
+    NetworkPlane(NetworkRole.COMPUTE): _RAILS[0],
+    NetworkPlane(NetworkRole.STORAGE): _ORANGE,
+    NetworkPlane(NetworkRole.STORAGE_BACK_END, side="a"): _RED,
+    NetworkPlane(NetworkRole.STORAGE_BACK_END, side="b"): _BLACK,
+    NetworkPlane(NetworkRole.MANAGEMENT): _GREY,
 }
 
 
-def cable_colour(network: str) -> CableColour:
-    """Colour of the cables of a network, named with its plane: "compute fabric, rail 2"."""
-    _, is_rail, rail = network.partition(", rail ")
-    return _RAILS[(int(rail) - 1) % len(_RAILS)] if is_rail else _NETWORKS.get(network, _WHITE)
+def cable_colour(network: NetworkPlane) -> CableColour:
+    """Colour of the cables of a network or one of its planes."""
+    return _RAILS[(network.rail - 1) % len(_RAILS)] if network.rail else _NETWORKS.get(network, _WHITE)

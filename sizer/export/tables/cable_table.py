@@ -70,7 +70,7 @@ def _cable_row(link: Connection, categories: dict[str, str], catalog: Catalog) -
     )
     return (
         link.id,
-        link.network,
+        str(link.network),
         *_end_cells(link.a, categories),
         *_end_cells(link.z, categories),
         _MEDIA.get(link.medium, link.medium),

@@ -27,7 +27,7 @@ def _rows(step: GrowthStep, catalog: Catalog) -> list[Row]:
     ]
     racks: list[Row] = [(*size, "added", step.new_racks, "rack", "", "", "")] if step.new_racks else []
     moved: list[Row] = [
-        (*size, "link moves", 1, move.device, move.network, move.was, move.becomes or "taken out")
+        (*size, "link moves", 1, move.device, str(move.network), move.was, move.becomes or "taken out")
         for move in step.moved
     ]
     return [*added, *racks, *moved]

@@ -37,7 +37,7 @@ def write_networks(sheets: Sheets, result: SizingResult) -> None:
     for net in counts.networks:
         row += 1
         spine = net.spine if int(net.spines[0]) and net.spine else "none"
-        sheets.texts(sheet, row, (net.name, net.kind, net.switch or "none", spine))
+        sheets.texts(sheet, row, (net.role, net.kind, net.switch or "none", spine))
         numbers = (
             net.end_points,
             net.leaves,

@@ -14,7 +14,7 @@ from sizer.catalog.schema import LinkKind
 from sizer.guide.acceptance.all_reduce import MESSAGE_BYTES, all_reduce_bytes_per_s
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, interval
 from sizer.physical.capacity import capacity_ladder, counts_nodes
-from sizer.physical.networks.members import HEAD, SERVERS
+from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.constraints.stored_data import data_held
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer
@@ -36,8 +36,8 @@ _ALL_REDUCE_SOURCES = ("deepops-roce", "nccl-issues")
 def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     """Devices and GPUs against the plan."""
     roles = [device.role for device in design.plan.devices if device.status != "reserved"]
-    servers, heads = roles.count(SERVERS), roles.count(HEAD)
-    switches = sum(role.endswith("switch") or role == "gateway" for role in roles)
+    servers, heads = roles.count(Role.GPU_SERVER), roles.count(Role.HEAD_NODE)
+    switches = sum(role.forwards for role in roles)
     storage = len(roles) - servers - heads - switches
     counted = [
         by_count(servers, f"{grouped(servers)} GPU server", f"{grouped(servers)} GPU servers"),
@@ -113,7 +113,7 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
 
 def _fabric_share(design: DesignAnswer) -> float:
     """Share of the line rate that the compute fabric leaves when all send at once."""
-    found = [net.oversubscription[0] for net in design.quantities.networks if net.name == "compute fabric"]
+    found = [net.oversubscription[0] for net in design.quantities.networks if net.role is NetworkRole.COMPUTE]
     return 1 / float(found[0]) if found else 1.0
 
 

@@ -7,7 +7,7 @@ from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband, link_by
 from sizer.guide.chapters.case import Case
 from sizer.guide.tables.plan import subnet_table
 from sizer.guide.tables.request import networks_table
-from sizer.physical.components import network_text
+from sizer.physical.roles import NetworkRole
 from sizer.present import result_text, words
 from sizer.present.tables import Table, columns, row
 
@@ -16,7 +16,7 @@ def content(case: Case) -> dict[str, Any]:
     """What ``sections/network.html`` prints."""
     design, platform = case.design, case.design.platform
     table = networks_table(case.result, case.catalog)
-    has_fabric = not case.is_single and any(net.name == "compute fabric" for net in design.quantities.networks)
+    has_fabric = not case.is_single and any(net.role is NetworkRole.COMPUTE for net in design.quantities.networks)
     return {
         "networks": table,
         "purposes": _purposes(case),
@@ -39,7 +39,7 @@ def _purposes(case: Case) -> list[str]:
         if not int(net.ports_used[0]):
             continue
         text = "{name}: {purpose}; {n}.".format(
-            name=words.capital(network_text(net.name)),
+            name=words.capital(net.role),
             purpose=net.purpose.rstrip("."),
             n=by_count(ends, f"{ends} end point", f"{ends} end points"),
         )

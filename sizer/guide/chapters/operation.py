@@ -4,6 +4,7 @@ from typing import Any
 
 from sizer.guide.chapters.case import Case
 from sizer.guide.tables.operation import limits_table, phases_table, tests_table, watch_table
+from sizer.physical.roles import Role
 from sizer.present import words
 from sizer.present.expansion_table import growth_table
 from sizer.present.figures import charted
@@ -15,7 +16,7 @@ from sizer.questions.failures.tables import failures_table, kept_table, maintena
 def content(case: Case) -> dict[str, Any]:
     """What ``sections/operation.html`` prints."""
     design = case.design
-    has_head = any(device.role == "head node" for device in design.plan.devices)
+    has_head = any(device.role is Role.HEAD_NODE for device in design.plan.devices)
     return {
         "phases": phases_table(design, case.result.request.data, has_head) if case.is_full else None,
         "tests": tests_table(case.tests) if case.is_full else None,
@@ -47,7 +48,7 @@ def spares(case: Case) -> list[str]:
     design, platform = case.design, case.design.platform
     lines = ["One cable of each kind and length of the cable list, and one power cord of each kind."]
     head = platform.head_node
-    if head is not None and any(device.role == "head node" for device in design.plan.devices):
+    if head is not None and any(device.role is Role.HEAD_NODE for device in design.plan.devices):
         same = head.cpu is not None and platform.server.cpu is not None and head.cpu.value == platform.server.cpu.value
         lines.append(
             "Head node and GPU servers have the same processors, so that they share spare parts."

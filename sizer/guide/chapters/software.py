@@ -4,13 +4,14 @@ from typing import Any
 
 from sizer.guide.chapters.case import Case
 from sizer.guide.tables.software import duties_table, software_table, stacks_table, support_table
+from sizer.physical.roles import Role
 
 
 def content(case: Case) -> dict[str, Any]:
     """What ``sections/software.html`` prints."""
     design = case.design
     items = {part.item for part in design.quantities.components if int(part.quantity[0])}
-    has_head = any(device.role == "head node" for device in design.plan.devices)
+    has_head = any(device.role is Role.HEAD_NODE for device in design.plan.devices)
     return {
         "software": software_table(design, case.catalog),
         "stacks": stacks_table(design),

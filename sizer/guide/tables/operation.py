@@ -6,6 +6,7 @@ from sizer.base.quantities import by_count, duration, grouped, significant
 from sizer.catalog.links import fabric_ports, link_bytes_per_s
 from sizer.guide.acceptance.tests import AcceptanceTest
 from sizer.physical.capacity import counts_nodes, node_limits
+from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.sizing.constraints.stored_data import data_held
@@ -192,7 +193,7 @@ def _limit_rows(design: DesignAnswer) -> Iterator[Row]:
     platform = design.platform
     for net in design.quantities.networks:
         free = int(net.ports_free[0])
-        if net.name != "compute fabric" or not int(net.ports_used[0]):
+        if net.role is not NetworkRole.COMPUTE or not int(net.ports_used[0]):
             continue
         each = max(fabric_ports(platform.server.ports, platform.fabric), 1)
         more = free // each

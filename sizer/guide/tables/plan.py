@@ -1,9 +1,9 @@
 """Tables that list the plan entry by entry: subnets, addresses, cables with both their ends."""
 
 from sizer.base.quantities import by_count, grouped, plain
-from sizer.physical.components import network_text
 from sizer.physical.networks.addresses import AddressPlan
 from sizer.physical.plan import End, Plan
+from sizer.physical.roles import NetworkPlane
 from sizer.present import words
 from sizer.present.tables import Cell, Row, Table, columns, row
 
@@ -54,11 +54,11 @@ def schedule_table(plan: Plan) -> Table | None:
     if not plan.connections:
         return None
     rows: list[Row] = []
-    network = ""
+    network: NetworkPlane | None = None
     for link in plan.connections[:MOST_ROWS]:
         if link.network != network:
             network = link.network
-            rows.append(row(words.capital(network_text(network)), kind="group"))
+            rows.append(row(words.capital(str(network)), kind="group"))
         stock = link.stock_length_m
         rows.append(
             row(

@@ -7,7 +7,6 @@ from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.guide.profile import Profile
-from sizer.physical.components import network_text
 from sizer.present import result_text, words
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.questions.team.analysis import TeamAnswer
@@ -266,7 +265,7 @@ def networks_table(result: SizingResult, catalog: Catalog) -> Table | None:
         order = "1 : 1" if ratio <= 1 else f"{plain(float(f'{ratio:.2g}'))} : 1"
         rows.append(
             row(
-                words.capital(network_text(net.name)),
+                words.capital(net.role),
                 words.link_name(net.kind),
                 result_text.network_switches(net, catalog),
                 result_text.port_arithmetic(net),
@@ -276,7 +275,7 @@ def networks_table(result: SizingResult, catalog: Catalog) -> Table | None:
     if not rows:
         return None
     notes = [
-        words.sentence(f"{network_text(net.name)}: {note}")
+        words.sentence(f"{net.role}: {note}")
         for net in result.design.quantities.networks
         for note in (net.note, f"subnet manager {net.subnet_manager}" if net.subnet_manager else "")
         if note and int(net.ports_used[0])

@@ -7,9 +7,9 @@ from ipaddress import IPv4Address, IPv4Network
 from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import grouped
 from sizer.catalog.links import is_infiniband
-from sizer.physical.networks.members import HEAD, SERVERS, STORAGE_SERVER
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.plan import NAME_PREFIXES, Connection, Plan
+from sizer.physical.roles import MANAGEMENT_SWITCHES, NetworkPlane, NetworkRole, Role
 
 # The largest of the three blocks that RFC 1918 sets aside for private networks.
 PRIVATE_SPACE = IPv4Network("10.0.0.0/8")
@@ -66,7 +66,9 @@ class _Draft:
 
     def after_growth(self, servers_to_come: int) -> int:
         """Addresses to keep room for: twice today's, or more where more servers are planned."""
-        device = next((device for device, _ in self.ends if device.startswith(f"{NAME_PREFIXES[SERVERS]}-")), "")
+        device = next(
+            (device for device, _ in self.ends if device.startswith(f"{NAME_PREFIXES[Role.GPU_SERVER]}-")), ""
+        )
         each = sum(end[0] == device for end in self.ends)
         return max(GROWTH_FACTOR * len(self.ends), len(self.ends) + servers_to_come * each)
 
@@ -151,32 +153,32 @@ def allocated(needs: Sequence[int], space: IPv4Network) -> tuple[IPv4Network, ..
 
 def _drafts(plan: Plan) -> Iterator[_Draft]:
     """Subnets with the ports in them, network by network of the plan."""
-    by_network: dict[str, list[Connection]] = {}
+    by_network: dict[NetworkPlane, list[Connection]] = {}
     for link in plan.connections:
         by_network.setdefault(link.network, []).append(link)
     roles = {device.name: device.role for device in plan.devices}
-    for label, links in by_network.items():
-        if label == "management":
+    for key, links in by_network.items():
+        if key.network is NetworkRole.MANAGEMENT:
             yield from _management(plan, links, roles)
         else:
-            yield _data(plan, label, links, roles)
+            yield _data(plan, key, links, roles)
 
 
-def _data(plan: Plan, label: str, links: Sequence[Connection], roles: dict[str, str]) -> _Draft:
+def _data(plan: Plan, key: NetworkPlane, links: Sequence[Connection], roles: dict[str, Role]) -> _Draft:
     """Subnet of a network that carries gradients or files. What stands outside the plan has addresses already."""
-    ends = [(link.a.device, link.a.port) for link in links if not _is_switch(roles.get(link.a.device, "switch"))]
-    network, _, plane = label.partition(", ")
-    kind = plan.inputs.platform.fabric if network == "compute fabric" else links[0].kind
-    if network == "storage back end":
-        name = f"Storage back end, {plane}" if plane else "Storage back end"
+    ends = [
+        (link.a.device, link.a.port) for link in links if link.a.device in roles and not roles[link.a.device].forwards
+    ]
+    kind = plan.inputs.platform.fabric if key.network is NetworkRole.COMPUTE else links[0].kind
+    if key.network is NetworkRole.STORAGE_BACK_END:
+        name = f"Storage back end, {key.side}" if key.side else "Storage back end"
         return _Draft(name, "Traffic among the storage nodes", is_tagged=False, is_routed=False, ends=ends)
-    if network == "storage front end":
+    if key.network is NetworkRole.STORAGE:
         name, purpose = "Storage front end", "Files, between storage and servers"
         return _Draft(name, purpose, is_tagged=True, is_routed=True, ends=ends)
-    rail = plane.removeprefix("rail ")
-    name = f"Compute fabric, rail {rail}" if plane else "Compute fabric"
+    name = f"Compute fabric, rail {key.rail}" if key.rail else "Compute fabric"
     # All but servers joins the first rail; the others carry gradients only, and nothing leaves them.
-    is_first = rail in ("", "1")
+    is_first = key.rail <= 1
     carries_files = is_first and plan.inputs.platform.attachment in ("fabric", "gateway", "spine", "lan")
     return _Draft(name, _fabric_purpose(is_infiniband(kind), carries_files), not is_infiniband(kind), is_first, ends)
 
@@ -187,29 +189,26 @@ def _fabric_purpose(is_ib: bool, carries_files: bool) -> str:
     return "Gradients, over IPoIB" if is_ib else "Gradients"
 
 
-def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, str]) -> Iterator[_Draft]:
+def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, Role]) -> Iterator[_Draft]:
     """In band: host ports of servers. Out of band: their baseboard controllers, storage units and switches."""
     in_band = _Draft("Management, in band", "Operating systems: deployment, logins, scheduler", True, True, [])
     out_of_band = _Draft("Management, out of band", "Baseboard controllers, switches and storage units", True, True, [])
     uses: dict[str, dict[str, str]] = {}
     for link in links:
         role = roles[link.a.device]
-        if link.role != "management cable":
+        if link.role is not Role.MANAGEMENT_CABLE:
             continue  # joins two management switches
         if link.a.item not in uses:
             uses[link.a.item] = {port.name: port.use for port in device_ports(plan.catalog.device(link.a.item))}
-        is_host = role in (SERVERS, HEAD, STORAGE_SERVER) and uses[link.a.item][link.a.port] != "bmc"
+        is_host = (
+            role in (Role.GPU_SERVER, Role.HEAD_NODE, Role.STORAGE_SERVER) and uses[link.a.item][link.a.port] != "bmc"
+        )
         (in_band if is_host else out_of_band).ends.append((link.a.device, link.a.port))
     # Management switches are managed through the network that they make.
     out_of_band.ends += [
         (device.name, "in band")
         for device in plan.devices
-        if device.role.startswith("management ") and device.status != "reserved"
+        if device.role in MANAGEMENT_SWITCHES and device.status != "reserved"
     ]
     yield in_band
     yield out_of_band
-
-
-def _is_switch(role: str) -> bool:
-    """Whether a device joins others: its ports in a network have no addresses."""
-    return role.endswith("switch") or role == "gateway"

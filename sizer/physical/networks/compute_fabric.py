@@ -8,10 +8,7 @@ from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, leaf_split, uplinked_down, uplinked_leaves
 from sizer.physical.networks.members import (
-    GATEWAY,
-    HEAD,
     NO_NUMBERS,
-    SERVERS,
     Ends,
     NetworkMembers,
     Plane,
@@ -30,6 +27,7 @@ from sizer.physical.networks.storage_networks import (
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.protection import nodes_survived
+from sizer.physical.roles import COMPUTE_SWITCHES, NetworkPlane, NetworkRole, Role
 from sizer.workload.request import Fabric as FabricAsked
 
 # Ports of an Ethernet fabric that lead to the customer's LAN where the storage is there: two, so that one may fail.
@@ -57,15 +55,13 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         first = rail == 0
         # A rail that carries gradients alone may be lost whole: the servers have the others.
         spares_one = platform.has_spare_switches and (rails == 1 or (first and platform.attachment in _ON_FABRIC))
-        servers = Ends("compute cable", kind, there, SERVERS, mine, kept=to_come, is_dealt=spares_one)
+        servers = Ends(Role.COMPUTE_CABLE, kind, there, Role.GPU_SERVER, mine, kept=to_come, is_dealt=spares_one)
         ends = (servers, *(others if first else ()), *(storage if first and not on_spine else ()))
         ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
         spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
-        label = f"rail {rail + 1}" if rails > 1 else ""
+        key = NetworkPlane(NetworkRole.COMPUTE, rail=rail + 1 if rails > 1 else 0)
         planes.append(
-            Plane(
-                label, _tree(platform, switch, ends, spine_ends, rows, asked, spares_one=spares_one), ends, spine_ends
-            )
+            Plane(key, _tree(platform, switch, ends, spine_ends, rows, asked, spares_one=spares_one), ends, spine_ends)
         )
     uplinked = platform.spine_switch
     spine = uplinked or platform.director or switch
@@ -85,7 +81,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         notes.append(f"ports for {asked.spare_servers} more servers are kept free")
     return NetworkMembers(
         network=network_counts(
-            "compute fabric",
+            NetworkRole.COMPUTE,
             purpose,
             kind,
             switch,
@@ -101,8 +97,8 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         spine=spine,
         spine_numbers=switch_numbers(spine, fast),
         uplink_kind=fast,
-        roles=("compute leaf switch", "compute spine switch", "compute core switch"),
-        uplink_role="inter-switch cable",
+        roles=COMPUTE_SWITCHES,
+        uplink_role=Role.COMPUTE_UPLINK,
         uplink_numbers=uplink_numbers,
         leaf_down=down,
     )
@@ -114,17 +110,17 @@ def _others_on_fabric(platform: Platform, rows: Shape) -> list[Ends]:
     found = []
     if platform.head_node is not None:
         numbers = fabric_numbers(platform.head_node, kind)[:1]
-        found.append(Ends("head node cable", kind, rows.heads * numbers.size * on, HEAD, numbers))
+        found.append(Ends(Role.HEAD_NODE_CABLE, kind, rows.heads * numbers.size * on, Role.HEAD_NODE, numbers))
     if platform.attachment == "gateway" and platform.gateway is not None:
         # From the highest port of a gateway; its front end takes the lowest.
         numbers = switch_numbers(platform.gateway, platform.gateway.uplink_kind.value)[::-1]
         count, uplink = gateway_uplink_count(platform, rows), platform.gateway.uplink_kind.value
         apart = platform.has_spare_switches
         found.append(
-            Ends("gateway uplink cable", uplink, count, GATEWAY, numbers, stays_in_rack=True, is_by_device=apart)
+            Ends(Role.GATEWAY_UPLINK, uplink, count, Role.GATEWAY, numbers, stays_in_rack=True, is_by_device=apart)
         )
     if platform.attachment == "lan" and not is_infiniband(kind):
-        found.append(Ends("LAN uplink cable", kind, np.where(on, LAN_UPLINKS, 0), "", NO_NUMBERS))
+        found.append(Ends(Role.LAN_UPLINK, kind, np.where(on, LAN_UPLINKS, 0), None, NO_NUMBERS))
     return found
 
 
@@ -132,8 +128,8 @@ def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
     """Storage that joins the fabric; the head node's own port serves its files."""
     storage, kind = platform.storage, front_end_kind(platform)
     if not counts_nodes(storage):
-        return Ends("storage cable", kind, np.zeros_like(rows.nodes), "", NO_NUMBERS)
-    return Ends("storage cable", kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
+        return Ends(Role.STORAGE_CABLE, kind, np.zeros_like(rows.nodes), None, NO_NUMBERS)
+    return Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
 
 
 def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> str:

@@ -20,6 +20,7 @@ from sizer.physical.networks.storage_networks import (
     own_front_end,
 )
 from sizer.physical.platform import Platform
+from sizer.physical.roles import Role
 from sizer.workload.request import Fabric as FabricAsked
 
 AS_USUAL = FabricAsked()
@@ -69,18 +70,15 @@ def fabric_share(platform: Platform, n_servers: Ints, storage_nodes: Ints, asked
 
 def _switches(part: NetworkMembers) -> list[SwitchCount]:
     tree = part.tree
-    leaf, spine, core = part.roles
-    counts = (
-        SwitchCount(leaf, part.leaf.id, tree.leaves),
-        SwitchCount(spine, part.spine.id, tree.spines),
-        SwitchCount(core, part.core.id, tree.cores),
-    )
+    items = (part.leaf.id, part.spine.id, part.core.id)
+    quantities = (tree.leaves, tree.spines, tree.cores)
+    counts = map(SwitchCount, part.roles, items, quantities)
     return [count for count in counts if np.count_nonzero(count.quantity)]
 
 
 def _links(part: NetworkMembers) -> Iterator[CableCount]:
     """Links by role, over all planes."""
-    found: dict[str, CableCount] = {}
+    found: dict[Role, CableCount] = {}
     for plane in part.planes:
         for ends in (*plane.ends, *plane.spine_ends):
             other = found.get(ends.role)
@@ -98,7 +96,7 @@ def _violations(platform: Platform, rows: Shape, parts: list[NetworkMembers]) ->
     for part in parts:
         fits = part.tree.fits
         if not fits.all():
-            limit = f"the {part.network.name} is larger than a tree of {part.leaf.name} can be"
+            limit = f"the {part.network.role} is larger than a tree of {part.leaf.name} can be"
             found[limit] = ~fits
     if is_infiniband(platform.fabric) and parts and parts[0].network.subnet_manager == "":
         limit = f"no switch of the {kind_name(platform.fabric)} fabric and no head node can run a subnet manager"

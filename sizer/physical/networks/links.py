@@ -15,6 +15,7 @@ from sizer.base.arrays import Bools, Ints
 from sizer.catalog.schema import LinkKind
 from sizer.physical.networks.fat_tree import leaf_split, pod_split
 from sizer.physical.networks.members import Ends, NetworkMembers, Plane, Wiring
+from sizer.physical.roles import NetworkPlane, Role
 
 # Device number of what stands outside the plan: the customer's LAN.
 OUTSIDE = -1
@@ -24,9 +25,8 @@ OUTSIDE = -1
 class LinkGroup:
     """Links of one role. Arrays over links: device numbers and port numbers of both ends."""
 
-    network: str
-    plane: str  # "", "rail 2", "a"
-    role: str
+    network: NetworkPlane
+    role: Role
     kind: LinkKind
     a_device: Ints  # the far end: server, storage, gateway, or the lower switch
     a_port: Ints
@@ -47,14 +47,14 @@ PresentLinks = Mapping[tuple[int, int], tuple[int, int]]
 NOTHING: PresentLinks = {}
 
 
-def connect(wiring: Wiring, classes: Mapping[str, NumberRange], standing: PresentLinks = NOTHING) -> list[LinkGroup]:
+def connect(wiring: Wiring, classes: Mapping[Role, NumberRange], standing: PresentLinks = NOTHING) -> list[LinkGroup]:
     """Links of one row, network by network.
 
     Parameters
     ----------
     wiring : Wiring
         Of one row.
-    classes : mapping of str to NumberRange
+    classes : mapping of Role to NumberRange
         Role to device numbers. Switches of several planes follow one another plane by plane.
     standing : mapping, optional
         Links of a smaller design, far end to switch. An end keeps its switch port where the port is one for end
@@ -63,7 +63,7 @@ def connect(wiring: Wiring, classes: Mapping[str, NumberRange], standing: Presen
     return [run for part in wiring.members for run in _network(part, classes, standing) if run.a_device.size]
 
 
-def _network(part: NetworkMembers, classes: Mapping[str, NumberRange], standing: PresentLinks) -> Iterator[LinkGroup]:
+def _network(part: NetworkMembers, classes: Mapping[Role, NumberRange], standing: PresentLinks) -> Iterator[LinkGroup]:
     next_free = [classes[role].first if role in classes else 0 for role in part.roles]
     for plane in part.planes:
         counts = [int(count[0]) for count in (plane.tree.leaves, plane.tree.spines, plane.tree.cores)]
@@ -80,11 +80,11 @@ def _plane(
     leaves: Ints,
     spines: Ints,
     cores: Ints,
-    classes: Mapping[str, NumberRange],
+    classes: Mapping[Role, NumberRange],
     standing: PresentLinks,
 ) -> Iterator[LinkGroup]:
     def attach(ends: tuple[Ends, ...], switches: Ints, numbers: Ints, down: int) -> Iterator[LinkGroup]:
-        return _attach((part.network.name, plane.label), ends, _Free(switches, numbers, down), classes, standing)
+        return _attach(plane.key, ends, _Free(switches, numbers, down), classes, standing)
 
     if leaves.size:
         is_tree = spines.size > 0
@@ -138,10 +138,10 @@ class _Free:
 
 
 def _attach(
-    names: tuple[str, str],
+    network: NetworkPlane,
     ends: tuple[Ends, ...],
     free: _Free,
-    classes: Mapping[str, NumberRange],
+    classes: Mapping[Role, NumberRange],
     standing: PresentLinks,
 ) -> Iterator[LinkGroup]:
     """Links from devices to switches: standing ones first, then those that are dealt out, then the others."""
@@ -158,14 +158,14 @@ def _attach(
         new = switch < 0
         place = free.deal if one.is_dealt else free.fill
         switch[new], port[new] = place(int(new.sum()))
-        yield LinkGroup(*names, one.role, one.kind, device, number, switch, port)
+        yield LinkGroup(network, one.role, one.kind, device, number, switch, port)
 
 
-def _far_ends(ends: Ends, classes: Mapping[str, NumberRange]) -> tuple[Ints, Ints]:
+def _far_ends(ends: Ends, classes: Mapping[Role, NumberRange]) -> tuple[Ints, Ints]:
     """Device and port number of the far end of each link."""
     count = int(ends.quantity[0])
     links = np.arange(count)
-    if not ends.device:
+    if ends.device is None:
         return np.full(count, OUTSIDE), links
     group = classes[ends.device]
     if count == group.count * ends.numbers.size:
@@ -181,7 +181,7 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
     up = int(plane.tree.leaf_spine_cables[0]) // leaves.size
     own = part.uplink_numbers if part.uplink_numbers.size else part.leaf_numbers[part.leaf_down :]
     leaf, k = np.divmod(np.arange(leaves.size * up), max(up, 1))
-    links = (part.network.name, plane.label, part.uplink_role, part.uplink_kind)
+    links = (plane.key, part.uplink_role, part.uplink_kind)
     above = part.spine_numbers
     if part.joins_above:
         down, joint_up = leaf_split(above.size) if cores.size else (above.size, 0)
@@ -205,7 +205,7 @@ def _uplinks(part: NetworkMembers, plane: Plane, leaves: Ints, spines: Ints, cor
 
 
 def _level(
-    links: tuple[str, str, str, LinkKind], lower: Ints, own: Ints, up: int, upper: Ints, above: Ints
+    links: tuple[NetworkPlane, Role, LinkKind], lower: Ints, own: Ints, up: int, upper: Ints, above: Ints
 ) -> LinkGroup:
     """``up`` uplinks of each lower switch, spread evenly over the upper ones."""
     switch, k = np.divmod(np.arange(lower.size * up), up)

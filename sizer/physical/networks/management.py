@@ -9,9 +9,6 @@ from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.schema import LinkKind, Server, Storage, Switch
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, one_switch
 from sizer.physical.networks.members import (
-    HEAD,
-    SERVERS,
-    STORAGE_SERVER,
     Ends,
     NetworkMembers,
     Plane,
@@ -25,6 +22,7 @@ from sizer.physical.networks.ports import management_numbers, switch_numbers
 from sizer.physical.networks.storage_networks import storage_role
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
+from sizer.physical.roles import MANAGEMENT_SWITCHES, NetworkPlane, NetworkRole, Role
 
 # 10 GbE ports by which a management switch joins the others; monitoring of 48 ports at 1 GbE needs no more.
 MANAGEMENT_UPLINKS = 1
@@ -38,11 +36,11 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
     """
     switch, spine = platform.management_switch, platform.management_spine
     on = rows.has_management
-    devices: list[tuple[str, Switch | Server | Storage, Ints]] = [(SERVERS, platform.server, rows.n_servers)]
+    devices: list[tuple[Role, Switch | Server | Storage, Ints]] = [(Role.GPU_SERVER, platform.server, rows.n_servers)]
     if platform.head_node is not None:
-        devices.append((HEAD, platform.head_node, rows.heads))
+        devices.append((Role.HEAD_NODE, platform.head_node, rows.heads))
     if platform.storage_server is not None:
-        devices.append((STORAGE_SERVER, platform.storage_server, rows.units))
+        devices.append((Role.STORAGE_SERVER, platform.storage_server, rows.units))
     else:
         devices.append((storage_role(platform.storage), platform.storage, rows.units))
     named = {s.id: s for s in _named_switches(platform)}
@@ -53,17 +51,17 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
         numbers = management_numbers(device)
         there = quantity * numbers.size * on
         if np.count_nonzero(there):
-            extra = reserved if role == SERVERS else 0
-            ends.append(Ends("management cable", "1gbe", there, role, numbers, kept=extra, is_dealt=False))
+            extra = reserved if role == Role.GPU_SERVER else 0
+            ends.append(Ends(Role.MANAGEMENT_CABLE, "1gbe", there, role, numbers, kept=extra, is_dealt=False))
     numbers = switch_numbers(switch, "1gbe")
     links = count_links(ends, np.zeros(rows.nodes.shape, dtype=np.int64))
     fast = uplink_kind(switch, "1gbe")
     uplink_numbers = switch_numbers(switch, fast, ("fabric",))[:MANAGEMENT_UPLINKS]
     tree = _tree(links, reserved, numbers.size, uplink_numbers.size, fast, spine)
     note = "BMC ports share this network by assumption; its way into the customer's LAN is by others"
-    planes = [Plane("", tree, tuple(ends))]
+    planes = [Plane(NetworkPlane(NetworkRole.MANAGEMENT), tree, tuple(ends))]
     purpose = "deployment, monitoring and maintenance"
-    network = network_counts("management", purpose, "1gbe", switch, planes, note, spine)
+    network = network_counts(NetworkRole.MANAGEMENT, purpose, "1gbe", switch, planes, note, spine)
     return NetworkMembers(
         network=network,
         planes=tuple(planes),
@@ -72,8 +70,8 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
         spine=spine or switch,
         spine_numbers=switch_numbers(spine or switch, fast),
         uplink_kind=fast,
-        roles=("management switch", "management aggregation switch", "management core switch"),
-        uplink_role="management inter-switch cable",
+        roles=MANAGEMENT_SWITCHES,
+        uplink_role=Role.MANAGEMENT_UPLINK,
         uplink_numbers=uplink_numbers,
         leaf_down=numbers.size,
         joins_above=True,

@@ -16,9 +16,7 @@ from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
 from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
 from sizer.physical.platform import Platform
-
-# Names of device classes that other classes refer to.
-SERVERS, HEAD, STORAGE_SERVER, GATEWAY = "GPU server", "head node", "storage server", "gateway"
+from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 
 
 @dataclass(frozen=True)
@@ -43,10 +41,10 @@ class Shape:
 class Ends:
     """Ports of one class of devices on a network: the far ends of its links."""
 
-    role: str  # of the cables
+    role: Role  # of the cables
     kind: LinkKind
     quantity: Ints  # links, shape (rows,)
-    device: str  # role of the device class; "" outside, by others
+    device: Role | None  # role of the device class; None: outside the design
     numbers: Ints  # of the ports that each device brings; fewer links than ports are dealt out over the devices
     kept: Ints | int = 0  # further ports of the network kept free for devices to come
     is_dealt: bool = True  # one after the other over the leaves; False: leaf by leaf
@@ -60,7 +58,7 @@ class Ends:
 class Plane:
     """One set of switches joined with each other, apart from every other one."""
 
-    label: str  # "", "rail 2", "a"
+    key: NetworkPlane
     tree: SwitchTree
     ends: tuple[Ends, ...]  # on the leaves; on the spine where there is no leaf
     spine_ends: tuple[Ends, ...] = ()  # on the spines, beside the leaves
@@ -77,8 +75,8 @@ class NetworkMembers:
     spine: Switch
     spine_numbers: Ints
     uplink_kind: LinkKind
-    roles: tuple[str, str, str]  # of leaves, spines and cores
-    uplink_role: str  # of the inter-switch cables
+    roles: Sequence[Role]  # of leaves, spines and cores
+    uplink_role: Role  # of the inter-switch cables
     uplink_numbers: Ints  # ports of a leaf that are made for uplinks only
     leaf_down: int  # end points of one leaf in a tree
     uplinks_stay_in_rack: bool = False
@@ -99,7 +97,7 @@ class NetworkMembers:
 class SwitchCount:
     """Switches of one role."""
 
-    role: str
+    role: Role
     item: str
     quantity: Ints
 
@@ -108,7 +106,7 @@ class SwitchCount:
 class CableCount:
     """Cables of one role, counted."""
 
-    role: str
+    role: Role
     kind: LinkKind
     quantity: Ints
     stays_in_rack: bool
@@ -160,7 +158,7 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_server
 
 
 def network_counts(
-    name: str,
+    role: NetworkRole,
     purpose: str,
     kind: LinkKind,
     switch: Switch,
@@ -176,7 +174,7 @@ def network_counts(
     tree = total(planes)
     zero = np.zeros(tree.leaves.shape, dtype=np.int64)
     return Network(
-        name=name,
+        role=role,
         purpose=purpose,
         kind=kind,
         switch=switch.id,
@@ -203,7 +201,8 @@ def one_kind(
     planes: Sequence[Plane],
     switch: Switch,
     numbers: Ints,
-    roles: tuple[str, str, str],
+    roles: Sequence[Role],
+    uplink_role: Role,
     *,
     leaf_down: int | None = None,
     uplinks_stay_in_rack: bool = False,
@@ -218,7 +217,7 @@ def one_kind(
         spine_numbers=numbers,
         uplink_kind=network.kind,
         roles=roles,
-        uplink_role=f"{roles[0].removesuffix(' leaf switch').removesuffix(' switch')} inter-switch cable",
+        uplink_role=uplink_role,
         uplink_numbers=NO_NUMBERS,
         leaf_down=leaf_split(numbers.size)[0] if leaf_down is None else leaf_down,
         uplinks_stay_in_rack=uplinks_stay_in_rack,

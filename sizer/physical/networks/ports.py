@@ -28,6 +28,7 @@ class DevicePort:
     name: str
     kinds: tuple[LinkKind, ...]  # what it can run, its own kind first
     use: PortUse
+    node: int = 0  # of a chassis that holds several nodes, from 1; 0: the device is one node
 
 
 @cached_by_identity
@@ -47,7 +48,7 @@ def device_ports(device: Device) -> tuple[DevicePort, ...]:
                 number += 1
                 name = _name(device, groups, group, number)
             used.add(name)
-            found.append(DevicePort(name, (group.kind, *group.also), group.use))
+            found.append(DevicePort(name, (group.kind, *group.also), group.use, _node(device, group, number)))
     return tuple(found)
 
 
@@ -122,10 +123,21 @@ def _name(device: Device, groups: tuple[Port, ...], group: Port, number: int) ->
             return str(number + 1)
         if group.use == "back-end":
             return str(number + 1)
-    if isinstance(device, Storage) and nodes_per_unit(device) > 1 and group.count % nodes_per_unit(device) == 0:
-        each = group.count // nodes_per_unit(device)
-        return f"node-{number // each + 1}/{_in_group(group, number % each, each)}"
+    node = _node(device, group, number)
+    if node:
+        each = group.count // _nodes(device)
+        return f"node-{node}/{_in_group(group, number % each, each)}"
     return _in_group(group, number, group.count)
+
+
+def _node(device: Device, group: Port, number: int) -> int:
+    """Node of a chassis that a port belongs to, from 1; 0 where the device is one node or all nodes share the port."""
+    nodes = _nodes(device)
+    return 0 if nodes == 1 or group.count % nodes else number // (group.count // nodes) + 1
+
+
+def _nodes(device: Device) -> int:
+    return nodes_per_unit(device) if isinstance(device, Storage) else 1
 
 
 def _in_group(group: Port, number: int, count: int) -> str:

@@ -8,9 +8,6 @@ from sizer.catalog.schema import LinkKind, Storage, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.networks.fat_tree import SwitchTree, fat_tree, gateway_uplinks, gateways
 from sizer.physical.networks.members import (
-    GATEWAY,
-    SERVERS,
-    STORAGE_SERVER,
     Ends,
     NetworkMembers,
     Plane,
@@ -21,6 +18,7 @@ from sizer.physical.networks.members import (
 from sizer.physical.networks.ports import fabric_numbers, storage_network_numbers, switch_numbers, unit_numbers
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
+from sizer.physical.roles import BACK_END_SWITCHES, STORAGE_SWITCHES, NetworkPlane, NetworkRole, Role
 
 # The back end of a scale-out NAS is two networks, int-a and int-b (h16346).
 BACK_END_SIDES = ("a", "b")
@@ -49,12 +47,12 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         oversubscription=np.ones(ports.shape),
         fits=np.ones(ports.shape, dtype=bool),
     )
-    ends = Ends("storage cable", kind, ports, *storage_end(platform, kind), stays_in_rack=True)
-    planes = [Plane("", tree, (ends,))]
+    ends = Ends(Role.STORAGE_CABLE, kind, ports, *storage_end(platform, kind), stays_in_rack=True)
+    planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (ends,))]
     purpose = "files, from the storage through the gateway to the compute fabric"
     note = f"{front_end_ports(platform)} port(s) of each storage node in use behind the gateway"
-    network = network_counts("storage front end", purpose, kind, gateway, planes, note, held=held)
-    return one_kind(network, planes, gateway, numbers, (GATEWAY, "", ""), leaf_down=numbers.size)
+    network = network_counts(NetworkRole.STORAGE, purpose, kind, gateway, planes, note, held=held)
+    return one_kind(network, planes, gateway, numbers, (Role.GATEWAY,) * 3, Role.GATEWAY_UPLINK, leaf_down=numbers.size)
 
 
 def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
@@ -63,26 +61,25 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     kind, switch = front_end_kind(platform), platform.storage_switch
     numbers = storage_network_numbers(platform.server, kind, platform.fabric)
     servers = Ends(
-        "server storage cable",
+        Role.SERVER_STORAGE_CABLE,
         kind,
         rows.n_servers * numbers.size,
-        SERVERS,
+        Role.GPU_SERVER,
         numbers,
         kept=rows.to_come * numbers.size,
         is_dealt=platform.has_spare_switches,
     )
-    storage = Ends("storage cable", kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
+    storage = Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
     tree = fat_tree(
         servers.quantity + servers.kept + storage.quantity,
         leaf_ports(switch, kind),
         fewest=2 if platform.has_spare_switches else 1,
     )
     tree = tree.with_free_ports(servers.kept)
-    planes = [Plane("", tree, (servers, storage))]
+    planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (servers, storage))]
     purpose = "files, apart from the compute fabric"
-    network = network_counts("storage front end", purpose, kind, switch, planes)
-    roles = ("storage leaf switch", "storage spine switch", "storage core switch")
-    return one_kind(network, planes, switch, switch_numbers(switch, kind), roles)
+    network = network_counts(NetworkRole.STORAGE, purpose, kind, switch, planes)
+    return one_kind(network, planes, switch, switch_numbers(switch, kind), STORAGE_SWITCHES, Role.STORAGE_UPLINK)
 
 
 def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:
@@ -96,29 +93,30 @@ def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:
     role = storage_role(storage)
     planes = [
         Plane(
-            side,
+            NetworkPlane(NetworkRole.STORAGE_BACK_END, side=side),
             tree,
-            (Ends("back-end cable", kind, rows.nodes, role, both[place::2], is_dealt=False, stays_in_rack=True),),
+            (Ends(Role.BACK_END_CABLE, kind, rows.nodes, role, both[place::2], is_dealt=False, stays_in_rack=True),),
         )
         for place, side in enumerate(BACK_END_SIDES)
     ]
     purpose = "traffic among the storage nodes"
     note = "two separate networks, int-a and int-b, on dedicated switches; nothing else may be attached"
-    network = network_counts("storage back end", purpose, kind, switch, planes, note)
-    roles = ("back-end switch", "back-end spine switch", "back-end core switch")
-    return one_kind(network, planes, switch, numbers, roles, uplinks_stay_in_rack=True)
+    network = network_counts(NetworkRole.STORAGE_BACK_END, purpose, kind, switch, planes, note)
+    return one_kind(
+        network, planes, switch, numbers, BACK_END_SWITCHES, Role.BACK_END_UPLINK, uplinks_stay_in_rack=True
+    )
 
 
-def storage_end(platform: Platform, kind: LinkKind) -> tuple[str, Ints]:
+def storage_end(platform: Platform, kind: LinkKind) -> tuple[Role, Ints]:
     """Class of the devices that hold the storage, and the front-end ports that each brings."""
     if platform.storage_server is not None:
-        return STORAGE_SERVER, fabric_numbers(platform.storage_server, kind)[: front_end_ports(platform)]
+        return Role.STORAGE_SERVER, fabric_numbers(platform.storage_server, kind)[: front_end_ports(platform)]
     return storage_role(platform.storage), unit_numbers(platform.storage, "storage", front_end_ports(platform))
 
 
-def storage_role(storage: Storage) -> str:
+def storage_role(storage: Storage) -> Role:
     """Role of the units that a storage system is bought in."""
-    return "storage chassis" if nodes_per_unit(storage) > 1 else "storage node"
+    return Role.STORAGE_CHASSIS if nodes_per_unit(storage) > 1 else Role.STORAGE_NODE
 
 
 def front_end_kind(platform: Platform) -> LinkKind:

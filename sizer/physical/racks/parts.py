@@ -10,10 +10,10 @@ from sizer.base.quantities import plain
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Accessory, Device
 from sizer.physical.components import Component
-from sizer.physical.networks.members import SERVERS
 from sizer.physical.platform import Platform
 from sizer.physical.racks.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
 from sizer.physical.racks.power import outlet_kind
+from sizer.physical.roles import Role
 
 
 def rack_classes(devices: Iterable[Component], catalog: Catalog, spare_servers: Ints | int = 0) -> list[RackClass]:
@@ -26,7 +26,7 @@ def rack_classes(devices: Iterable[Component], catalog: Catalog, spare_servers: 
     spare = np.asarray(spare_servers)
     if np.count_nonzero(spare):
         last = found[-1]
-        assert last.role == SERVERS
+        assert last.role is Role.GPU_SERVER
         found.append(RackClass(last.role, last.item, np.broadcast_to(spare, last.quantity.shape), last.needs, True))
     return found
 
@@ -39,9 +39,9 @@ def rack_parts(
     # Whole units: heights in the catalogue step by halves, devices take whole ones.
     empty = placed.racks * limits.holds[0] - placed.units_used
     found = [
-        Component("rack", "rack and power", platform.rack.id, placed.racks),
-        Component("rack", "rack and power", platform.rack.id, placed.existing, "existing", "existing"),
-        Component("rack PDU", "rack and power", platform.pdu.id, pdus, "feeds A and B; each carries the rack"),
+        Component(Role.RACK, "rack and power", platform.rack.id, placed.racks),
+        Component(Role.RACK, "rack and power", platform.rack.id, placed.existing, "existing", "existing"),
+        Component(Role.RACK_PDU, "rack and power", platform.pdu.id, pdus, "feeds A and B; each carries the rack"),
     ]
     counts: dict[str, Ints] = {"blanking-panel": empty.astype(np.int64)}
     for part in components:
@@ -54,7 +54,7 @@ def rack_parts(
                 part.quantity * device.power_inlets.value
             )
     parts = _accessories(catalog)
-    roles = {"blanking-panel": "blanking panel", "cord-c13": "power cord", "cord-c19": "power cord"}
+    roles = {"blanking-panel": Role.BLANKING_PANEL, "cord-c13": Role.POWER_CORD, "cord-c19": Role.POWER_CORD}
     for use, quantity in counts.items():
         if use in parts:
             found.append(Component(roles[use], "rack and power", parts[use].id, quantity))

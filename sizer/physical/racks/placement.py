@@ -17,6 +17,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.schema import Device, Pdu, Rack
 from sizer.physical.racks.power import device_power, outlet_kind
+from sizer.physical.roles import Role
 from sizer.workload.request import ExistingRack
 
 # Categories in the order in which they are placed: what joins the rest first, servers last.
@@ -34,7 +35,7 @@ _BLOCK_ROWS = 2048
 class RackClass:
     """Identical devices that are placed together."""
 
-    role: str
+    role: Role
     item: str
     quantity: Ints  # (rows,)
     needs: Floats  # of one device: rack units, kg, W, C13 and C19 outlets of one feed
@@ -81,7 +82,7 @@ class RackFill:
     """Devices of one rack: ``(role, item, count)`` in placing order."""
 
     existing: int | None  # index of the rack that is there; None for a new one
-    devices: tuple[tuple[str, str, int], ...]
+    devices: tuple[tuple[Role, str, int], ...]
 
 
 @cached_by_identity
@@ -279,7 +280,7 @@ def place(classes: Sequence[RackClass], limits: RackLimits) -> list[RackFill]:
         Rack by rack, in placing order, without empty ones. A device that exceeds an empty rack gets one of its own.
     """
     n_existing = len(limits.existing)
-    racks: list[list[tuple[str, str, int]]] = []
+    racks: list[list[tuple[Role, str, int]]] = []
     left = np.zeros_like(limits.holds)  # nothing is open yet
     for group in classes:
         rest = int(group.quantity[0]) if np.count_nonzero(group.needs > 0) else 0

@@ -10,9 +10,9 @@ from sizer.catalog.links import GBIT_PER_S, is_infiniband, kind_name, link_bytes
 from sizer.catalog.schema import LinkKind, Server
 from sizer.perf.data_transfer import fill_time_s
 from sizer.physical.capacity import counts_nodes
-from sizer.physical.networks.members import HEAD
 from sizer.physical.networks.ports import fabric_numbers
 from sizer.physical.networks.storage_networks import front_end_kind, front_end_ports
+from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.constraints.stored_data import DataHeld
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.data import DataCare, IngestPath
@@ -164,7 +164,7 @@ def _ways(design: DesignAnswer) -> Iterator[Way]:
     front = _front_end(design)
     if front is not None:
         yield front
-    if platform.head_node is not None and any(device.role == HEAD for device in design.plan.devices):
+    if platform.head_node is not None and any(device.role is Role.HEAD_NODE for device in design.plan.devices):
         yield from _through_host(design, platform.head_node, "Through the head node")
     else:
         # A design of one server has no head node: the server takes its part.
@@ -212,7 +212,7 @@ def _through_gateway(design: DesignAnswer) -> Iterator[Way]:
     """Free ports of the gateways, then the ports by which the storage hangs on them."""
     gateway = design.platform.gateway
     assert gateway is not None
-    front = next(net for net in design.quantities.networks if net.name == "storage front end")
+    front = next(net for net in design.quantities.networks if net.role is NetworkRole.STORAGE)
     free, kind = int(front.ports_free[0]), gateway.front_end_kind.value
     if not free:
         return

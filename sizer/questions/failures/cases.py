@@ -6,9 +6,9 @@ from typing import NamedTuple
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
 from sizer.catalog.labels import sentence
 from sizer.catalog.schema import Storage
-from sizer.physical.losses import COMPUTE, Losses, Remaining, on_one_side
-from sizer.physical.networks.members import GATEWAY, HEAD, SERVERS
+from sizer.physical.losses import Losses, Remaining, on_one_side
 from sizer.physical.protection import drives_survived, nodes_survived
+from sizer.physical.roles import NetworkRole, Role
 from sizer.questions.failures.after_loss import Rest
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.request import Loss
@@ -86,7 +86,7 @@ class Cases:
             effect = self._restart("another GPU of the same server")
             return self._unharmed(key, what, effect, "Replace the GPU when no job runs.")
         if self.design.n_servers > 1:
-            rest = Rest(self.losses.without(self.losses.named(SERVERS)[:1]))
+            rest = Rest(self.losses.without(self.losses.named(Role.GPU_SERVER)[:1]))
             return Draft(key, what, (rest,), lambda left: self._restart(_servers(left.n_servers)), remedy)
         if self.n_gpus > 1:
             fewer = self.n_gpus - 1
@@ -99,7 +99,7 @@ class Cases:
         if self.design.n_servers == 1:
             effect = "Nothing runs until the server is repaired."
             return self._stopped("server", "The GPU server fails", effect, "Repair the server.")
-        rest = Rest(self.losses.without(self.losses.named(SERVERS)[:1]))
+        rest = Rest(self.losses.without(self.losses.named(Role.GPU_SERVER)[:1]))
         what = "One GPU server fails"
         return Draft("server", what, (rest,), lambda left: self._restart(_servers(left.n_servers)), remedy)
 
@@ -167,13 +167,13 @@ class Cases:
         if self.design.n_servers == 1:
             effect = f"{why}; without protection the server has no data and stops."
             return self._stopped(key, what, effect, copy)
-        rest = Rest(self.losses.without(self.losses.named(SERVERS)[:1]))
+        rest = Rest(self.losses.without(self.losses.named(Role.GPU_SERVER)[:1]))
         effect = f"{why}; without protection one server has no data, and jobs restart on the others."
         return Draft(key, what, (rest,), lambda _: effect, copy)
 
     def _fabric(self) -> Iterator[Draft]:
         spare = "Replace the switch and load its stored configuration; a spare on the shelf saves the delivery."
-        leaves, spines = (self.losses.named(f"compute {tier} switch") for tier in ("leaf", "spine"))
+        leaves, spines = (self.losses.named(role) for role in (Role.COMPUTE_LEAF, Role.COMPUTE_SPINE))
         if len(leaves or spines) == 1:
             what = "The switch of the compute fabric fails"
             yield self._of("leaf", what, spare, (leaves or spines)[0])
@@ -181,26 +181,28 @@ class Cases:
             yield self._of("leaf", "One leaf switch fails", spare, self._busiest(leaves))
         if leaves and spines:
             yield self._of("spine", "One spine switch fails", spare, spines[0])
-        cores = self.losses.named("compute core switch")
+        cores = self.losses.named(Role.COMPUTE_CORE)
         if cores:
             yield self._of("core", "One core switch fails", spare, cores[0])
-        cable = next((k.id for k in self.losses.links_between_switches() if k.network.startswith(COMPUTE)), None)
+        cable = next(
+            (k.id for k in self.losses.links_between_switches() if k.network.network is NetworkRole.COMPUTE), None
+        )
         if cable is not None:
             what, remedy = "One cable between two switches fails", "Replace the cable; its id is on the label."
             yield self._of("switch-cable", what, remedy, cables=[cable])
-        fronts = self.losses.named("storage leaf switch")
+        fronts = self.losses.named(Role.STORAGE_LEAF)
         if fronts:
             what = "One switch of the storage front end fails"
             yield self._of("front-end-switch", what, spare, self._busiest(fronts))
 
     def _busiest(self, switches: Sequence[str]) -> str:
         """The switch with the most server ports, then with the most other ones."""
-        of_servers = [link.z.device for link in self.losses.links(SERVERS)]
+        of_servers = [link.z.device for link in self.losses.links(Role.GPU_SERVER)]
         of_nodes = [link.z.device for links in self.losses.storage_nodes.values() for link in links]
         return max(switches, key=lambda name: (of_servers.count(name), of_nodes.count(name)))
 
     def _gateways(self) -> Iterator[Draft]:
-        gateways, uplinks = self.losses.named(GATEWAY), self.losses.links(GATEWAY)
+        gateways, uplinks = self.losses.named(Role.GATEWAY), self.losses.links(Role.GATEWAY)
         if gateways:
             what = "One gateway fails" if len(gateways) > 1 else "The gateway fails"
             remedy = "Replace the gateway and load its stored configuration; only a second one would carry on."
@@ -208,7 +210,7 @@ class Cases:
         if uplinks:
             what, remedy = "One uplink of the gateway fails", "Replace the cable; its id is on the label."
             yield self._of("gateway-uplink", what, remedy, cables=[uplinks[0].id])
-        if self.losses.named("back-end switch"):
+        if self.losses.named(Role.BACK_END_LEAF):
             yield self._unharmed(
                 "back-end-switch",
                 "One back-end switch fails",
@@ -217,7 +219,7 @@ class Cases:
             )
 
     def _management(self) -> Iterator[Draft]:
-        if self.losses.named("management switch"):
+        if self.losses.named(Role.MANAGEMENT_LEAF):
             if self.design.n_servers > 1:
                 effect = (
                     "Gradients and files take other networks, so running jobs go on while the scheduler "
@@ -228,11 +230,11 @@ class Cases:
                 effect = "Files take another network, so the job goes on; nothing is monitored. This is our reasoning."
                 remedy = "Replace the switch."
             yield self._unharmed("management-switch", "A management switch fails", effect, remedy)
-        heads = self.losses.named(HEAD)
+        heads = self.losses.named(Role.HEAD_NODE)
         if heads:
             yield self._head(heads[0])
         where = next((net.subnet_manager for net in self.design.quantities.networks if net.subnet_manager), "")
-        if where and self.losses.named("compute leaf switch", "compute spine switch"):
+        if where and self.losses.named(Role.COMPUTE_LEAF, Role.COMPUTE_SPINE):
             yield self._unharmed(
                 "subnet-manager",
                 "The subnet manager stops",

@@ -14,13 +14,14 @@ from sizer.physical.plan import CABLE_CATEGORY
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.physical.racks.power import device_power
+from sizer.physical.roles import Role
 from sizer.workload.request import SizingRequest
 
-# Links between switches, and from the fabric to gateways and to the customer's LAN.
-_BETWEEN_SWITCHES = ("inter-switch cable", "uplink cable")
-_ROOM = ("rack", "rack PDU")
+_ROOM = (Role.RACK, Role.RACK_PDU)
+# Links from the fabric to gateways and to the customer's LAN.
+_UPLINKS = (Role.GATEWAY_UPLINK, Role.LAN_UPLINK)
 # Devices replace panels in a rack: every size has the panels of the last one.
-_PANEL = "blanking panel"
+_PANEL = Role.BLANKING_PANEL
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _prepared(parts: Sequence[Component], sized: Quantities, switches: frozenset
     typical_w, max_w = sized.power_typical_w.copy(), sized.power_max_w.copy()
     ready = []
     for part in parts:
-        stays = part.role in switches or part.role in _ROOM or part.role.endswith(_BETWEEN_SWITCHES)
+        stays = part.role in switches or part.role in (*_ROOM, *_UPLINKS) or part.role.is_between_switches
         last = _like_last(part)
         if part.role in switches:
             draw = device_power(catalog.device(part.item))

@@ -15,6 +15,7 @@ from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical import capacity
 from sizer.physical.quantities import quantities
+from sizer.physical.roles import NetworkRole
 from sizer.questions.what_if.varied_input import (
     BATCH,
     CACHED_READS,
@@ -144,7 +145,7 @@ def built(model: WorkloadOnDesign, servers: ArrayLike, nodes: ArrayLike) -> Buil
     switches = [
         network.leaves + network.spines + network.cores
         for network in found.networks
-        if network.name.partition(",")[0] == "compute fabric"
+        if network.role is NetworkRole.COMPUTE
     ]
     none = np.zeros_like(found.racks)
     return Built(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.physical.components import Quantities
+from sizer.physical.roles import NetworkRole
 from sizer.questions.what_if.input_grid import with_gpu_speed
 from sizer.questions.what_if.varied_input import GPU_SPEED, request_changes
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
@@ -75,7 +76,7 @@ def sized_anew(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why
         n_servers=servers,
         n_gpus=servers * platform.gpus_per_server,
         storage_nodes=nodes,
-        fabric_switches=_switches(found, local, "compute fabric"),
+        fabric_switches=_switches(found, local, NetworkRole.COMPUTE),
         switches=_switches(found, local),
         racks=int(found.racks[local] + found.existing_racks[local]),
         rack_units=float(found.rack_units[local]),
@@ -111,7 +112,7 @@ def changed_request(model: WorkloadOnDesign, values: Mapping[str, float]) -> Siz
     return SizingRequest.from_dict({**data, **whole, "workload": works}, "what if")
 
 
-def _switches(found: Quantities, row: int, name: str = "") -> int:
-    """Switches of the networks of one name, of all rails; without a name those of all networks."""
-    networks = [network for network in found.networks if name in ("", network.name.partition(",")[0])]
+def _switches(found: Quantities, row: int, role: NetworkRole | None = None) -> int:
+    """Switches of the network of one role, of all rails; without a role those of all networks."""
+    networks = [network for network in found.networks if role in (None, network.role)]
     return sum(int(network.leaves[row] + network.spines[row] + network.cores[row]) for network in networks)

@@ -179,7 +179,7 @@ def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
     """Networks with their switches and how the ports add up."""
     rows = [
         row(
-            sentence(net.name).rstrip("."),
+            sentence(net.role).rstrip("."),
             link_name(net.kind),
             Cell("by others", is_muted=True) if net.switch is None else result_text.network_switches(net, catalog),
             result_text.port_arithmetic(net),

@@ -236,7 +236,7 @@ def test_every_design_has_its_cases_and_none_is_faster_than_the_whole(name):
         for text in (case.effect, case.remedy):
             assert text.endswith(".")
             assert text[0].isupper()
-    networks = {net.name: net for net in result.design.quantities.networks}
+    networks = {net.role: net for net in result.design.quantities.networks}
     has = {
         "spine": networks["compute fabric"].spines[0] > 0,
         "switch-cable": networks["compute fabric"].leaf_spine_cables[0] > 0,
