@@ -48,16 +48,24 @@ from sizer.sizing.limits import Limit
 from sizer.sizing.reasons import (
     Binding,
     BindingKind,
+    BudgetOfPricedLines,
+    DecodeReason,
+    ExchangeReason,
+    GpuReason,
+    NetworkReason,
     RunnerUpKind,
     RunnerUpReason,
     Selection,
     SelectionKind,
     SizeKey,
+    StageReason,
+    StorageReason,
+    UnknownReadRate,
 )
 from sizer.sizing.result import (
     Assumption,
     DesignAnswer,
-    Evidence,
+    NearbyMeasurement,
     ParetoPoint,
     Scaling,
     SizingResult,
@@ -360,12 +368,20 @@ def spread(value: float, relative: float) -> Estimate:
 
 def stages(throughput: float, capacities: dict[str, tuple[float, float]], limiting: str) -> tuple[Stage, ...]:
     """Stages from capacity and relative half-width."""
-    how = {
-        "storage": "8 nodes × 2.49 GB/s, the rate demonstrated with large images, over 115 kB a sample",
-        "network": "16 × 40 GbE at the front end of the storage, 4 × 100 GbE at each server",
-        "decode": "80 threads a server at 3.2 core-ms a sample, the TensorFlow loader of 2018",
-        "gpu": "launch time plus three times the forward FLOP over the calibrated share of the peak",
-        "exchange": "hidden behind two thirds of the backward pass",
+    reasons: dict[str, StageReason] = {
+        "storage": StorageReason(
+            is_local=False,
+            read_low_bytes_per_s=2.49e9,
+            read_high_bytes_per_s=3.75e9,
+            line_bytes_per_s=10e9,
+            sample_bytes=115e3,
+            hit_fraction=0.0,
+            node_memory_fraction=None,
+        ),
+        "network": NetworkReason("100gbe", 50e9, 45e3, None),
+        "decode": DecodeReason(3.2e-3, 40, "framework"),
+        "gpu": GpuReason("Tesla V100 SXM2 16 GB", 8, 256, "TensorFlow NGC 18.09", is_inference=False),
+        "exchange": ExchangeReason(51.2e6, None, 50e9),
     }
     return tuple(
         Stage(
@@ -373,7 +389,7 @@ def stages(throughput: float, capacities: dict[str, tuple[float, float]], limiti
             capacity=spread(value, half) if np.isfinite(value) else Estimate.exact(np.inf),
             load_fraction=min(throughput / value, 1.0) if np.isfinite(value) else 0.0,
             is_limiting=key == limiting,
-            how=how[key],
+            reason=reasons[key],
             sources=(BLOG, GUIDE),
         )
         for key, (value, half) in capacities.items()
@@ -525,15 +541,21 @@ RESNET_WORKLOAD: dict[str, Any] = {
 }
 
 
-def evidence() -> tuple[Evidence, ...]:
-    """Two published runs beside their predictions."""
-    what = "ResNet-50, {} GPUs, DGX-1, TensorFlow NGC 18.09"
+def evidence() -> tuple[NearbyMeasurement, ...]:
+    """Published runs with their predictions."""
+
+    def run(
+        name: str, source: str, where: str, n_gpus: int, server: str, rates: tuple[float, Estimate], *, fitted: bool
+    ) -> NearbyMeasurement:
+        return NearbyMeasurement(
+            name, source, where, n_gpus, "Tesla V100 SXM2 16 GB", server, "TensorFlow NGC 18.09", *rates, fitted
+        )
+
+    place = "results, small images"
     return (
-        Evidence("a", BLOG, "results, small images", what.format(72), 72, 52_274.0, spread(52_100, 0.04), True),
-        Evidence(
-            "b", GUIDE, "figure 13", "ResNet-50, 4 GPUs, C4140, TensorFlow", 4, 2_940.0, spread(2_870, 0.06), False
-        ),
-        Evidence("c", BLOG, "results, small images", what.format(32), 32, 23_500.0, spread(23_200, 0.04), False),
+        run("a", BLOG, place, 72, "DGX-1", (52_274.0, spread(52_100, 0.04)), fitted=True),
+        run("b", GUIDE, "figure 13", 4, "C4140", (2_940.0, spread(2_870, 0.06)), fitted=False),
+        run("c", BLOG, place, 32, "DGX-1", (23_500.0, spread(23_200, 0.04)), fitted=False),
     )
 
 
@@ -759,7 +781,7 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
         ),
         probability=0.95,
         binding=Binding(BindingKind.SMALLEST),
-        warnings=("Power of the back-end switches is not published.",),
+        warnings=(UnknownReadRate(),),
     )
     return design, req
 
@@ -919,7 +941,7 @@ def nine_dgx1() -> SizingResult:
         ),
         probability=0.974,
         binding=Binding(BindingKind.LIMIT, 8, Limit.GPU_RATE),
-        warnings=("The network for gradients is shared with storage traffic.",),
+        warnings=(BudgetOfPricedLines(),),
     )
     small, _ = c4140_design(19)
     apollo = apollo_design(req, small.workloads)

@@ -9,6 +9,7 @@ from sizer.explain.inputs import Why as Why
 from sizer.explain.inputs import assumed, in_unit, input_row, inputs_table, number
 from sizer.explain.stages import stage_inputs
 from sizer.present import result_text, words
+from sizer.present.stage_text import stage_text
 from sizer.present.tables import Cell, Row, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES, SizingResult, Stage, TrainingTime, WorkloadAnswer
@@ -193,7 +194,7 @@ def _stage(evaluated: EvaluatedDesign, place: int, stage: Stage) -> Why:
         words.estimate(stage.capacity, unit) if is_limit(stage, answer) else "not limited",
         found.formula,
         inputs_table(stage_key(place, stage.key), rows),
-        (words.sentence(stage.how),),
+        (words.sentence(stage_text(stage.reason)),),
         tuple(doubts),
         assumed(result, [answer.workload.name, *found.parts], found.about),
     )

@@ -26,6 +26,7 @@ from sizer.perf.step_terms import (
 from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
 from sizer.present import words
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
+from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.workload.request import CustomDnn
 
 
@@ -93,13 +94,14 @@ def _storage(model: WorkloadOnDesign) -> StageInputs:
     low, high = float(cols.node_low_bytes_per_s[0]), float(cols.node_high_bytes_per_s[0])
     mounts = float(cols.mounts[0] + cols.mounts_per_node[0] * (model.n_servers if is_local else nodes))
     mount_low, mount_high = float(cols.mount_low_bytes_per_s[0]), float(cols.mount_high_bytes_per_s[0])
-    facts = (storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s)
-    unknown = "no source gives a rate: line rate of the ports" if facts == (None, None) else ""
+    rate = node_read_rate(storage)
+    facts = (None, None) if rate is None else rate
+    unknown = "no source gives a rate: line rate of the ports" if rate is None else ""
     of = "a server's drives" if is_local else "a node"
     inputs = [
         Input("n, " + ("servers with drives" if is_local else "storage nodes"), grouped(count), note="search"),
-        Input(f"R low, demonstrated rate of {of}", _limit(min(low, line)), facts[0] or facts[1], unknown),
-        Input(f"R high, highest published rate of {of}", _limit(min(high, line)), facts[1] or facts[0], unknown),
+        Input(f"R low, demonstrated rate of {of}", _limit(min(low, line)), facts[0], unknown),
+        Input(f"R high, highest published rate of {of}", _limit(min(high, line)), facts[1], unknown),
     ]
     if math.isfinite(mount_low):
         inputs += [

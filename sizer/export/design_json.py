@@ -8,6 +8,7 @@ from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
 from sizer.present.design_summary import design_summary
+from sizer.present.stage_text import measurement_text, stage_text
 from sizer.present.verdict_text import (
     binding_text,
     limit_text,
@@ -16,6 +17,7 @@ from sizer.present.verdict_text import (
     selection_text,
     verdict_text,
 )
+from sizer.present.warning_text import design_warnings
 from sizer.sizing.limits import bound_of
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.workload.target_text import target_text
@@ -68,7 +70,8 @@ def projection_document(design: DesignAnswer) -> dict[str, Any]:
 def _design(design: DesignAnswer) -> dict[str, object]:
     platform, counts = design.platform, design.quantities
     return {
-        **fields_of(design, "name", "n_servers", "n_gpus", "storage_nodes", "probability", "warnings"),
+        **fields_of(design, "name", "n_servers", "n_gpus", "storage_nodes", "probability"),
+        "warnings": design_warnings(design),
         "binding_limit": binding_text(design),
         "server": platform.server.id,
         "gpu": platform.gpu.id,
@@ -128,7 +131,8 @@ def _workload(answer: WorkloadAnswer) -> dict[str, object]:
         evidence=[
             fields_of(
                 run,
-                *("id", "source", "where", "what", "n_gpus", "calibrates"),
+                *("id", "source", "where", "n_gpus", "calibrates"),
+                what=measurement_text(run),
                 published_samples_per_s=run.published,
                 predicted_samples_per_s=run.predicted,
             )
@@ -139,7 +143,12 @@ def _workload(answer: WorkloadAnswer) -> dict[str, object]:
 
 
 def _stage(stage: Stage) -> dict[str, object]:
-    return fields_of(stage, "load_fraction", "is_limiting", "how", "sources", capacity_samples_per_s=stage.capacity)
+    return fields_of(
+        stage,
+        *("load_fraction", "is_limiting", "sources"),
+        capacity_samples_per_s=stage.capacity,
+        how=stage_text(stage.reason),
+    )
 
 
 def _point(point: ParetoPoint) -> dict[str, object]:

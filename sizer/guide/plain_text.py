@@ -7,6 +7,7 @@ from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.plain_table import table_text
 from sizer.present.verdict_text import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
+from sizer.present.warning_text import design_warnings
 from sizer.present.words import name, percent, sample_unit
 from sizer.questions.team.tables import wait_text
 from sizer.questions.verdict.claim import Claim
@@ -68,7 +69,7 @@ def _design_lines(design: DesignAnswer) -> list[str]:
     ]
     for answer in design.workloads:
         lines += ["", *_workload_lines(answer)]
-    lines += [f"Note:   {warning}" for warning in design.warnings]
+    lines += [f"Note:   {warning}" for warning in design_warnings(design)]
     return lines
 
 

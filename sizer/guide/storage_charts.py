@@ -15,7 +15,7 @@ from sizer.present.charting import COLUMN_PX, LIGHT, NAME_PX, QUIET_OPACITY, Bar
 from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import estimate, percent, rounded
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.platform_columns import node_rates, rate_is_unknown
+from sizer.sizing.stages.storage_rates import node_rates, rate_is_unknown
 
 # Reads that differ by less are one bar.
 _EQUAL = 0.005

@@ -85,8 +85,28 @@ def read_bytes(sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Floats:
     ndarray, shape (...)
         Bytes of one sample that no cache holds. [B]
     """
-    missed = 1 - np.asarray(hit_fraction, float)
-    return np.asarray(np.maximum(np.asarray(sample_bytes, float) * missed, _NO_READS_BYTES))
+    return np.maximum(read_demand_bytes_per_s(1.0, sample_bytes, hit_fraction), _NO_READS_BYTES)
+
+
+def read_demand_bytes_per_s(samples_per_s: ArrayLike, sample_bytes: ArrayLike, hit_fraction: ArrayLike = 0.0) -> Floats:
+    """What a rate of samples reads from the storage.
+
+    Parameters
+    ----------
+    samples_per_s : array_like, shape (...)
+        Rate of the workload. [samples/s]
+    sample_bytes : array_like, shape (...)
+        Sample as stored. [B]
+    hit_fraction : array_like, shape (...), default 0
+        Share of the reads that a server's cache serves; none in the first epoch. [-]
+
+    Returns
+    -------
+    ndarray, shape (...)
+        Reads that no cache serves. [B/s]
+    """
+    missed = np.asarray(sample_bytes, float) * (1 - np.asarray(hit_fraction, float))
+    return np.asarray(np.asarray(samples_per_s, float) * missed)
 
 
 def network_stage(

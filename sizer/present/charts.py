@@ -31,6 +31,7 @@ from sizer.present.charting import (
     point_layers,
     time_unit,
 )
+from sizer.present.stage_text import measurement_text
 from sizer.present.words import capital, headroom, percent, plural, sample_unit
 from sizer.present.words import stage as stage_word
 from sizer.sizing.result import STAGES, ParetoPoint, SizingResult, Stage, WorkloadAnswer
@@ -110,7 +111,7 @@ def scaling_chart(
     layers = band_layers(rows, x, title, scale, palette)
     layers += _stage_line(answer, gpus, middle, keep, top, palette, x, y)
     published = [
-        {"gpus": one.n_gpus, "value": one.published, "what": one.what, "source": one.source}
+        {"gpus": one.n_gpus, "value": one.published, "what": measurement_text(one), "source": one.source}
         for one in answer.evidence
         if one.is_same_stack and one.n_gpus <= most and one.published <= top
     ]

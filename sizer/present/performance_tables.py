@@ -3,6 +3,7 @@
 from sizer.base.quantities import duration, grouped, si
 from sizer.drawings.datapath import is_limit
 from sizer.present import result_text, words
+from sizer.present.stage_text import measurement_text, stage_text
 from sizer.present.tables import Align, Cell, Row, Table, columns, row
 from sizer.present.verdict_text import limit_text
 from sizer.sizing.limits import bound_of
@@ -22,7 +23,7 @@ def stage_table(answer: WorkloadAnswer, number: int) -> Table:
                 Cell(STAGES[stage.key], stage=stage.key),
                 Cell(capacity, is_muted=not used),
                 Cell(load),
-                Cell(words.sentence(stage.how), cites=stage.sources),
+                Cell(words.sentence(stage_text(stage.reason)), cites=stage.sources),
                 kind="strong" if stage.is_limiting else "",
             )
         )
@@ -97,7 +98,7 @@ def evidence_table(answer: WorkloadAnswer, number: int, most: int | None = None)
         predicted = words.estimate(one.predicted, unit, bare=True)
         rows.append(
             row(
-                Cell(one.what, cites=(one.source,), where=one.where),
+                Cell(measurement_text(one), cites=(one.source,), where=one.where),
                 grouped(float(f"{one.published:.4g}")),
                 predicted,
                 result_text.gap(one.published, value),

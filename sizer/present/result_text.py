@@ -12,6 +12,7 @@ from sizer.drawings.racks import at_least
 from sizer.physical.components import Network
 from sizer.present import words
 from sizer.present.verdict_text import binding_text, runner_up_text
+from sizer.present.warning_text import design_warnings
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 
@@ -319,7 +320,7 @@ def warnings(result: SizingResult) -> Sequence[str]:
     """Warnings of the design, of its workloads and of the bill, each once."""
     design = result.design
     found = [
-        *design.warnings,
+        *design_warnings(design),
         *(text for answer in design.workloads for text in answer.warnings),
         *design.bill.warnings,
     ]

@@ -11,6 +11,7 @@ from sizer.base.estimate import Z90, Estimate
 from sizer.base.quantities import duration, grouped, significant
 from sizer.calibrate.calibration import stored_calibration
 from sizer.drawings.shapes import text_width
+from sizer.perf.pipeline import read_bytes
 from sizer.present.charting import (
     COLUMN_PX,
     HEIGHT_PX,
@@ -74,7 +75,7 @@ def cold_limit(answer: WorkloadAnswer) -> str:
     if first <= (1 + _SAME) * later:
         return answer.bottleneck
     cold_rate = float(answer.cold_storage_bytes_per_s.value) / answer.sample_bytes
-    warm_bytes = max(answer.sample_bytes * (1 - answer.cache_hit_fraction), _NO_READS_BYTES)
+    warm_bytes = float(read_bytes(answer.sample_bytes, answer.cache_hit_fraction))
     storage = next(stage for stage in answer.stages if stage.key == "storage")
     # The slowest of several uncertain stages is slower than the median of each: its lower end tells.
     storage_rate = float(storage.capacity.low) * warm_bytes / answer.sample_bytes

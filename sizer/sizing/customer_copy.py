@@ -1,12 +1,11 @@
 """The answer as the customer gets it: every document made from it is free of discounts and internal notes."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sizer.bom.bill import Bill
 from sizer.bom.customer import customer_bill, unpriced_bill
-from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason
+from sizer.sizing.reasons import CableLengths, RunnerUpKind, RunnerUpReason
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
@@ -59,10 +58,12 @@ def _request(request: SizingRequest) -> SizingRequest:
 
 
 def _told(design: DesignAnswer, bill: Bill) -> DesignAnswer:
-    """The design with another bill, and without sentences that name an amount of money."""
-    notes = _without_amounts(design.quantities.notes, bill.currency)
-    warnings = _without_amounts(design.warnings, bill.currency)
-    return replace(design, bill=bill, quantities=replace(design.quantities, notes=notes), warnings=warnings)
+    """The design with another bill, and without cautions that name an amount of money.
+
+    They compare list or net prices, before the discount of the deal.
+    """
+    warnings = tuple(one for one in design.warnings if not (isinstance(one, CableLengths) and one.cost_difference))
+    return replace(design, bill=bill, warnings=warnings)
 
 
 def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:
@@ -78,12 +79,3 @@ def _without_amount(cost: SpareCost) -> SpareCost:
 
 def _uncosted(point: ParetoPoint) -> ParetoPoint:
     return replace(point, cost=None)
-
-
-def _without_amounts(sentences: Iterable[str], currency: str) -> tuple[str, ...]:
-    """Sentences but those on money: they compare list or net prices, before the discount of the deal."""
-    return tuple(text for text in sentences if not _names_amount(text, currency))
-
-
-def _names_amount(text: str, currency: str) -> bool:
-    return re.search(rf"\d\s?{currency}\b|\b{currency}\s?\d", text) is not None

@@ -129,3 +129,88 @@ class MoreEpochs:
 VerdictReason = (
     DataInMemory | LinkCarriesReads | NoClusterFileSystem | NoServerFabric | OneServerFallsShort | MoreEpochs
 )
+
+
+@dataclass(frozen=True)
+class StorageReason:
+    """What the read capacity of the storage consists of. Rates in B/s, per node; per server of local drives."""
+
+    is_local: bool
+    read_low_bytes_per_s: float | None  # None: no source gives a rate, and the line rate is the upper bound
+    read_high_bytes_per_s: float | None
+    line_bytes_per_s: float
+    sample_bytes: float
+    hit_fraction: float  # of the servers' memory, after the first epoch
+    node_memory_fraction: float | None  # of the data set that the memory of all nodes holds; None: it has none
+
+
+@dataclass(frozen=True)
+class NetworkReason:
+    """What the network capacity consists of."""
+
+    link: LinkKind | None  # None: the drives are in the servers
+    server_bytes_per_s: float  # into each server
+    exchanged_bytes_per_sample: float  # of gradients that share the ports
+    gateway_bytes_per_s: float | None  # of all uplinks; None without a gateway
+
+
+@dataclass(frozen=True)
+class DecodeReason:
+    """What the decode capacity of the hosts consists of."""
+
+    core_s_per_sample: float  # 0: the samples are decoded already
+    n_cores: float  # of a server
+    loader: str  # key of the catalogue
+
+
+@dataclass(frozen=True)
+class GpuReason:
+    """What the compute capacity consists of."""
+
+    gpu: str  # name
+    n_gpus: int  # of a server, that run the job
+    batch_per_gpu: int
+    stack: str  # name; published rates of it were fitted
+    is_inference: bool
+
+
+@dataclass(frozen=True)
+class ExchangeReason:
+    """What the gradient exchange consists of."""
+
+    gradient_bytes: float | None  # of a step; None: nothing is trained
+    intra_link: str | None  # key of the link inside the one server; None on several servers
+    server_bytes_per_s: float  # of the ports of each server
+
+
+StageReason = StorageReason | NetworkReason | DecodeReason | GpuReason | ExchangeReason
+
+
+@dataclass(frozen=True)
+class UnknownReadRate:
+    """No source gives a read rate of the storage: the line rate of its ports bounds it."""
+
+
+@dataclass(frozen=True)
+class FewerGpusUsed:
+    """The job uses fewer GPUs than each server has."""
+
+    n_gpus: int  # of each server
+
+
+@dataclass(frozen=True)
+class BudgetOfPricedLines:
+    """The budget is compared with the priced lines only."""
+
+
+@dataclass(frozen=True)
+class CableLengths:
+    """The bill holds the planned cable lengths; the search compared designs with nominal ones."""
+
+    in_rack_m: float  # nominal
+    between_racks_m: float
+    cost_difference: float | None  # planned - nominal, of the priced cables; None: none has a price
+    has_open_items: bool  # cables that need a quote
+
+
+DesignWarning = UnknownReadRate | FewerGpusUsed | BudgetOfPricedLines | CableLengths

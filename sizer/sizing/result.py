@@ -11,7 +11,15 @@ from sizer.physical.components import Quantities
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.limits import AnyLimit
-from sizer.sizing.reasons import Binding, RunnerUpReason, Selection, VerdictKind, VerdictReason
+from sizer.sizing.reasons import (
+    Binding,
+    DesignWarning,
+    RunnerUpReason,
+    Selection,
+    StageReason,
+    VerdictKind,
+    VerdictReason,
+)
 from sizer.workload.request import Loss, SizingRequest, Workload
 
 # Stages of the data path in their order; the key is used in files, the label on pages.
@@ -32,7 +40,7 @@ class Stage:
     capacity: Estimate  # samples/s that the stage alone could pass; inf where it is not used
     load_fraction: float  # throughput over capacity, 0..1
     is_limiting: bool
-    how: str  # one sentence: what the capacity is made of, with the published number used
+    reason: StageReason  # what the capacity consists of
     sources: tuple[str, ...]  # keys of catalog/sources.toml
 
 
@@ -49,13 +57,15 @@ class TrainingTime:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """A published measurement near this workload, with what the model says about it."""
+class NearbyMeasurement:
+    """A published measurement near this workload, with the prediction of the model."""
 
     id: str
     source: str
     where: str
-    what: str  # "ResNet-50, 72 GPUs, DGX-1, TensorFlow NGC 18.09"
+    gpu: str  # name, as all of the following
+    server: str  # empty where the source names none
+    software: str  # empty where the source names none
     n_gpus: int
     published: float  # samples/s
     predicted: Estimate
@@ -104,7 +114,7 @@ class WorkloadAnswer:
     scaling: Scaling
     gpu_spread: Spread  # what the width of the GPUs' rate consists of
     extrapolations: tuple[str, ...]  # where the rate lies beyond what was measured; empty: it interpolates
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[NearbyMeasurement, ...]
     warnings: tuple[str, ...]
 
     @property
@@ -127,7 +137,7 @@ class DesignAnswer:
     bill: Bill
     probability: float  # that all targets are met
     binding: Binding  # why it is not smaller
-    warnings: tuple[str, ...]
+    warnings: tuple[DesignWarning, ...]  # of the design itself; its parts and its plan have their own
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from sizer.base.resources import data_dir
 from sizer.perf.storage import read_capacity
 from sizer.physical.losses import Losses, on_one_side
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.stages.platform_columns import node_rates
+from sizer.sizing.stages.storage_rates import node_rates
 
 CATALOG = load_catalog()
 

@@ -18,8 +18,8 @@ from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.constraints.stored_data import data_held
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.stages.platform_columns import rate_is_unknown
-from sizer.sizing.stages.workload_run import Run, sequential_bytes_per_s
+from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
+from sizer.sizing.stages.workload_run import WorkloadRun, sequential_bytes_per_s
 from sizer.workload.data import DataCare
 
 # A raw RDMA test reached 92.40 of 100 Gbit/s between two DGX-1 ("deepops-roce", raw RDMA test).
@@ -161,13 +161,13 @@ def storage_tests(
 ) -> Iterator[AcceptanceTest]:
     """Reads of all servers together, of one server, and the capacity."""
     storage = design.platform.storage
-    rates = (storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s)
-    sources = tuple(fact.source for fact in rates if fact is not None)
+    published = node_read_rate(storage)
+    sources = () if published is None else published.sources
     is_local = storage.kind == "local"
     where = "from the drives of each server" if is_local else "from the storage"
     how = "fio, sequential reads of 1\u202fMiB blocks with direct I/O, on files larger than all caches"
     model = next((model for model in known if model is not None), None)
-    runs: list[tuple[str, str, Run]] = []
+    runs: list[tuple[str, str, WorkloadRun]] = []
     if model is not None:
         runs = [("read-all", "all servers at once", model.run)]
         if model.n_servers > 1:

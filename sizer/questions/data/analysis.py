@@ -11,6 +11,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.perf.data_transfer import fill_time_s, lost_fraction
+from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.perf.preprocess import core_seconds_per_sample
 from sizer.questions.data.ingest import Ingest, ingest
 from sizer.questions.data.local_copy import LocalCopy, local_copies, on_local_drives
@@ -23,7 +24,8 @@ from sizer.sizing.constraints.stored_data import (
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, rates_of
 from sizer.sizing.result import Assumption, DesignAnswer, SizingResult, WorkloadAnswer
-from sizer.sizing.stages.platform_columns import host_cores, rate_is_unknown, storage_nic_bytes_per_s
+from sizer.sizing.stages.platform_columns import host_cores, storage_nic_bytes_per_s
+from sizer.sizing.stages.storage_rates import rate_is_unknown
 
 # Time that checkpoints may take before they are worth a thought; the write rate for it is told. A choice of ours.
 LITTLE_LOST = 0.01
@@ -246,7 +248,7 @@ def _validation(model: WorkloadOnDesign) -> Validation | None:
         every_is_assumed=not work.is_inference and work.recipe is None,
         samples_per_s=rate,
         limiting=limiting,
-        reads_bytes_per_s=rate * work.sample_bytes,
+        reads_bytes_per_s=float(read_demand_bytes_per_s(rate, work.sample_bytes)),
         pass_s=pass_s,
         per_epoch_s=per_epoch_s,
         share=share,

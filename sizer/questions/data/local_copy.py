@@ -13,7 +13,7 @@ from sizer.physical.quantities import quantities
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.search.storage_units import StorageUnits
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.platform_columns import rate_is_unknown
+from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.sizing.stages.workload_run import sequential_bytes_per_s
 
 

@@ -9,13 +9,14 @@ import numpy as np
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.questions.growth.result import CapacityLimit, ClusterSize, LimitKind
 from sizer.sizing.constraints.stored_data import data_held
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.workload_run import Run, run_on
+from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 
@@ -117,7 +118,7 @@ def _rates(
 
 
 def _stage_loads(
-    run: Run, request: SizingRequest, work: ResolvedWorkload, gateway: float, team_bytes_per_s: float
+    run: WorkloadRun, request: SizingRequest, work: ResolvedWorkload, gateway: float, team_bytes_per_s: float
 ) -> dict[LimitKind, float]:
     """Load on each stage at the rate that it reaches with the requested confidence, team reads included."""
     slow = 1 - evaluate.least_chance(evaluate.share_of(request))
@@ -136,7 +137,7 @@ def _stage_loads(
             float(team_bytes_per_s / run.side.read.quantile(slow)[0]),
         ),
     }
-    reads = work.sample_bytes * np.array([warm * (1 - float(run.comp.hit_fraction[0])), cold])
+    reads = read_demand_bytes_per_s([warm, cold], work.sample_bytes, [float(run.comp.hit_fraction[0]), 0.0])
     exchanged = float(run.comp.exchanged_bytes[0]) * np.array([warm, cold])
     if math.isfinite(gateway):
         loads[LimitKind.GATEWAY_UPLINKS] = max(float(reads.max()), team_bytes_per_s) / gateway

@@ -39,6 +39,7 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import MAX_SERVERS, search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import OS_RESERVE_BYTES, cache_bytes
+from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.workload.request import Platforms, SizingRequest
 
 # Shared storage whose reads take less than this share of the rate of its smallest system is bought for capacity.
@@ -146,8 +147,8 @@ def _storage_idles(resized: ResizedRequests, index: int, model: WorkloadOnDesign
 
 
 def _rate_sources(storage: Storage) -> tuple[str, ...]:
-    fact = storage.node_read_low_bytes_per_s or storage.node_read_high_bytes_per_s
-    return () if fact is None else (fact.source,)
+    rate = node_read_rate(storage)
+    return () if rate is None else (rate.low.source,)
 
 
 def storage_meets(
@@ -222,8 +223,10 @@ def _storage_options(result: SizingResult, resized: ResizedRequests) -> Iterator
     for storage in resized.catalog.storage.values():
         is_own = storage.kind == "local" and storage.id == server.local_storage
         if is_own or (storage.kind == "nfs-server" and _is_available(storage, result.request)):
-            rate = storage.node_read_low_bytes_per_s or storage.node_read_high_bytes_per_s
-            yield StorageOption(storage.name, _largest_capacity_bytes(storage), None if rate is None else rate.value)
+            rate = node_read_rate(storage)
+            yield StorageOption(
+                storage.name, _largest_capacity_bytes(storage), None if rate is None else rate.low.value
+            )
 
 
 def _largest_capacity_bytes(storage: Storage) -> float | None:

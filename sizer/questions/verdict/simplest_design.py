@@ -19,7 +19,7 @@ from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.size import size
-from sizer.sizing.stages.platform_columns import rate_is_unknown
+from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.workload.request import Platforms, SizingRequest
 
 # From the simplest kind of storage to the least simple one (hitachi-dl-2019, storage classes): drives in the server,

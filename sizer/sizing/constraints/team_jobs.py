@@ -8,6 +8,7 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
+from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.perf.server_pool import servers_of
 from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
@@ -109,7 +110,6 @@ def _facts(
     known = np.isfinite(duration_s)
     cold_share = np.where(known, np.minimum(cold_s / np.where(known, duration_s, 1.0), 1.0), 1.0)
     start_up = np.minimum(calibration.start_up_s / duration_s, 1 - cold_share)
-    cold = rate * work.sample_bytes
     return JobFacts(
         job=job,
         jobs_a_day=jobs_a_day,
@@ -118,7 +118,7 @@ def _facts(
         samples_per_s=rate,
         start_up_share=start_up,
         cold_share=cold_share,
-        cold_bytes_per_s=cold,
-        warm_bytes_per_s=cold * (1 - comp.hit_fraction),
+        cold_bytes_per_s=read_demand_bytes_per_s(rate, work.sample_bytes),
+        warm_bytes_per_s=read_demand_bytes_per_s(rate, work.sample_bytes, comp.hit_fraction),
         hit_fraction=comp.hit_fraction,
     )

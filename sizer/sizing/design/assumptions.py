@@ -12,7 +12,8 @@ from sizer.catalog.model import Catalog, Statement, statements
 from sizer.catalog.schema import Item, Port
 from sizer.physical.racks.positions import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
 from sizer.sizing.result import Assumption, DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.platform_columns import OS_RESERVE_BYTES, rate_is_unknown
+from sizer.sizing.stages.platform_columns import OS_RESERVE_BYTES
+from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
 
 # Folders of the catalogue whose assumed facts are choices of the plan.

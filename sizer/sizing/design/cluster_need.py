@@ -12,13 +12,14 @@ from sizer.base.arrays import Floats, Ints
 from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Storage
-from sizer.perf.pipeline import decode_stage
+from sizer.perf.pipeline import decode_stage, read_demand_bytes_per_s
 from sizer.perf.step_terms import StepRate, StepTerms
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.platform_columns import Columns, columns, rate_is_unknown
+from sizer.sizing.stages.platform_columns import Columns, columns
+from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
 
 # Links that a customer's network has anyway, the slower first.
 USUAL_LINKS: tuple[LinkKind, ...] = ("10gbe", "25gbe")
@@ -55,20 +56,24 @@ def consumption(model: WorkloadOnDesign) -> Consumption:
     """Consumption of one server of a design, at the median."""
     run = model.run
     rate = float(min(run.comp.gpu.median[0], run.comp.decode.median[0])) / model.n_servers
-    first = rate * model.work.sample_bytes
-    return Consumption(rate, first, first * (1 - float(run.comp.hit_fraction[0])))
+    first, later = (
+        float(read_demand_bytes_per_s(rate, model.work.sample_bytes, hits))
+        for hits in (0.0, float(run.comp.hit_fraction[0]))
+    )
+    return Consumption(rate, first, later)
 
 
 def storage_read_bytes_per_s(model: WorkloadOnDesign) -> float:
     """What a design reads from its storage after the first epoch, at the median. [B/s]"""
     run = model.run
-    return float(rates_of([run.warm])[0]) * model.work.sample_bytes * (1 - float(run.comp.hit_fraction[0]))
+    rate, hits = rates_of([run.warm])[0], run.comp.hit_fraction[0]
+    return float(read_demand_bytes_per_s(rate, model.work.sample_bytes, hits))
 
 
 def smallest_system_bytes_per_s(storage: Storage) -> float:
     """Read rate, at least, of the smallest system of a storage that can be bought; inf where no source gives one."""
-    rate = storage.node_read_low_bytes_per_s or storage.node_read_high_bytes_per_s
-    return np.inf if rate is None else node_limits(storage)[0] * rate.value
+    rate = node_read_rate(storage)
+    return np.inf if rate is None else node_limits(storage)[0] * rate.low.value
 
 
 def shared_storage(storage: Storage, catalog: Catalog) -> Storage | None:

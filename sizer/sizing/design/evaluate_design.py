@@ -1,18 +1,16 @@
 """One design in full: how every workload runs on it, stage by stage, what it is made of and what it costs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate, Spread
-from sizer.base.quantities import grouped, plain
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import extrapolations
-from sizer.catalog.labels import sentence
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
@@ -23,12 +21,19 @@ from sizer.physical.plan import CABLE_CATEGORY
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.design.nearest_measurements import nearest_measurements
-from sizer.sizing.design.stage_reasons import explain
-from sizer.sizing.reasons import Binding
+from sizer.sizing.design.stage_reasons import stage_reasons
+from sizer.sizing.reasons import (
+    Binding,
+    BudgetOfPricedLines,
+    CableLengths,
+    DesignWarning,
+    FewerGpusUsed,
+    UnknownReadRate,
+)
 from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.platform_columns import rate_is_unknown
-from sizer.sizing.stages.workload_run import Run, run_on
+from sizer.sizing.stages.storage_rates import rate_is_unknown
+from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import CustomDnn, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -73,8 +78,8 @@ def design_answer(
         fabric=request.fabric,
         racks_per_row=request.site.racks_per_row,
     )
-    lengths = _cable_note(counted.components, plan.components, catalog, prices, request.currency)
-    parts = replace(counted, components=plan.components, notes=(*counted.notes, *plan.warnings, lengths))
+    parts = replace(counted, components=plan.components)
+    lengths = _cable_lengths(counted.components, plan.components, catalog, prices, request.currency)
     gateway = float(parts.gateway_bytes_per_s[0])
     answers = []
     chance = 1.0
@@ -103,45 +108,28 @@ def design_answer(
         ),
         probability=min(chance, MOST_CERTAIN),
         binding=binding,
-        warnings=(*_design_warnings(platform, request), *(sentence(note) for note in parts.notes if note)),
+        warnings=(*_design_warnings(platform, request), *(() if lengths is None else (lengths,))),
     )
 
 
-def _cable_note(
+def _cable_lengths(
     counted: Sequence[Component],
     planned: Sequence[Component],
     catalog: Catalog,
     prices: PriceBook,
     currency: str,
-) -> str:
-    """By how much the bill differs from what the search compared: cables, by their length."""
+) -> CableLengths | None:
+    """By how much the bill differs from what the search compared: cables, by their length; None without cables."""
     cost = []
     open_items: set[str] = set()
     for components in (counted, planned):
         cables = [part for part in components if part.category == CABLE_CATEGORY]
         if not cables:
-            return ""
+            return None
         amount, unpriced = row_cost(cables, catalog, prices, currency)
         cost.append(0.0 if amount is None else float(amount[0]))
         open_items |= set(unpriced)
-    counted_as = (
-        f"the search counts cables at {plain(IN_RACK_M)} m in a rack and {plain(BETWEEN_RACKS_M)} m between racks; "
-    )
-    difference = cost[1] - cost[0]
-    amount_text = f"{grouped(abs(difference), 2)} {currency}"
-    if not any(cost):
-        how = "measured, the bill holds other lengths, all of them to be quoted"
-    elif not round(difference, 2):
-        how = "measured, those with a price cost the same" if open_items else "measured, they cost the same"
-    elif difference > 0 and open_items:
-        how = f"measured, those with a price cost {amount_text} more"
-    elif difference > 0:
-        how = f"measured, they cost {amount_text} more"
-    elif open_items:
-        how = f"measured, those with a price cost {amount_text} less"
-    else:
-        how = f"measured, they cost {amount_text} less"
-    return counted_as + how
+    return CableLengths(IN_RACK_M, BETWEEN_RACKS_M, cost[1] - cost[0] if any(cost) else None, bool(open_items))
 
 
 def _workload_answer(
@@ -190,8 +178,8 @@ def _workload_answer(
         dataset_bytes=work.dataset_bytes,
         sample_bytes=work.sample_bytes,
         throughput=rate,
-        storage_bytes_per_s=_times(rate, work.sample_bytes * (1 - hits)),
-        cold_storage_bytes_per_s=_times(cold_rate, work.sample_bytes),
+        storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
+        cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),
         cpu_utilization_fraction=_cpu(rate, core_load, float(run.comp.decode.log_sd.flat[0])),
         gpu_busy_fraction=min(1.0, float(rate.value) / float(run.comp.gpu.median[0])),
         cache_hit_fraction=hits,
@@ -217,8 +205,9 @@ def _workload_answer(
     )
 
 
-def _times(rate: Estimate, factor: float) -> Estimate:
-    return Estimate(rate.value * factor, rate.low * factor, rate.high * factor)
+def _reads(rate: Estimate, sample_bytes: float, hit_fraction: float) -> Estimate:
+    value, low, high = (pipeline.read_demand_bytes_per_s(end, sample_bytes, hit_fraction) for end in rate)
+    return Estimate(value, low, high)
 
 
 def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float) -> Estimate:
@@ -228,7 +217,7 @@ def _cpu(rate: Estimate, core_s_per_sample_per_core: float, decode_log_sd: float
     return Estimate(np.minimum(load.value, 1.0), np.minimum(load.low, 1.0), np.minimum(load.high, 1.0))
 
 
-def _bottlenecks(run: Run) -> tuple[str, str]:
+def _bottlenecks(run: WorkloadRun) -> tuple[str, str]:
     """The stage that limits, and the one that would limit next were it lifted."""
     capacity = run.warm.by_key()
     del capacity["exchange"]  # the exchange alone is never the smallest: what is not hidden counts with the GPUs
@@ -266,20 +255,20 @@ def _seconds(samples: float, rate: Estimate) -> Estimate:
 
 
 def _stage_list(
-    work: ResolvedWorkload, platform: Platform, run: Run, storage_nodes: int, rate: Estimate, bottleneck: str
+    work: ResolvedWorkload, platform: Platform, run: WorkloadRun, storage_nodes: int, rate: Estimate, bottleneck: str
 ) -> tuple[Stage, ...]:
-    how = explain(work, platform, run, storage_nodes)
+    reasons = stage_reasons(work, platform, run, storage_nodes)
     stages = []
     for key, capacity in run.warm.by_key().items():
         median = float(capacity.median.flat[0])
-        text, sources = how[key]
+        reason, sources = reasons[key]
         stages.append(
             Stage(
                 key=key,
                 capacity=capacity.estimate()[0],
                 load_fraction=min(1.0, float(rate.value) / median) if np.isfinite(median) else 0.0,
                 is_limiting=key == bottleneck,
-                how=text,
+                reason=reason,
                 sources=sources,
             )
         )
@@ -309,17 +298,11 @@ def _throughput(*evaluated: pipeline.Stages) -> Estimate:
     )
 
 
-def _design_warnings(platform: Platform, request: SizingRequest) -> tuple[str, ...]:
-    warnings = []
-    storage = platform.storage
-    if rate_is_unknown(storage):
-        warnings.append(
-            f"No source gives a read rate of {storage.name}: the line rate of its ports is used as an "
-            "upper bound. Measure it, or ask the vendor, before relying on the storage figures."
-        )
+def _design_warnings(platform: Platform, request: SizingRequest) -> Iterator[DesignWarning]:
+    if rate_is_unknown(platform.storage):
+        yield UnknownReadRate()
     used = request.platforms.gpus_per_server
     if used is not None and used < platform.gpus_per_server:
-        warnings.append(f"The job uses {used} of the {platform.gpus_per_server} GPUs of each server.")
+        yield FewerGpusUsed(used)
     if request.limits.budget is not None:
-        warnings.append("The budget is compared with the priced lines only; lines to be quoted come on top.")
-    return tuple(warnings)
+        yield BudgetOfPricedLines()

@@ -15,7 +15,7 @@ from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical.platform import Platform
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.workload_run import Run, run_on
+from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload, resolve
 
@@ -45,11 +45,11 @@ class WorkloadOnDesign:
         return self.work.request.target.time_to_train_s is not None
 
     @cached_property
-    def run(self) -> Run:
+    def run(self) -> WorkloadRun:
         """The workload on the whole design."""
         return self.run_on(self.n_servers)
 
-    def run_on(self, n_servers: int) -> Run:
+    def run_on(self, n_servers: int) -> WorkloadRun:
         """The workload on so many servers, storage and gateway held fixed."""
         return run_on(
             self.request,

@@ -9,7 +9,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.predict import predict
 from sizer.catalog.model import Catalog
-from sizer.sizing.result import Evidence
+from sizer.sizing.result import NearbyMeasurement
 from sizer.workload.resolve import ResolvedWorkload
 
 # Rows shown; more would hide which ones carry the answer.
@@ -25,7 +25,7 @@ def _rates(task: str) -> tuple[Observation, ...]:
 
 def nearest_measurements(
     work: ResolvedWorkload, n_gpus: int, catalog: Catalog, calibration: Calibration
-) -> tuple[Evidence, ...]:
+) -> tuple[NearbyMeasurement, ...]:
     """Measurements of the same DNN, same task and precision, nearest in stack, then in number of GPUs."""
     task = "inference" if work.is_inference else "training"
     dnn = work.like or work.dnn.id
@@ -45,19 +45,21 @@ def nearest_measurements(
         and row.gpu.startswith("v100")
         and (row.id not in calibration.left_out or calibration.calibrates(row.id))
     ]
-    found: list[Evidence] = []
+    nearest: list[NearbyMeasurement] = []
     for row in sorted(rows, key=distance):
-        if len(found) == MAX_ROWS:
+        if len(nearest) == MAX_ROWS:
             break
         predicted = predict(row, catalog, calibration).estimate
         if predicted is None:
             continue
-        found.append(
-            Evidence(
+        nearest.append(
+            NearbyMeasurement(
                 id=row.id,
                 source=row.source,
                 where=row.where,
-                what=_what(row, catalog),
+                gpu=catalog.gpus[row.gpu].name if row.gpu in catalog.gpus else row.gpu,
+                server=catalog.servers[row.server].name if row.server in catalog.servers else "",
+                software=row.software,
                 n_gpus=int(row.gpus or 1),
                 published=float(row.value),
                 predicted=predicted,
@@ -65,11 +67,4 @@ def nearest_measurements(
                 is_same_stack=is_same_stack(row),
             )
         )
-    return tuple(found)
-
-
-def _what(row: Observation, catalog: Catalog) -> str:
-    gpus = int(row.gpus or 1)
-    gpu = catalog.gpus[row.gpu].name if row.gpu in catalog.gpus else row.gpu
-    server = f", {catalog.servers[row.server].name}" if row.server in catalog.servers else ""
-    return f"{gpus} × {gpu}{server}, {row.software or 'stack not stated'}"
+    return tuple(nearest)

@@ -256,9 +256,7 @@ class _Servers:
                 count &= servers * cols.gpus_per_server >= work.request.target.gpus_busy
             gpu &= by_gpus >= asked
             decode &= by_decode >= asked
-            warm = need.samples_per_s * (work.sample_bytes * (1 - comp.hit_fraction) + comp.exchanged_bytes)
-            cold = need.cold_samples_per_s * (work.sample_bytes + comp.exchanged_bytes)
-            network &= servers * cols.storage_nic_bytes_per_s >= np.maximum(warm, cold)
+            network &= servers * cols.storage_nic_bytes_per_s >= evaluate.nic_bytes_per_s(work, comp, need)
             computes.append(comp)
             needs.append(need)
             chances.append(by_gpus * by_decode)

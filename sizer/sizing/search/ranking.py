@@ -11,7 +11,7 @@ from sizer.physical.capacity import counts_nodes
 from sizer.physical.platform import Platform
 from sizer.sizing.search.choice import best_row
 from sizer.sizing.search.part_counts import Counting
-from sizer.sizing.stages.platform_columns import rate_is_unknown
+from sizer.sizing.stages.storage_rates import rate_is_unknown
 
 Key = tuple[float, ...]
 

@@ -342,8 +342,15 @@ def is_cached(comp: Compute) -> Bools:
 
 def read_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floats:
     """Reads that the target asks of the storage, in warm epochs or the first one, whichever is more. [B/s]"""
-    warm = wanted.samples_per_s * work.sample_bytes * (1 - comp.hit_fraction)
-    return np.maximum(warm, wanted.cold_samples_per_s * work.sample_bytes)
+    warm = pipeline.read_demand_bytes_per_s(wanted.samples_per_s, work.sample_bytes, comp.hit_fraction)
+    return np.maximum(warm, pipeline.read_demand_bytes_per_s(wanted.cold_samples_per_s, work.sample_bytes))
+
+
+def nic_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floats:
+    """What the target asks of the servers' NICs: reads and gradients, in warm epochs or the first one. [B/s]"""
+    warm = pipeline.read_demand_bytes_per_s(1.0, work.sample_bytes, comp.hit_fraction) + comp.exchanged_bytes
+    cold = pipeline.read_demand_bytes_per_s(1.0, work.sample_bytes) + comp.exchanged_bytes
+    return np.maximum(wanted.samples_per_s * warm, wanted.cold_samples_per_s * cold)
 
 
 def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float) -> Floats:

@@ -11,10 +11,11 @@ from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import LinkKind, Server, Storage
+from sizer.catalog.schema import LinkKind, Server
 from sizer.physical.networks.counts import fabric_share
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import lan_ports, own_network_ports
+from sizer.sizing.stages.storage_rates import mount_rates, node_rates
 from sizer.workload.request import Fabric
 
 # Memory that the operating system, the framework and pinned buffers keep from the page cache, beside a copy of the
@@ -187,49 +188,3 @@ def cache_bytes(platform: Platform) -> float:
         return 0.0
     gpu_memory = platform.gpus_per_server * platform.gpu.memory_bytes.value
     return max(memory.value - gpu_memory - OS_RESERVE_BYTES, 0.0)
-
-
-def node_rates(platform: Platform) -> tuple[float, float, float]:
-    """Lower, upper and line rate of one storage node. [B/s]
-
-    A system without a published rate is capped by its line rate; :func:`rate_is_unknown` flags it.
-    """
-    storage = platform.storage
-    if storage.kind == "local":
-        line = np.inf
-    else:
-        kind = storage.front_end_kind.value if storage.front_end_kind is not None else platform.fabric
-        ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
-        # Behind a gateway one port of each node is in use (the Dell guide counts one 40 GbE port a node).
-        used = (2 if platform.has_spare_gateway else 1) if platform.gateway is not None else ports
-        line = used * link_bytes_per_s(kind)
-    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
-    if low is None and high is None:
-        return line, line, line
-    bottom = low.value if low is not None else high.value  # type: ignore[union-attr]
-    return bottom, high.value if high is not None else bottom, line
-
-
-def rate_is_unknown(storage: Storage) -> bool:
-    """Whether no source gives a read rate, so that the plan takes the line rate as an upper bound."""
-    return storage.node_read_low_bytes_per_s is None and storage.node_read_high_bytes_per_s is None
-
-
-def mount_rates(storage: Storage, catalog: Catalog) -> tuple[float, float, float, float]:
-    """Fixed mounts, mounts per storage node, and lower and upper rate of one mount. [-], [-], [B/s], [B/s]"""
-    if storage.kind == "local":
-        return 1.0, 0.0, np.inf, np.inf
-    low, high = storage.mount_low_bytes_per_s, storage.mount_high_bytes_per_s
-    if low is None or high is None:
-        generic = catalog.storage["nfs-generic"]
-        low, high = generic.mount_low_bytes_per_s, generic.mount_high_bytes_per_s
-    # The catalogue's own item has both; `sizer catalog check` would say so.
-    assert low is not None
-    assert high is not None
-    if storage.mounts_per_server is not None:
-        return float(storage.mounts_per_server.value), 0.0, low.value, high.value
-    if storage.kind == "nfs-server":
-        return 1.0, 0.0, low.value, high.value
-    # One mount for every front-end address, as the DGX-1 test did with 16 for eight nodes.
-    ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
-    return 0.0, float(ports), low.value, high.value

@@ -20,7 +20,7 @@ from sizer.workload.resolve import ResolvedWorkload
 
 
 @dataclass(frozen=True)
-class Run:
+class WorkloadRun:
     """Stages, need and columns of one workload. Arrays over the sizes."""
 
     comp: Compute
@@ -41,7 +41,7 @@ def run_on(
     gateway_bytes_per_s: float,
     catalog: Catalog,
     calibration: Calibration,
-) -> Run:
+) -> WorkloadRun:
     """Evaluate a workload on clusters of ``servers`` servers each, with storage and gateway held fixed."""
     count = np.asarray(servers, dtype=np.int64)
     index = np.zeros(len(count), dtype=np.int64)
@@ -51,7 +51,7 @@ def run_on(
     comp = evaluate.compute(work, [platform], cols, count, calibration, catalog)
     side = evaluate.storage_side(cols, count, nodes, np.full(len(count), gateway_bytes_per_s))
     need = evaluate.need(work, comp, cols, count, evaluate.share_of(request), calibration)
-    return Run(
+    return WorkloadRun(
         comp=comp,
         need=need,
         side=side,
@@ -62,7 +62,7 @@ def run_on(
     )
 
 
-def sequential_bytes_per_s(run: Run) -> Estimate:
+def sequential_bytes_per_s(run: WorkloadRun) -> Estimate:
     """What storage, mounts and links let through for the first size, nothing decoded, cached or exchanged. [B/s]"""
     # A sample of one byte makes a sample rate a byte rate.
     stages = (pipeline.storage_stage(run.side, 1.0, 0.0), pipeline.network_stage(run.side, 1.0, 0.0, 0.0))

@@ -22,6 +22,7 @@ from sizer.present.facility_tables import cables_table, facility_table, racks_ta
 from sizer.present.performance_tables import stage_table
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.verdict_text import binding_text
+from sizer.present.warning_text import design_warnings
 from sizer.present.words import estimate, link_name, sample_unit, sentence
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why
@@ -60,7 +61,7 @@ def show(view: View) -> None:
                 look.note(part.role)
                 look.table(part.table, sources)
     told = {sentence(text) for text in design.plan.warnings}
-    rest = [text for text in design.warnings if text not in told]
+    rest = [text for text in design_warnings(design) if text not in told]
     if rest:
         st.header("To be aware of", anchor=False)
         look.notes(rest)

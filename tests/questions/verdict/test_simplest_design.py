@@ -9,7 +9,7 @@ from sizer.questions.verdict.simplest_design import STORAGE_ORDER, simplest_desi
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
-from sizer.sizing.stages.platform_columns import rate_is_unknown
+from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.workload.request import SizingRequest
 from tests.answers import EXAMPLES, catalog, sized
 

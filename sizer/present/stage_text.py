@@ -1,0 +1,100 @@
+"""What the capacity of a stage consists of, and what published measurements ran on, in words."""
+
+from sizer.base.quantities import NARROW_SPACE, si, significant
+from sizer.catalog.links import kind_name
+from sizer.sizing.reasons import DecodeReason, ExchangeReason, GpuReason, NetworkReason, StageReason, StorageReason
+from sizer.sizing.result import NearbyMeasurement
+
+# Links inside a server and input pipelines, inside a sentence.
+_LINKS = {"nvlink1": "NVLink", "nvlink2": "NVLink", "nvswitch": "NVSwitch", "pcie3": "PCIe"}
+_LOADERS = {"framework": "framework loader", "dali": "DALI, decoding on the GPU", "dali-cpu": "DALI on the CPU"}
+# Smaller shares of cache hits are not mentioned.
+_NOTABLE_HITS = 0.005
+
+
+def stage_text(reason: StageReason) -> str:
+    """What a capacity consists of, as a phrase without a full stop."""
+    match reason:
+        case StorageReason():
+            return f"{_storage_rate(reason)}; {_reads(reason)}{_node_memory(reason)}"
+        case NetworkReason():
+            return _network(reason)
+        case DecodeReason():
+            return _decode(reason)
+        case GpuReason():
+            text = (
+                f"{reason.batch_per_gpu} samples a step on each {reason.gpu}, {reason.n_gpus} GPUs per server, fitted "
+                f"to published rates of {reason.stack}"
+            )
+            return f"{text}; input over the links between host and GPUs" if reason.is_inference else text
+        case ExchangeReason():
+            return _exchange(reason)
+
+
+def _storage_rate(reason: StorageReason) -> str:
+    """Rate of one node, or of a server's own drives."""
+    low, high = reason.read_low_bytes_per_s, reason.read_high_bytes_per_s
+    per = "per server" if reason.is_local else "per node"
+    if low is None or high is None:
+        if reason.is_local:  # drives have no ports that could bound them
+            return "no source gives a read rate, so the drives set no limit here; measure them"
+        line = si(reason.line_bytes_per_s, "B/s")
+        return f"no source gives a read rate; the line rate of the ports, {line} {per}, is the upper bound"
+    if low != high:
+        return f"{si(low, 'B/s')} (lower) to {si(high, 'B/s')} (upper) {per}"
+    return f"{si(low, 'B/s')} {per}"
+
+
+def _reads(reason: StorageReason) -> str:
+    size = si(reason.sample_bytes, "B")
+    if reason.hit_fraction >= 1:
+        return "after the first epoch the servers read only from memory"
+    if reason.hit_fraction > _NOTABLE_HITS:
+        return f"{size} per sample, {_percent(reason.hit_fraction)} of the reads from the servers' memory"
+    return f"{size} per sample, all from storage"
+
+
+def _node_memory(reason: StorageReason) -> str:
+    """The second cache level: memory of the storage nodes. It spares their drives; no source gives a rate from it."""
+    if reason.node_memory_fraction is None:
+        return ""
+    share = _percent(reason.node_memory_fraction)
+    return f"; the memory of the nodes holds {share} of the data, but no higher rate is published and none is assumed"
+
+
+def _network(reason: NetworkReason) -> str:
+    if reason.link is None:
+        return "the drives are in the servers; only gradients cross the network"
+    text = f"{si(reason.server_bytes_per_s, 'B/s')} into each server over {kind_name(reason.link)}"
+    if reason.exchanged_bytes_per_sample > 0:
+        text += f", shared with {si(reason.exchanged_bytes_per_sample, 'B')} of gradients per sample"
+    if reason.gateway_bytes_per_s is not None:
+        text += f"; gateway uplinks carry {si(reason.gateway_bytes_per_s, 'B/s')}"
+    return text
+
+
+def _decode(reason: DecodeReason) -> str:
+    if reason.core_s_per_sample <= 0:
+        return "the samples are stored as decoded tensors"
+    loader = _LOADERS.get(reason.loader, "loader of the stack")
+    time = significant(1e3 * reason.core_s_per_sample, 2)
+    return f"{time} core-milliseconds per sample on {reason.n_cores:.0f} cores per server ({loader})"
+
+
+def _exchange(reason: ExchangeReason) -> str:
+    if reason.gradient_bytes is None:
+        return "inference exchanges no gradients"
+    size = f"{si(reason.gradient_bytes, 'B')} of gradients per step"
+    if reason.intra_link is not None:
+        return f"{size} stay inside the server ({_LINKS[reason.intra_link]})"
+    return f"{size} over {si(reason.server_bytes_per_s, 'B/s')} per server"
+
+
+def _percent(fraction: float) -> str:
+    return f"{significant(100 * fraction, 2)}{NARROW_SPACE}%"
+
+
+def measurement_text(run: NearbyMeasurement) -> str:
+    """What a published measurement ran on: '72 × Tesla V100 SXM2 16 GB, DGX-1, TensorFlow NGC 18.09'."""
+    server = f", {run.server}" if run.server else ""
+    return f"{run.n_gpus} × {run.gpu}{server}, {run.software or 'stack not stated'}"

@@ -1,0 +1,43 @@
+"""Cautions about a design in words."""
+
+from sizer.base.quantities import grouped, plain
+from sizer.catalog.labels import sentence
+from sizer.sizing.reasons import BudgetOfPricedLines, CableLengths, DesignWarning, FewerGpusUsed, UnknownReadRate
+from sizer.sizing.result import DesignAnswer
+
+
+def design_warnings(design: DesignAnswer) -> list[str]:
+    """Cautions about a design, its parts and its plan; one sentence or two each."""
+    own = [_warning_text(warning, design) for warning in design.warnings]
+    return [*own, *(sentence(note) for note in (*design.quantities.notes, *design.plan.warnings))]
+
+
+def _warning_text(warning: DesignWarning, design: DesignAnswer) -> str:
+    match warning:
+        case UnknownReadRate():
+            return (
+                f"No source gives a read rate of {design.platform.storage.name}: the line rate of its ports is used as "
+                "an upper bound. Measure it, or ask the vendor, before relying on the storage figures."
+            )
+        case FewerGpusUsed(n_gpus):
+            return f"The job uses {n_gpus} of the {design.platform.gpus_per_server} GPUs of each server."
+        case BudgetOfPricedLines():
+            return "The budget is compared with the priced lines only; lines that need a quote are additional."
+        case CableLengths():
+            return _cables(warning, design.bill.currency)
+
+
+def _cables(lengths: CableLengths, currency: str) -> str:
+    """By how much the bill differs from what the search compared."""
+    nominal = (
+        f"Designs were compared with cables of {plain(lengths.in_rack_m)} m in a rack and "
+        f"{plain(lengths.between_racks_m)} m between racks."
+    )
+    if lengths.cost_difference is None:
+        return f"{nominal} The bill holds the planned lengths; all of them need a quote."
+    difference = round(lengths.cost_difference, 2)
+    cables = "priced cables" if lengths.has_open_items else "cables"
+    if not difference:
+        return f"{nominal} At the planned lengths the {cables} cost the same."
+    more = "more" if difference > 0 else "less"
+    return f"{nominal} At the planned lengths the {cables} cost {grouped(abs(difference), 2)} {currency} {more}."

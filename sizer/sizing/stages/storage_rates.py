@@ -1,0 +1,74 @@
+"""Rates of storage from the facts of the catalogue: the one place that says what stands for a missing end."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sizer.base.provenance import Sourced
+from sizer.catalog.links import link_bytes_per_s
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Storage
+from sizer.physical.platform import Platform
+
+
+class ReadRate(NamedTuple):
+    """Facts on the sustained read rate of one storage node; the same one twice where a source gives one end only."""
+
+    low: Sourced[float]  # demonstrated, a lower bound
+    high: Sourced[float]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Keys of their sources, each once."""
+        return tuple(dict.fromkeys((self.low.source, self.high.source)))
+
+
+def node_read_rate(storage: Storage) -> ReadRate | None:
+    """Read rate of one node, or of a server's own drives; None where no source gives one."""
+    low, high = storage.node_read_low_bytes_per_s, storage.node_read_high_bytes_per_s
+    if low is None:
+        return None if high is None else ReadRate(high, high)
+    return ReadRate(low, high if high is not None else low)
+
+
+def rate_is_unknown(storage: Storage) -> bool:
+    """Whether no source gives a read rate, so that the plan takes the line rate as an upper bound."""
+    return node_read_rate(storage) is None
+
+
+def node_rates(platform: Platform) -> tuple[float, float, float]:
+    """Lower, upper and line rate of one storage node. [B/s]
+
+    A system without a published rate is capped by its line rate; :func:`rate_is_unknown` flags it.
+    """
+    storage = platform.storage
+    if storage.kind == "local":
+        line = np.inf
+    else:
+        kind = storage.front_end_kind.value if storage.front_end_kind is not None else platform.fabric
+        ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
+        # Behind a gateway one port of each node is in use (the Dell guide counts one 40 GbE port a node).
+        used = (2 if platform.has_spare_gateway else 1) if platform.gateway is not None else ports
+        line = used * link_bytes_per_s(kind)
+    rate = node_read_rate(storage)
+    return (line, line, line) if rate is None else (rate.low.value, rate.high.value, line)
+
+
+def mount_rates(storage: Storage, catalog: Catalog) -> tuple[float, float, float, float]:
+    """Fixed mounts, mounts per storage node, and lower and upper rate of one mount. [-], [-], [B/s], [B/s]"""
+    if storage.kind == "local":
+        return 1.0, 0.0, np.inf, np.inf
+    low, high = storage.mount_low_bytes_per_s, storage.mount_high_bytes_per_s
+    if low is None or high is None:
+        generic = catalog.storage["nfs-generic"]
+        low, high = generic.mount_low_bytes_per_s, generic.mount_high_bytes_per_s
+    # The catalogue's own item has both; `sizer catalog check` would say so.
+    assert low is not None
+    assert high is not None
+    if storage.mounts_per_server is not None:
+        return float(storage.mounts_per_server.value), 0.0, low.value, high.value
+    if storage.kind == "nfs-server":
+        return 1.0, 0.0, low.value, high.value
+    # One mount for every front-end address, as the DGX-1 test did with 16 for eight nodes.
+    ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 1
+    return 0.0, float(ports), low.value, high.value
