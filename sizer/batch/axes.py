@@ -10,9 +10,9 @@ from sizer.base.faults import shown
 from sizer.batch.keys import cells_of, request_key, unknown_column
 from sizer.workload.request import SizingRequest
 
-# A table of more rows is no longer read by a person, and no longer held by a notebook.
-MOST_POINTS = 1_000_000
-# Of each of these a workload has one; an axis over one of them takes the place of the others.
+# More rows fit neither a reader nor the memory of a notebook.
+MAX_POINTS = 1_000_000
+# Alternatives of a workload; an axis over one of them replaces the others.
 _ONE_OF = (("target.samples_per_s", "target.time_to_train_s", "target.gpus_busy"), ("epochs", "recipe"))
 
 Cells = dict[str, Any]
@@ -22,7 +22,7 @@ Cells = dict[str, Any]
 class Points(Sequence[Cells]):
     """The cartesian product of some axes over a request, each point as the cells of a row by dotted key.
 
-    Points are made when they are asked for; the last axis runs fastest.
+    Points are computed on access; the last axis varies fastest.
     """
 
     base: Cells  # what no axis changes
@@ -36,8 +36,8 @@ class Points(Sequence[Cells]):
         Raises
         ------
         RequestError
-            If a key is none of a request, contains another axis or is an alternative to one, has no values, or the
-            product has too many points.
+            If a key does not exist, contains another axis or is an alternative to one, has no values, or the product
+            has too many points.
         """
         names = tuple(axes)
         for name in names:
@@ -48,8 +48,8 @@ class Points(Sequence[Cells]):
             for other in names[:place]:
                 if _excludes(name, other):
                     raise RequestError(f"axes: {name} and {other} cannot both be given; sweep one of them")
-        if (count := prod(len(one) for one in values)) > MOST_POINTS:
-            raise RequestError(f"axes: their product has {count} points; {MOST_POINTS} are allowed")
+        if (count := prod(len(one) for one in values)) > MAX_POINTS:
+            raise RequestError(f"axes: their product has {count} points; at most {MAX_POINTS} are allowed")
         base = {key: cell for key, cell in cells_of(request).items() if not any(_excludes(key, one) for one in names)}
         return cls(base, names, values)
 
@@ -65,11 +65,11 @@ class Points(Sequence[Cells]):
     def __getitem__(self, place: int | slice) -> Cells | list[Cells]:
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
-        left = range(len(self))[place]
+        index = range(len(self))[place]
         cells: Cells = {}
         for name, values in zip(reversed(self.names), reversed(self.values), strict=True):
-            left, here = divmod(left, len(values))
-            cells[name] = values[here]
+            index, position = divmod(index, len(values))
+            cells[name] = values[position]
         return self.base | cells
 
     def __iter__(self) -> Iterator[Cells]:
@@ -94,6 +94,6 @@ def _excludes(one: str, other: str) -> bool:
 
 
 def _parts(name: str) -> tuple[str, str, str]:
-    table, _, rest = name.partition(".")
-    number, _, key = rest.partition(".")
+    table, _, inside = name.partition(".")
+    number, _, key = inside.partition(".")
     return table, number, key

@@ -1,4 +1,4 @@
-"""Columns of the answer: one function makes them from a design, for one request and for a hundred thousand."""
+"""Columns of the answers of a batch, and their values for one design."""
 
 import math
 import re
@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 
 from sizer.base.estimate import Estimate
-from sizer.batch.keys import Kind, in_order, request_key
+from sizer.batch.keys import CellKind, in_order, request_key
 from sizer.present.verdict_text import binding_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
-# Everything that is computed starts with this; no key of a request does.
+# Names of computed columns start with this; no key of a request does.
 PREFIX = "answer."
-# Another meaning of a column is another version: parts of a batch that was begun before it are made again.
+# Raised when a column changes its meaning: finished chunks of an older version are sized again.
 COLUMNS_VERSION = 1
 
 # Cents exactly, as the bill says them.
@@ -70,7 +70,7 @@ _WORKLOAD_TYPES = {
     )
 }
 _WORKLOAD_COLUMN = re.compile(r"workload\.([0-9]+)\.(.+)")
-_REQUEST_TYPES: dict[Kind, Any] = {
+_REQUEST_TYPES: dict[CellKind, Any] = {
     "text": pa.string(),
     "texts": pa.list_(pa.field("element", pa.string())),  # the name that Parquet gives back
     "number": pa.float64(),
@@ -81,14 +81,14 @@ _REQUEST_TYPES: dict[Kind, Any] = {
 
 
 def answer_cells(design: DesignAnswer, needs_cluster: bool) -> dict[str, Any]:
-    """What a design answers, by the name of the column.
+    """Values of a design by the name of the column.
 
     Parameters
     ----------
     design : DesignAnswer
         The recommended design of a request.
     needs_cluster : bool
-        Whether one server would not do.
+        Whether one server is not enough.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def answer_cells(design: DesignAnswer, needs_cluster: bool) -> dict[str, Any]:
         "design.power_is_lower_bound": bool(counts.unknown_power),
         "design.weight_kg": _number(counts.weight_kg[0]),
         "design.weight_is_lower_bound": bool(counts.unknown_weight),
-        # 0 stands for a capacity that no source gives.
+        # 0: no source gives the capacity.
         "design.usable_bytes": _number(usable) if usable > 0 else None,
         "cost.total": None if bill.net_total.is_unknown else bill.total,
         "cost.currency": bill.currency,
@@ -167,7 +167,7 @@ def schema(names: Iterable[str], metadata: Mapping[str, str]) -> pa.Schema:
     names : iterable of str
         Names of cells that some row has. The columns that every table has need not be among them.
     metadata : mapping of str to str
-        What the table says of itself.
+        Metadata of the table.
     """
     given = set(names)
     asked = in_order([name for name in given if not name.startswith(PREFIX)])
@@ -199,7 +199,7 @@ def table(rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> pa.
 
 
 def widened(part: pa.Table, columns: pa.Schema) -> pa.Table:
-    """A table with all these columns; those that it lacks are empty."""
+    """The table with all these columns; missing ones are empty."""
     present = set(part.schema.names)
     return pa.Table.from_arrays(
         [part.column(one.name) if one.name in present else pa.nulls(part.num_rows, one.type) for one in columns],

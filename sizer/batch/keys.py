@@ -19,9 +19,9 @@ from sizer.base.faults import nearest, shown
 from sizer.workload.request import SizingRequest
 
 # What the cells of a column hold. "texts" is a list of texts; "text" also holds amounts of money, exactly.
-Kind = Literal["text", "texts", "number", "whole", "flag", "day"]
+CellKind = Literal["text", "texts", "number", "whole", "flag", "day"]
 
-_KINDS: dict[type, Kind] = {
+_KINDS: dict[type, CellKind] = {
     bool: "flag",
     int: "whole",
     float: "number",
@@ -43,14 +43,14 @@ class RequestKey:
     ----------
     path : tuple of str and int
         Tables and positions that lead to the value.
-    kind : Kind
+    kind : CellKind
         What the value is.
     rank : tuple of int
         Place among the keys in the order of the schema.
     """
 
     path: tuple[str | int, ...]
-    kind: Kind
+    kind: CellKind
     rank: tuple[int, ...]
 
 
@@ -58,7 +58,7 @@ class RequestKey:
 class _Shape:
     """What an annotation allows: one value, one table, many of either, or values by name."""
 
-    kind: Kind | None = None
+    kind: CellKind | None = None
     model: type[BaseModel] | None = None
     is_many: bool = False
     is_by_name: bool = False
@@ -98,7 +98,7 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 
 def unknown_column(name: str, place: str) -> RequestError:
-    """The refusal of a column that no request has, with the nearest key."""
+    """Error of a column that is not a key of a request, with the nearest key."""
     positions = re.findall(r"(?<=\.)[0-9]+(?=\.|$)", name)
     hint = nearest(re.sub(r"(?<=\.)[0-9]+(?=\.|$)", "0", name), _templates())
     for position in positions:
@@ -148,13 +148,13 @@ def _shape(annotation: Any) -> _Shape:
 
 
 def _known(name: str) -> RequestKey:
-    found = request_key(name)
-    assert found is not None, name
-    return found
+    key = request_key(name)
+    assert key is not None, name
+    return key
 
 
 def nested(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Request as a plain mapping from its cells by dotted key; empty cells are left out already.
+    """Request as a plain mapping from its non-empty cells by dotted key.
 
     Raises
     ------
@@ -168,10 +168,10 @@ def nested(cells: Mapping[str, Any]) -> dict[str, Any]:
         for part in path[:-1]:
             inside = table.setdefault(part, {})
             if not isinstance(inside, dict):
-                raise RequestError(f"{name} is given beside a value of the table it belongs to; give one of them")
+                raise RequestError(f"{name} and the table it belongs to both have a value; give only one")
             table = inside
         if path[-1] in table:
-            raise RequestError(f"{name} is given beside keys inside it; give one of them")
+            raise RequestError(f"{name} has a value and keys inside it; give only one")
         table[path[-1]] = value
     return {key: _listed(value, key) for key, value in request.items()}
 
@@ -184,15 +184,15 @@ def _listed(value: Any, place: str) -> Any:
         return {key: _listed(inside, f"{place}.{key}") for key, inside in value.items()}
     for position in range(len(value)):
         if position not in value:
-            raise RequestError(f"{place}.{position} is empty while {place}.{max(value)} is given; number from 0 on")
+            raise RequestError(f"{place}.{position} is missing although {place}.{max(value)} is given; number from 0")
     return [_listed(value[position], f"{place}.{position}") for position in range(len(value))]
 
 
 def value_of_cell(name: str, cell: object) -> Any:
-    """What a cell of a table says, as a request takes it; None for an empty cell.
+    """Value of a cell as a request accepts it; None for an empty cell.
 
     Text is read as in CSV: lists as a JSON array or separated by ";", whole numbers and true or false by their words.
-    What cannot be read so stays as it is, and the check of the request names it.
+    Other text stays unchanged; the validation of the request reports it.
     """
     kind = _known(name).kind
     if isinstance(cell, str):
@@ -208,7 +208,7 @@ def value_of_cell(name: str, cell: object) -> Any:
     return cell
 
 
-def _value_of_text(kind: Kind, text: str) -> Any:
+def _value_of_text(kind: CellKind, text: str) -> Any:
     if kind == "whole" and re.fullmatch("[+-]?[0-9]{1,18}", text):
         return int(text)
     if kind == "flag" and text.lower() in ("true", "false"):
@@ -223,14 +223,14 @@ def _value_of_text(kind: Kind, text: str) -> Any:
 
 
 def cells_of(request: SizingRequest | Mapping[str, Any]) -> dict[str, Any]:
-    """What a request says, by dotted key, in the types of the columns.
+    """Values of a request by dotted key, in the types of the columns.
 
-    A request that was checked gives what was understood: quantities in SI, only what was given. A mapping that was
-    refused gives what fits its column; the rest is left out.
+    Of a validated request: the keys that were given, quantities in SI. Of a mapping that was refused: the values that
+    fit their columns.
     """
-    said = request.model_dump(exclude_unset=True) if isinstance(request, SizingRequest) else request
+    content = request.model_dump(exclude_unset=True) if isinstance(request, SizingRequest) else request
     cells = {}
-    for name, value in _flat(said, ""):
+    for name, value in _flat(content, ""):
         key = request_key(name)
         cell = None if key is None else _cell(key.kind, value)
         if cell is not None:
@@ -250,7 +250,7 @@ def _flat(value: Any, place: str) -> Iterator[tuple[str, Any]]:
         yield place, value
 
 
-def _cell(kind: Kind, value: Any) -> Any:
+def _cell(kind: CellKind, value: Any) -> Any:
     """Value in the type of its column; None where it does not fit."""
     if kind == "texts":
         fits = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
@@ -273,5 +273,5 @@ def _cell(kind: Kind, value: Any) -> Any:
 
 
 def writable(text: str) -> str:
-    """Text as a table can hold it: halves of a character, which JSON and file names can spell, become "?"."""
+    """Text as a table can hold it: lone surrogates, which JSON and file names can hold, become "?"."""
     return text.encode("utf-8", "replace").decode()

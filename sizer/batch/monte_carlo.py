@@ -25,11 +25,11 @@ from sizer.sizing.search.part_counts import Counting
 from sizer.sizing.search.posterior import BLOCK_ELEMENTS, STATISTICS, Block, Reached, posterior, reached
 from sizer.workload.request import SizingRequest
 
-# A share of 10,000 draws is known to half a per cent, far below what the models tell; more would only fill the memory.
-MOST_DRAWS = 10_000
-# Blocks that are with each worker at a time: a few hundred kilobytes each.
+# A share of 10,000 draws is known to half a per cent, well below the uncertainty of the model; more cost memory.
+MAX_DRAWS = 10_000
+# Blocks submitted for each worker at a time: a few hundred kilobytes each.
 _IN_FLIGHT = 4
-# Distributions stand beside the numbers of the sizing under this name.
+# Prefix of the columns of distributions.
 POSTERIOR = f"{PREFIX}posterior."
 
 
@@ -56,12 +56,12 @@ def monte_carlo(
     draws : int, default 1000
         Sets of coefficients, 1 to 10,000.
     seed : int, default 0
-        Of the random numbers, 0 or more. The same seed gives the same table to the last bit, whatever executes it and
-        in blocks of whatever size.
+        Of the random numbers, 0 or more. The same seed gives the same table to the last bit on every executor and with
+        every block size.
     executor : concurrent.futures.Executor, optional
         Where blocks are evaluated; default: a thread a core.
     block_elements : int
-        Designs x draws evaluated at once. It sets how much memory is used.
+        Designs x draws evaluated at once; it determines the memory used.
 
     Returns
     -------
@@ -85,14 +85,14 @@ def monte_carlo(
     -----
     :func:`sizer.sizing.search.posterior.posterior` says what draws share among designs. The sizing takes a rate at the
     fitted coefficients for its median; the median over the draws lies below it where much is lost by waiting, because
-    losses add up and each can be several times its median.
+    losses add up, and each can be several times its median.
     """
-    made = draws_of(calibration if calibration is not None else stored_calibration(), draws, seed)
+    sampled = draws_of(calibration if calibration is not None else stored_calibration(), draws, seed)
     catalog = load_catalog() if catalog is None else catalog
-    counting = search(request, catalog, made.calibration)
+    counting = search(request, catalog, sampled.calibration)
     with _workers(executor) as each:
-        found = posterior(counting.judged, made, catalog, block_elements=block_elements, each=each)
-    return _table(counting, found, made, seed)
+        distribution = posterior(counting.judged, sampled, catalog, block_elements=block_elements, each=each)
+    return _table(counting, distribution, sampled, seed)
 
 
 def draws_of(calibration: Calibration, draws: int, seed: int) -> Draws:
@@ -103,7 +103,7 @@ def draws_of(calibration: Calibration, draws: int, seed: int) -> Draws:
     RequestError
         If the number of draws or the seed is out of range.
     """
-    _require_whole("draws", draws, 1, MOST_DRAWS)
+    _require_whole("draws", draws, 1, MAX_DRAWS)
     _require_whole("seed", seed, 0, 2**64 - 1)
     return Draws(calibration, draws, streams(seed))
 
@@ -131,7 +131,7 @@ def _workers(executor: Executor | None) -> Iterator[Callable[[Iterable[Block]], 
             while sent:
                 yield sent.popleft().result()
         except BrokenExecutor as error:
-            raise BatchError(f"a worker process was lost and with it the executor that was given: {error}") from error
+            raise BatchError(f"a worker process ended, which broke the executor of the caller: {error}") from error
         finally:
             for waiting in sent:
                 waiting.cancel()
@@ -143,7 +143,7 @@ def _workers(executor: Executor | None) -> Iterator[Callable[[Iterable[Block]], 
             ours.shutdown(cancel_futures=True)
 
 
-def _table(counting: Counting, found: Reached, draws: Draws, seed: int) -> pa.Table:
+def _table(counting: Counting, distribution: Reached, draws: Draws, seed: int) -> pa.Table:
     judged = counting.judged
     index, servers = judged.space.platform, judged.space.n_servers
     per_server = np.array([platform.gpus_per_server for platform in judged.platforms])[index]
@@ -162,7 +162,7 @@ def _table(counting: Counting, found: Reached, draws: Draws, seed: int) -> pa.Ta
     }
     cells = {PREFIX + name: column for name, column in columns.items()}
     sizes = np.tile(np.arange(len(judged.space.sizes)), judged.space.n_platforms)
-    cells |= posterior_cells(found.take(judged.class_of[index], sizes))
+    cells |= posterior_cells(distribution.take(judged.class_of[index], sizes))
     metadata = {
         "sizer.version": __version__,
         "sizer.catalog_digest": counting.catalog.digest,
@@ -183,14 +183,14 @@ def _texts(platforms: Sequence[Platform], index: Ints, text_of: Callable[[Platfo
     return pa.array([text_of(platform) for platform in platforms], pa.string()).take(pa.array(index))
 
 
-def posterior_cells(found: Reached) -> dict[str, pa.Array]:
+def posterior_cells(distribution: Reached) -> dict[str, pa.Array]:
     """Columns of distributions, one entry a design; null where a time is not known."""
-    cells = {"probability": found.all_met}
-    for number, met in enumerate(found.met):
+    cells = {"probability": distribution.all_met}
+    for number, met in enumerate(distribution.met):
         cells[f"workload.{number}.probability"] = met
         for key, values in (
-            ("throughput_samples_per_s", found.rate[number]),
-            ("time_to_train_s", found.time_s[number]),
+            ("throughput_samples_per_s", distribution.rate[number]),
+            ("time_to_train_s", distribution.time_s[number]),
         ):
             cells |= {f"workload.{number}.{key}.{name}": values[..., i] for i, name in enumerate(STATISTICS)}
     return {POSTERIOR + name: pa.array(column, pa.float64(), mask=np.isnan(column)) for name, column in cells.items()}

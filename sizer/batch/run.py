@@ -1,4 +1,4 @@
-"""Sizes many requests: one row each, in their order, on whatever workers there are."""
+"""Sizes many requests: one row each, in their order, on threads, processes or an executor."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,20 +14,20 @@ import pyarrow as pa
 
 from sizer import __version__
 from sizer.base.errors import BatchError, OutputError, RequestError
-from sizer.batch.asks import Ask, asks_of, digest_of
+from sizer.batch.chunk_store import ChunkStore
 from sizer.batch.columns import COLUMNS_VERSION, schema, table, widened
-from sizer.batch.parts import Parts
-from sizer.batch.sending import Chunk, answers
-from sizer.batch.work import keep, packed
-from sizer.batch.workers import GIVEN_IN_FLIGHT, Crew, Given, Processes
+from sizer.batch.dispatch import Chunk, rows_of_chunks
+from sizer.batch.requests import BatchRequest, batch_requests, digest_of
+from sizer.batch.work import load_models, pickled_models
+from sizer.batch.workers import DEFAULT_IN_FLIGHT, GivenExecutor, ProcessWorkers, WorkerPool
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.workload.request import SizingRequest
 
-# Requests that travel together: well above the 20 ms that sending a chunk to a cluster has to pay for.
+# Requests of one chunk: sizing them takes well above the 20 ms that sending a chunk to a cluster costs.
 CHUNK_REQUESTS = 32
-# Chunks whose tables are joined to one while the batch goes on.
+# Chunks whose tables are merged while the batch runs.
 _GROUP_CHUNKS = 64
 # Calls of the progress callback in a second, at most.
 _PROGRESS_S = 0.25
@@ -57,7 +57,7 @@ def size_batch(
     requests : iterable or path or pyarrow.Table or pandas.DataFrame
         An iterable, consumed as workers become free, of requests, mappings, and paths of request files or tables; or
         one table. The columns of a table (.csv, .parquet) are dotted keys such as ``workload.0.target.samples_per_s``;
-        an empty cell is not given.
+        an empty cell means that the key is not given.
     catalog : Catalog, optional
         Default: the shipped one.
     calibration : Calibration, optional
@@ -66,13 +66,13 @@ def size_batch(
         Where the work is done, for example ``dask.distributed.Client(...).get_executor()``; default: threads. Every
         executor gives the same table to the last bit.
     workers : int, optional
-        Instead of ``executor``: so many processes of our own. One that is lost is replaced.
+        Instead of ``executor``: this many processes of our own. One that is lost is replaced.
     in_flight : int, optional
-        Chunks of requests that are with the executor at a time; about twice its workers keeps them busy. Default 64
-        for an executor that is given.
+        Chunks of requests submitted at a time; about twice the number of workers keeps all of them at work. Default 64
+        for an executor of the caller.
     out : path-like, optional
-        Write the table to this .parquet file instead of returning it. Finished chunks are kept beside it until it is
-        whole: the same call after a crash or a kill goes on from there, and makes again what has changed since.
+        Write the table to this .parquet file instead of returning it. Finished chunks are stored next to it until it is
+        complete: the same call after a crash continues from there and repeats what has changed since.
     progress : callable, optional
         Called with (requests done, all of them or None, requests a second, seconds left or None) at most four times
         a second, and at the end.
@@ -90,7 +90,7 @@ def size_batch(
     RequestError
         If a table has a column that no request has, or cannot be read.
     BatchError
-        If the executor is broken for good; with ``out`` the finished chunks are kept.
+        If the executor is broken for good; with ``out`` the finished chunks stay on disk.
     OutputError
         If the file cannot be written.
     """
@@ -108,33 +108,35 @@ def size_batch(
         "sizer.catalog_digest": catalog.digest,
         "sizer.calibration_digest": calibration_digest(calibration),
     }
-    asks, total = asks_of(requests)
-    parts = None if out is None else Parts(_parquet_target(Path(out)))
+    sequence, total = batch_requests(requests)
+    store = None if out is None else ChunkStore(_parquet_target(Path(out)))
     key = sha256(repr(sorted(metadata.items())).encode()).hexdigest()
-    content = packed(catalog, calibration)
-    # Threads of this process, ours or the caller's, find both at hand.
-    keep(key, catalog, calibration)
-    done = _Done(parts, metadata, _Pace(progress, total, clock))
-    crew: Crew
+    content = pickled_models(catalog, calibration)
+    # Threads of this process, ours or the caller's, use both without a copy.
+    load_models(key, catalog, calibration)
+    results = _Results(store, metadata, _ProgressReport(progress, total, clock))
+    pool: WorkerPool
     if workers is not None:
-        crew = Processes(workers, key, content)
+        pool = ProcessWorkers(workers, key, content)
     elif executor is not None:
-        crew = Given(executor, in_flight or GIVEN_IN_FLIGHT)
+        pool = GivenExecutor(executor, in_flight or DEFAULT_IN_FLIGHT)
     else:
-        crew = Given.threads()
+        pool = GivenExecutor.threads()
     try:
-        for chunk, rows in answers(done.to_do(_chunks(asks, key if parts else None)), crew, key, content):
-            done.add(chunk, table(rows, metadata))
+        for chunk, rows in rows_of_chunks(
+            results.unfinished(_chunks(sequence, key if store else None)), pool, key, content
+        ):
+            results.add(chunk, table(rows, metadata))
     except BatchError as error:
-        kept = "" if parts is None else f"; finished requests are kept in {parts.folder}: the same call goes on there"
-        raise BatchError(f"{error}{kept}") from error
+        resume = "" if store is None else f"; finished requests are in {store.folder}: repeat the call to continue"
+        raise BatchError(f"{error}{resume}") from error
     finally:
-        crew.close()
-    return done.finish()
+        pool.close()
+    return results.finish()
 
 
 def calibration_digest(calibration: Calibration) -> str:
-    """SHA-256 of all that a calibration says; its own digest is that of the observations alone."""
+    """SHA-256 of the whole calibration; its own digest covers the observations alone."""
     digest = sha256()
     for one in fields(calibration):
         value = getattr(calibration, one.name)
@@ -149,113 +151,113 @@ def calibration_digest(calibration: Calibration) -> str:
 
 def _parquet_target(out: Path) -> Path:
     if out.suffix.lower() != ".parquet":
-        raise OutputError(f"{out}: the table of a batch is a .parquet file")
+        raise OutputError(f"{out}: the table of a batch is written as Parquet; give a name that ends in .parquet")
     return out
 
 
-def _chunks(asks: Iterator[Ask], salt: str | None) -> Iterator[Chunk]:
+def _chunks(requests: Iterator[BatchRequest], salt: str | None) -> Iterator[Chunk]:
     number = 0
-    while some := tuple(islice(asks, CHUNK_REQUESTS)):
+    while some := tuple(islice(requests, CHUNK_REQUESTS)):
         yield Chunk(number, some, "" if salt is None else digest_of(some, salt))
         number += 1
 
 
-class _Done:
-    """What is finished: parts on disk, or tables in memory."""
+class _Results:
+    """Finished chunks, on disk or in memory."""
 
-    def __init__(self, parts: Parts | None, metadata: Mapping[str, str], pace: "_Pace") -> None:
-        self._parts, self._metadata, self._pace = parts, metadata, pace
+    def __init__(self, store: ChunkStore | None, metadata: Mapping[str, str], report: "_ProgressReport") -> None:
+        self._store, self._metadata, self._report = store, metadata, report
         self._digests: list[str] = []
-        self._tables = _Tables(metadata)
+        self._tables = _TablesInMemory(metadata)
         self._names: set[str] = set()
 
-    def to_do(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    def unfinished(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """Chunks that an earlier run has not finished."""
         for chunk in chunks:
             names = None
-            if self._parts is not None:
+            if self._store is not None:
                 self._digests.append(chunk.digest)
-                names = self._parts.names(chunk.digest)
+                names = self._store.names(chunk.digest)
             if names is None:
                 yield chunk
             else:
                 self._names |= names
-                self._pace.skipped(len(chunk.asks))
+                self._report.skipped(len(chunk.requests))
 
     def add(self, chunk: Chunk, rows: pa.Table) -> None:
-        """Take in the rows of a chunk."""
+        """Store the rows of a chunk."""
         self._names |= set(rows.schema.names)
-        if self._parts is None:
+        if self._store is None:
             self._tables.add(chunk.number, rows)
         else:
-            self._parts.write(chunk.digest, rows)
-        self._pace.made(len(chunk.asks))
+            self._store.write(chunk.digest, rows)
+        self._report.made(len(chunk.requests))
 
     def finish(self) -> pa.Table | Path:
         """The whole table."""
-        self._pace.tell()
-        if self._parts is not None:
-            return self._parts.merge(self._digests, self._names, self._metadata)
+        self._report.report()
+        if self._store is not None:
+            return self._store.merge(self._digests, self._names, self._metadata)
         return self._tables.finish()
 
 
-class _Tables:
-    """Tables of the chunks in memory. A small table takes five times its data, so that they are joined in groups."""
+class _TablesInMemory:
+    """Tables of the chunks in memory, merged in groups: a small table takes five times the memory of its data."""
 
     def __init__(self, metadata: Mapping[str, str]) -> None:
         self._metadata = metadata
-        self._early: dict[int, pa.Table] = {}  # an earlier chunk is still being worked on
+        self._waiting: dict[int, pa.Table] = {}  # until every earlier chunk is done
         self._next = 0
         self._small: list[pa.Table] = []
         self._large: list[pa.Table] = []
 
     def add(self, number: int, rows: pa.Table) -> None:
-        """Take in the rows of a chunk."""
-        self._early[number] = rows
-        while self._next in self._early:
-            self._small.append(self._early.pop(self._next))
+        """Store the rows of a chunk."""
+        self._waiting[number] = rows
+        while self._next in self._waiting:
+            self._small.append(self._waiting.pop(self._next))
             self._next += 1
         if len(self._small) >= _GROUP_CHUNKS:
-            self._large.append(self._joined(self._small))
+            self._large.append(self._concatenated(self._small))
             self._small = []
 
     def finish(self) -> pa.Table:
         """The whole table, in the order of the chunks."""
-        return self._joined([*self._large, *self._small])
+        return self._concatenated([*self._large, *self._small])
 
-    def _joined(self, tables: Sequence[pa.Table]) -> pa.Table:
+    def _concatenated(self, tables: Sequence[pa.Table]) -> pa.Table:
         columns = schema({name for one in tables for name in one.schema.names}, self._metadata)
         return pa.concat_tables([columns.empty_table(), *(widened(one, columns) for one in tables)]).combine_chunks()
 
 
-class _Pace:
-    """How fast the batch goes; tells it now and then."""
+class _ProgressReport:
+    """Rate of the batch; calls the progress callback at intervals."""
 
     def __init__(self, progress: Progress | None, total: int | None, clock: Callable[[], float]) -> None:
         self._progress, self._total, self._clock = progress, total, clock
-        self._start = self._told = clock()
+        self._start = self._reported = clock()
         self._made = self._skipped = 0
 
     def skipped(self, count: int) -> None:
         """Requests that an earlier run has finished: they do not count in the rate."""
         self._skipped += count
-        self._tell_sometimes()
+        self._report_at_intervals()
 
     def made(self, count: int) -> None:
         """Requests that this run has finished."""
         self._made += count
-        self._tell_sometimes()
+        self._report_at_intervals()
 
-    def _tell_sometimes(self) -> None:
-        if self._clock() - self._told >= _PROGRESS_S:
-            self.tell()
+    def _report_at_intervals(self) -> None:
+        if self._clock() - self._reported >= _PROGRESS_S:
+            self.report()
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Call the callback."""
-        self._told = self._clock()
+        self._reported = self._clock()
         if self._progress is None:
             return
-        elapsed_s = self._told - self._start
+        elapsed_s = self._reported - self._start
         per_s = self._made / elapsed_s if elapsed_s > 0 else 0.0
         done = self._made + self._skipped
         left_s = (self._total - done) / per_s if self._total is not None and per_s > 0 else None

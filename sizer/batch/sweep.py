@@ -54,19 +54,19 @@ def sweep(
     calibration : Calibration, optional
         Default: the stored one.
     draws : int, default 0
-        Above 0, the design of each point is evaluated under so many sets of coefficients, up to 10,000. All points
-        share the draws, so that points differ by what was swept alone.
+        Above 0, the design of each point is evaluated under this many sets of coefficients, up to 10,000. All points
+        share the draws, so points differ only by the swept values.
     seed : int, default 0
         Of the draws.
     executor, workers, progress
-        Where points are sized, and who is told: as for :func:`sizer.batch.run.size_batch`.
+        As for :func:`sizer.batch.run.size_batch`.
 
     Returns
     -------
     pyarrow.Table
-        One row a point, the last axis fastest: the axes as they were understood (SI units), then the columns of
-        :func:`~sizer.batch.run.size_batch`. A point that cannot be asked or met is a row that says so in
-        ``answer.status`` and ``answer.error``. With draws, ``answer.posterior.*`` as of
+        One row per point, the last axis fastest: the axes in SI units, then the columns of
+        :func:`~sizer.batch.run.size_batch`. The row of an invalid or infeasible point
+        states the reason in ``answer.status`` and ``answer.error``. With draws, ``answer.posterior.*`` as of
         :func:`~sizer.batch.monte_carlo.monte_carlo`.
 
     Raises
@@ -80,25 +80,27 @@ def sweep(
     points = Points.of(request, axes)
     catalog = load_catalog() if catalog is None else catalog
     calibration = stored_calibration() if calibration is None else calibration
-    made = draws_of(calibration, draws, seed) if draws else None
-    whole: Any = size_batch(
+    sampled = draws_of(calibration, draws, seed) if draws else None
+    sized: Any = size_batch(
         points, catalog, calibration=calibration, executor=executor, workers=workers, progress=progress
     )
-    found = {name: whole.column(name) if name in whole.schema.names else pa.nulls(len(points)) for name in points.names}
-    found |= {name: whole.column(name) for name in whole.schema.names if name.startswith(PREFIX)}
-    metadata = dict(whole.schema.metadata or {})
-    if made is not None:
-        found |= _posterior(points, whole, made, catalog)
+    columns = {
+        name: sized.column(name) if name in sized.schema.names else pa.nulls(len(points)) for name in points.names
+    }
+    columns |= {name: sized.column(name) for name in sized.schema.names if name.startswith(PREFIX)}
+    metadata = dict(sized.schema.metadata or {})
+    if sampled is not None:
+        columns |= _posterior(points, sized, sampled, catalog)
         metadata |= {b"sizer.draws": str(draws).encode(), b"sizer.seed": str(seed).encode()}
-    return pa.table(found).replace_schema_metadata(metadata)
+    return pa.table(columns).replace_schema_metadata(metadata)
 
 
-def _posterior(points: Points, whole: pa.Table, draws: Draws, catalog: Catalog) -> dict[str, pa.Array]:
+def _posterior(points: Points, sized: pa.Table, draws: Draws, catalog: Catalog) -> dict[str, pa.Array]:
     """Columns of the distribution of each point's design; null where there is none."""
     names = ("server", "storage", "gpu", "fabric", "gpus_per_server", "servers", "storage_nodes")
-    designs = whole.select([f"{PREFIX}design.{name}" for name in names]).to_pylist()
+    designs = sized.select([f"{PREFIX}design.{name}" for name in names]).to_pylist()
     rows: list[dict[str, Any]] = []
-    for cells, status, design in zip(points, whole.column(f"{PREFIX}status").to_pylist(), designs, strict=True):
+    for cells, status, design in zip(points, sized.column(f"{PREFIX}status").to_pylist(), designs, strict=True):
         if status != SIZED:
             rows.append({})
             continue
@@ -109,7 +111,7 @@ def _posterior(points: Points, whole: pa.Table, draws: Draws, catalog: Catalog) 
 
 
 def _request(cells: Mapping[str, Any]) -> SizingRequest:
-    """Request of a point that was sized, so that it can be read."""
+    """Request of a point that was sized and is therefore valid."""
     given = {name: value_of_cell(name, cell) for name, cell in cells.items()}
     return SizingRequest.from_dict(nested({name: cell for name, cell in given.items() if cell is not None}))
 

@@ -1,4 +1,4 @@
-"""Who works: threads, processes of our own, or an executor that is given."""
+"""Workers of a batch: threads, processes of our own, or an executor of the caller."""
 
 import os
 from collections.abc import Iterator
@@ -9,16 +9,16 @@ from multiprocessing import get_context
 from typing import Protocol
 
 from sizer.base.errors import BatchError
-from sizer.batch.work import prepare
+from sizer.batch.work import start_worker
 
-# Chunks on their way to an executor that does not tell how many workers it has.
-GIVEN_IN_FLIGHT = 64
+# Chunks submitted to an executor whose number of workers is not known.
+DEFAULT_IN_FLIGHT = 64
 # Libraries that would start a thread a core in every process.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-class Crew(Protocol):
-    """Workers, and how many chunks are sent to them at a time."""
+class WorkerPool(Protocol):
+    """Workers, and how many chunks are submitted to them at a time."""
 
     in_flight: int
 
@@ -32,11 +32,11 @@ class Crew(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
         ...
 
 
-class Given:
+class GivenExecutor:
     """An executor of the caller, or threads of our own."""
 
     def __init__(self, executor: Executor, in_flight: int, is_ours: bool = False) -> None:
@@ -45,14 +45,14 @@ class Given:
         self._is_ours = is_ours
 
     @classmethod
-    def threads(cls) -> "Given":
+    def threads(cls) -> "GivenExecutor":
         """A thread for each core."""
         count = os.cpu_count() or 1
         return cls(ThreadPoolExecutor(count), 2 * count, is_ours=True)
 
     def renew(self) -> None:
-        """A broken executor of the caller cannot be mended from here."""
-        raise BatchError("a worker process was lost and with it the whole pool that was given")
+        """Raise: a broken executor of the caller cannot be replaced."""
+        raise BatchError("a worker process ended, which broke the executor of the caller; call again with a new one")
 
     def close(self) -> None:
         """End our threads; the caller's executor is left to the caller."""
@@ -60,7 +60,7 @@ class Given:
             self.executor.shutdown(cancel_futures=True)
 
 
-class Processes:
+class ProcessWorkers:
     """Fresh processes of our own, each with catalogue and calibration from its start."""
 
     def __init__(self, count: int, key: str, content: bytes) -> None:
@@ -71,7 +71,7 @@ class Processes:
     def _started(self) -> ProcessPoolExecutor:
         # Spawned, not forked: libraries below have threads of their own.
         pool = ProcessPoolExecutor(
-            self._count, get_context("spawn"), initializer=prepare, initargs=(self._key, self._content)
+            self._count, get_context("spawn"), initializer=start_worker, initargs=(self._key, self._content)
         )
         try:
             with _environment(_ONE_THREAD):
@@ -81,7 +81,7 @@ class Processes:
         except BrokenProcessPool:
             pool.shutdown()
             raise BatchError(
-                "worker processes end as soon as they start; a script that starts a batch keeps its statements behind "
+                "worker processes end as soon as they start; in a script, call the batch under "
                 "if __name__ == '__main__'"
             ) from None
         return pool

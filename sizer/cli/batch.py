@@ -18,8 +18,7 @@ import typer
 from rich.console import Console
 
 from sizer.base.errors import BatchError, RequestError
-from sizer.base.json_document import json_document
-from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_json
+from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_document
 from sizer.cli.order import Order, order_of, write_one
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def batch_command(
         _write_documents(requests, statuses, catalog, out, order, workers)
     counts = Counter(statuses)
     if as_json:
-        print_json(json_document("batch", requests=len(statuses), statuses=counts, results=str(target)))
+        print_document("batch", requests=len(statuses), statuses=counts, results=str(target))
     else:
         print(_in_words(counts))
     not_sized = len(statuses) - counts["sized"]
@@ -158,18 +157,18 @@ def _write_documents(
     requests: Sequence[Path], statuses: Sequence[str], catalog: "Catalog", out: Path, order: Order, workers: int | None
 ) -> None:
     """Documents of every request that was sized, each in a folder of its own."""
-    from sizer.batch.asks import asks_of
+    from sizer.batch.requests import batch_requests
     from sizer.workload.request import SizingRequest
 
     jobs: list[tuple[SizingRequest, Path]] = []
-    for number, (ask, status) in enumerate(zip(asks_of(requests)[0], statuses, strict=True), 1):
-        if status != "sized" or ask.request is None:
+    for number, (batch_request, status) in enumerate(zip(batch_requests(requests)[0], statuses, strict=True), 1):
+        if status != "sized" or batch_request.request is None:
             continue
-        request = ask.request
+        request = batch_request.request
         if not isinstance(request, SizingRequest):
-            request = SizingRequest.from_dict(request, ask.place)
-        is_file = Path(ask.place).suffix in (".toml", ".json")
-        jobs.append((request, out / _folder_name(number, Path(ask.place).stem if is_file else request.title)))
+            request = SizingRequest.from_dict(request, batch_request.place)
+        is_file = Path(batch_request.place).suffix in (".toml", ".json")
+        jobs.append((request, out / _folder_name(number, Path(batch_request.place).stem if is_file else request.title)))
     if not jobs:
         return
     count = min(len(jobs), workers or os.cpu_count() or 1)

@@ -8,8 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from sizer.base.json_document import json_document
-from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.cli.options import AsJson, CatalogDir, print_document
 
 
 def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> None:
@@ -30,7 +29,7 @@ def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> No
         "unknown_facts": len(unknown_facts(catalog)),
     }
     if as_json:
-        print_json(json_document("catalog check", **found, digest=catalog.digest))
+        print_document("catalog check", **found, digest=catalog.digest)
         return
     print(
         f"{found['items']} items, {found['sources']} sources, {found['prices']} prices: no fault. "
@@ -52,14 +51,14 @@ def catalog_show(
     if item is None:
         listed = {name: list(catalog.folder(name)) for name in CATEGORIES}
         if as_json:
-            print_json(json_document("catalog", items=listed))
+            print_document("catalog", items=listed)
             return
         for name, ids in listed.items():
             print(f"{name}: {', '.join(ids)}")
         return
     found = catalog.item(item)
     if as_json:
-        print_json(json_document("catalog item", item=found.model_dump(mode="json", exclude_none=True)))
+        print_document("catalog item", item=found.model_dump(mode="json", exclude_none=True))
         return
     table = Table(
         "fact", "value", "basis", "source", "place", "note", title=f"{found.name} ({found.id})", title_justify="left"

@@ -11,7 +11,7 @@ from sizer.cli.options import AsJson, CatalogDir, print_json
 
 if TYPE_CHECKING:
     from sizer.catalog.model import Catalog
-    from sizer.library.sides import Side
+    from sizer.library.compared_answers import ComparedAnswer
 
 _WHAT = "request file, design.json, or revision of the library: 'Plant 4@r3'"
 
@@ -36,23 +36,23 @@ def diff_command(
     catalog = load_catalog(overlay=catalog_dir)
     sides = _side(before, library, catalog), _side(now, library, catalog)
     found = differences(*sides)
-    caused = diff(sides[0].asked, sides[1].asked, catalog)
+    caused = diff(sides[0].sizing_request, sides[1].sizing_request, catalog)
     if as_json:
         print_json(difference_document(sides, found, caused))
     else:
         print(difference_text(sides, found, caused))
 
 
-def _side(named: str, address: str | None, catalog: "Catalog") -> "Side":
-    from sizer.library.sides import side_of_file
+def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswer":
+    from sizer.library.compared_answers import answer_in_file
 
     path = Path(named)
     if "@" not in named or _is_file(path):
-        return side_of_file(path, catalog)
+        return answer_in_file(path, catalog)
     try:
         from sizer.library.library import Library
         from sizer.library.opening import default_address
-        from sizer.library.revision_sides import side_of_revision
+        from sizer.library.revision_answers import answer_of_revision
     except ModuleNotFoundError as error:
         raise RequestError(
             f"{named[:80]}: revisions need the library of designs, and {error.name} is not installed; "
@@ -64,7 +64,7 @@ def _side(named: str, address: str | None, catalog: "Catalog") -> "Side":
         raise RequestError(f"{named[:80]}: there is no library at {address}; name one with --library")
     library = Library(address)
     try:
-        return side_of_revision(named, library)
+        return answer_of_revision(named, library)
     finally:
         library.close()
 

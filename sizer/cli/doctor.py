@@ -1,7 +1,6 @@
 """``sizer doctor``: state of the set-up."""
 
-from sizer.base.json_document import fields_of, json_document
-from sizer.cli.options import AsJson, print_json
+from sizer.cli.options import AsJson, print_document
 
 
 def doctor_command(as_json: AsJson = False) -> None:
@@ -10,7 +9,10 @@ def doctor_command(as_json: AsJson = False) -> None:
 
     checks = set_up_state()
     if as_json:
-        print_json(json_document("doctor", checks=[fields_of(c, "name", "ok", "detail", "next_step") for c in checks]))
+        print_document(
+            "doctor",
+            checks=[{name: getattr(c, name) for name in ("name", "ok", "detail", "next_step")} for c in checks],
+        )
         return
     for check in checks:
         print(

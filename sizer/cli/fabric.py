@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sizer.base.json_document import json_document
-from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.cli.options import AsJson, CatalogDir, print_document
 
 
 def fabric_command(
@@ -26,6 +25,6 @@ def fabric_command(
         end_points, ports=ports, switch=switch, oversubscription=oversubscription, rails=rails, catalog=catalog
     )
     if as_json:
-        print_json(json_document("fabric", **vars(found)))
+        print_document("fabric", **vars(found))
     else:
         print(found.as_text())

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from sizer.cli.options import AsJson, CatalogDir, print_json
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 
 def failures_command(
@@ -26,6 +25,7 @@ def failures_command(
     from sizer.questions.failures.analysis import failure_cases
     from sizer.questions.failures.export import failures_document
     from sizer.questions.failures.text import failures_text
+    from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.sizing.redundancy_cost import spare_cost
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest

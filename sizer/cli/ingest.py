@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from sizer.cli.options import AsJson, CatalogDir, print_json
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 
 def ingest_command(
@@ -21,6 +20,7 @@ def ingest_command(
     from sizer.questions.data.analysis import data_plan
     from sizer.questions.data.export import data_document
     from sizer.questions.data.text import data_text
+    from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 

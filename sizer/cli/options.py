@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from sizer.base.json_document import json_text
-
 CatalogDir = Annotated[
     Path | None, typer.Option("--catalog", help="Folder with your own parts and prices, laid over the catalogue.")
 ]
@@ -21,4 +19,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON."
 
 def print_json(document: object) -> None:
     """Print a JSON document, or a list of them, for machines."""
+    from sizer.base.json_document import json_text
+
     print(json_text(document), end="")
+
+
+def print_document(kind: str, **content: object) -> None:
+    """Print a JSON document of one kind with these keys and values."""
+    from sizer.base.json_document import json_document
+
+    print_json(json_document(kind, **content))

@@ -15,7 +15,6 @@ from rich.console import Console
 from sizer.base.errors import RequestError, SizerError
 from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_json
 from sizer.cli.order import Order, order_of, write_one
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 if TYPE_CHECKING:
     from sizer.catalog.model import Catalog
@@ -45,6 +44,7 @@ def size_command(
     from sizer.export.files import make_folder
     from sizer.guide.plain_text import answer_text
     from sizer.questions.verdict.simplest_design import simplest_design
+    from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 

@@ -11,8 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sizer.base.errors import BatchError, OutputError, RequestError
-from sizer.base.json_document import json_document
-from sizer.cli.options import AsJson, CatalogDir, print_json
+from sizer.cli.options import AsJson, CatalogDir, print_document
 
 _ENDINGS = (".parquet", ".csv")
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
@@ -80,7 +79,7 @@ def sweep_command(
         _write(table, out)
         print(f"results: {out}", file=sys.stderr)
     if as_json:
-        print_json(json_document("sweep", points=table.to_pylist()))
+        print_document("sweep", points=table.to_pylist())
     elif out is None:
         _print(table, tuple(axes))
     _end(table)

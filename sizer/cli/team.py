@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from sizer.cli.options import AsJson, CatalogDir, print_json
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 
 def team_command(
@@ -20,6 +19,7 @@ def team_command(
     from sizer.questions.team.analysis import team_answer
     from sizer.questions.team.export import team_document
     from sizer.questions.team.text import team_text
+    from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 

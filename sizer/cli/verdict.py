@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from sizer.cli.options import AsJson, CatalogDir, print_json
-from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 
 def verdict_command(
@@ -20,6 +19,7 @@ def verdict_command(
     from sizer.questions.verdict.analysis import claims
     from sizer.questions.verdict.export import verdict_document
     from sizer.questions.verdict.simplest_design import simplest_design
+    from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 

@@ -1,4 +1,4 @@
-"""What is different: between an answer of the past and today's, and between two revisions of a design."""
+"""Differences between a saved answer and today's, and between two answers."""
 
 import math
 from dataclasses import dataclass
@@ -8,84 +8,84 @@ from typing import Any, Protocol
 from sizer import __version__
 from sizer.catalog.model import Catalog
 from sizer.library.snapshot import (
-    Amount,
-    Figure,
-    Line,
-    Plain,
-    Rate,
+    FactValue,
+    HeadlineFigure,
+    SavedLine,
+    SavedPrice,
+    SavedRate,
     Snapshot,
-    part_of,
-    prices_of,
+    saved_part,
+    saved_prices,
     snapshot_of,
 )
 from sizer.sizing.result import SizingResult
 from sizer.workload.changes import FieldChange, field_changes
 
-# Below this relative difference two numbers differ by the rounding of another processor or library.
+# Smaller relative differences come from the rounding of another processor or library.
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
 class FactChange:
-    """A value of the catalogue that is another one; None where it is not stated."""
+    """A changed value of the catalogue; None where it is not stated."""
 
     part: str
     field: str  # path inside the item: "power_max_w"
-    before: Plain
-    now: Plain
-    source: str  # key of the document that states it now; empty where none does
+    before: FactValue
+    now: FactValue
+    source: str  # key of its source today; empty where there is none
 
 
 @dataclass(frozen=True)
 class PriceChange:
-    """A price of the price book that is another one; None where it is to be quoted."""
+    """A changed price of the price book; None where it needs a quote."""
 
     part: str
-    before: Amount | None
-    now: Amount | None
+    before: SavedPrice | None
+    now: SavedPrice | None
 
 
 @dataclass(frozen=True)
 class RateChange:
-    """A rate that another calibration predicts."""
+    """A rate that a new calibration changed."""
 
-    before: Rate
-    now: Rate | None
+    before: SavedRate
+    now: SavedRate | None
 
 
 @dataclass(frozen=True)
 class FigureChange:
-    """A figure of the headline that is another one; None where the answer has no such figure."""
+    """A changed figure of the headline; None where the answer has no such figure."""
 
-    before: Figure | None
-    now: Figure | None
+    before: HeadlineFigure | None
+    now: HeadlineFigure | None
 
 
 @dataclass(frozen=True)
 class LineChange:
-    """A line of the bill that came, went or changed."""
+    """A line of the bill that was added, removed or changed."""
 
-    before: Line | None
-    now: Line | None
+    before: SavedLine | None
+    now: SavedLine | None
 
     @property
     def more(self) -> Decimal | None:
-        """What the line adds to the net price; None where either price is to be quoted."""
+        """Increase of the net price by the line; None where either price needs a quote."""
         amounts = [_amount(line) for line in (self.before, self.now)]
         before, now = amounts
         return None if before is None or now is None else now - before
 
 
 @dataclass(frozen=True)
-class Since:
-    """What changed since an answer was saved, and what of the answer with it."""
+class ChangesSince:
+    """What changed since an answer was saved, and the effect on the answer."""
 
     snapshot: Snapshot
-    has_answer: bool  # False: no design meets the request any more, or it is not understood
-    gone: tuple[str, ...]  # parts that the catalogue no longer has
+    has_answer: bool  # False: no design meets the request now, or it is not valid now
+    removed_parts: tuple[str, ...]  # parts that are no longer in the catalogue
     facts: tuple[FactChange, ...]
     prices: tuple[PriceChange, ...]
-    rates: tuple[RateChange, ...]  # that another calibration predicts otherwise; empty while it is the same
+    rates: tuple[RateChange, ...]  # changed by a new calibration; empty where the calibration is the same
     is_other_catalog: bool
     is_other_calibration: bool
     is_other_version: bool  # of this program
@@ -95,12 +95,12 @@ class Since:
 
     @property
     def is_same_answer(self) -> bool:
-        """Whether the request still gives the figures and the bill that it was saved with."""
+        """Whether the request still gives the saved figures and bill."""
         return self.has_answer and not self.figures and not self.lines
 
 
-class State(Protocol):
-    """A request with its answer, now or as it was saved: a revision, a design's file, a request sized now."""
+class RequestWithAnswer(Protocol):
+    """A request with its answer: a revision, a design file, or a request sized now."""
 
     @property
     def request(self) -> dict[str, Any]:
@@ -108,21 +108,21 @@ class State(Protocol):
 
     @property
     def price_book(self) -> str:
-        """CSV text of the price book that it was answered with besides the catalogue's own; empty: none."""
+        """CSV text of its price book in addition to the catalogue's own; empty: none."""
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The answer in short; None where there is none that can be compared."""
+        """Summary of the answer; None where there is none that can be compared."""
 
 
 @dataclass(frozen=True)
 class Differences:
-    """What one state says otherwise than another."""
+    """Differences of two answers."""
 
     request: tuple[FieldChange, ...]
     is_other_price_book: bool
-    has_answers: bool  # False: one of them has none that can be compared
-    # Catalogue, calibration and program that answered them are others; False where that is not known.
+    has_answers: bool  # False: one of them cannot be compared
+    # Whether catalogue, calibration and program differ; False where that is not known.
     is_other_catalog: bool
     is_other_calibration: bool
     is_other_version: bool
@@ -136,8 +136,10 @@ class Differences:
         return not (self.request or self.is_other_price_book or self.figures or self.lines)
 
 
-def changes_since(snapshot: Snapshot, catalog: Catalog, calibration_digest: str, result: SizingResult | None) -> Since:
-    """What changed since an answer was saved, and whether that changes it.
+def changes_since(
+    snapshot: Snapshot, catalog: Catalog, calibration_digest: str, result: SizingResult | None
+) -> ChangesSince:
+    """What changed since an answer was saved, and whether the answer changed.
 
     Parameters
     ----------
@@ -152,10 +154,10 @@ def changes_since(snapshot: Snapshot, catalog: Catalog, calibration_digest: str,
     """
     today = None if result is None else snapshot_of(result, catalog)
     is_other_calibration = snapshot.calibration_digest != calibration_digest
-    return Since(
+    return ChangesSince(
         snapshot=snapshot,
         has_answer=today is not None,
-        gone=tuple(part.name for item, part in snapshot.parts.items() if part_of(item, catalog) is None),
+        removed_parts=tuple(part.name for item, part in snapshot.parts.items() if saved_part(item, catalog) is None),
         facts=_fact_changes(snapshot, catalog),
         prices=_price_changes(snapshot, catalog),
         rates=_rate_changes(snapshot, today) if is_other_calibration else (),
@@ -168,8 +170,8 @@ def changes_since(snapshot: Snapshot, catalog: Catalog, calibration_digest: str,
     )
 
 
-def differences(before: State, now: State) -> Differences:
-    """What a state says otherwise than another one: fields of the request, figures, lines of the bill."""
+def differences(before: RequestWithAnswer, now: RequestWithAnswer) -> Differences:
+    """Differences of two answers: fields of the request, figures, lines of the bill."""
     old, new = before.snapshot, now.snapshot
     both = (old, new) if old is not None and new is not None else None
     return Differences(
@@ -191,7 +193,7 @@ def differences(before: State, now: State) -> Differences:
 def _fact_changes(snapshot: Snapshot, catalog: Catalog) -> tuple[FactChange, ...]:
     changes = []
     for item, part in snapshot.parts.items():
-        today = part_of(item, catalog)
+        today = saved_part(item, catalog)
         if today is None:
             continue
         for field in dict.fromkeys((*part.facts, *today.facts)):
@@ -203,7 +205,7 @@ def _fact_changes(snapshot: Snapshot, catalog: Catalog) -> tuple[FactChange, ...
 
 
 def _price_changes(snapshot: Snapshot, catalog: Catalog) -> tuple[PriceChange, ...]:
-    today = prices_of(snapshot.parts, snapshot.currency, catalog)
+    today = saved_prices(snapshot.parts, snapshot.currency, catalog)
     return tuple(
         PriceChange(part.name, snapshot.prices.get(item), today.get(item))
         for item, part in snapshot.parts.items()
@@ -211,7 +213,7 @@ def _price_changes(snapshot: Snapshot, catalog: Catalog) -> tuple[PriceChange, .
     )
 
 
-def _paid(price: Amount | None) -> tuple[str, str] | None:
+def _paid(price: SavedPrice | None) -> tuple[str, str] | None:
     return None if price is None else (price.amount, price.discount_percent)
 
 
@@ -225,7 +227,7 @@ def _rate_changes(snapshot: Snapshot, today: Snapshot | None) -> tuple[RateChang
 
 
 def figure_pairs(before: Snapshot, now: Snapshot) -> tuple[FigureChange, ...]:
-    """Every figure of two answers, also those that are the same."""
+    """Every figure of two answers, changed or not."""
     keys = dict.fromkeys(one.key for one in (*before.figures, *now.figures))
     return tuple(FigureChange(before.figure(key), now.figure(key)) for key in keys)
 
@@ -233,21 +235,21 @@ def figure_pairs(before: Snapshot, now: Snapshot) -> tuple[FigureChange, ...]:
 def _figure_changes(before: Snapshot, now: Snapshot) -> tuple[FigureChange, ...]:
     is_other_currency = before.currency != now.currency
     return tuple(
-        one
-        for one in figure_pairs(before, now)
-        if not _is_same_figure(one.before, one.now)
-        or (is_other_currency and one.before is not None and one.before.unit == "money")
+        pair
+        for pair in figure_pairs(before, now)
+        if not _is_same_figure(pair.before, pair.now)
+        or (is_other_currency and pair.before is not None and pair.before.unit == "money")
     )
 
 
-def _is_same_figure(one: Figure | None, other: Figure | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    numbers = zip((one.value, one.low, one.high), (other.value, other.low, other.high), strict=True)
+def _is_same_figure(before: HeadlineFigure | None, now: HeadlineFigure | None) -> bool:
+    if before is None or now is None:
+        return before is now
+    numbers = zip((before.value, before.low, before.high), (now.value, now.low, now.high), strict=True)
     return (
-        one.text == other.text
-        and one.unit == other.unit
-        and one.is_at_least == other.is_at_least
+        before.text == now.text
+        and before.unit == now.unit
+        and before.is_at_least == now.is_at_least
         and all(_is_equal(old, new) for old, new in numbers)
     )
 
@@ -257,22 +259,22 @@ def _line_changes(before: Snapshot, now: Snapshot) -> tuple[LineChange, ...]:
     return tuple(
         LineChange(old.get(key), new.get(key))
         for key in dict.fromkeys((*old, *new))
-        if _counted(old.get(key)) != _counted(new.get(key))
+        if _compared_cells(old.get(key)) != _compared_cells(new.get(key))
     )
 
 
-def _counted(line: Line | None) -> tuple[int, str | None, bool] | None:
+def _compared_cells(line: SavedLine | None) -> tuple[int, str | None, bool] | None:
     return None if line is None else (line.quantity, line.net, line.is_bought)
 
 
-def _amount(line: Line | None) -> Decimal | None:
+def _amount(line: SavedLine | None) -> Decimal | None:
     """What a line adds to the net price."""
     if line is None or not line.is_bought:
         return Decimal("0.00")
     return None if line.net is None else Decimal(line.net)
 
 
-def _is_equal(one: Plain, other: Plain) -> bool:
+def _is_equal(one: FactValue, other: FactValue) -> bool:
     if isinstance(one, float | int) and isinstance(other, float | int):
         return math.isclose(one, other, rel_tol=_ROUNDING)
     return one == other

@@ -1,4 +1,4 @@
-"""The answer that a design.json carries, as a library would remember it."""
+"""The snapshot of the answer in a design.json."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -11,7 +11,15 @@ from sizer.bom.bill import BOUGHT
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn
-from sizer.library.snapshot import Ends, Line, Snapshot, headline, keyed, rate_figure, time_figure
+from sizer.library.snapshot import (
+    IntervalEnds,
+    SavedLine,
+    Snapshot,
+    headline_figures,
+    lines_with_keys,
+    rate_figure,
+    time_figure,
+)
 from sizer.sizing.result import STAGES
 
 Text = Annotated[str, Field(max_length=2_000)]
@@ -23,7 +31,7 @@ Stage = Annotated[str, Field(pattern=f"^({'|'.join(STAGES)})$")]
 
 
 class _Read(BaseModel):
-    # Only what is compared is read; the rest of the file may be anything.
+    # Only what is compared is read and checked.
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
@@ -33,7 +41,7 @@ class _Ends(_Read):
     high: Number | None
 
     @property
-    def ends(self) -> Ends:
+    def ends(self) -> IntervalEnds:
         return self.value, self.low, self.high
 
 
@@ -93,31 +101,32 @@ class _File(_Read):
 
 
 def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) -> Snapshot:
-    """What a design.json says of its answer: figures and bill, without the facts that they hung on.
+    """Snapshot of a design.json: figures and bill, without the facts, prices and rates behind them.
 
     Parameters
     ----------
     document : mapping
-        The file's content, as anybody may have written it.
+        The content of the file, not yet checked.
     place : str
         Its name, for errors.
     catalog : Catalog
-        Knows in what the rate of a network is counted.
+        Has the unit of the rate of each network.
 
     Raises
     ------
     RequestError
-        If it is no design.json that this program reads.
+        If it is not a design.json of this schema version.
     """
     try:
         read = _File.model_validate(document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise RequestError(f"{place}: is no design.json that this program reads: {where}: {first['msg']}") from None
+        raise RequestError(f"{place}: is not a valid design.json: {where}: {first['msg']}") from None
     if read.schema_version != SCHEMA_VERSION:
         raise RequestError(
-            f"{place}: its schema_version is {read.schema_version}, this program reads {SCHEMA_VERSION}; size it again"
+            f"{place}: has schema_version {read.schema_version}; this program reads {SCHEMA_VERSION}. "
+            "Size the request again"
         )
     design, bill = read.design, read.bill
     several = len(design.workloads) > 1
@@ -134,7 +143,7 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
         design=design.name,
         verdict=read.verdict,
         currency=bill.currency,
-        figures=headline(
+        figures=headline_figures(
             gpus=design.n_gpus,
             servers=design.n_servers,
             storage_nodes=design.storage_nodes,
@@ -149,12 +158,12 @@ def snapshot_of_file(document: Mapping[str, Any], place: str, catalog: Catalog) 
             stage=design.workloads[0].bottleneck,
             probability=design.probability,
         ),
-        lines=keyed(
+        lines=lines_with_keys(
             (
                 line.group,
                 line.category,
                 line.item or "",
-                Line(
+                SavedLine(
                     key="",
                     name=line.description,
                     quantity=line.quantity,

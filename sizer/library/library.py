@@ -1,7 +1,7 @@
-"""The library: designs and their revisions. Nothing that was saved is changed or removed.
+"""The library: designs and their revisions. Saved revisions are never changed or removed.
 
-The same code serves a file of SQLite and a PostgreSQL database. It reads no clock and draws no random numbers: times
-and ids are arguments.
+The same code works with an SQLite file and a PostgreSQL database. Times and ids are arguments, so it needs neither a
+clock nor random numbers.
 """
 
 import json
@@ -13,25 +13,25 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from sizer.library.faults import LibraryError, said
+from sizer.library.faults import LibraryError, database_error
 from sizer.library.opening import WRITES, open_engine
 from sizer.library.records import (
     MAX_AUTHOR,
     MAX_COMMENT,
     MAX_NAME,
     MAX_QUERY,
-    Content,
-    Design,
-    Entry,
-    Found,
+    DesignContent,
     Revision,
-    Saved,
+    RevisionEntry,
+    SavedDesign,
+    SaveOutcome,
+    SearchPage,
     checked_content,
     checked_id,
     checked_number,
     checked_text,
-    folded,
-    instant,
+    normalized,
+    utc_text,
 )
 from sizer.library.snapshot import read_snapshot
 from sizer.library.tables import designs, revisions
@@ -39,7 +39,7 @@ from sizer.library.tables import designs, revisions
 T = TypeVar("T")
 _Row = Any  # of a query: its columns by their names
 
-# Each attempt that fails means that somebody else's succeeded: more than this many at once is another fault.
+# An attempt fails only because another writer succeeded; more failures than this have another cause.
 _ATTEMPTS = 200
 _ENTRY = (
     revisions.c.design_id,
@@ -62,7 +62,7 @@ _CONTENT = (
 
 
 class Library:
-    """Designs at one address. Several threads may use it at once.
+    """Designs at one address. Several threads may use it at the same time.
 
     Parameters
     ----------
@@ -81,13 +81,15 @@ class Library:
         self._engine, self.place = open_engine(address)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     # --- saving
 
-    def create(self, design_id: str, name: str, content: Content, *, author: str, comment: str, now: datetime) -> Saved:
-        """Keep a new design with its first revision.
+    def create(
+        self, design_id: str, name: str, content: DesignContent, *, author: str, comment: str, now: datetime
+    ) -> SaveOutcome:
+        """Save a new design with its first revision.
 
         Parameters
         ----------
@@ -95,7 +97,7 @@ class Library:
             8 to 64 letters, digits, hyphens and underscores that nobody can guess: links to the design hold it.
         name : str
             At most 120 characters.
-        content : Content
+        content : DesignContent
         author, comment : str
             May be empty.
         now : datetime
@@ -105,63 +107,65 @@ class Library:
         return self._create(design_id, name, columns, author=author, comment=comment, now=now)
 
     def save(
-        self, design_id: str, based_on: int, content: Content, *, author: str, comment: str, now: datetime
-    ) -> Saved:
-        """Keep a state of a design as its next revision, whoever saved meanwhile.
+        self, design_id: str, based_on: int, content: DesignContent, *, author: str, comment: str, now: datetime
+    ) -> SaveOutcome:
+        """Save a state of a design as its next revision, also where others have saved newer ones.
 
         Parameters
         ----------
         design_id : str
         based_on : int
             Revision that the state was made from.
-        content : Content
+        content : DesignContent
         author, comment : str
         now : datetime
 
         Returns
         -------
-        Saved
-            ``meanwhile`` lists what others saved after ``based_on``. Where revision ``based_on`` or the newest one
-            holds the same state already, nothing is saved.
+        SaveOutcome
+            ``newer_revisions`` lists what others saved after ``based_on``. Nothing is saved where revision
+            ``based_on`` or the newest one has the same content.
         """
         columns = checked_content(content)
 
-        def write(connection: Connection) -> Saved:
+        def write(connection: Connection) -> SaveOutcome:
             history = self._history(connection, design_id)
             parent = next((entry for entry, _ in history if entry.number == based_on), None)
             if parent is None:
-                raise LibraryError(f"the design has no revision {based_on} that this one could be made from")
-            meanwhile = tuple(entry for entry, _ in history if entry.number > based_on)
+                raise LibraryError(f"the design has no revision {based_on} to base this one on")
+            newer_revisions = tuple(entry for entry, _ in history if entry.number > based_on)
             for entry, digest in (history[-1], *(one for one in history if one[0] is parent)):
                 if digest == content.digest:
-                    return Saved(entry.number, False, meanwhile)
+                    return SaveOutcome(entry.number, False, newer_revisions)
             number = history[-1][0].number + 1
             self._insert(
                 connection, design_id, number, columns, parent=based_on, author=author, comment=comment, now=now
             )
-            return Saved(number, True, meanwhile)
+            return SaveOutcome(number, True, newer_revisions)
 
         return self._write(write)
 
-    def restore(self, design_id: str, number: int, *, author: str, now: datetime) -> Saved:
+    def restore(self, design_id: str, number: int, *, author: str, now: datetime) -> SaveOutcome:
         """Make a new revision that equals an old one; nothing where the newest one equals it already."""
         checked_number(number)
 
-        def write(connection: Connection) -> Saved:
+        def write(connection: Connection) -> SaveOutcome:
             history = self._history(connection, design_id)
             old = self._content(connection, design_id, number)
             newest, digest = history[-1]
             if digest == old["digest"]:
-                return Saved(newest.number, False)
+                return SaveOutcome(newest.number, False)
             comment = f"Revision {number} restored"
             self._insert(
                 connection, design_id, newest.number + 1, old, parent=number, author=author, comment=comment, now=now
             )
-            return Saved(newest.number + 1, True)
+            return SaveOutcome(newest.number + 1, True)
 
         return self._write(write)
 
-    def duplicate(self, design_id: str, number: int, *, new_id: str, name: str, author: str, now: datetime) -> Saved:
+    def duplicate(
+        self, design_id: str, number: int, *, new_id: str, name: str, author: str, now: datetime
+    ) -> SaveOutcome:
         """Make a new design whose first revision equals a revision of this one."""
         checked_number(number)
         with self._reading() as connection:
@@ -173,15 +177,15 @@ class Library:
     def rename(self, design_id: str, name: str) -> None:
         """Give a design another name; its revisions stay as they are."""
         name = checked_text(name, "the name", MAX_NAME, may_be_empty=False)
-        self._update(design_id, name=name, search_text=folded(name))
+        self._update(design_id, name=name, search_text=normalized(name))
 
     def hide(self, design_id: str, *, is_hidden: bool) -> None:
-        """Take a design out of the list, or put it back. It stays in the library, and its links go on working."""
+        """Remove a design from the list, or put it back. It stays in the library, and its links still work."""
         self._update(design_id, is_hidden=is_hidden)
 
     # --- reading
 
-    def search(self, words: str = "", *, page: int = 0, per_page: int = 20, with_hidden: bool = False) -> Found:
+    def search(self, words: str = "", *, page: int = 0, per_page: int = 20, with_hidden: bool = False) -> SearchPage:
         """Designs whose name, customer or parts hold every word, the last saved first.
 
         Parameters
@@ -195,7 +199,7 @@ class Library:
         with_hidden : bool
             Whether hidden designs are among them.
         """
-        wanted = folded(words[:MAX_QUERY]).split()
+        wanted = normalized(words[:MAX_QUERY]).split()
         latest = (
             select(revisions.c.design_id, func.max(revisions.c.number).label("number"))
             .group_by(revisions.c.design_id)
@@ -214,7 +218,7 @@ class Library:
         source = designs.join(revisions, revisions.c.design_id == designs.c.id).join(latest, is_latest)
         with self._reading() as connection:
             count = select(func.count()).select_from(source).where(*conditions)
-            n_found = connection.execute(count).scalar_one()
+            n_designs = connection.execute(count).scalar_one()
             rows = connection.execute(
                 select(designs.c.name, designs.c.is_hidden, revisions.c.customer, revisions.c.snapshot, *_ENTRY)
                 .select_from(source)
@@ -223,10 +227,10 @@ class Library:
                 .limit(per_page)
                 .offset(page * per_page)
             ).all()
-        return Found(tuple(_design(row) for row in rows), n_found)
+        return SearchPage(tuple(_design(row) for row in rows), n_designs)
 
-    def design(self, design_id: str) -> Design:
-        """A design with its newest revision, also a hidden one."""
+    def design(self, design_id: str) -> SavedDesign:
+        """A design with its newest revision, hidden or not."""
         checked_id(design_id)
         with self._reading() as connection:
             row = connection.execute(
@@ -240,13 +244,13 @@ class Library:
             raise _no_design()
         return _design(row)
 
-    def revisions(self, design_id: str) -> tuple[Entry, ...]:
+    def revisions(self, design_id: str) -> tuple[RevisionEntry, ...]:
         """All revisions of a design, the first one first."""
         with self._reading() as connection:
             return tuple(entry for entry, _ in self._history(connection, design_id))
 
     def revision(self, design_id: str, number: int) -> Revision:
-        """One revision with all that it holds."""
+        """One revision with its content."""
         checked_id(design_id)
         checked_number(number)
         names = ("request", "price_book", "digest", "catalog_digest", "calibration_digest", "snapshot")
@@ -257,11 +261,11 @@ class Library:
                 )
             ).one_or_none()
         if row is None:
-            raise LibraryError(f"the library has no revision {number} of such a design")
+            raise LibraryError(f"the library has no revision {number} of this design")
         try:
             request = json.loads(row.request)
         except ValueError:
-            raise LibraryError(f"revision {number} is damaged: its request cannot be read") from None
+            raise LibraryError(f"revision {number} is damaged: its request is not valid JSON") from None
         return Revision(
             **vars(_entry(row)),
             request=request,
@@ -280,10 +284,10 @@ class Library:
             with self._engine.connect() as connection, connection.begin():
                 yield connection
         except SQLAlchemyError as error:
-            raise said(self.place, error) from None
+            raise database_error(self.place, error) from None
 
     def _write(self, write: Callable[[Connection], T]) -> T:
-        """Do something in one transaction; again in a new one where somebody else took the same number."""
+        """Write in one transaction; repeat it where another writer took the same revision number."""
         try:
             for _ in range(_ATTEMPTS):
                 try:
@@ -295,25 +299,25 @@ class Library:
                 except IntegrityError:
                     continue
         except SQLAlchemyError as error:
-            raise said(self.place, error) from None
-        raise LibraryError(f"{self.place} takes no more: too many save at the same time; try again")
+            raise database_error(self.place, error) from None
+        raise LibraryError(f"{self.place} is overloaded: too many users save at the same time; try again")
 
     def _create(
         self, design_id: str, name: str, columns: dict[str, Any], *, author: str, comment: str, now: datetime
-    ) -> Saved:
+    ) -> SaveOutcome:
         checked_id(design_id)
         name = checked_text(name, "the name", MAX_NAME, may_be_empty=False)
 
-        def write(connection: Connection) -> Saved:
+        def write(connection: Connection) -> SaveOutcome:
             if connection.execute(select(designs.c.id).where(designs.c.id == design_id)).first() is not None:
-                raise LibraryError("the library has a design with this id already; save it under another one")
+                raise LibraryError("the library already has a design with this id; save it under another id")
             connection.execute(
                 insert(designs).values(
-                    id=design_id, name=name, search_text=folded(name), created_at=instant(now), is_hidden=False
+                    id=design_id, name=name, search_text=normalized(name), created_at=utc_text(now), is_hidden=False
                 )
             )
             self._insert(connection, design_id, 1, columns, parent=None, author=author, comment=comment, now=now)
-            return Saved(1, True)
+            return SaveOutcome(1, True)
 
         return self._write(write)
 
@@ -336,7 +340,7 @@ class Library:
                 parent=parent,
                 author=checked_text(author, "the name of the author", MAX_AUTHOR),
                 comment=checked_text(comment, "the comment", MAX_COMMENT),
-                created_at=instant(now),
+                created_at=utc_text(now),
                 **columns,
             )
         )
@@ -352,7 +356,7 @@ class Library:
         self._write(write)
 
     @staticmethod
-    def _history(connection: Connection, design_id: str) -> list[tuple[Entry, str]]:
+    def _history(connection: Connection, design_id: str) -> list[tuple[RevisionEntry, str]]:
         """Revisions of a design with their digests, the first one first."""
         checked_id(design_id)
         rows = connection.execute(
@@ -364,7 +368,7 @@ class Library:
 
     @staticmethod
     def _content(connection: Connection, design_id: str, number: int) -> dict[str, Any]:
-        """Columns of a revision that hold its content, to be kept again as they are."""
+        """Columns with the content of a revision, for an unchanged copy."""
         checked_id(design_id)
         row = connection.execute(
             select(*(revisions.c[name] for name in _CONTENT)).where(
@@ -372,17 +376,21 @@ class Library:
             )
         ).one_or_none()
         if row is None:
-            raise LibraryError(f"the library has no revision {number} of such a design")
+            raise LibraryError(f"the library has no revision {number} of this design")
         return dict(row._mapping)
 
 
 def _no_design() -> LibraryError:
-    return LibraryError("the library has no such design; was the link cut short, or made for another library?")
+    return LibraryError("the library has no such design; check that the link is complete and belongs to this library")
 
 
-def _entry(row: _Row) -> Entry:
-    return Entry(row.design_id, row.number, row.parent, row.author, row.comment, datetime.fromisoformat(row.created_at))
+def _entry(row: _Row) -> RevisionEntry:
+    return RevisionEntry(
+        row.design_id, row.number, row.parent, row.author, row.comment, datetime.fromisoformat(row.created_at)
+    )
 
 
-def _design(row: _Row) -> Design:
-    return Design(row.design_id, row.name, row.customer, bool(row.is_hidden), _entry(row), read_snapshot(row.snapshot))
+def _design(row: _Row) -> SavedDesign:
+    return SavedDesign(
+        row.design_id, row.name, row.customer, bool(row.is_hidden), _entry(row), read_snapshot(row.snapshot)
+    )

@@ -11,22 +11,22 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from sizer.library.faults import LibraryError, said
+from sizer.library.faults import LibraryError, database_error
 from sizer.library.tables import DATABASE_VERSION, metadata, schema
 
 # Environment: URL of a PostgreSQL database, or path of a file.
 LIBRARY = "SIZER_LIBRARY"
-# How long a writer waits for another one, and how long a server may take to answer. [s]
+# Longest wait for another writer, and for a server to answer. [s]
 _BUSY_S = 20
 _CONNECT_S = 5
-# Names the lock that lets one process at a time make the tables; any number that no other program uses.
+# Key of the lock that lets one process at a time create the tables; any number that no other program uses.
 _LOCK = 7_305_121_907
-# Option of a connection's transaction that is going to write.
+# Option of a connection whose transaction will write.
 WRITES = "sizer_writes"
 
 
 def default_address(environ: Mapping[str, str]) -> str:
-    """Where the designs lie: as the environment says, else in a file among the user's data."""
+    """Address of the library: from the environment, else a file among the user's data."""
     named = environ.get(LIBRARY, "").strip()
     if named:
         return named
@@ -36,7 +36,7 @@ def default_address(environ: Mapping[str, str]) -> str:
 
 
 def open_engine(address: str) -> tuple[Engine, str]:
-    """Engine of a library whose tables exist, and the library's place in words, without a password.
+    """Engine of a library whose tables exist, and the name of the library without a password.
 
     Parameters
     ----------
@@ -46,8 +46,7 @@ def open_engine(address: str) -> tuple[Engine, str]:
     Raises
     ------
     LibraryError
-        If the address is none of these, nothing answers there, or what lies there is no library that this program
-        reads.
+        If the address is none of these, nothing answers there, or this program cannot read what is there.
     """
     url = _url(address)
     place = _place(url)
@@ -57,12 +56,12 @@ def open_engine(address: str) -> tuple[Engine, str]:
     try:
         engine = _file_engine(url) if is_file else _server_engine(url)
     except (ImportError, ArgumentError, SQLAlchemyError, ValueError, TypeError):
-        raise LibraryError(f"{place} cannot be used; the address of the library is not understood") from None
+        raise LibraryError(f"{place} cannot be opened; its address is not valid") from None
     try:
         _make_tables(engine, place)
     except SQLAlchemyError as error:
         engine.dispose()
-        raise said(place, error) from None
+        raise database_error(place, error) from None
     except BaseException:
         engine.dispose()
         raise
@@ -79,13 +78,13 @@ def _url(address: str) -> URL:
         kind = url.get_backend_name()
     except (ArgumentError, ValueError):
         raise LibraryError(
-            "the address of the library is not understood; write postgresql://user@host/database or a file's path"
+            "the address of the library is not valid; write postgresql://user@host/database or the path of a file"
         ) from None
     if kind in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if kind == "sqlite" and url.database and url.database != ":memory:":
         return url.set(drivername="sqlite")
-    raise LibraryError("a library lies in a file of SQLite or in a PostgreSQL database; its address names neither")
+    raise LibraryError("a library is an SQLite file or a PostgreSQL database; the address names neither")
 
 
 def _place(url: URL) -> str:
@@ -100,16 +99,16 @@ def _make_folder(url: URL, place: str) -> None:
     try:
         Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise LibraryError(f"{place} cannot be made: its folder {error.strerror or 'is missing'}") from None
+        raise LibraryError(f"{place} cannot be created: {error.strerror or 'its folder is missing'}") from None
 
 
 def _file_engine(url: URL) -> Engine:
-    # No pool: opening a file takes a tenth of a millisecond, and a kept connection would outlive a file put aside.
+    # No pool: opening a file takes 0.1 ms, and a pooled connection would outlive a file that is moved away.
     engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": _BUSY_S, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _record: Any) -> None:
-        # The driver's own habit of beginning transactions late would let two writers read the same newest revision.
+        # By default the driver begins transactions late, which would let two writers read the same newest revision.
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
 
@@ -126,7 +125,7 @@ def _server_engine(url: URL) -> Engine:
 
 
 def _make_tables(engine: Engine, place: str) -> None:
-    """Make the tables where there are none, and refuse those of a newer program or of another one."""
+    """Create the tables where there are none; refuse those of a newer or of another program."""
     is_file = engine.dialect.name == "sqlite"
     with engine.connect() as connection, connection.begin():
         names = set(inspect(connection).get_table_names())
@@ -139,18 +138,18 @@ def _make_tables(engine: Engine, place: str) -> None:
         if not is_file:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         names = set(inspect(connection).get_table_names())
-        if schema.name in names:  # another process was faster
+        if schema.name in names:  # another process created them
             _check_version(connection, place)
             return
-        # A server's database may hold tables of others; a file that does belongs to another program.
+        # A server's database may contain other tables; a file with other tables belongs to another program.
         if names if is_file else names & set(metadata.tables):
-            raise LibraryError(f"{place} belongs to another program: it holds tables, but none of a library of designs")
+            raise LibraryError(f"{place} belongs to another program: it has tables, but not those of a design library")
         metadata.create_all(connection)
         connection.execute(schema.insert().values(version=DATABASE_VERSION))
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
-    """Let readers read while somebody writes. Not every file system can; the file works without it too."""
+    """Let readers read during a write. Not every file system supports it; the file also works without."""
     connection = engine.raw_connection()
     try:
         with suppress(sqlite3.Error):
@@ -162,7 +161,7 @@ def _use_write_ahead_log(engine: Engine) -> None:
 def _check_version(connection: Connection, place: str) -> None:
     found = connection.execute(select(schema.c.version)).scalars().all()
     if not found or max(found) < 1:
-        raise LibraryError(f"{place} is damaged: the version of its tables is missing; restore it from a backup")
+        raise LibraryError(f"{place} is damaged: the version of its tables is missing; restore a backup")
     if max(found) > DATABASE_VERSION:
         raise LibraryError(
             f"{place} was written by a newer version of this program (tables {max(found)}, this one reads "

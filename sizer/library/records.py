@@ -1,4 +1,4 @@
-"""What goes into a library and what comes out of it, and the limits of both."""
+"""Records of a library, with the limits and checks of what it saves."""
 
 import json
 import re
@@ -18,28 +18,28 @@ MAX_COMMENT = 500
 MAX_PRICE_BOOK = 5_000_000
 MAX_SNAPSHOT = 5_000_000
 MAX_QUERY = 200
-# Beyond any number that a design will ever reach; larger ones do not fit the databases' integers.
+# More revisions than any design has; far larger numbers do not fit the integers of the databases.
 MAX_NUMBER = 1_000_000
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 @dataclass(frozen=True)
-class Content:
-    """One state of a design, as it is saved. Made by :func:`sizer.library.content.content_of`."""
+class DesignContent:
+    """One state of a design, ready to be saved. Made by :func:`sizer.library.content.content_of`."""
 
     request: dict[str, Any]  # as typed: plain data that JSON holds
     price_book: str  # CSV text of the session, or empty
     customer: str
     parts: tuple[str, ...]  # names by which a search finds it
-    digest: str  # of what the request means and its answer hangs on: equal digests, equal answers
+    digest: str  # of request, price book, catalogue and calibration: equal digests, equal answers
     catalog_digest: str
     calibration_digest: str
     snapshot: Snapshot
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What a list says of one revision."""
+class RevisionEntry:
+    """One revision in a list."""
 
     design_id: str
     number: int
@@ -50,8 +50,8 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Revision(Entry):
-    """One revision with all that it holds."""
+class Revision(RevisionEntry):
+    """One revision with its content."""
 
     request: dict[str, Any]
     price_book: str
@@ -62,63 +62,63 @@ class Revision(Entry):
 
     @cached_property
     def snapshot(self) -> Snapshot | None:
-        """What the revision remembers of its answer; None where another version of this program wrote it."""
+        """Snapshot of its answer; None where another version of this program wrote it."""
         return read_snapshot(self.snapshot_json)
 
 
 @dataclass(frozen=True)
-class Design:
+class SavedDesign:
     """One design with its newest revision."""
 
     id: str
     name: str
     customer: str
     is_hidden: bool
-    newest: Entry
+    newest: RevisionEntry
     snapshot: Snapshot | None  # of the newest revision
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchPage:
     """One page of a search."""
 
-    designs: tuple[Design, ...]
-    n_found: int  # on all pages
+    designs: tuple[SavedDesign, ...]
+    n_designs: int  # on all pages
 
 
 @dataclass(frozen=True)
-class Saved:
-    """What became of a save.
+class SaveOutcome:
+    """Result of a save.
 
     Attributes
     ----------
     number : int
-        The revision that holds the state: the new one, or the one that held it already.
+        The revision with the state: the new one, or an existing one with the same content.
     is_new : bool
-        False where nothing was to be saved.
-    meanwhile : tuple of Entry
-        Revisions that others saved since the one that this state was made from. They are kept beside it.
+        False where nothing had changed.
+    meanwhile : tuple of RevisionEntry
+        Revisions that others saved after the one this state is based on. They stay unchanged.
     """
 
     number: int
     is_new: bool
-    meanwhile: tuple[Entry, ...] = ()
+    newer_revisions: tuple[RevisionEntry, ...] = ()
 
 
-def looks_like_id(text: str) -> bool:
+def is_design_id(text: str) -> bool:
     """Whether a text can be the id of a design."""
     return _ID.fullmatch(text) is not None
 
 
 def checked_id(design_id: str) -> str:
-    """The id of a design, if it looks like one."""
-    if not looks_like_id(design_id):
-        raise LibraryError("that is no id of a design: ids have 8 to 64 letters, digits, hyphens and underscores")
+    """The id of a design, if its form is valid."""
+    if not is_design_id(design_id):
+        raise LibraryError("not a design id: ids have 8 to 64 letters, digits, hyphens and underscores")
     return design_id
 
 
 def checked_number(number: int) -> int:
-    """Number of a revision, if it can be one."""
+    """Number of a revision, if it is in range."""
     if not 1 <= number <= MAX_NUMBER:
         raise LibraryError(
             f"revision {number if abs(number) < 10 * MAX_NUMBER else '…'} does not exist; the first is 1"
@@ -127,35 +127,37 @@ def checked_number(number: int) -> int:
 
 
 def checked_text(text: str, what: str, longest: int, *, may_be_empty: bool = True) -> str:
-    """Text without blanks at its ends, if every database keeps it as it is.
+    """Text without leading and trailing spaces, if every database stores it unchanged.
 
     Raises
     ------
     LibraryError
-        If it is empty and must not be, too long, or holds a character that is none.
+        If it is empty and must not be, too long, or contains a character that cannot be stored.
     """
     text = text.strip()
     if not text and not may_be_empty:
-        raise LibraryError(f"{what} is empty; give the design one")
+        raise LibraryError(f"{what} is empty; enter one")
     if len(text) > longest:
-        raise LibraryError(f"{what} has {len(text)} characters; at most {longest} are kept")
+        raise LibraryError(f"{what} has {len(text)} characters; at most {longest} are allowed")
     if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text):
-        raise LibraryError(f"{what} holds a character that no database keeps (a NUL or half of a pair); type it again")
+        raise LibraryError(
+            f"{what} contains a character that cannot be stored (NUL or a lone surrogate); type it again"
+        )
     return text
 
 
-def checked_content(content: Content) -> dict[str, Any]:
-    """Columns of a revision that hold its content.
+def checked_content(content: DesignContent) -> dict[str, Any]:
+    """Columns with the content of a revision.
 
     Raises
     ------
     LibraryError
-        If a part is larger than the library takes, or no JSON.
+        If a part is larger than the library accepts, or not JSON.
     """
     try:
         request = json.dumps(content.request, allow_nan=False)
     except (TypeError, ValueError):
-        raise LibraryError("the request holds something that cannot be saved; mend it first") from None
+        raise LibraryError("the request contains a value that cannot be saved; correct it first") from None
     snapshot = content.snapshot.model_dump_json()
     for text, what, most in (
         (request, "the request", MAX_REQUEST_BYTES),
@@ -163,12 +165,12 @@ def checked_content(content: Content) -> dict[str, Any]:
         (content.price_book, "the price book", MAX_PRICE_BOOK),
     ):
         if len(text) > most:
-            raise LibraryError(f"{what} is too large to be saved: {len(text)} characters, {most} are taken")
+            raise LibraryError(f"{what} is too large to be saved: {len(text)} characters, at most {most} are allowed")
     if "\0" in content.price_book:
-        raise LibraryError("the price book holds a NUL character, which no database keeps")
+        raise LibraryError("the price book contains a NUL character, which cannot be stored")
     return {
         "customer": checked_text(content.customer, "the customer's name", MAX_NAME),
-        "search_text": folded(" ".join((content.customer, *content.parts))),
+        "search_text": normalized(" ".join((content.customer, *content.parts))),
         "request": request,
         "price_book": content.price_book,
         "digest": content.digest,
@@ -178,14 +180,14 @@ def checked_content(content: Content) -> dict[str, Any]:
     }
 
 
-def folded(text: str) -> str:
-    """Text as searches compare it: the databases themselves tell capitals from small letters differently."""
+def normalized(text: str) -> str:
+    """Text as searches compare it: databases differ in how they compare capital and small letters."""
     composed = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join("".join(one if one.isprintable() else " " for one in composed).split())
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in composed).split())
 
 
-def instant(now: datetime) -> str:
-    """A moment as the library keeps it, in UTC.
+def utc_text(now: datetime) -> str:
+    """A time as the library stores it, in UTC.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a revision remembers of its answer: its figures, its bill, and the facts, prices and rates it hung on."""
+"""Snapshot of an answer: its figures and bill, and the facts, prices and rates that they depend on."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -15,19 +15,19 @@ from sizer.catalog.model import Catalog
 from sizer.present.verdict_text import verdict_text
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
-# Raised with every change after which an older snapshot can no longer be compared.
+# Raised when older snapshots can no longer be compared.
 SNAPSHOT_VERSION = 1
 
-Plain = str | float | int | bool | None
+FactValue = str | float | int | bool | None
 
 
 class _Frozen(BaseModel):
-    # Keys that a newer version added are passed over: what is known here can still be compared.
+    # Keys of a newer version are ignored; the known ones can still be compared.
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Figure(_Frozen):
-    """One number, or one word, of the headline."""
+class HeadlineFigure(_Frozen):
+    """One number or word of the headline."""
 
     key: str
     label: str
@@ -35,15 +35,15 @@ class Figure(_Frozen):
     value: float | None = None  # None: not known, or ``text`` says it
     low: float | None = None  # ends of the 90 % interval
     high: float | None = None
-    text: str = ""  # where it is no number; an amount of money as decimal text
+    text: str = ""  # where the value is a word; money as decimal text
     is_at_least: bool = False  # parts of it are unknown
-    of: str = ""  # what it is measured on; figures of different things have no difference
+    of: str = ""  # what it refers to; figures that refer to different things are not subtracted
 
 
-class Line(_Frozen):
+class SavedLine(_Frozen):
     """One line of the bill."""
 
-    key: str  # what the line is about; the same in another bill of the same part
+    key: str  # identifies the line; the same in another bill with this part
     name: str
     quantity: int
     unit: str
@@ -51,22 +51,22 @@ class Line(_Frozen):
     is_bought: bool
 
 
-class Fact(_Frozen):
-    """A value that the catalogue states."""
+class SavedFact(_Frozen):
+    """A value of the catalogue with its source."""
 
-    value: Plain
+    value: FactValue
     source: str = ""
     where: str = ""
 
 
-class Part(_Frozen):
+class SavedPart(_Frozen):
     """A catalogue item as the answer used it."""
 
     name: str
-    facts: dict[str, Fact]  # by the path of the field: "power_max_w", "ports[2].count"
+    facts: dict[str, SavedFact]  # by the path of the field: "power_max_w", "ports[2].count"
 
 
-class Amount(_Frozen):
+class SavedPrice(_Frozen):
     """A price of the price book."""
 
     amount: str
@@ -75,8 +75,8 @@ class Amount(_Frozen):
     source: str
 
 
-class Rate(_Frozen):
-    """What the calibration says of one workload on the GPUs of the design. [samples/s of one GPU]"""
+class SavedRate(_Frozen):
+    """Calibrated rate of one workload on the GPUs of the design. [samples/s of one GPU]"""
 
     workload: str
     unit: str
@@ -86,7 +86,7 @@ class Rate(_Frozen):
 
 
 class Snapshot(_Frozen):
-    """An answer in short, with all that it hung on."""
+    """Summary of an answer, with all that it depends on."""
 
     version: int = SNAPSHOT_VERSION
     tool_version: str
@@ -95,13 +95,13 @@ class Snapshot(_Frozen):
     design: str  # "9 × DGX-1 + 8 × Isilon F800 nodes"
     verdict: str
     currency: str
-    figures: tuple[Figure, ...]
-    lines: tuple[Line, ...]
-    parts: dict[str, Part]  # by the id of the item
-    prices: dict[str, Amount]  # by the id of the item; what has no price is missing
-    rates: tuple[Rate, ...]
+    figures: tuple[HeadlineFigure, ...]
+    lines: tuple[SavedLine, ...]
+    parts: dict[str, SavedPart]  # by the id of the item
+    prices: dict[str, SavedPrice]  # by the id of the item; items without a price are missing
+    rates: tuple[SavedRate, ...]
 
-    def figure(self, key: str) -> Figure | None:
+    def figure(self, key: str) -> HeadlineFigure | None:
         """A figure by its key."""
         return next((figure for figure in self.figures if figure.key == key), None)
 
@@ -112,9 +112,9 @@ def snapshot_of(result: SizingResult, catalog: Catalog) -> Snapshot:
     Parameters
     ----------
     result : SizingResult
-        The whole one, not a customer's copy.
+        The full answer, not a customer's copy.
     catalog : Catalog
-        That it was made from, with the price book of the session.
+        The catalogue of the answer, with the price book of the session.
     """
     design = result.design
     parts = _parts(design, catalog)
@@ -128,42 +128,42 @@ def snapshot_of(result: SizingResult, catalog: Catalog) -> Snapshot:
         figures=_figures(design),
         lines=_lines(design.bill.lines),
         parts=parts,
-        prices=prices_of(parts, design.bill.currency, catalog),
+        prices=saved_prices(parts, design.bill.currency, catalog),
         rates=tuple(_rate(answer, design.n_gpus) for answer in design.workloads),
     )
 
 
-def prices_of(items: Iterable[str], currency: str, catalog: Catalog) -> dict[str, Amount]:
-    """Prices of the price book by the id of the item; what has none in this currency is missing."""
+def saved_prices(items: Iterable[str], currency: str, catalog: Catalog) -> dict[str, SavedPrice]:
+    """Prices of the price book by the id of the item; items without one in this currency are missing."""
     book = price_book(catalog)
-    found = {item: book.price(item, currency) for item in items}
+    prices = {item: book.price(item, currency) for item in items}
     return {
-        item: Amount(
+        item: SavedPrice(
             amount=str(price.amount),
             discount_percent=str(price.discount_percent),
             date=str(price.date),
             source=price.source,
         )
-        for item, price in found.items()
+        for item, price in prices.items()
         if price is not None
     }
 
 
 def read_snapshot(text: str) -> Snapshot | None:
-    """A stored snapshot; None where a version of this program wrote it that this one does not know."""
+    """A stored snapshot; None where an incompatible version of this program wrote it."""
     try:
-        found = Snapshot.model_validate_json(text)
+        snapshot = Snapshot.model_validate_json(text)
     except ValidationError:
         return None
-    return found if found.version == SNAPSHOT_VERSION else None
+    return snapshot if snapshot.version == SNAPSHOT_VERSION else None
 
 
 # --- figures
 
 
-def _figures(design: DesignAnswer) -> tuple[Figure, ...]:
+def _figures(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
     counts, bill = design.quantities, design.bill
-    return headline(
+    return headline_figures(
         gpus=design.n_gpus,
         servers=design.n_servers,
         storage_nodes=design.storage_nodes,
@@ -180,12 +180,12 @@ def _figures(design: DesignAnswer) -> tuple[Figure, ...]:
     )
 
 
-def headline(
+def headline_figures(
     *,
     gpus: int,
     servers: int,
     storage_nodes: int,
-    workloads: Sequence[Figure],
+    workloads: Sequence[HeadlineFigure],
     usable_bytes: float | None,
     power_w: float | None,
     has_unknown_power: bool,
@@ -195,24 +195,24 @@ def headline(
     is_price_complete: bool,
     stage: str,
     probability: float | None,
-) -> tuple[Figure, ...]:
-    """Figures of an answer in their order, whether it was made now or read from a file."""
+) -> tuple[HeadlineFigure, ...]:
+    """Figures of an answer in their order, computed now or read from a file."""
     return (
-        Figure(key="gpus", label="GPUs", value=gpus),
-        Figure(key="servers", label="GPU servers", value=servers),
-        Figure(key="storage-nodes", label="Storage nodes", value=storage_nodes),
+        HeadlineFigure(key="gpus", label="GPUs", value=gpus),
+        HeadlineFigure(key="servers", label="GPU servers", value=servers),
+        HeadlineFigure(key="storage-nodes", label="Storage nodes", value=storage_nodes),
         *workloads,
-        Figure(key="capacity", label="Usable capacity", unit="B", value=usable_bytes or None),
-        Figure(key="power", label="Power", unit="W", value=power_w, is_at_least=has_unknown_power),
-        Figure(key="rack-units", label="Rack units", value=rack_units),
-        Figure(key="racks", label="Racks", value=racks),
-        Figure(key="price", label="Net price", unit="money", text=price, is_at_least=not is_price_complete),
-        Figure(key="stage", label="Limiting stage", text=STAGES[stage]),
-        Figure(key="probability", label="Chance of meeting every target", unit="%", value=probability),
+        HeadlineFigure(key="capacity", label="Usable capacity", unit="B", value=usable_bytes or None),
+        HeadlineFigure(key="power", label="Power", unit="W", value=power_w, is_at_least=has_unknown_power),
+        HeadlineFigure(key="rack-units", label="Rack units", value=rack_units),
+        HeadlineFigure(key="racks", label="Racks", value=racks),
+        HeadlineFigure(key="price", label="Net price", unit="money", text=price, is_at_least=not is_price_complete),
+        HeadlineFigure(key="stage", label="Bottleneck", text=STAGES[stage]),
+        HeadlineFigure(key="probability", label="Probability of meeting every target", unit="%", value=probability),
     )
 
 
-def _workload(design: DesignAnswer, number: int) -> tuple[Figure, ...]:
+def _workload(design: DesignAnswer, number: int) -> tuple[HeadlineFigure, ...]:
     answer = design.workloads[number]
     whose = answer.workload.name if len(design.workloads) > 1 else ""
     of = f"{answer.dnn.id} {answer.sample_bytes:g}"
@@ -220,25 +220,25 @@ def _workload(design: DesignAnswer, number: int) -> tuple[Figure, ...]:
     return (rate,) if answer.time is None else (rate, time_figure(number, whose, of, _ends(answer.time.total_s)))
 
 
-Ends = tuple[float | None, float | None, float | None]  # value, low, high
+IntervalEnds = tuple[float | None, float | None, float | None]  # value, low, high
 
 
-def rate_figure(number: int, whose: str, unit: str, of: str, ends: Ends) -> Figure:
+def rate_figure(number: int, whose: str, unit: str, of: str, ends: IntervalEnds) -> HeadlineFigure:
     """Rate of one workload; ``whose`` names it where there are several."""
-    return _estimated(f"rate-{number}", f"Rate of {whose}" if whose else "Rate", unit, of, ends)
+    return _estimated(f"rate-{number}", f"Rate of {whose}" if whose else "SavedRate", unit, of, ends)
 
 
-def time_figure(number: int, whose: str, of: str, ends: Ends) -> Figure:
+def time_figure(number: int, whose: str, of: str, ends: IntervalEnds) -> HeadlineFigure:
     """Time to train of one workload."""
     return _estimated(f"time-{number}", f"Time to train of {whose}" if whose else "Time to train", "s", of, ends)
 
 
-def _estimated(key: str, label: str, unit: str, of: str, ends: Ends) -> Figure:
+def _estimated(key: str, label: str, unit: str, of: str, ends: IntervalEnds) -> HeadlineFigure:
     value, low, high = ends
-    return Figure(key=key, label=label, unit=unit, value=value, low=low, high=high, of=of)
+    return HeadlineFigure(key=key, label=label, unit=unit, value=value, low=low, high=high, of=of)
 
 
-def _ends(interval: Estimate) -> Ends:
+def _ends(interval: Estimate) -> IntervalEnds:
     value, low, high = (_number(one) for one in interval)
     return value, low, high
 
@@ -249,20 +249,20 @@ def _unit(answer: WorkloadAnswer) -> str:
 
 def _number(value: Any) -> float | None:
     number = float(value)
-    # Written this way, infinity and "not a number" are both out.
+    # Excludes infinity and NaN.
     return number if abs(number) < float("inf") else None
 
 
 # --- bill
 
 
-def _lines(lines: tuple[BillLine, ...]) -> tuple[Line, ...]:
-    return keyed(
+def _lines(lines: tuple[BillLine, ...]) -> tuple[SavedLine, ...]:
+    return lines_with_keys(
         (
             line.group,
             line.category,
             line.item,
-            Line(
+            SavedLine(
                 key="",
                 name=line.description,
                 quantity=line.quantity,
@@ -275,9 +275,9 @@ def _lines(lines: tuple[BillLine, ...]) -> tuple[Line, ...]:
     )
 
 
-def keyed(lines: Iterable[tuple[str, str, str, Line]]) -> tuple[Line, ...]:
+def lines_with_keys(lines: Iterable[tuple[str, str, str, SavedLine]]) -> tuple[SavedLine, ...]:
     """Lines of a bill with their keys, from group, category and item of each; an item may be empty."""
-    found: dict[str, Line] = {}
+    found: dict[str, SavedLine] = {}
     for group, category, item, line in lines:
         key = "|".join((group, category, item or line.name))
         while key in found:
@@ -290,11 +290,11 @@ def _money(amount: Decimal | None) -> str | None:
     return None if amount is None else f"{amount:.2f}"
 
 
-# --- what it hung on
+# --- facts, prices and rates
 
 
-def _parts(design: DesignAnswer, catalog: Catalog) -> dict[str, Part]:
-    """Every catalogue item that the design is made of or its workloads run with."""
+def _parts(design: DesignAnswer, catalog: Catalog) -> dict[str, SavedPart]:
+    """Every catalogue item of the design and its workloads."""
     platform = design.platform
     ids = [platform.gpu.id, platform.server.id, platform.storage.id]
     if platform.server.cpu is not None:
@@ -304,25 +304,25 @@ def _parts(design: DesignAnswer, catalog: Catalog) -> dict[str, Part]:
         ids += [] if answer.recipe is None else [answer.recipe.id]
     ids += [part.item for part in design.quantities.components if int(part.quantity[0])]
     ids += [line.item for line in design.bill.lines if line.item]
-    # What the request states by its own numbers is no item of the catalogue.
-    return {item: found for item in dict.fromkeys(ids) if (found := part_of(item, catalog)) is not None}
+    # Networks and data sets of the request itself are not in the catalogue.
+    return {item: found for item in dict.fromkeys(ids) if (found := saved_part(item, catalog)) is not None}
 
 
-def part_of(item_id: str, catalog: Catalog) -> Part | None:
-    """An item as the catalogue states it; None where it has no such item."""
+def saved_part(item_id: str, catalog: Catalog) -> SavedPart | None:
+    """An item of the catalogue; None where there is none."""
     try:
         item = catalog.item(item_id)
     except KeyError:
         return None
     stated = item.model_dump(mode="json", exclude_defaults=True, exclude={"id", "name", "vendor", "skus", "features"})
-    return Part(name=with_vendor(item), facts=dict(_facts(stated, "")))
+    return SavedPart(name=with_vendor(item), facts=dict(_facts(stated, "")))
 
 
-def _facts(stated: Any, path: str) -> list[tuple[str, Fact]]:
-    """Values of nested tables by their paths; of a sourced value its source, and none of its notes."""
+def _facts(stated: Any, path: str) -> list[tuple[str, SavedFact]]:
+    """Values of nested tables by their paths; sourced values with their source, without their notes."""
     if isinstance(stated, dict):
         if "value" in stated and "source" in stated and not isinstance(stated["value"], dict | list):
-            return [(path, Fact(value=stated["value"], source=stated["source"], where=stated.get("where", "")))]
+            return [(path, SavedFact(value=stated["value"], source=stated["source"], where=stated.get("where", "")))]
         about = {"source", "where", "note", "basis", "alternates"} if "source" in stated else set()
         return [
             fact
@@ -332,14 +332,14 @@ def _facts(stated: Any, path: str) -> list[tuple[str, Fact]]:
         ]
     if isinstance(stated, list):
         if not any(isinstance(one, dict | list) for one in stated):
-            return [(path, Fact(value=", ".join(map(str, stated))))]
+            return [(path, SavedFact(value=", ".join(map(str, stated))))]
         return [fact for number, one in enumerate(stated) for fact in _facts(one, f"{path}[{number}]")]
-    return [(path, Fact(value=stated))]
+    return [(path, SavedFact(value=stated))]
 
 
-def _rate(answer: WorkloadAnswer, n_gpus: int) -> Rate:
-    """Rate of one GPU of the design with its share of the exchange: what the calibration alone decides."""
+def _rate(answer: WorkloadAnswer, n_gpus: int) -> SavedRate:
+    """Rate of one GPU of the design with its share of the exchange, which depends on the calibration alone."""
     gpu = next(stage for stage in answer.stages if stage.key == "gpu")
     value, low, high = (_number(one / n_gpus) for one in gpu.capacity)
     name = f"{answer.dnn.name} with {answer.stack.name}"
-    return Rate(workload=name, unit=_unit(answer), per_gpu=value, low=low, high=high)
+    return SavedRate(workload=name, unit=_unit(answer), per_gpu=value, low=low, high=high)

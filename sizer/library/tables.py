@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
-# Raised with every change of the tables that an older program could not read.
+# Raised with every change of the tables that an older program cannot read.
 DATABASE_VERSION = 1
 # ISO 8601 with its offset, such as 2026-11-22T05:30:00.000000+00:00: sorts as text, the same in both databases.
 _INSTANT = String(40)
@@ -22,7 +22,7 @@ designs = Table(
     Column("is_hidden", Boolean, nullable=False),
 )
 
-# Rows are added and read, never changed: what somebody saved stays as it was.
+# Rows are added and read, never changed.
 revisions = Table(
     "revisions",
     metadata,
@@ -36,7 +36,7 @@ revisions = Table(
     Column("search_text", Text, nullable=False),  # customer and parts as searches compare them
     Column("request", Text, nullable=False),  # JSON, as typed
     Column("price_book", Text, nullable=False),  # CSV, or empty
-    Column("digest", _DIGEST, nullable=False),  # of what the request means, and of what its answer hangs on
+    Column("digest", _DIGEST, nullable=False),  # of request, price book, catalogue and calibration
     Column("catalog_digest", _DIGEST, nullable=False),
     Column("calibration_digest", _DIGEST, nullable=False),
     Column("snapshot", Text, nullable=False),  # JSON

@@ -1,4 +1,4 @@
-"""Workers that are lost: every request is answered all the same, and the one to blame is one row."""
+"""Lost workers: every request still gets its row, and only the one that ends its worker fails."""
 
 import multiprocessing
 import os
@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from sizer import size_batch
 from sizer.base.errors import BatchError
-from sizer.batch import run, sending, work
-from sizer.batch.asks import Ask
-from sizer.batch.sending import Chunk, answers
+from sizer.batch import dispatch, run, work
+from sizer.batch.dispatch import Chunk, rows_of_chunks
+from sizer.batch.requests import BatchRequest
 from tests.answers import catalog
 from tests.batch.requests import many
 
@@ -27,10 +27,10 @@ DEADLY = "deadly"
 
 
 class Frail(Executor):
-    """An executor that breaks, with all that is on its way, when it comes to a deadly request."""
+    """An executor that breaks, with all submitted work, at a deadly request."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[Future[Any], tuple[Ask, ...]]] = []
+        self.waiting: list[tuple[Future[Any], tuple[BatchRequest, ...]]] = []
         self.is_broken = False
 
     def submit(self, task: Any, /, *args: Any, **more: Any) -> Future[Any]:
@@ -41,7 +41,7 @@ class Frail(Executor):
         return sent
 
 
-class FrailCrew:
+class FrailPool:
     """Frail executors, one after the other, that work only while somebody waits for them."""
 
     def __init__(self, in_flight: int, order: list[int]) -> None:
@@ -61,14 +61,14 @@ class FrailCrew:
         at_hand = self.executor
         if at_hand.waiting and not at_hand.is_broken:
             self._order.append(self._order.pop(0))
-            sent, asks = at_hand.waiting.pop(self._order[0] % len(at_hand.waiting))
-            self.sent.update(ask.place for ask in asks)
-            if any(ask.refusal == DEADLY for ask in asks):
+            sent, requests = at_hand.waiting.pop(self._order[0] % len(at_hand.waiting))
+            self.sent.update(request.place for request in requests)
+            if any(request.refusal == DEADLY for request in requests):
                 at_hand.is_broken = True
                 for one in (sent, *(other for other, _ in at_hand.waiting)):
                     one.set_exception(BrokenProcessPool("a process ended"))
             else:
-                sent.set_result([{"answer.place": ask.place} for ask in asks])
+                sent.set_result([{"answer.place": request.place} for request in requests])
         return wait(futures, **how)
 
 
@@ -77,23 +77,27 @@ class FrailCrew:
     in_flight=st.integers(1, 5),
     order=st.lists(st.integers(0, 4), min_size=1, max_size=5),
 )
-def test_whatever_kills_its_worker_is_told_apart(chunks: list[list[bool]], in_flight: int, order: list[int]) -> None:
+def test_the_request_that_ends_its_worker_is_identified(
+    chunks: list[list[bool]], in_flight: int, order: list[int]
+) -> None:
     """Any of the requests may be deadly, any of those on their way may be worked on first."""
     asked = [
-        Chunk(n, tuple(Ask(f"{n}.{i}", None, DEADLY if is_deadly else "") for i, is_deadly in enumerate(one)))
+        Chunk(n, tuple(BatchRequest(f"{n}.{i}", None, DEADLY if is_deadly else "") for i, is_deadly in enumerate(one)))
         for n, one in enumerate(chunks)
     ]
-    crew = FrailCrew(in_flight, order)
+    pool = FrailPool(in_flight, order)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sending, "wait", crew.wait)
-        found = {chunk.number: rows for chunk, rows in answers(iter(asked), crew, "", b"")}
+        patch.setattr(dispatch, "wait", pool.wait)
+        found = {chunk.number: rows for chunk, rows in rows_of_chunks(iter(asked), pool, "", b"")}
     assert found.keys() == set(range(len(chunks)))
     for chunk in asked:
         rows = found[chunk.number]
-        assert [row["answer.place"] for row in rows] == [ask.place for ask in chunk.asks]
-        assert [row.get("answer.status") == "failed" for row in rows] == [ask.refusal == DEADLY for ask in chunk.asks]
+        assert [row["answer.place"] for row in rows] == [request.place for request in chunk.requests]
+        assert [row.get("answer.status") == "failed" for row in rows] == [
+            request.refusal == DEADLY for request in chunk.requests
+        ]
     # Twice in company, once alone, three halvings of at most five requests, once more by itself.
-    assert max(crew.sent.values(), default=0) <= 7
+    assert max(pool.sent.values(), default=0) <= 7
 
 
 def test_a_worker_that_is_killed_is_replaced() -> None:
@@ -123,11 +127,11 @@ def test_a_given_pool_that_broke_is_told_with_the_way_on(tmp_path: Path) -> None
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         broken = pool.submit(os._exit, 1)
         assert isinstance(broken.exception(), BrokenProcessPool)
-        with pytest.raises(BatchError, match=r"results\.parquet\.parts: the same call goes on there"):
+        with pytest.raises(BatchError, match=r"results\.parquet\.parts: repeat the call"):
             size_batch(many(2), catalog(), executor=pool, out=out)
     ended = ThreadPoolExecutor(1)
     ended.shutdown()
-    with pytest.raises(BatchError, match="takes no work: cannot schedule new futures after shutdown"):
+    with pytest.raises(BatchError, match="accepts no work: cannot schedule new futures after shutdown"):
         size_batch(many(2), catalog(), executor=ended)
     assert size_batch(many(2), catalog(), out=out) == out
 
@@ -152,8 +156,8 @@ def test_catalogue_and_calibration_travel_once_a_worker(monkeypatch: pytest.Monk
 
 def test_a_worker_keeps_few_catalogues() -> None:
     for number in range(5):
-        work.keep(f"batch {number}", catalog(), None)  # type: ignore[arg-type]
-    assert [f"batch {number}" in work._kept for number in range(5)] == [False, False, False, True, True]
+        work.load_models(f"batch {number}", catalog(), None)  # type: ignore[arg-type]
+    assert [f"batch {number}" in work._loaded for number in range(5)] == [False, False, False, True, True]
     assert work.size_chunk("batch 0", ()) is None
     assert work.size_chunk("batch 4", ()) == []
 

@@ -16,7 +16,7 @@ import pytest
 from sizer import size_batch
 from sizer.base.errors import OutputError
 from sizer.batch import run
-from sizer.batch.parts import Parts
+from sizer.batch.chunk_store import ChunkStore
 from sizer.calibrate.calibration import stored_calibration
 from tests.answers import ROOT, catalog
 from tests.batch.requests import AtOnce, many, request
@@ -29,14 +29,14 @@ sys.path.insert(0, {root!r})
 from sizer.batch import run, workers
 from tests.batch.requests import many
 
-class Telling(workers.Processes):
+class Telling(workers.ProcessWorkers):
     def _started(self):
         pool = super()._started()
         print(*(process.pid for process in multiprocessing.active_children()), flush=True)
         return pool
 
 if __name__ == "__main__":
-    run.CHUNK_REQUESTS, run.Processes = {chunk}, Telling
+    run.CHUNK_REQUESTS, run.ProcessWorkers = {chunk}, Telling
     run.size_batch(many({count}), out={out!r}, workers=2)
 """
 
@@ -50,18 +50,18 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the parts that are written from here on."""
     names: list[str] = []
-    write = Parts.write
+    write = ChunkStore.write
 
-    def noting(parts: Parts, digest: str, rows: Any) -> None:
+    def noting(store: ChunkStore, digest: str, rows: Any) -> None:
         names.append(digest)
-        write(parts, digest, rows)
+        write(store, digest, rows)
 
-    monkeypatch.setattr(Parts, "write", noting)
+    monkeypatch.setattr(ChunkStore, "write", noting)
     return names
 
 
 def finished(out: Path) -> set[str]:
-    return {path.stem for path in Parts(out).folder.glob("*.arrow")}
+    return {path.stem for path in ChunkStore(out).folder.glob("*.arrow")}
 
 
 def is_running(pid: int) -> bool:
@@ -140,15 +140,15 @@ def test_only_what_changed_is_made_again(tmp_path: Path, written: list[str]) -> 
 def test_a_damaged_part_is_made_again(tmp_path: Path, written: list[str]) -> None:
     out, asked = tmp_path / "results.parquet", many(2 * CHUNK)
     interrupted(asked, out, 2 * CHUNK)
-    (Parts(out).folder / "left-by-somebody.txt").write_text("note")
-    for path in Parts(out).folder.glob("*.arrow"):
+    (ChunkStore(out).folder / "left-by-somebody.txt").write_text("note")
+    for path in ChunkStore(out).folder.glob("*.arrow"):
         path.write_bytes(path.read_bytes()[:-20])
     written.clear()
     size_batch(asked, out=out)
     assert len(written) == 2
     assert pq.read_table(out).equals(size_batch(asked))
     # What a batch did not put there it does not take away.
-    assert [path.name for path in Parts(out).folder.iterdir()] == ["left-by-somebody.txt"]
+    assert [path.name for path in ChunkStore(out).folder.iterdir()] == ["left-by-somebody.txt"]
 
 
 def test_columns_differ_between_parts(tmp_path: Path) -> None:
@@ -176,9 +176,9 @@ def test_a_target_that_cannot_be_written_is_refused_before_the_work(tmp_path: Pa
     (tmp_path / "file").write_text("here first")
     (tmp_path / "folder.parquet").mkdir()
     for out, words in (
-        (tmp_path / "results.csv", r"is a \.parquet file"),
+        (tmp_path / "results.csv", "ends in .parquet"),
         (tmp_path / "file" / "results.parquet", "cannot be written"),
-        (tmp_path / "folder.parquet", "folder of that name is in the way"),
+        (tmp_path / "folder.parquet", "a folder has this name"),
     ):
         with pytest.raises(OutputError, match=words):
             size_batch(never(), out=out)

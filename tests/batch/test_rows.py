@@ -209,14 +209,14 @@ def test_every_part_of_a_request_has_a_column() -> None:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"workload.1.dnn": "resnet50"}, "workload.0 is empty while workload.1 is given"),
+        ({"workload.1.dnn": "resnet50"}, "workload.0 is missing although workload.1 is given"),
         ({"workload.0.dnn": "resnet50", "workload.0.dnn.name": "own"}, "workload.0.dnn.name"),
-        ({"workload.0.dnn.name": "own", "workload.0.dnn": "resnet50"}, "workload.0.dnn is given beside keys inside it"),
+        ({"workload.0.dnn.name": "own", "workload.0.dnn": "resnet50"}, "workload.0.dnn has a value and keys inside it"),
         ({"workload.0.dnnn": "resnet50"}, "did you mean 'workload.0.dnn'"),
         ({"workload": [{"dnn": "resnet50", "target": {"samples_per_s": float("nan")}}]}, "nan must be a number"),
         ({"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 10**400}}]}, "gpus_busy"),
         ({"title": "\ud800", "workload": []}, "workload"),
-        ({"title": len, "workload": []}, "builtin_function_or_method, which no request holds"),
+        ({"title": len, "workload": []}, "builtin_function_or_method; a request takes"),
     ],
 )
 def test_a_bad_mapping_is_one_refused_row(asked: dict[str, Any], words: str) -> None:

@@ -101,7 +101,7 @@ def test_bad_points_are_rows():
         ({"workload.0.dnn": "resnet50"}, "is not a list"),
         ({RATE: [1], TIME: [1]}, "cannot both be given"),
         ({"workload.0.dataset": ["imagenet"], "workload.0.dataset.n_samples": [1]}, "cannot both be given"),
-        ({"confidence": [0.9] * 2000, RATE: [1] * 2000}, "4000000 points; 1000000 are allowed"),
+        ({"confidence": [0.9] * 2000, RATE: [1] * 2000}, "4000000 points; at most 1000000 are allowed"),
     ],
 )
 def test_axes_that_make_no_sense_are_refused_at_once(axes, message):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sizer import SizingRequest, size_batch
 from sizer.base.errors import RequestError, SizerError
-from sizer.batch.asks import MAX_LINE_BYTES, asks_of
+from sizer.batch.requests import MAX_LINE_BYTES, batch_requests
 from tests.answers import catalog
 from tests.batch.requests import many, request
 
@@ -29,7 +29,7 @@ COLUMNS = HEAD.split(",")
 def understood(source: Any) -> list[SizingRequest]:
     """Requests of a table as the workers check them; nothing is sized."""
     found = []
-    for ask in asks_of(source)[0]:
+    for ask in batch_requests(source)[0]:
         assert ask.request is not None, ask.refusal
         found.append(
             ask.request if isinstance(ask.request, SizingRequest) else SizingRequest.from_dict(ask.request, ask.place)
@@ -40,7 +40,7 @@ def understood(source: Any) -> list[SizingRequest]:
 def refusals(source: Any) -> list[str]:
     """One sentence for each row that cannot be read or is no request; "" for a good one."""
     found = []
-    for ask in asks_of(source)[0]:
+    for ask in batch_requests(source)[0]:
         try:
             found.append(ask.refusal)
             if isinstance(ask.request, dict):
@@ -75,7 +75,7 @@ def test_csv_is_read_as_people_type_it(tmp_path: Path) -> None:
     assert second.customer == "line\nbreak"
     assert second.workload[0].epochs == 45.5
     assert second.model_fields_set == {"title", "customer", "workload", "fabric"}  # empty cells are not given
-    assert [ask.place for ask in asks_of(path)[0]] == [f"{path} line 2", f"{path} lines 4 to 5"]
+    assert [ask.place for ask in batch_requests(path)[0]] == [f"{path} line 2", f"{path} lines 4 to 5"]
 
 
 def test_the_same_requests_from_every_kind_of_table(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_the_same_requests_from_every_kind_of_table(tmp_path: Path) -> None:
     assert understood(table) == expected
     pq.write_table(table, tmp_path / "requests.parquet")
     assert understood(tmp_path / "requests.parquet") == expected
-    assert asks_of([tmp_path / "requests.parquet", {}])[1] == 3
+    assert batch_requests([tmp_path / "requests.parquet", {}])[1] == 3
     # Whole numbers with gaps are floats in pandas, and what is missing is NaN.
     frame = pd.DataFrame(cells)
     assert frame["workload.0.batch_per_gpu"].dtype == np.float64
@@ -125,16 +125,16 @@ def test_the_table_of_a_batch_can_be_sized_again(tmp_path: Path) -> None:
         ("workload.01.dnn", "unknown column"),
         ("workload", "unknown column 'workload'"),
         ("team.size", "unknown column"),
-        ("title,title", "column 'title' stands there more than once"),
+        ("title,title", "column 'title' appears more than once"),
         ("title,,customer", "column 2 has no name"),
         ("title;customer", "separated by semicolons"),
         ("title\tcustomer", "separated by tabs"),
-        ("answer.status", "has no column of a request"),
+        ("answer.status", "has no request column"),
         ("", "is empty"),
         ("ti\0tle", "NUL"),
         ("t\xff", "UTF-8"),
         ("x" * 200_000, "not valid CSV: field larger than field limit"),
-        ("x" * MAX_LINE_BYTES, "longer than a row of requests can be"),
+        ("x" * MAX_LINE_BYTES, "longer than 1000000 B"),
         ('"title', "line 1: is not valid CSV"),
     ],
     ids=range(18),
@@ -155,12 +155,12 @@ def test_a_bad_head_is_refused_once_before_anything_is_sized(tmp_path: Path, hea
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (b"a,b", "has 2 cells, not as many as there are columns (6)"),
+        (b"a,b", "has 2 cells; the table has 6 columns"),
         (b"a,b,c,d,e,f,g", "has 7 cells"),
         (b"a\0b,resnet50,1,dgx-1,,", "NUL"),
         ("Größe,resnet50,1,dgx-1,,".encode("latin-1"), "UTF-8"),
         (b"y" * 200_000 + b",,,,,", "field larger than field limit"),
-        (b"y," * MAX_LINE_BYTES, "longer than a row of requests can be"),
+        (b"y," * MAX_LINE_BYTES, "longer than 1000000 B"),
         (b'"a"b,,,,,', "not valid CSV"),
         (b"a,resnet50,many,dgx-1,,", "samples_per_s: expected a rate of samples such as '52274 images/s', got 'many'"),
         (b"a,resnet50,nan,dgx-1,,", "samples_per_s"),
@@ -201,7 +201,7 @@ def test_a_file_that_is_no_table(tmp_path: Path) -> None:
     ):
         with pytest.raises(RequestError, match=words):
             size_batch(path, catalog())
-    with pytest.raises(RequestError, match="expected requests, the path of a table or a table, got int"):
+    with pytest.raises(RequestError, match="expected requests, a table or the path of a table, got int"):
         size_batch(7, catalog())
     folder = tmp_path / "folder.csv"
     folder.mkdir()
@@ -222,7 +222,10 @@ def test_cells_of_other_types_are_named(tmp_path: Path) -> None:
     assert "epochs = nan" in first
     assert "samples_per_s" not in first
     (nothing,) = refusals(pa.table({"workload.0.dnn": [b"resnet50"]}))
-    assert nothing == "table row 1: workload.0.dnn: b'resnet50' is of type bytes, which no request holds"
+    assert (
+        nothing == "table row 1: workload.0.dnn: b'resnet50' is of type bytes; a request takes text, numbers, dates, "
+        "lists and tables"
+    )
     day = pa.array([datetime.date(2026, 11, 21)]).cast(pa.timestamp("ns"))
     stamped = pa.table({"date": day, "workload.0.dnn": ["vgg16"], "workload.0.target.gpus_busy": [1]})
     assert understood(stamped)[0].date == datetime.date(2026, 11, 21)

@@ -6,7 +6,7 @@ from functools import cache
 from hashlib import sha256
 
 from sizer.library.content import content_of
-from sizer.library.records import Content
+from sizer.library.records import DesignContent
 from tests.answers import catalog, sized
 
 EXAMPLE = "small-team"
@@ -14,14 +14,14 @@ START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 @cache
-def answered() -> Content:
+def answered() -> DesignContent:
     """An example as it is saved."""
     result = sized(EXAMPLE)
     draft = result.request.model_dump(mode="json", exclude_defaults=True)
     return content_of(draft, "", result, catalog())
 
 
-def state(name: str, customer: str = "", price_book: str = "") -> Content:
+def state(name: str, customer: str = "", price_book: str = "") -> DesignContent:
     """A state of a design that differs from every other one in its title."""
     base = answered()
     digest = sha256(f"{name}\0{price_book}".encode()).hexdigest()

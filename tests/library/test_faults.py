@@ -38,9 +38,9 @@ def sentence_of(address: str) -> str:
         (f"mysql://user:{SECRET}@host/x", "names neither"),
         (f"oracle+thin://user:{SECRET}@host/x", "names neither"),
         ("nonsense://x", "names neither"),
-        (f"nonsense{SECRET}://x", "not understood"),
-        (f"postgresql://user:{SECRET}@host:port/x", "not understood"),
-        ("://", "not understood"),
+        (f"nonsense{SECRET}://x", "is not valid"),
+        (f"postgresql://user:{SECRET}@host:port/x", "is not valid"),
+        ("://", "is not valid"),
         ("sqlite://", "names neither"),
         ("sqlite:///:memory:", "names neither"),
         (f"postgresql://user:{SECRET}@127.0.0.1:1/x?connect_timeout=2", "cannot be reached"),
@@ -56,7 +56,7 @@ def test_an_address_that_leads_nowhere_is_one_sentence(address, words):
 def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_bytes(b"these are notes, and no database at all\n" * 100)
-    assert sentence_of(str(path)) == "The library notes.txt is not a library of designs: it is a file of another kind"
+    assert sentence_of(str(path)) == "The library notes.txt is not a design library: the file has another format"
     assert path.read_bytes().startswith(b"these are notes")
 
 
@@ -77,7 +77,7 @@ def test_a_folder_is_no_library(tmp_path):
 
 def test_a_file_where_the_folder_should_be_is_told(tmp_path):
     (tmp_path / "file").write_text("x")
-    assert "cannot be made: its folder" in sentence_of(str(tmp_path / "file" / "designs.sqlite"))
+    assert "cannot be created" in sentence_of(str(tmp_path / "file" / "designs.sqlite"))
 
 
 def test_missing_folders_are_made(tmp_path):
@@ -120,7 +120,7 @@ def test_a_library_that_may_only_be_read_opens_and_says_so_when_saving(tmp_path)
         lambda: library.create("design-0002", "y", answered(), author="", comment="", now=at(0)),
         lambda: library.rename("design-0001", "y"),
     ):
-        with pytest.raises(DatabaseError, match=r"designs\.sqlite may only be read, so nothing can be saved in it$"):
+        with pytest.raises(DatabaseError, match=r"designs\.sqlite is read-only, so nothing can be saved in it$"):
             attempt()
     library.close()
 
@@ -130,7 +130,7 @@ def test_a_file_that_was_removed_is_told(tmp_path):
     library = Library(str(path))
     for left in tmp_path.iterdir():
         left.unlink()
-    with pytest.raises(DatabaseError, match="has lost its tables"):
+    with pytest.raises(DatabaseError, match="has no tables"):
         library.search()
     library.close()
 
@@ -141,7 +141,7 @@ def test_a_library_that_another_program_holds_is_told(tmp_path, monkeypatch):
     library = Library(str(path))
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(DatabaseError, match="is in use by another program"):
+    with pytest.raises(DatabaseError, match="is locked by another program"):
         library.create("design-0001", "x", answered(), author="", comment="", now=at(0))
     other.close()
     library.create("design-0001", "x", answered(), author="", comment="", now=at(0))
@@ -157,9 +157,9 @@ def test_every_fault_is_an_error_of_this_program():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"password": SECRET}, "refuses the user or the password"),
+        ({"password": SECRET}, "rejects the user name or the password"),
         ({"database": "no_such_database"}, "has no such database or user"),
-        ({"password": None}, "refuses the user or the password"),
+        ({"password": None}, "rejects the user name or the password"),
     ],
 )
 def test_a_server_that_refuses_is_told(change, words):
@@ -178,7 +178,7 @@ def test_a_user_without_rights_is_told():
         connection.execute(text(f"CREATE ROLE guest LOGIN PASSWORD '{SECRET}'"))
     try:
         guest = owner.set(username="guest", password=SECRET, database="closed", drivername="postgresql")
-        assert "does not allow this user" in sentence_of(guest.render_as_string(hide_password=False))
+        assert "does not grant this user" in sentence_of(guest.render_as_string(hide_password=False))
     finally:
         with engine.connect() as connection:
             connection.execute(text("DROP DATABASE closed"))

@@ -33,7 +33,7 @@ def test_threads_that_save_the_same_revision_all_keep_theirs(library):
             name = f"{person}/{number}"
             done = library.save(DESIGN, 1, state(name), author=str(person), comment="", now=at(1))
             assert done.is_new
-            told.append((done.number, len(done.meanwhile)))
+            told.append((done.number, len(done.newer_revisions)))
         return told
 
     with ThreadPoolExecutor(PEOPLE) as pool:
@@ -93,5 +93,5 @@ def test_several_may_open_a_new_library_at_once(new_address):
         with ThreadPoolExecutor(PEOPLE) as pool:
             list(pool.map(open_and_save, range(PEOPLE)))
         library = Library(address)
-        assert library.search().n_found == PEOPLE
+        assert library.search().n_designs == PEOPLE
         library.close()

@@ -50,7 +50,7 @@ def test_a_snapshot_survives_being_stored_and_nothing_has_changed_since(name):
     assert read_snapshot(snapshot.model_dump_json()) == snapshot
     since = changes_since(snapshot, catalog(), DIGEST, result)
     assert since.is_same_answer
-    assert (since.facts, since.prices, since.rates, since.gone) == ((), (), (), ())
+    assert (since.facts, since.prices, since.rates, since.removed_parts) == ((), (), (), ())
     assert [since.is_other_catalog, since.is_other_calibration, since.is_other_version] == [False] * 3
 
 
@@ -120,7 +120,7 @@ def test_an_item_that_is_gone_is_named_and_there_may_be_no_answer():
         parts, servers=type(parts.servers)("servers", {k: v for k, v in parts.servers.items() if k != "dgx-1"})
     )
     since = changes_since(snapshot, without, DIGEST, None)
-    assert since.gone == ("NVIDIA DGX-1",)
+    assert since.removed_parts == ("NVIDIA DGX-1",)
     assert not since.has_answer
     assert not since.is_same_answer
 

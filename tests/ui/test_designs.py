@@ -84,7 +84,7 @@ def test_a_design_is_saved_changed_saved_and_reopened(library):
     app = opened()
     before = figures(app)
     save(app, name="My cluster", comment="as asked", author="Ann")
-    assert "Saved as revision 1." in text_of(app)
+    assert "SaveOutcome as revision 1." in text_of(app)
     (design,) = library.search().designs
     assert (design.name, design.newest.author, design.newest.comment) == ("My cluster", "Ann", "as asked")
     assert "unsaved changes" not in text_of(app)
@@ -94,7 +94,7 @@ def test_a_design_is_saved_changed_saved_and_reopened(library):
     assert figures(app) != before
     assert widget(app.text_input, "Your name").value == "Ann"
     save(app, comment="less")
-    assert "Saved as revision 2." in text_of(app)
+    assert "SaveOutcome as revision 2." in text_of(app)
     assert [entry.parent for entry in library.revisions(design.id)] == [None, 1]
 
     other = opened("designs")
@@ -150,7 +150,7 @@ def test_two_people_lose_nothing_and_the_second_is_told(library):
     assert "10000 images/s" in tables(bob)
     assert "20000 images/s" in tables(bob)
     save(change(bob, "21000 images/s"))
-    assert "Saved as revision 4." in text_of(bob)
+    assert "SaveOutcome as revision 4." in text_of(bob)
     assert "Meanwhile" not in text_of(bob)
 
 
@@ -159,7 +159,7 @@ def test_a_request_with_faults_is_not_saved(library):
     widget(app.text_input, "Data set size").set_value("many").run()
     assert "mend first what is said above" in text_of(app)
     assert "Save the design" not in {one.label for one in app.button}
-    assert library.search().n_found == 0
+    assert library.search().n_designs == 0
 
 
 def test_what_was_typed_comes_back_as_it_was_typed(library):
@@ -263,9 +263,9 @@ def test_a_design_is_renamed_duplicated_hidden_and_found_again(library):
     assert app.header[0].value == "second"
     press(app, "Duplicate")
     assert app.header[0].value == "Copy of second"
-    assert library.search().n_found == 2
+    assert library.search().n_designs == 2
     press(app, "Hide")
-    assert library.search().n_found == 1
+    assert library.search().n_designs == 1
     press(app, "All designs")
     assert "Copy of second" not in text_of(app)
     app.toggle(key="designs-hidden").set_value(True).run()
@@ -394,7 +394,7 @@ def test_a_library_that_comes_back_is_used_again(designs_of_the_test):
     assert "has lost its tables" in text_of(app)
     app.run()
     save(app, "Save as a new design", name="y")
-    assert "Saved as revision 1." in text_of(app)
+    assert "SaveOutcome as revision 1." in text_of(app)
 
 
 # --- who and where

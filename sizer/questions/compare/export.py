@@ -6,12 +6,14 @@ from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.library.compare import Differences, figure_pairs
-from sizer.library.sides import Side
-from sizer.library.snapshot import Figure, Line
+from sizer.library.compared_answers import ComparedAnswer
+from sizer.library.snapshot import HeadlineFigure, SavedLine
 from sizer.questions.compare.causes import Difference, Numbers, Outcome
 
 
-def difference_document(sides: tuple[Side, Side], found: Differences, caused: Difference) -> dict[str, Any]:
+def difference_document(
+    sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: Difference
+) -> dict[str, Any]:
     """The differences of two sides and which input caused each. Shares of counts are floats of exact fractions."""
     old, new = sides[0].snapshot, sides[1].snapshot
     pairs = figure_pairs(old, new) if old is not None and new is not None else ()
@@ -43,18 +45,18 @@ def difference_document(sides: tuple[Side, Side], found: Differences, caused: Di
     )
 
 
-def _side(side: Side) -> dict[str, object]:
+def _side(side: ComparedAnswer) -> dict[str, object]:
     of_answer = ("design", "verdict", "currency", "catalog_digest", "calibration_digest", "tool_version")
     snapshot = side.snapshot
     answer = dict.fromkeys(of_answer) if snapshot is None else fields_of(snapshot, *of_answer)
-    return {**answer, **fields_of(side, "name", "is_of_then", reason=side.reason or None)}
+    return {**answer, **fields_of(side, "name", is_of_then=side.is_stored, reason=side.reason or None)}
 
 
-def _figure(figure: Figure | None) -> dict[str, object] | None:
+def _figure(figure: HeadlineFigure | None) -> dict[str, object] | None:
     return None if figure is None else figure.model_dump(mode="json", exclude={"of"})
 
 
-def _line(line: Line | None) -> dict[str, object] | None:
+def _line(line: SavedLine | None) -> dict[str, object] | None:
     return None if line is None else line.model_dump(mode="json", exclude={"key"})
 
 

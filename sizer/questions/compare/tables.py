@@ -9,7 +9,7 @@ import numpy as np
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si
 from sizer.library.compare import FigureChange, LineChange
-from sizer.library.snapshot import Figure, Line
+from sizer.library.snapshot import HeadlineFigure, SavedLine
 from sizer.present.tables import Cell, Table, columns, row
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, money, percent, plural
 from sizer.questions.compare.designs import OTHER, OTHER_WORKLOAD, SAME, WITHIN, count_difference, difference, points
@@ -83,7 +83,9 @@ def figures_table(changes: Iterable[FigureChange], before: str, now: str, curren
         cells = (figure_cell(change.before, currencies[0]), figure_cell(change.now, currencies[1]))
         told = figure_difference(change, currencies)
         rows.append(row(label, *cells, Cell(told, is_muted=told == SAME)))
-    return table_of("figures", "Answer", ("Figure", (before, "right"), (now, "right"), ("Difference", "right")), rows)
+    return table_of(
+        "figures", "Answer", ("HeadlineFigure", (before, "right"), (now, "right"), ("Difference", "right")), rows
+    )
 
 
 def is_told_apart(change: FigureChange, currencies: tuple[str, str]) -> bool:
@@ -111,7 +113,7 @@ def figure_difference(change: FigureChange, currencies: tuple[str, str]) -> str:
     return (difference if old.unit else count_difference)(new.value, old.value)
 
 
-def _money_difference(old: Figure, new: Figure) -> str:
+def _money_difference(old: HeadlineFigure, new: HeadlineFigure) -> str:
     # A lower bound on a price says nothing about the difference.
     if not old.text or not new.text or old.is_at_least or new.is_at_least:
         return ""
@@ -119,18 +121,18 @@ def _money_difference(old: Figure, new: Figure) -> str:
     return signed(more).text if more else SAME
 
 
-def _overlap(old: Figure, new: Figure) -> bool:
+def _overlap(old: HeadlineFigure, new: HeadlineFigure) -> bool:
     if old.low is None or old.high is None or new.low is None or new.high is None:
         return False
     return old.low <= new.high and new.low <= old.high
 
 
-def figure_cell(figure: Figure | None, currency: str) -> Cell:
+def figure_cell(figure: HeadlineFigure | None, currency: str) -> Cell:
     """A figure of an answer, or that it has none."""
     return NONE if figure is None else Cell(figure_text(figure, currency))
 
 
-def figure_text(figure: Figure, currency: str) -> str:
+def figure_text(figure: HeadlineFigure, currency: str) -> str:
     """A figure of a saved answer in words."""
     if figure.unit == "money":
         text = money(Decimal(figure.text), currency) if figure.text else TO_BE_QUOTED
@@ -180,7 +182,7 @@ def bill_table(changes: Sequence[LineChange], before: str, now: str, currencies:
             )
         )
     head = (
-        "Line",
+        "SavedLine",
         (f"Pieces, {_inside(before)}", "right"),
         (f"Pieces, {_inside(now)}", "right"),
         (f"Net price {currencies[0]}, {_inside(before)}", "right"),
@@ -195,13 +197,13 @@ def _inside(name: str) -> str:
     return name if len(name) == 1 else name[:1].lower() + name[1:]
 
 
-def _pieces(line: Line | None) -> Cell:
+def _pieces(line: SavedLine | None) -> Cell:
     if line is None:
         return NONE
     return Cell(grouped(line.quantity) + ("" if line.is_bought else ", not in the total"))
 
 
-def _net(line: Line | None, currency: str) -> Cell:
+def _net(line: SavedLine | None, currency: str) -> Cell:
     if line is None:
         return NONE
     return Cell(TO_BE_QUOTED, is_muted=True) if line.net is None else Cell(_amount(Decimal(line.net), currency))

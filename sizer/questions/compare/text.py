@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sizer.library.compare import Differences, figure_pairs
-from sizer.library.sides import Side
+from sizer.library.compared_answers import ComparedAnswer
 from sizer.library.snapshot import Snapshot
 from sizer.present.plain_table import WIDTH, clean, table_text
 from sizer.present.tables import Table
@@ -19,12 +19,12 @@ SIDES = ("A", "B")
 _MOST_NAMED = 8
 
 
-def difference_text(sides: tuple[Side, Side], found: Differences, caused: Difference) -> str:
+def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: Difference) -> str:
     """What two sides say otherwise, and which input caused it.
 
     Parameters
     ----------
-    sides : tuple of Side
+    sides : tuple of ComparedAnswer
     found : Differences
         Of their requests and the answers they carry.
     caused : Difference
@@ -45,8 +45,8 @@ def difference_text(sides: tuple[Side, Side], found: Differences, caused: Differ
     return "\n\n".join(block for block in blocks if block)
 
 
-def _heading(name: str, side: Side) -> str:
-    when = "as answered then" if side.is_of_then else "sized now"
+def _heading(name: str, side: ComparedAnswer) -> str:
+    when = "as answered then" if side.is_stored else "sized now"
     lines = [clean(f"{name}: {side.name}, {when}")]
     if side.snapshot is not None:
         said = sentence(side.snapshot.verdict)
@@ -59,14 +59,14 @@ def _heading(name: str, side: Side) -> str:
     return "\n".join(lines)
 
 
-def _notes(sides: tuple[Side, Side], found: Differences, caused: Difference) -> Iterator[str]:
+def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: Difference) -> Iterator[str]:
     if found.are_none:
         yield "The two are the same."
         return
     yield summary(caused)
     yield from answer_notes(found)
     yield from open_prices((sides[0].snapshot, sides[1].snapshot))
-    if any(side.is_of_then for side in sides):
+    if any(side.is_stored for side in sides):
         yield from moved_since(sides, caused)
     if any(side.price_book for side in sides):
         yield "Causes are sized with the catalogue's prices: a price book that was saved with a revision is left out."
@@ -107,10 +107,10 @@ def open_prices(snapshots: Sequence[Snapshot | None]) -> Iterator[str]:
         )
 
 
-def moved_since(sides: tuple[Side, Side], caused: Difference) -> Iterator[str]:
+def moved_since(sides: tuple[ComparedAnswer, ComparedAnswer], caused: Difference) -> Iterator[str]:
     """Counts of a saved answer that are others when its request is sized now: that part no input causes."""
     for name, side, outcome in zip(SIDES, sides, (caused.before, caused.now), strict=True):
-        if side.snapshot is None or not side.is_of_then or not outcome.is_answered:
+        if side.snapshot is None or not side.is_stored or not outcome.is_answered:
             continue
         moved = []
         for key in ("gpus", "servers", "storage-nodes", "rack-units", "power"):

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from sizer.base.errors import SizerError
-from sizer.library.compare import Since
+from sizer.library.compare import ChangesSince
 from sizer.library.faults import LibraryError
-from sizer.library.records import MAX_NAME, MAX_QUERY, Design, Entry, Revision
+from sizer.library.records import MAX_NAME, MAX_QUERY, Revision, RevisionEntry, SavedDesign
 from sizer.library.snapshot import Snapshot
 from sizer.present.words import plural, sentence
 from sizer.questions.compare.tables import figure_text
@@ -96,7 +96,7 @@ def _do(act: Callable[[], str]) -> None:
 
 
 @st.cache_resource(show_spinner="Comparing with the answer when it was saved", max_entries=32)
-def _since(design_id: str, number: int, key: str, _revision: Revision) -> Since | None:  # noqa: ARG001
+def _since(design_id: str, number: int, key: str, _revision: Revision) -> ChangesSince | None:  # noqa: ARG001
     return saving.since_saved(_revision, SizingRequest.from_dict(_revision.request))
 
 
@@ -145,7 +145,7 @@ def _list() -> None:
         return
     for number, design in enumerate(found.designs):
         _card(design, number)
-    _pages("designs_page", found.n_found, _DESIGNS_A_PAGE, "design")
+    _pages("designs_page", found.n_designs, _DESIGNS_A_PAGE, "design")
 
 
 def _first_page() -> None:
@@ -178,7 +178,7 @@ def _pages(key: str, n: int, a_page: int, noun: str) -> None:
         st.button("Older", key=f"{key}-older", on_click=turn, args=(page + 1,), disabled=page >= last, type="tertiary")
 
 
-def _card(design: Design, number: int) -> None:
+def _card(design: SavedDesign, number: int) -> None:
     with st.container(border=True, key=f"design-{number}"):
         name, figures, buttons = st.columns([5, 4, 2], vertical_alignment="center", gap="medium")
         with name, st.container(gap="xxsmall"):
@@ -205,7 +205,7 @@ def _in_short(snapshot: Snapshot | None) -> str:
     return " · ".join(f"{text} GPUs" if key == "gpus" else text for key, text in texts.items())
 
 
-def _by(entry: Entry) -> str:
+def _by(entry: RevisionEntry) -> str:
     return f"{plain(entry.author)}, {when(entry.created_at)}" if entry.author else when(entry.created_at)
 
 
@@ -231,7 +231,7 @@ def _opened(design_id: str, number: int | None) -> str:
 # --- one design
 
 
-def _one(design: Design, view: View) -> None:
+def _one(design: SavedDesign, view: View) -> None:
     st.button("All designs", key="all-designs", on_click=_leave, icon=":material/arrow_back:", type="tertiary")
     hidden = " :gray-badge[hidden]" if design.is_hidden else ""
     st.header(f"{plain(design.name)}{hidden}", anchor=False)
@@ -250,7 +250,7 @@ def _leave() -> None:
     st.session_state.pop("design_shown", None)
 
 
-def _manage(design: Design) -> None:
+def _manage(design: SavedDesign) -> None:
     with st.container(horizontal=True, gap="small"):
         with (
             st.popover("Rename", icon=":material/edit:", type="tertiary", key="rename"),
@@ -288,7 +288,7 @@ def _manage(design: Design) -> None:
             )
 
 
-def _renamed(design: Design, key: str) -> str:
+def _renamed(design: SavedDesign, key: str) -> str:
     name = str(st.session_state[key]).strip()
     saving.library().rename(design.id, name)
     here = saving.saved()
@@ -297,7 +297,7 @@ def _renamed(design: Design, key: str) -> str:
     return f"The design is now called {name}."
 
 
-def _duplicated(design: Design) -> str:
+def _duplicated(design: SavedDesign) -> str:
     new_id = saving.new_id()
     name = f"Copy of {design.name}"[:MAX_NAME]
     saving.library().duplicate(
@@ -307,19 +307,19 @@ def _duplicated(design: Design) -> str:
     return f"{name} is in the library."
 
 
-def _hidden(design: Design) -> str:
+def _hidden(design: SavedDesign) -> str:
     saving.library().hide(design.id, is_hidden=not design.is_hidden)
     return f"{design.name} is {'in the list again' if design.is_hidden else 'hidden'}."
 
 
-def _restored(design: Design, number: int) -> str:
+def _restored(design: SavedDesign, number: int) -> str:
     done = saving.library().restore(design.id, number, author=saving.author(), now=saving.now())
     if not done.is_new:
         return f"Nothing to restore: revision {done.number} says the same as revision {number}."
     return f"Revision {done.number} says again what revision {number} said."
 
 
-def _revisions(design: Design, entries: tuple[Entry, ...], view: View) -> None:
+def _revisions(design: SavedDesign, entries: tuple[RevisionEntry, ...], view: View) -> None:
     st.subheader(plural(len(entries), "revision"), anchor=False)
     here = saving.saved()
     open_number = here["revision"] if here is not None and here["id"] == design.id else None
@@ -329,7 +329,7 @@ def _revisions(design: Design, entries: tuple[Entry, ...], view: View) -> None:
     _pages("revisions_page", len(entries), _REVISIONS_A_PAGE, "revision")
 
 
-def _revision(design: Design, entry: Entry, is_open: bool) -> None:
+def _revision(design: SavedDesign, entry: RevisionEntry, is_open: bool) -> None:
     text, buttons = st.columns([6, 2], vertical_alignment="center", gap="medium")
     with text, st.container(gap="xxsmall"):
         origin = f", from revision {entry.parent}" if entry.parent not in (None, entry.number - 1) else ""
@@ -357,7 +357,7 @@ def _revision(design: Design, entry: Entry, is_open: bool) -> None:
             )
 
 
-def _comparison(design: Design, entries: tuple[Entry, ...]) -> None:
+def _comparison(design: SavedDesign, entries: tuple[RevisionEntry, ...]) -> None:
     st.subheader("Compare two revisions", anchor=False)
     numbers = [entry.number for entry in entries]
     left, right = st.columns(2, gap="medium")

@@ -10,8 +10,8 @@ import streamlit as st
 from sizer.catalog.labels import fact_label, fact_text, item_name
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
-from sizer.library.compare import Differences, FactChange, FigureChange, Since
-from sizer.library.snapshot import Amount, Plain, Rate
+from sizer.library.compare import ChangesSince, Differences, FactChange, FigureChange
+from sizer.library.snapshot import FactValue, SavedPrice, SavedRate
 from sizer.present.tables import Cell, Table, row
 from sizer.present.words import TO_BE_QUOTED, listed, money, plural
 from sizer.questions.compare.tables import (
@@ -37,7 +37,7 @@ _TELLING = ("gpus", "price", "rate-0", "time-0", "power", "storage-nodes", "capa
 # --- since an answer was saved
 
 
-def verdict(since: Since) -> str:
+def verdict(since: ChangesSince) -> str:
     """Whether an answer is still the one that was saved, and what changed it."""
     causes = _causes(since)
     if not since.has_answer:
@@ -48,10 +48,10 @@ def verdict(since: Since) -> str:
     return f"Its answer is another one, as {because}: {_effects(since)}."
 
 
-def _causes(since: Since) -> str:
+def _causes(since: ChangesSince) -> str:
     causes = []
-    if since.gone:
-        causes.append(f"the catalogue no longer has {listed(since.gone)}")
+    if since.removed_parts:
+        causes.append(f"the catalogue no longer has {listed(since.removed_parts)}")
     changed = [
         f"{len(found)} {word if len(found) == 1 else f'{word}s'}"
         for found, word in ((since.facts, "fact"), (since.prices, "price"))
@@ -59,7 +59,7 @@ def _causes(since: Since) -> str:
     ]
     if changed:
         causes.append(f"the catalogue states {listed(changed)} of its parts otherwise")
-    elif since.is_other_catalog and not since.gone:
+    elif since.is_other_catalog and not since.removed_parts:
         causes.append("the catalogue has changed elsewhere, though not in its parts")
     if since.is_other_calibration:
         same = since.has_answer and not since.rates
@@ -69,7 +69,7 @@ def _causes(since: Since) -> str:
     return listed(causes)
 
 
-def _effects(since: Since) -> str:
+def _effects(since: ChangesSince) -> str:
     by_key = {figure.key: change for change in since.figures for figure in (change.before, change.now) if figure}
     telling = [by_key[key] for key in _TELLING if key in by_key][:3]
     if not telling:
@@ -85,10 +85,10 @@ def _figure_sentence(change: FigureChange, currencies: tuple[str, str]) -> str:
     return f"{label} {before} → {now}"
 
 
-def show_since(since: Since, catalog: Catalog) -> None:
+def show_since(since: ChangesSince, catalog: Catalog) -> None:
     """Tables of what changed since an answer was saved, and of what it changed."""
-    if since.gone:
-        look.notes([f"The catalogue no longer has {part}." for part in since.gone])
+    if since.removed_parts:
+        look.notes([f"The catalogue no longer has {part}." for part in since.removed_parts])
     tables = (
         _facts(since.facts, catalog),
         _prices(since),
@@ -122,7 +122,7 @@ def _field(path: str) -> str:
     return ", ".join([parts[0], *(part[:1].lower() + part[1:] for part in parts[1:])])
 
 
-def _fact(field: str, value: Plain, catalog: Catalog, source: str = "") -> Cell:
+def _fact(field: str, value: FactValue, catalog: Catalog, source: str = "") -> Cell:
     if value is None:
         return NOT_STATED
     last = re.sub(r"\[\d+\]", "", field.rpartition(".")[2])
@@ -142,27 +142,27 @@ def _word(word: str, catalog: Catalog) -> str:
     return item_name(word, catalog)
 
 
-def _prices(since: Since) -> Table | None:
+def _prices(since: ChangesSince) -> Table | None:
     currency = since.snapshot.currency
     rows = [row(change.part, _price(change.before, currency), _price(change.now, currency)) for change in since.prices]
     head = ("Part", ("When saved", "right"), ("Now", "right"))
     return table_of("prices", "Prices of the price book, one piece", head, rows)
 
 
-def _price(price: Amount | None, currency: str) -> Cell:
+def _price(price: SavedPrice | None, currency: str) -> Cell:
     if price is None:
         return Cell(TO_BE_QUOTED, is_muted=True)
     less = f" less {price.discount_percent} %" if Decimal(price.discount_percent) else ""
     return Cell(f"{money(Decimal(price.amount), currency)}{less}, {price.date}")
 
 
-def _rates(since: Since) -> Table | None:
+def _rates(since: ChangesSince) -> Table | None:
     rows = [row(change.before.workload, _rate(change.before), _rate(change.now)) for change in since.rates]
     head = ("Workload", ("When saved", "right"), ("Now", "right"))
-    return table_of("rates", "Rate of one GPU of the design, by the calibration", head, rows)
+    return table_of("rates", "SavedRate of one GPU of the design, by the calibration", head, rows)
 
 
-def _rate(rate: Rate | None) -> Cell:
+def _rate(rate: SavedRate | None) -> Cell:
     if rate is None or rate.per_gpu is None:
         return NONE
     return Cell(interval(rate.per_gpu, rate.low, rate.high, rate.unit))

@@ -12,12 +12,12 @@ import streamlit as st
 
 from sizer.base.errors import RequestError, SizerError
 from sizer.calibrate.calibration import stored_calibration
-from sizer.library.compare import Since, changes_since, differences
+from sizer.library.compare import ChangesSince, changes_since, differences
 from sizer.library.content import content_of
 from sizer.library.faults import DatabaseError
 from sizer.library.library import Library
 from sizer.library.opening import default_address
-from sizer.library.records import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Revision, Saved
+from sizer.library.records import MAX_AUTHOR, MAX_COMMENT, MAX_NAME, Revision, SaveOutcome
 from sizer.present.words import listed, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
@@ -133,7 +133,7 @@ def controls(view: View) -> None:
         return
     here = saved()
     unsaved = is_unsaved(view)
-    label, icon = ("Save", "save") if here is None else ("Unsaved", "edit") if unsaved else ("Saved", "check")
+    label, icon = ("Save", "save") if here is None else ("Unsaved", "edit") if unsaved else ("SaveOutcome", "check")
     # Asked to tell when it opens, so that the comparison can close it.
     with st.popover(label, icon=f":material/{icon}:", type="tertiary", key=_POPOVER, on_change="rerun"):
         if here is not None:
@@ -201,7 +201,7 @@ def _stored(name: str, comment: str, by: str, is_new: bool, result: SizingResult
         design_id = new_id()
         library().create(design_id, name, content, author=by, comment=comment, now=now())
         _remember(design_id, 1, name.strip(), about)
-        return Message(False, "Saved as revision 1.", about)
+        return Message(False, "SaveOutcome as revision 1.", about)
     design_id, based_on = str(here["id"]), int(here["revision"])
     done = library().save(design_id, based_on, content, author=by, comment=comment, now=now())
     if name.strip() != here["name"]:
@@ -210,9 +210,9 @@ def _stored(name: str, comment: str, by: str, is_new: bool, result: SizingResult
     return Message(False, _what_became(done, based_on), about, _pair(done))
 
 
-def _what_became(done: Saved, based_on: int) -> str:
+def _what_became(done: SaveOutcome, based_on: int) -> str:
     """A save in words: where it went, and who was there meanwhile."""
-    others = [entry for entry in done.meanwhile if entry.number != done.number]
+    others = [entry for entry in done.newer_revisions if entry.number != done.number]
     if not done.is_new:
         text = f"Nothing to save: revision {done.number} holds the same."
     else:
@@ -225,8 +225,8 @@ def _what_became(done: Saved, based_on: int) -> str:
     return f"{text} Meanwhile {told}{more}, made from revision {based_on} or later{kept}."
 
 
-def _pair(done: Saved) -> tuple[int, int] | None:
-    others = [entry.number for entry in done.meanwhile if entry.number != done.number]
+def _pair(done: SaveOutcome) -> tuple[int, int] | None:
+    others = [entry.number for entry in done.newer_revisions if entry.number != done.number]
     return (others[-1], done.number) if others else None
 
 
@@ -333,7 +333,7 @@ def open_revision(design_id: str, number: int | None = None) -> None:
     st.session_state.notice = " ".join(said)
 
 
-def since_saved(revision: Revision, request: SizingRequest) -> Since | None:
+def since_saved(revision: Revision, request: SizingRequest) -> ChangesSince | None:
     """What changed since a revision was saved; None where it does not remember its answer."""
     if revision.snapshot is None:
         return None

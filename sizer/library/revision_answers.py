@@ -1,12 +1,12 @@
-"""A saved revision as one of two things that are compared, found by the design's name or id."""
+"""The answer of a saved revision, found by the name or id of its design."""
 
 import re
 
 from sizer.base.errors import RequestError
+from sizer.library.compared_answers import ComparedAnswer
 from sizer.library.faults import LibraryError
 from sizer.library.library import Library
-from sizer.library.records import MAX_NAME, Design, looks_like_id
-from sizer.library.sides import Side
+from sizer.library.records import MAX_NAME, SavedDesign, is_design_id
 from sizer.workload.request import SizingRequest
 
 # "<design>@r3", "<design>@3", or "<design>@" for the newest.
@@ -14,8 +14,8 @@ NAMED = re.compile(r"(?P<design>.+)@(?:r?(?P<number>[0-9]{1,7}))?", re.DOTALL)
 _MOST_LISTED = 5
 
 
-def side_of_revision(named: str, library: Library) -> Side:
-    """A revision with the answer that it was saved with.
+def answer_of_revision(named: str, library: Library) -> ComparedAnswer:
+    """The answer that a revision was saved with.
 
     Parameters
     ----------
@@ -28,34 +28,36 @@ def side_of_revision(named: str, library: Library) -> Side:
     LibraryError
         If the library has no such revision, or several designs of that name.
     RequestError
-        If what is named is no revision, or this program does not understand its request.
+        If the text names no revision, or its request is not valid.
     """
-    found = NAMED.fullmatch(named)
-    if found is None:
-        raise RequestError(f"{named[:80]!r} is no revision; write the design's name or id and a number: 'Plant 4@r3'")
-    design = _design(found["design"], library)
-    revision = library.revision(design.id, int(found["number"]) if found["number"] else design.newest.number)
+    match = NAMED.fullmatch(named)
+    if match is None:
+        raise RequestError(
+            f"{named[:80]!r} is not a revision; write the name or id of the design and a number: 'Plant 4@r3'"
+        )
+    design = _design(match["design"], library)
+    revision = library.revision(design.id, int(match["number"]) if match["number"] else design.newest.number)
     place = f"{design.name}, revision {revision.number}"
-    reason = "" if revision.snapshot is not None else "another version of the program saved it"
-    return Side(
+    reason = "" if revision.snapshot is not None else "it was saved by another version of the program"
+    return ComparedAnswer(
         place, SizingRequest.from_dict(revision.request, place), revision.snapshot, revision.price_book, True, reason
     )
 
 
-def _design(named: str, library: Library) -> Design:
+def _design(named: str, library: Library) -> SavedDesign:
     """The design of a name, or of an id."""
     if len(named) > MAX_NAME:
         raise LibraryError(
             f"the library has no design called {named[:80]!r}…: names have at most {MAX_NAME} characters"
         )
-    page, found, n_found = 0, [], 1
-    while page * 100 < n_found:
+    page, found, n_designs = 0, [], 1
+    while page * 100 < n_designs:
         listed = library.search(named, page=page, per_page=100, with_hidden=True)
         found += [design for design in listed.designs if design.name.casefold() == named.casefold()]
-        page, n_found = page + 1, listed.n_found
+        page, n_designs = page + 1, listed.n_designs
     if len(found) > 1:
         ids = ", ".join(design.id for design in found[:_MOST_LISTED])
-        raise LibraryError(f"{len(found)} designs are called {named[:80]!r}; name one by its id: {ids}")
-    if not found and not looks_like_id(named):
+        raise LibraryError(f"{len(found)} designs are called {named[:80]!r}; use the id of one: {ids}")
+    if not found and not is_design_id(named):
         raise LibraryError(f"the library has no design called {named[:80]!r}")
     return found[0] if found else library.design(named)

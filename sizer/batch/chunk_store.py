@@ -1,4 +1,4 @@
-"""Finished chunks on disk: what a batch that was killed goes on from, and what its table is merged from."""
+"""Finished chunks on disk: an interrupted batch continues from them, and its table is merged from them."""
 
 import contextlib
 import os
@@ -13,17 +13,16 @@ import pyarrow.parquet as pq
 from sizer.base.errors import OutputError
 from sizer.batch.columns import schema, widened
 
-# Rows that are held at a time while parts are merged, and of a row group of the file.
+# Rows in memory while chunks are merged, and in a row group of the file.
 _ROWS_AT_ONCE = 16_384
 _PART_NAME = re.compile(r"[0-9a-f]{64}\.arrow(\.[^.]*\.new)?|\..*\.new")
 
 
-class Parts:
-    """Folder of parts beside the file that they become.
+class ChunkStore:
+    """Folder of finished chunks next to the file that they become.
 
-    A part is named by the digest of everything that its rows depend on (requests with their places, catalogue,
-    calibration, version of the program), so a part that is there is the right one: nothing else needs to be noted
-    down, and what changed since is made again.
+    A chunk's file is named by the digest of everything that its rows depend on (requests with their places, catalogue,
+    calibration, version of the program), so a file that exists is valid. Chunks that changed since are sized again.
     """
 
     def __init__(self, target: Path) -> None:
@@ -31,7 +30,7 @@ class Parts:
         self.folder = target.with_name(f"{target.name}.parts")
         with _writing(self.folder):
             if target.is_dir():
-                raise IsADirectoryError(None, "a folder of that name is in the way")
+                raise IsADirectoryError(None, "a folder has this name")
             self.folder.mkdir(parents=True, exist_ok=True)
             # Refused before the work, not after it.
             with tempfile.NamedTemporaryFile(prefix=".", suffix=".new", dir=self.folder):
@@ -41,7 +40,7 @@ class Parts:
         return self.folder / f"{digest}.arrow"
 
     def names(self, digest: str) -> frozenset[str] | None:
-        """Columns of a finished part, or None where there is none that can be read."""
+        """Columns of a finished chunk; None where there is none that can be read."""
         try:
             with pa.memory_map(str(self._path(digest))) as source, pa.ipc.open_file(source) as part:
                 return frozenset(part.schema.names)
@@ -49,7 +48,7 @@ class Parts:
             return None
 
     def write(self, digest: str, rows: pa.Table) -> None:
-        """Store a part: a reader sees it whole or not at all."""
+        """Store a chunk: a reader sees it whole or not at all."""
         path = self._path(digest)
         with _writing(path):
             handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=self.folder)
@@ -58,7 +57,7 @@ class Parts:
             Path(name).replace(path)
 
     def merge(self, digests: Sequence[str], names: Iterable[str], metadata: Mapping[str, str]) -> Path:
-        """Write the table of all parts in this order, whole, and remove the parts."""
+        """Write the table of all chunks in this order, whole, and remove the chunks."""
         columns = schema(names, metadata)
         with _writing(self.target):
             handle, name = tempfile.mkstemp(prefix=f".{self.target.name}.", suffix=".new", dir=self.target.parent)
@@ -80,24 +79,25 @@ class Parts:
         return self.target
 
     def _copy(self, digests: Sequence[str], columns: pa.Schema, writer: pq.ParquetWriter) -> None:
-        held: list[pa.Table] = []
+        buffered: list[pa.Table] = []
         for digest in digests:
             try:
                 with pa.OSFile(str(self._path(digest))) as source:
-                    held.append(widened(pa.ipc.open_file(source).read_all(), columns))
+                    buffered.append(widened(pa.ipc.open_file(source).read_all(), columns))
             except (OSError, pa.ArrowException) as error:
                 raise OutputError(
-                    f"{self._path(digest)}: a part is gone or damaged ({error}); "
-                    "does another run write the same table? The same call makes only that part again"
+                    f"{self._path(digest)}: a finished chunk is missing or damaged ({error}); "
+                    "another run may be writing the same table. "
+                    "Repeat the call: it sizes only that chunk again"
                 ) from None
-            if sum(part.num_rows for part in held) >= _ROWS_AT_ONCE:
-                writer.write_table(pa.concat_tables(held))
-                held.clear()
-        if held:
-            writer.write_table(pa.concat_tables(held))
+            if sum(part.num_rows for part in buffered) >= _ROWS_AT_ONCE:
+                writer.write_table(pa.concat_tables(buffered))
+                buffered.clear()
+        if buffered:
+            writer.write_table(pa.concat_tables(buffered))
 
     def _remove(self) -> None:
-        """Remove the parts, also those of requests that have changed since; what else lies there stays."""
+        """Remove all chunks, also those of requests that have changed since; other files stay."""
         with contextlib.suppress(OSError):
             for path in self.folder.iterdir():
                 if _PART_NAME.fullmatch(path.name):

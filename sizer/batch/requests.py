@@ -1,4 +1,4 @@
-"""Requests from anywhere, one after the other: Python objects, files, tables. Nothing is listed whole."""
+"""Requests of a batch, one after the other, from Python objects, files and tables. None is read whole."""
 
 import csv
 import datetime
@@ -26,19 +26,19 @@ _ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
-class Ask:
+class BatchRequest:
     """One request of a batch.
 
     Attributes
     ----------
     place : str
-        Where it stands: a file, line and table, or its number.
+        Its file, its table and line, or its number.
     request : SizingRequest or dict or None
-        What is asked; a mapping is checked by the worker. None where it could not be read.
+        A mapping is checked by the worker. None where it could not be read.
     refusal : str
         Why it could not be read.
     cells : dict
-        What can be told of a request that could not be read, by dotted key.
+        The valid cells of a request that could not be read, by dotted key.
     """
 
     place: str
@@ -46,22 +46,22 @@ class Ask:
     refusal: str = ""
     cells: Mapping[str, Any] = field(default_factory=dict)
 
-    def told(self) -> dict[str, Any]:
-        """What it asks for, by dotted key, as far as it fits the columns."""
+    def request_cells(self) -> dict[str, Any]:
+        """Values by dotted key that fit the columns of a table."""
         return dict(self.cells) if self.request is None else cells_of(self.request)
 
 
-def digest_of(asks: Sequence[Ask], salt: str) -> str:
-    """SHA-256 of some requests with their places; ``salt`` tells what else their answers depend on."""
-    said = [(one.place, _plain_request(one.request), one.refusal) for one in asks]
-    return hashlib.sha256(json.dumps([salt, said], sort_keys=True, default=repr).encode()).hexdigest()
+def digest_of(requests: Sequence[BatchRequest], salt: str) -> str:
+    """SHA-256 of some requests with their places; ``salt`` holds what else their answers depend on."""
+    content = [(one.place, _plain_request(one.request), one.refusal) for one in requests]
+    return hashlib.sha256(json.dumps([salt, content], sort_keys=True, default=repr).encode()).hexdigest()
 
 
 def _plain_request(request: SizingRequest | dict[str, Any] | None) -> Any:
     return request.model_dump(mode="json", exclude_unset=True) if isinstance(request, SizingRequest) else request
 
 
-def asks_of(requests: Any) -> tuple[Iterator[Ask], int | None]:
+def batch_requests(requests: Any) -> tuple[Iterator[BatchRequest], int | None]:
     """Requests one by one, and how many there are where that is known beforehand.
 
     Parameters
@@ -81,7 +81,7 @@ def asks_of(requests: Any) -> tuple[Iterator[Ask], int | None]:
         rows = _table_rows(requests) if isinstance(requests, pa.Table) else _frame_rows(requests)
         return rows, len(requests)
     if not isinstance(requests, Iterable):
-        raise RequestError(f"expected requests, the path of a table or a table, got {type(requests).__name__}")
+        raise RequestError(f"expected requests, a table or the path of a table, got {type(requests).__name__}")
     total = None
     if isinstance(requests, Sequence):
         counts = [_rows_in(one) if _is_table_path(one) else 1 for one in requests]
@@ -106,39 +106,39 @@ def _rows_in(one: str | Path) -> int | None:
     return rows
 
 
-def _each(requests: Iterable[Any]) -> Iterator[Ask]:
+def _each(requests: Iterable[Any]) -> Iterator[BatchRequest]:
     for number, one in enumerate(requests, 1):
         if _is_table_path(one):
             path = Path(one)
             try:
                 yield from _csv_rows(path) if path.suffix.lower() == ".csv" else _parquet_rows(path)
             except RequestError as error:
-                yield Ask(str(path), None, str(error))
+                yield BatchRequest(str(path), None, str(error))
         else:
-            yield _ask(one, f"request {number}")
+            yield _batch_request(one, f"request {number}")
 
 
-def _ask(one: Any, place: str) -> Ask:
+def _batch_request(one: Any, place: str) -> BatchRequest:
     if isinstance(one, SizingRequest):
-        return Ask(place, one)
+        return BatchRequest(place, one)
     if isinstance(one, str | Path):
         try:
-            return Ask(str(one), SizingRequest.from_file(one))
+            return BatchRequest(str(one), SizingRequest.from_file(one))
         except RequestError as error:
-            return Ask(str(one), None, str(error))
+            return BatchRequest(str(one), None, str(error))
     if isinstance(one, Mapping):
         if any(isinstance(key, str) and "." in key for key in one):
             return _from_cells({name: _of_frame(cell) for name, cell in one.items()}, place)
         try:
-            return Ask(place, {str(key): _plain(value) for key, value in one.items()})
+            return BatchRequest(place, {str(key): _plain(value) for key, value in one.items()})
         except RequestError as error:
-            return Ask(place, None, f"{place}: {error}")
+            return BatchRequest(place, None, f"{place}: {error}")
     refusal = f"{place}: expected a request, a mapping or the path of a file, got {type(one).__name__}"
-    return Ask(place, None, refusal)
+    return BatchRequest(place, None, refusal)
 
 
 def _plain(value: Any) -> Any:
-    """Value as plain data: anything else might not reach a worker in another process."""
+    """Value as plain data, which can be sent to a worker in another process."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inside) for key, inside in value.items()}
     if isinstance(value, list | tuple):
@@ -148,10 +148,12 @@ def _plain(value: Any) -> Any:
     # Numbers and arrays of numpy and pandas know their plain form.
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise RequestError(f"{shown(value)} is of type {type(value).__name__}, which no request holds")
+    raise RequestError(
+        f"{shown(value)} is of type {type(value).__name__}; a request takes text, numbers, dates, lists and tables"
+    )
 
 
-def _from_cells(cells: Mapping[Any, Any], place: str) -> Ask:
+def _from_cells(cells: Mapping[Any, Any], place: str) -> BatchRequest:
     """Request from the cells of a row; empty ones are not given."""
     given: dict[str, Any] = {}
     try:
@@ -161,14 +163,14 @@ def _from_cells(cells: Mapping[Any, Any], place: str) -> Ask:
             value = value_of_cell(name, _cell(name, cell))
             if value is not None:
                 given[name] = value
-        return Ask(place, nested(given))
+        return BatchRequest(place, nested(given))
     except RequestError as error:
         text = str(error)
-        return Ask(place, None, text if text.startswith(place) else f"{place}: {text}", _told(given))
+        return BatchRequest(place, None, text if text.startswith(place) else f"{place}: {text}", _valid_cells(given))
 
 
-def _told(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Those cells of a row that fit their columns, for the row of the answer."""
+def _valid_cells(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Cells of a row that fit their columns, for the row of the answer."""
     return {name: cell for one, value in given.items() for name, cell in cells_of({one: value}).items()}
 
 
@@ -182,7 +184,7 @@ def _cell(name: str, cell: Any) -> Any:
 
 
 def _columns(names: Sequence[str], place: str) -> dict[int, str]:
-    """Position of each column that asks for something; answers of an earlier batch are not read.
+    """Position of each column of a request; answers of an earlier batch are not read.
 
     Raises
     ------
@@ -198,19 +200,19 @@ def _columns(names: Sequence[str], place: str) -> dict[int, str]:
         if request_key(name) is None:
             raise unknown_column(name, place)
         if name in found.values():
-            raise RequestError(f"{place}: column {name!r} stands there more than once")
+            raise RequestError(f"{place}: column {name!r} appears more than once; remove one of them")
         found[position] = name
     if not found:
-        raise RequestError(f"{place}: has no column of a request, such as workload.0.dnn")
+        raise RequestError(f"{place}: has no request column; add one such as workload.0.dnn")
     return found
 
 
-def _table_rows(requests: pa.Table, place: str = "table") -> Iterator[Ask]:
+def _table_rows(requests: pa.Table, place: str = "table") -> Iterator[BatchRequest]:
     columns = _columns(requests.schema.names, place)
     return _batch_rows(requests.select(list(columns)).to_batches(max_chunksize=_ROWS_AT_ONCE), columns, place)
 
 
-def _batch_rows(batches: Iterable[pa.RecordBatch], columns: Mapping[int, str], place: str) -> Iterator[Ask]:
+def _batch_rows(batches: Iterable[pa.RecordBatch], columns: Mapping[int, str], place: str) -> Iterator[BatchRequest]:
     number = 0
     names = list(columns.values())
     for batch in batches:
@@ -223,7 +225,7 @@ def _is_frame(requests: object) -> bool:
     return type(requests).__name__ == "DataFrame" and hasattr(requests, "itertuples")
 
 
-def _frame_rows(requests: Any) -> Iterator[Ask]:
+def _frame_rows(requests: Any) -> Iterator[BatchRequest]:
     columns = _columns([str(name) for name in requests.columns], "table")
     rows = requests.itertuples(index=False, name=None)
     return (
@@ -233,7 +235,7 @@ def _frame_rows(requests: Any) -> Iterator[Ask]:
 
 
 def _of_frame(cell: Any) -> Any:
-    # NaN, NaT and NA are how pandas says "not given"; each differs from itself or cannot be compared.
+    # pandas writes "not given" as NaN, NaT or NA; each differs from itself or cannot be compared.
     try:
         is_given = bool(cell == cell)
     except (TypeError, ValueError):
@@ -248,7 +250,7 @@ def _parquet(path: Path) -> pq.ParquetFile:
         raise RequestError(f"{path}: cannot be read as Parquet: {_first_line(error)}") from None
 
 
-def _parquet_rows(path: Path) -> Iterator[Ask]:
+def _parquet_rows(path: Path) -> Iterator[BatchRequest]:
     with _parquet(path) as file:
         names = file.schema_arrow.names
         columns = _columns(names, str(path))
@@ -256,7 +258,7 @@ def _parquet_rows(path: Path) -> Iterator[Ask]:
         try:
             yield from _batch_rows(batches, columns, str(path))
         except (OSError, pa.ArrowException) as error:
-            raise RequestError(f"{path}: cannot be read on: {_first_line(error)}") from None
+            raise RequestError(f"{path}: cannot be read to its end: {_first_line(error)}") from None
 
 
 def _first_line(error: Exception) -> str:
@@ -293,24 +295,24 @@ class _Lines:
             return "\n"
         if self.number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
-        # Bytes that are no UTF-8 become halves of a character, and the row that holds them is refused.
+        # Bytes that are not UTF-8 become lone surrogates, and the row with them is refused.
         return line.decode("utf-8", "surrogateescape")
 
 
 def _csv_columns(lines: _Lines, place: str) -> tuple[dict[int, str], int]:
-    """Columns that ask for something by position, and how many columns there are."""
+    """Columns of a request by position, and how many columns there are."""
     try:
         names = next(csv.reader(lines, strict=True), [])
     except csv.Error as error:
         raise RequestError(f"{place} line 1: is not valid CSV: {error}") from None
     if lines.too_long:
-        raise RequestError(f"{place} line 1: is longer than a row of requests can be ({MAX_LINE_BYTES} B)")
+        raise RequestError(f"{place} line 1: is longer than {MAX_LINE_BYTES} B, the longest row allowed")
     fault = _unreadable("\n".join(names))
     if fault:
         raise RequestError(f"{place} line 1: {fault}")
     if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
         used = "semicolons" if ";" in names[0] else "tabs"
-        raise RequestError(f"{place} line 1: the columns are separated by {used}; separate them by commas")
+        raise RequestError(f"{place} line 1: the columns are separated by {used}; use commas")
     if not any(names):
         raise RequestError(f"{place}: is empty; its first line names the columns, such as workload.0.dnn")
     return _columns([name.strip() for name in names], f"{place} line 1"), len(names)
@@ -318,13 +320,13 @@ def _csv_columns(lines: _Lines, place: str) -> tuple[dict[int, str], int]:
 
 def _unreadable(text: str) -> str:
     if "\0" in text:
-        return "holds a NUL character, which no text has; save the table as CSV in UTF-8"
+        return "contains a NUL character; save the table as CSV in UTF-8"
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         return "is not UTF-8 text; save the table as CSV in UTF-8"
     return ""
 
 
-def _csv_rows(path: Path) -> Iterator[Ask]:
+def _csv_rows(path: Path) -> Iterator[BatchRequest]:
     with _opened(path) as stream:
         lines = _Lines(stream)
         columns, n_columns = _csv_columns(lines, str(path))
@@ -339,20 +341,20 @@ def _csv_rows(path: Path) -> Iterator[Ask]:
             except StopIteration:
                 is_at_end = True
             except csv.Error as error:
-                # The reader starts afresh with the next line.
+                # The reader continues with the next line.
                 fault = f"is not valid CSV: {error}"
             except OSError as error:
-                raise RequestError(f"{path}: cannot be read on: {error.strerror}") from None
+                raise RequestError(f"{path}: cannot be read to its end: {error.strerror}") from None
             last = lines.number
             place = f"{path} line {first}" if last <= first else f"{path} lines {first} to {last}"
             if any(number in lines.too_long for number in range(first, last + 1)):
-                fault = f"is longer than a row of requests can be ({MAX_LINE_BYTES} B)"
+                fault = f"is longer than {MAX_LINE_BYTES} B, the longest row allowed"
             fault = fault or _unreadable("\n".join(cells))
             if not fault and not any(cell.strip() for cell in cells):
                 continue
             if not fault and len(cells) != n_columns:
-                fault = f"has {len(cells)} cells, not as many as there are columns ({n_columns})"
+                fault = f"has {len(cells)} cells; the table has {n_columns} columns"
             if fault:
-                yield Ask(place, None, f"{place}: {fault}")
+                yield BatchRequest(place, None, f"{place}: {fault}")
             else:
                 yield _from_cells({name: cells[position].strip() for position, name in columns.items()}, place)

@@ -1,0 +1,202 @@
+"""Sends chunks to workers and collects their rows. The loss of a worker loses no request."""
+
+import sys
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from dataclasses import dataclass, field, replace
+
+from sizer.base.errors import BatchError
+from sizer.batch.requests import BatchRequest
+from sizer.batch.work import Row, failed_row, size_chunk
+from sizer.batch.workers import WorkerPool
+
+# Chunks sent with catalogue and calibration (5 MB) at a time; more would only fill the network.
+_MAX_WITH_MODELS = 4
+# After this many losses a chunk is submitted alone, to find out whether it is the cause.
+_MAX_LOSSES = 2
+# A single request that is lost this often while submitted alone fails.
+_MAX_LOSSES_ALONE = 2
+_WORKER_ENDED = (
+    "the worker process ended each time this request was sized; it may need more memory than the machine has"
+)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Requests that are sent together.
+
+    Attributes
+    ----------
+    number : int
+        Place in the order of the batch.
+    requests : tuple of BatchRequest
+        The requests, one or more.
+    digest : str
+        Names its file in the store; "" without a store.
+    """
+
+    number: int
+    requests: tuple[BatchRequest, ...]
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A chunk, or a part of one that ended a worker."""
+
+    chunk: Chunk
+    start: int
+    stop: int
+    needs_models: bool = False  # its worker had not loaded catalogue and calibration
+    n_losses: int = 0  # workers lost while it and others were submitted
+    is_alone: bool = False  # submitted only while nothing else is
+    n_losses_alone: int = 0
+
+    @property
+    def requests(self) -> tuple[BatchRequest, ...]:
+        return self.chunk.requests[self.start : self.stop]
+
+
+PendingRows = Future[list[Row] | None]
+
+
+@dataclass
+class _Dispatcher:
+    """Pieces that wait, pieces with the workers, and the rows of finished ones."""
+
+    pool: WorkerPool
+    key: str
+    content: bytes
+    ready: deque[_Piece] = field(default_factory=deque)
+    suspects: deque[_Piece] = field(default_factory=deque)
+    in_flight: dict[PendingRows, _Piece] = field(default_factory=dict)
+    finished_pieces: dict[int, dict[int, list[Row]]] = field(default_factory=dict)  # number of a chunk -> start -> rows
+    finished_chunks: list[tuple[Chunk, list[Row]]] = field(default_factory=list)
+    n_submitted: int = 0
+
+    def submit_ready(self, chunks: Iterator[Chunk]) -> None:
+        """Submit the pieces that may be submitted now."""
+        if self.suspects:
+            if not self.in_flight:
+                self._submit(self.suspects.popleft())
+            return
+        while len(self.in_flight) + len(self.ready) < self.pool.in_flight:
+            chunk = next(chunks, None)
+            if chunk is None:
+                break
+            self.ready.append(_Piece(chunk, 0, len(chunk.requests)))
+        for _ in range(len(self.ready)):
+            piece = self.ready.popleft()
+            if piece.needs_models and sum(one.needs_models for one in self.in_flight.values()) >= _MAX_WITH_MODELS:
+                self.ready.append(piece)
+            else:
+                self._submit(piece)
+
+    def _submit(self, piece: _Piece) -> None:
+        self.n_submitted += 1
+        content = self.content if piece.needs_models else None
+        pending: PendingRows
+        try:
+            pending = self.pool.executor.submit(size_chunk, self.key, piece.requests, content, self.n_submitted)
+        except BrokenExecutor as error:
+            pending = Future()
+            pending.set_exception(error)
+        except RuntimeError as error:
+            raise BatchError(f"the executor accepts no work: {error}") from error
+        self.in_flight[pending] = piece
+
+    def collect(self, pending: PendingRows) -> bool:
+        """Store the rows of a finished piece; True where the whole executor is broken."""
+        piece = self.in_flight.pop(pending)
+        try:
+            rows = pending.result()
+        except BrokenExecutor:
+            self._lost(piece)
+            return True
+        except CancelledError:
+            raise BatchError("the executor was closed or lost its scheduler") from None
+        except Exception as error:  # any failure of an executor; errors of requests are rows
+            if not _is_loss_of_worker(error):
+                raise BatchError(f"the executor failed: {type(error).__name__}: {error}") from error
+            self._lost(piece)
+            return False
+        if rows is None:
+            (self.suspects if piece.is_alone else self.ready).appendleft(replace(piece, needs_models=True))
+        else:
+            self._finish(piece, rows)
+        return False
+
+    def _lost(self, piece: _Piece) -> None:
+        """Submit it again: alone after repeated losses, in halves if it is the cause; one request at last fails."""
+        if not piece.is_alone:
+            piece = replace(piece, n_losses=piece.n_losses + 1, is_alone=piece.n_losses + 1 >= _MAX_LOSSES)
+            (self.suspects if piece.is_alone else self.ready).append(piece)
+            return
+        middle = (piece.start + piece.stop) // 2
+        if middle > piece.start:
+            self.suspects += [replace(piece, stop=middle), replace(piece, start=middle)]
+        elif piece.n_losses_alone + 1 < _MAX_LOSSES_ALONE:
+            self.suspects.appendleft(replace(piece, n_losses_alone=piece.n_losses_alone + 1))
+        else:
+            self._finish(piece, [failed_row(batch_request, _WORKER_ENDED) for batch_request in piece.requests])
+
+    def _finish(self, piece: _Piece, rows: list[Row]) -> None:
+        chunk = piece.chunk
+        parts = self.finished_pieces.setdefault(chunk.number, {})
+        parts[piece.start] = rows
+        if sum(len(part) for part in parts.values()) == len(chunk.requests):
+            del self.finished_pieces[chunk.number]
+            self.finished_chunks.append((chunk, [row for start in sorted(parts) for row in parts[start]]))
+
+
+def rows_of_chunks(
+    chunks: Iterator[Chunk], pool: WorkerPool, key: str, content: bytes
+) -> Iterator[tuple[Chunk, list[Row]]]:
+    """Rows of every chunk, as the workers finish.
+
+    Parameters
+    ----------
+    chunks : iterator of Chunk
+        Taken as workers become free; at most ``pool.in_flight`` are submitted at a time.
+    pool : WorkerPool
+        The workers.
+    key : str
+        Names catalogue and calibration.
+    content : bytes
+        Both, for workers that lack them.
+
+    Raises
+    ------
+    BatchError
+        If the executor is broken for good.
+    """
+    dispatcher = _Dispatcher(pool, key, content)
+    try:
+        yield from _dispatch(dispatcher, chunks)
+    finally:
+        for pending in dispatcher.in_flight:
+            pending.cancel()
+
+
+def _dispatch(dispatcher: _Dispatcher, chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk, list[Row]]]:
+    while True:
+        dispatcher.submit_ready(chunks)
+        if not dispatcher.in_flight:
+            return
+        outcomes = [
+            dispatcher.collect(pending) for pending in wait(dispatcher.in_flight, return_when=FIRST_COMPLETED).done
+        ]
+        if any(outcomes):
+            # Pieces still with the broken executor fail too, unless they had finished.
+            for pending in wait(dispatcher.in_flight).done:
+                dispatcher.collect(pending)
+            dispatcher.pool.renew()
+        yield from dispatcher.finished_chunks
+        dispatcher.finished_chunks.clear()
+
+
+def _is_loss_of_worker(error: Exception) -> bool:
+    """Whether Dask gave up a chunk because its workers ended; looked up because Dask is optional."""
+    killed = getattr(sys.modules.get("distributed"), "KilledWorker", None)
+    return killed is not None and isinstance(error, killed)
