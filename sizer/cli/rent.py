@@ -18,11 +18,11 @@ def rent_command(
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Size the request, and set what its design costs over the years beside an offer by the hour."""
+    """Size the request, and compare the cost of its design over the years with an offer by the hour."""
     from sizer.catalog.loader import load_catalog
     from sizer.questions.rent.analysis import rent_or_buy, use_of
     from sizer.questions.rent.export import rental_document
-    from sizer.questions.rent.tables import rental_text
+    from sizer.questions.rent.text import rental_text
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
@@ -33,10 +33,10 @@ def rent_command(
     if "per_gpu_hour" not in offer:
         raise RequestError(f"{request_file}: has no [rental] table; write one, or give the rate with --rate")
     request = SizingRequest.from_dict({**request.model_dump(exclude_none=True), "rental": offer}, str(request_file))
-    found = rent_or_buy(size(request, load_catalog(overlay=catalog_dir)))
-    assert found is not None
+    comparison = rent_or_buy(size(request, load_catalog(overlay=catalog_dir)))
+    assert comparison is not None
     assert request.rental is not None
     if as_json:
-        print_json(rental_document(found, use_of(request.rental)))
+        print_json(rental_document(comparison, use_of(request.rental)))
     else:
-        print(rental_text(found, use_of(request.rental)))
+        print(rental_text(comparison, use_of(request.rental)))

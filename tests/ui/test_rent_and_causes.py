@@ -38,7 +38,7 @@ def test_an_offer_is_entered_assumed_and_then_asked_about() -> None:
     assert_well(app)
     assert app.session_state.draft["rental"]["per_gpu_hour"] == 2.5
     assert any("Assumed" in one.value for one in app.toast)
-    assert "renting and buying cost the same" in said(app)
+    assert "Break-even utilization" in said(app)
     assert charts(app)[0].endswith("as far as costs are known")
 
 

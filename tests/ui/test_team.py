@@ -137,29 +137,29 @@ def test_without_a_team_the_question_offers_one():
     widget(app.button, "Enter a team").click().run()
     assert not app.exception
     assert app.session_state.draft["team"]["data_scientists"] == 10
-    assert metric(app, "Servers that the waits need")[0]
+    assert metric(app, "Servers needed for the waits")[0]
 
 
 def test_more_people_need_more_servers_and_the_values_can_be_taken():
     app = asked()
-    assert metric(app, "Servers that the waits need") == ("7", "as it is")
+    assert metric(app, "Servers needed for the waits") == ("7", "unchanged")
     move(app, app.slider, "Data scientists", 80)
-    needed, under = metric(app, "Servers that the waits need")
+    needed, under = metric(app, "Servers needed for the waits")
     assert int(needed) > 7
-    assert under == "as it is: 7"
+    assert under == "before: 7"
     widget(app.button, "Take these values").click().run()
     assert app.session_state.draft["team"]["data_scientists"] == 80
-    assert metric(app, "Servers that the waits need") == (needed, "as it is")
+    assert metric(app, "Servers needed for the waits") == (needed, "unchanged")
 
 
 def test_fewer_servers_start_fewer_jobs_in_time_and_reset_brings_them_back():
     app = asked()
-    before = metric(app, "Start in time, at least")[0]
+    before = metric(app, "Start within the target, at least")[0]
     move(app, app.slider, "GPU servers", 5)
-    assert metric(app, "Start in time, at least")[1] == f"as it is: {before}"
+    assert metric(app, "Start within the target, at least")[1] == f"before: {before}"
     assert widget(app.button, "Take these values").disabled
     widget(app.button, "Reset the sliders").click().run()
-    assert metric(app, "Start in time, at least") == (before, "as it is")
+    assert metric(app, "Start within the target, at least") == (before, "unchanged")
     assert widget(app.slider, "GPU servers").value == 7
 
 
@@ -178,7 +178,7 @@ def test_jobs_wait_and_order_are_written_as_a_person_would():
 def test_a_mix_that_always_runs_has_reads_and_no_waits():
     app = asked("questions/a-mix-on-one-cluster")
     assert not [one for one in app.select_slider if one.label == "Wait, at most"]
-    assert metric(app, "Read together")[0].endswith("GB/s")
+    assert metric(app, "Reads of all jobs")[0].endswith("GB/s")
     alts = [one.proto.alt for one in app.get("vega_lite_chart")]
     assert [text for text in alts if text.startswith("Running jobs")]
 

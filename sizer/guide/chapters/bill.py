@@ -8,7 +8,8 @@ from sizer.present.bill_tables import bill_table, cost_table
 from sizer.present.figures import charted
 from sizer.questions.rent.analysis import use_of
 from sizer.questions.rent.charts import rent_chart
-from sizer.questions.rent.tables import finding, rental_table, years_text
+from sizer.questions.rent.tables import rental_table, years_text
+from sizer.questions.rent.text import finding
 
 
 def content(case: Case) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whether to rent the GPUs of an answer by the hour, from the offer in its request."""
+"""Cost of renting GPUs by the hour compared with buying the design, from the offer in the request."""
 
 from decimal import Decimal
 
@@ -10,33 +10,33 @@ from sizer.workload.rental import Rental
 
 
 def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy | None:
-    """Set the design of an answer beside an offer by the hour.
+    """Compare the design of an answer with an offer by the hour.
 
     Parameters
     ----------
     result : SizingResult
-        The whole answer, or a customer's copy: both read the same, as what the customer pays is what counts.
+        The whole answer or a customer's copy: both give the same comparison, based on the customer's price.
     rental : Rental, optional
         Default: that of the request.
 
     Returns
     -------
     RentOrBuy or None
-        None where the request holds no offer.
+        None if the request has no offer.
 
     Notes
     -----
-    Rented GPUs do the same work: as many hours as the cluster's GPUs are used, over ``speed_ratio``. Every data set is
-    stored once, with its snapshots and checkpoints; room to spare is not rented. Energy is that of the racks' typical
-    draw all year round, as in the guide: what these systems draw idle is not published. Equipment that the customer
-    has costs nothing but its energy.
+    Rented GPUs do the same work: the hours in which the cluster's GPUs are used, divided by ``speed_ratio``. Every data
+    set is stored once, with its snapshots and checkpoints; spare capacity is not rented. Energy is the racks' typical
+    draw at all hours, as in the guide: the idle draw of these systems is not published. Existing equipment costs only
+    its energy.
     """
     offer = rental if rental is not None else result.request.rental
     if offer is None:
         return None
     design = result.design
     racks = design.plan.racks
-    held = data_held(design.workloads, result.request.data)
+    stored = data_held(design.workloads, result.request.data)
     return compared(
         design.bill if design.bill.is_customer_copy else customer_bill(design.bill),
         offer,
@@ -44,10 +44,10 @@ def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy
         typical_w=sum(rack.typical_w for rack in racks),
         is_draw_at_least=any(rack.has_unknown_power for rack in racks),
         pue_ratio=result.request.site.pue_ratio,
-        stored_bytes=held.data_bytes + held.snapshots_bytes + held.checkpoints_bytes,
+        stored_bytes=stored.data_bytes + stored.snapshots_bytes + stored.checkpoints_bytes,
     )
 
 
 def use_of(rental: Rental) -> Decimal | None:
-    """Share of all hours in which the GPUs are used, as the request states it."""
+    """Utilization of the GPUs that the request states, as a share of all hours."""
     return None if rental.utilization_fraction is None else Decimal(repr(rental.utilization_fraction))

@@ -1,4 +1,4 @@
-"""Cost of renting and of buying over the use of the GPUs, with the use at which they are the same."""
+"""Cost of renting and of buying by utilization of the GPUs, with the break-even marked."""
 
 from decimal import Decimal
 from typing import Any
@@ -10,35 +10,36 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.present.charting import Chart, Rows, axis, chart_of, finish
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import percent
-from sizer.questions.rent.tables import short_finding, years_text
+from sizer.questions.rent.tables import years_text
+from sizer.questions.rent.text import short_finding
 
 _HEIGHT = 210
 # Room above the highest line for its label.
 _ROOM = 1.12
-# Closer together than this part of the chart's height the ends of the two lines have no room for two labels.
+# Line ends closer than this share of the chart's height have no room for two labels.
 _NEAR = 0.14
 
 
 def rent_chart(
-    found: RentOrBuy, use: Decimal | None, palette: Palette = LIGHT, width: int | str = COLUMN_PX
+    comparison: RentOrBuy, use: Decimal | None, palette: Palette = LIGHT, width: int | str = COLUMN_PX
 ) -> Chart | None:
-    """Both costs from no use to full use; None where nothing of the purchase has a price.
+    """Both costs from 0 to 100 % utilization; None if the purchase has no price at all.
 
     Parameters
     ----------
-    found : RentOrBuy
+    comparison : RentOrBuy
     use : Decimal or None
-        Share of the hours that is marked.
+        Share of all hours to mark.
     palette : Palette
         Colours.
     width : int or str
         Pixels, or ``container``.
     """
-    if found.owning.is_unpriced:
+    if comparison.owning.is_unpriced:
         return None
-    own = float(found.owning.total)
-    rents = {share: float(found.renting(Decimal(share) / 100)) for share in (0, 100)}
-    unit, name = _unit(max(own, rents[100]), found.currency)
+    own = float(comparison.owning.total)
+    rents = {share: float(comparison.renting(Decimal(share) / 100)) for share in (0, 100)}
+    unit, name = _unit(max(own, rents[100]), comparison.currency)
     top = max(own, rents[100]) / unit * _ROOM
     scale = alt.Scale(domain=[0, top], nice=False)
     across = alt.Scale(domain=[0, 100], nice=False)
@@ -47,30 +48,30 @@ def rent_chart(
         "use:Q",
         scale=across,
         axis=axis(grid=False, labelExpr="datum.value + '\u202f%'"),
-        title="hours in which the GPUs are used, share of all",
+        title="utilization: share of all hours",
     )
-    y = alt.Y("cost:Q", scale=scale, axis=y_axis, title=f"cost over {years_text(found)}, {name}")
+    y = alt.Y("cost:Q", scale=scale, axis=y_axis, title=f"cost over {years_text(comparison)}, {name}")
     renting = chart_of([{"use": share, "cost": cost / unit} for share, cost in rents.items()])
     buying = chart_of([{"use": share, "cost": own / unit} for share in (0, 100)])
     layers: list[Any] = [
         renting.mark_line(color=palette.muted, strokeWidth=2).encode(x=x, y=y),
         buying.mark_line(color=palette.accent, strokeWidth=2).encode(x=x, y=y),
-        *_names(found, own / unit, rents[0] / unit, rents[100] / unit, top, scale, across, palette),
-        *_use(use, across, palette),
-        *_tie(found, own / unit, scale, across, palette),
+        *_names(comparison, own / unit, rents[0] / unit, rents[100] / unit, top, scale, across, palette),
+        *_stated_use(use, across, palette),
+        *_break_even(comparison, own / unit, scale, across, palette),
     ]
-    return finish(layers, short_finding(found), palette, width, _HEIGHT)
+    return finish(layers, short_finding(comparison), palette, width, _HEIGHT)
 
 
 def _unit(most: float, currency: str) -> tuple[float, str]:
-    """Money of the unit in which the axis reads best, and its name."""
+    """Unit of money for the axis, and its name."""
     if most >= 2e6:
         return 1e6, f"million {currency}"
     return (1e3, f"thousand {currency}") if most >= 2e3 else (1.0, currency)
 
 
 def _names(
-    found: RentOrBuy,
+    comparison: RentOrBuy,
     own: float,
     idle: float,
     full: float,
@@ -79,16 +80,16 @@ def _names(
     across: alt.Scale,
     palette: Palette,
 ) -> list[Any]:
-    """Names beside the lines: buying above its left end, renting left of its right end or below its middle."""
-    bought = "buying, at least" if found.owning.is_at_least else "buying"
-    rented = "renting, at least" if found.is_rent_at_least else "renting"
+    """Names of the lines: buying above its left end, renting left of its right end or below its middle."""
+    bought = "buying, at least" if comparison.owning.is_at_least else "buying"
+    rented = "renting, at least" if comparison.is_rent_at_least else "renting"
     is_crowded = abs(full - own) < _NEAR * top
     at = 60 if is_crowded else 100
     row = {"use": at, "cost": idle + (full - idle) * at / 100, "text": rented}
     place: dict[str, Any] = (
         {"align": "left", "dx": 8, "dy": 10} if is_crowded else {"align": "right", "dx": -8, "dy": -8}
     )
-    # Renting that starts near the line of buying would run through a name above its left end.
+    # A line of renting that starts near that of buying would cross a name above its left end.
     starts_near = abs(own - idle) < _NEAR * top
     end = {"use": 100 if starts_near else 0, "cost": own, "text": bought}
     side: dict[str, Any] = (
@@ -101,8 +102,8 @@ def _names(
     ]
 
 
-def _use(use: Decimal | None, across: alt.Scale, palette: Palette) -> list[Any]:
-    """The stated use, as a thin dashed line with its value at its foot."""
+def _stated_use(use: Decimal | None, across: alt.Scale, palette: Palette) -> list[Any]:
+    """The stated utilization as a thin dashed line, labelled at the bottom."""
     if use is None:
         return []
     share = 100 * float(use)
@@ -117,11 +118,11 @@ def _use(use: Decimal | None, across: alt.Scale, palette: Palette) -> list[Any]:
     ]
 
 
-def _tie(found: RentOrBuy, own: float, scale: alt.Scale, across: alt.Scale, palette: Palette) -> list[Any]:
-    """The use at which both cost the same, with its value."""
-    if not 0 < found.break_even <= 1:
+def _break_even(comparison: RentOrBuy, own: float, scale: alt.Scale, across: alt.Scale, palette: Palette) -> list[Any]:
+    """The utilization at which both cost the same, with its value."""
+    if not 0 < comparison.break_even <= 1:
         return []
-    share = float(found.break_even)
+    share = float(comparison.break_even)
     rows: Rows = [{"use": 100 * share, "cost": own, "text": percent(share)}]
     x, y = alt.X("use:Q", scale=across), alt.Y("cost:Q", scale=scale)
     is_late = share > 0.85

@@ -8,7 +8,8 @@ from sizer.bom.rental import RentOrBuy
 from sizer.present.words import percent
 from sizer.questions.rent.analysis import rent_or_buy
 from sizer.questions.rent.charts import rent_chart
-from sizer.questions.rent.tables import break_even_text, finding, owning_text, rent_text, rental_table, years_text
+from sizer.questions.rent.tables import break_even_text, owning_text, rent_text, rental_table, years_text
+from sizer.questions.rent.text import finding
 from sizer.ui import look, state
 from sizer.ui.requirements import rental_form
 from sizer.ui.requirements.rental_form import RENTAL

@@ -9,7 +9,8 @@ from sizer.bom.bill import Bill
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.present.charting import chart_svg
 from sizer.questions.rent.charts import rent_chart
-from sizer.questions.rent.tables import break_even_text, finding, rental_table, rental_text, short_finding
+from sizer.questions.rent.tables import break_even_text, rental_table
+from sizer.questions.rent.text import finding, rental_text, short_finding
 from sizer.workload.rental import Rental
 from tests.bom.test_rental import line
 
@@ -28,22 +29,24 @@ def put(*prices: str | None, tb: float = 0.0, **offer: Any) -> RentOrBuy:
 @pytest.mark.parametrize(
     ("found", "use", "words"),
     [
-        (put("160833.60"), None, ["cost the same when the GPUs are used 25 % of all hours."]),
-        (put("160833.60"), HALF, ["25 %", "At 50 % buying costs less: USD 160,834 against USD 321,667"]),
-        (put("160833.60"), Decimal("0.2"), ["At 20 % renting costs less: USD 128,667 against USD 160,834"]),
-        (put("160833.60"), Decimal("0.25"), ["That is the use that was stated, 25 %"]),
-        (put("160833.60", None), HALF, ["at least 25 %", "as long as what is to be quoted stays below USD 160,834"]),
-        (put("160833.60", None), Decimal("0.2"), ["At 20 % renting costs less", "against at least USD 160,834"]),
+        (put("160833.60"), None, [": 25 %"]),
+        (put("160833.60"), HALF, ["25 %", "At 50 % buying costs less", "USD 160,834", "USD 321,667"]),
+        (put("160833.60"), Decimal("0.2"), ["At 20 % renting costs less", "USD 128,667", "USD 160,834"]),
+        (put("160833.60"), Decimal("0.25"), ["exactly that, 25 %"]),
+        (put("160833.60", None), HALF, ["at least 25 %", "below USD 160,834"]),
+        (put("160833.60", None), Decimal("0.2"), ["At 20 % renting costs less", "at least USD 160,834"]),
         (put("160833.60", tb=1.0), None, ["at most 25 %"]),
-        (put("160833.60", None, tb=1.0), None, ["As far as costs are known", "used 25 % of all hours."]),
-        (put("160833.60", electricity_per_kwh=None), HALF, ["buying costs less, as far as its costs are known"]),
-        (put("900000"), HALF, ["Renting costs less however much", "USD 643,334", "USD 900,000"]),
-        (put("900000", tb=1.0), None, ["Renting costs less however much", "Storing the data is not in it."]),
-        (put("5", tb=100.0, storage_per_tb_month=1), None, ["even if the GPUs are never used"]),
-        (put(None), HALF, ["Nothing of the purchase has a price yet: up to USD 321,667"]),
+        (put("160833.60", None, tb=1.0), None, ["25 %", "known costs"]),
+        (put("160833.60", electricity_per_kwh=None), HALF, ["buying costs less", "known costs"]),
+        (put("900000"), HALF, ["Renting costs less", "USD 643,334", "USD 900,000"]),
+        (put("900000", tb=1.0), None, ["Renting costs less", "Storage of the data is not included."]),
+        (put("5", tb=100.0, storage_per_tb_month=1), None, ["Buying costs less"]),
+        (put(None), HALF, ["no price yet", "USD 321,667"]),
     ],
 )
-def test_the_sentence_says_who_costs_less_and_how_sure(found: RentOrBuy, use: Decimal | None, words: list[str]) -> None:
+def test_the_finding_names_the_cheaper_one_and_its_bounds(
+    found: RentOrBuy, use: Decimal | None, words: list[str]
+) -> None:
     text = finding(found, use).replace("\u202f", " ")
     for word in words:
         assert word.replace(",", " ") in text.replace(",", " ")
@@ -62,22 +65,22 @@ def test_the_table_adds_up_and_names_what_is_missing() -> None:
     """149,000.00 with 10 % a year for three years; 105,120 h at 3.06 and 10 TB for 36 months at 20."""
     found = put("149000", None, tb=10.0, storage_per_tb_month=20, yearly_cost_percent=10)
     said = cells(found, HALF)
-    assert said["Purchase, net"] == "at least 149000.00"
-    assert said["People, space and care"] == "at least 44700.00"
-    assert said["Buying, altogether"] == "at least 193700.00"
-    assert said["GPUs by the hour"] == "321667.20"
+    assert said["Net purchase"] == "at least 149000.00"
+    assert said["Staff, space and maintenance"] == "at least 44700.00"
+    assert said["Total cost of buying"] == "at least 193700.00"
+    assert said["GPU-hours"] == "321667.20"
     assert said["Storage"] == "7200.00"
-    assert said["Renting, altogether"] == "328867.20"
-    assert said["Open prices may cost at most"] == "103974.77"  # (328,867.20 - 193,700) / 1.3
-    assert said["One used GPU-hour of one's own"] == "at least 1.84"  # 193,700 / 105,120
+    assert said["Total cost of renting"] == "328867.20"
+    assert said["Maximum for all lines to be quoted"] == "103974.77"  # (328,867.20 - 193,700) / 1.3
+    assert said["Cost of one used GPU-hour when buying"] == "at least 1.84"  # 193,700 / 105,120
     assert "Storage" not in cells(put("149000"))
-    assert cells(put("149000", electricity_per_kwh=None))["Electricity"] == "not counted"
-    assert cells(put(None))["Buying, altogether"] == "to be quoted"
-    assert "Break-even use" not in cells(put(None))
+    assert cells(put("149000", electricity_per_kwh=None))["Electricity"] == "not included"
+    assert cells(put(None))["Total cost of buying"] == "to be quoted"
+    assert "Break-even utilization" not in cells(put(None))
 
 
 def test_no_row_promises_a_budget_below_nothing() -> None:
-    assert cells(put("160833.60", None), Decimal("0.1"))["Open prices may cost at most"] == "nothing"
+    assert cells(put("160833.60", None), Decimal("0.1"))["Maximum for all lines to be quoted"] == "nothing"
 
 
 def test_the_chart_marks_where_both_cost_the_same() -> None:
@@ -85,7 +88,7 @@ def test_the_chart_marks_where_both_cost_the_same() -> None:
     chart = rent_chart(found, HALF)
     assert chart is not None
     drawn = chart.to_dict(validate=False)
-    assert " ".join(drawn["title"]["text"]) == short_finding(found) == "Buying pays from 25\u202f% of all hours on"
+    assert " ".join(drawn["title"]["text"]) == short_finding(found) == "Buying costs less above 25\u202f% utilization"
     values = [row for rows in drawn["datasets"].values() for row in rows]
     (tie,) = [row for row in values if row.get("text") == "25\u202f%" and "cost" in row][:1]
     assert (tie["use"], tie["cost"]) == (25.0, pytest.approx(160.8336))  # thousand USD

@@ -1,0 +1,70 @@
+"""Rent or buy in sentences, and as plain text for a terminal."""
+
+import textwrap
+from decimal import Decimal
+
+from sizer.bom.rental import RentOrBuy
+from sizer.present.plain_table import WIDTH, table_text
+from sizer.questions.rent.tables import (
+    break_even_text,
+    money_text,
+    owning_text,
+    rent_text,
+    rental_table,
+    share_text,
+    years_text,
+)
+
+
+def rental_text(comparison: RentOrBuy, use: Decimal | None) -> str:
+    """Rent or buy as plain text for a terminal."""
+    lines = "\n".join(textwrap.wrap(finding(comparison, use), WIDTH))
+    return f"{lines}\n\n{table_text(rental_table(comparison, use))}"
+
+
+def finding(comparison: RentOrBuy, use: Decimal | None) -> str:
+    """The answer in a sentence or two."""
+    if comparison.owning.is_unpriced:
+        budget = money_text(comparison.open_budget(Decimal(1) if use is None else use), comparison)
+        hours = "all hours" if use is None else f"{share_text(use)} of all hours"
+        return (
+            f"The purchase has no price yet. Up to {budget} it costs no more than renting {hours} of "
+            f"{years_text(comparison)}."
+        )
+    if comparison.break_even > 1:
+        text = (
+            f"Renting costs less at any utilization: {rent_text(comparison, Decimal(1))} for all hours of "
+            f"{years_text(comparison)}, compared with {owning_text(comparison)} for buying."
+        )
+        return f"{text} Storage of the data is not included." if comparison.is_rent_at_least else text
+    if comparison.break_even <= 0:
+        return "Buying costs less even if the GPUs are never used, because renting the storage alone costs more."
+    text = f"Break-even utilization: {break_even_text(comparison)}."
+    return text if use is None else f"{text} {_at_use(comparison, use)}"
+
+
+def _at_use(comparison: RentOrBuy, use: Decimal) -> str:
+    """Which costs less at a utilization, as far as the known costs allow a conclusion."""
+    rent, own, share = rent_text(comparison, use), owning_text(comparison), share_text(use)
+    difference = comparison.renting(use) - comparison.owning.total
+    if not difference:
+        return f"The stated utilization is exactly that, {share}."
+    if difference < 0:
+        caution = " from the known costs" if comparison.is_rent_at_least else ""
+        return f"At {share} renting costs less{caution}: {rent} compared with {own}."
+    if not comparison.owning.n_open:
+        caution = " from the known costs" if comparison.owning.is_at_least else ""
+        return f"At {share} buying costs less{caution}: {own} compared with {rent}."
+    budget = money_text(comparison.open_budget(use), comparison)
+    return f"At {share} renting costs {rent}. Buying costs less if the lines to be quoted stay below {budget} in total."
+
+
+def short_finding(comparison: RentOrBuy) -> str:
+    """The answer as the title of a chart."""
+    if comparison.break_even > 1:
+        return "Renting costs less at any utilization"
+    if comparison.break_even <= 0:
+        return "Buying costs less at any utilization"
+    if comparison.bound == "exact":
+        return f"Buying costs less above {share_text(comparison.break_even)} utilization"
+    return f"Break-even utilization: {break_even_text(comparison)}"
