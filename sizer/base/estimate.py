@@ -1,7 +1,7 @@
 """A number, or an array of numbers, with its two-sided 90 % interval."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ Z90 = float(normal_quantile(0.95))
 
 @dataclass(frozen=True)
 class Estimate:
-    """Value with low and high end of its 90 % interval, all of one shape, plus warnings that documents print.
+    """Value with low and high end of its 90 % interval, all of one shape.
 
     Positive quantities are log-normal: ``value`` is the median and ``high / value == value / low``
     unless a hard limit cuts one end off.
@@ -24,13 +24,12 @@ class Estimate:
     value: Floats
     low: Floats
     high: Floats
-    warnings: tuple[str, ...] = field(default=())
 
     @classmethod
-    def log_normal(cls, median: ArrayLike, log_sd: ArrayLike, warnings: tuple[str, ...] = ()) -> "Estimate":
+    def log_normal(cls, median: ArrayLike, log_sd: ArrayLike) -> "Estimate":
         """Estimate of a log-normal quantity from its median and the standard deviation of its logarithm."""
         middle, spread = np.broadcast_arrays(np.asarray(median, float), np.exp(Z90 * np.asarray(log_sd, float)))
-        return cls(middle.copy(), middle / spread, middle * spread, warnings)
+        return cls(middle.copy(), middle / spread, middle * spread)
 
     @classmethod
     def exact(cls, value: ArrayLike) -> "Estimate":
@@ -45,7 +44,7 @@ class Estimate:
 
     def __getitem__(self, row: int) -> "Estimate":
         """Estimate of one row."""
-        return Estimate(self.value[row], self.low[row], self.high[row], self.warnings)
+        return Estimate(self.value[row], self.low[row], self.high[row])
 
     def __iter__(self) -> Iterator[float]:
         """Value, low and high as floats; only for a single number."""

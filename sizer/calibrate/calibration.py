@@ -3,7 +3,6 @@
 import base64
 import binascii
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -17,9 +16,10 @@ from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
 from sizer.calibrate.cases import Levels, generation, link_level
-from sizer.calibrate.extrapolation import DnnLike, known_as, unmeasured
+from sizer.calibrate.extrapolation import DnnLike, known_as
 from sizer.calibrate.hosts import DecodeFit
 from sizer.calibrate.ids import release_year
+from sizer.calibrate.notes import CalibrationNote, NoteKind
 from sizer.calibrate.observations import read_stored, write_stored
 from sizer.calibrate.parameters import Effect, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
@@ -33,12 +33,10 @@ from sizer.calibrate.runs import (
 from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
-STORED_VERSION = 3
+STORED_VERSION = 4
 # A combination with fewer rates than these is not offered where a request states no stack: one early run on a new chip
 # says little about how the stack scales.
 _FEW_RATES = 3
-# An effect whose spread the data narrowed by less than this share of its prior has learnt nothing.
-_LEFT_ALONE = 0.01
 # A page cache that is pinned (or local drives that hold the set) never evicts; nothing is fitted there.
 _PINNED = (1.0, 0.0)
 _NO_CACHE = (0.0, 0.0)
@@ -63,7 +61,7 @@ class Calibration:
     epochs_points: dict[str, tuple[tuple[float, float], ...]]  # recipe -> published points that its curve is fitted to
     most_gpus: dict[str, int]  # stack -> GPUs of its largest published run
     batches: dict[str, tuple[float, float]]  # DNN/precision/task -> least and largest published batch per GPU
-    left_out: dict[str, str] = field(default_factory=dict)  # id of a rate -> why the fit does not use it
+    excluded: dict[str, CalibrationNote] = field(default_factory=dict)  # id of a rate -> why the fit does not use it
     # By task: rates predicted by fits that had not seen their source; median and p90 of |ln error|, 90 % coverage.
     unseen_sources: dict[str, dict[str, float]] = field(default_factory=dict)
 
@@ -113,24 +111,6 @@ class Calibration:
         """Standard deviation of every parameter."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
-    def summary(self) -> str:
-        """What the fit knows, in a few lines."""
-        lines = [
-            f"{len(self.used | self.host_used)} observations fitted with {len(self.names)} effects, "
-            f"{len(self.left_out)} left out; observations {self.digest}",
-            f"scatter between sources {math.sqrt(self.tau2):.1%}, within a source: "
-            + ", ".join(f"{kind} {sd:.1%}" for kind, sd in self.scatter_log_sd.items()),
-        ]
-        for task, unseen in self.unseen_sources.items():
-            lines.append(f"{task}: a rate of an unseen source is {unseen['median_error']:.1%} off (median)")
-        alone = [name for name, share in self.narrowed_fraction().items() if share < _LEFT_ALONE]
-        lines.append(
-            f"effects that the data left alone: {len(alone)}" + (f", such as {', '.join(alone[:3])}" if alone else "")
-        )
-        counts = Counter(self.left_out.values())
-        lines += [f"left out, {count}: {reason}" for reason, count in counts.most_common()]
-        return "\n".join(lines)
-
     def calibrates(self, observation_id: str) -> bool:
         """Whether a published number was among those that the calibration is fitted to."""
         return observation_id in self.used | self.host_used | CATALOGUE_DERIVES_FROM
@@ -177,7 +157,7 @@ class Calibration:
         Returns
         -------
         StepTerms
-            With a note for everything that no observation stands behind.
+            See :func:`sizer.calibrate.extrapolation.unmeasured` for what no observation supports.
 
         Raises
         ------
@@ -208,14 +188,13 @@ class Calibration:
             year=release_year(stack),
             is_real=kind == "training",
         )
-        notes = unmeasured(self, levels, stack, dnn, gpu, is_custom=not hasattr(dnn, "id"))
-        return self.terms_of(levels, notes)
+        return self.terms_of(levels)
 
-    def terms_of(self, levels: Levels, notes: tuple[str, ...] = ()) -> StepTerms:
+    def terms_of(self, levels: Levels) -> StepTerms:
         """Sufficient numbers of named levels; an effect that was never fitted counts with its prior."""
         terms = self.terms_from(effects(levels), levels.task)
         between = np.array(math.sqrt(self.tau2))
-        return replace(terms, between_log_sd=between, notes=notes)
+        return replace(terms, between_log_sd=between)
 
     def terms_from(self, found: Sequence[Effect], kind: str = "network") -> StepTerms:
         """Terms that some effects add up to; an effect that was never fitted counts with its prior."""
@@ -238,7 +217,7 @@ class Calibration:
         scatter = np.array(self.scatter_log_sd.get(kind, 0.0))
         return StepTerms(values, adds @ among @ adds.T + np.diag(outside), scatter, effects=tuple(found))
 
-    def decode_terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float, str]:
+    def decode_terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float]:
         """Host work per sample.
 
         Parameters
@@ -251,7 +230,7 @@ class Calibration:
         Returns
         -------
         tuple
-            Fixed work [core s], work per stored byte [core s/B], standard deviation of the logarithm, note.
+            Fixed work [core s], work per stored byte [core s/B], standard deviation of the logarithm.
         """
         return self.decode.terms(loader, framework, stack_id)
 
@@ -279,8 +258,8 @@ class Calibration:
         return self.cache_positions[access]
 
     def epochs(self, recipe: Recipe, global_batch: ArrayLike) -> Estimate:
-        """Epochs that a recipe needs at a global batch; warns outside the published batches."""
-        return self.epochs_curve(recipe).at(global_batch, recipe.name)
+        """Epochs that a recipe needs at a global batch."""
+        return self.epochs_curve(recipe).at(global_batch)
 
     def epochs_curve(self, recipe: Recipe) -> EpochsCurve:
         """Fitted curve of a recipe of the catalogue; one that was never fitted is fitted now, alone."""
@@ -314,7 +293,7 @@ def save_calibration(calibration: Calibration, path: Path | str | None = None) -
         "used": sorted(c.used),
         "rates_of": c.rates_of,
         "host_used": sorted(c.host_used),
-        "left_out": c.left_out,
+        "excluded": {name: [reason.kind, *reason.values] for name, reason in c.excluded.items()},
         "unseen_sources": c.unseen_sources,
         # value and standard deviation of each, for readers; the covariance below holds the latter exactly.
         "parameters": {
@@ -361,7 +340,10 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
             },
             most_gpus=content["most_gpus"],
             batches={name: (pair[0], pair[1]) for name, pair in content["batches"].items()},
-            left_out=content["left_out"],
+            excluded={
+                name: CalibrationNote(NoteKind(kind), tuple(values))
+                for name, (kind, *values) in content["excluded"].items()
+            },
             unseen_sources=content["unseen_sources"],
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, binascii.Error) as error:

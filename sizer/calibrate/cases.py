@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.faults import shown
 from sizer.calibrate.ids import gpu_of, release_year, server_of, stack_of
+from sizer.calibrate.notes import CalibrationNote, NoteKind, note
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.rules import UNSTATED_BOARDS, batch_of, left_out_reason, precision_of, usual_intra_link
+from sizer.calibrate.rules import UNSTATED_BOARDS, batch_of, exclusion_of, precision_of, usual_intra_link
 from sizer.catalog import links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack
@@ -64,7 +64,7 @@ def link_level(link: str) -> str:
 
 @dataclass(frozen=True)
 class Levels:
-    """Names that the parameters of one case hang on."""
+    """Names that the parameters of one case depend on."""
 
     task: str
     precision: str
@@ -97,11 +97,11 @@ class RateCase:
     n_servers: int
     nic_bytes_per_s: float
     is_other_board: bool = False  # the GPU stands for another board of its chip
-    notes: tuple[str, ...] = ()  # what was taken for a name that the catalogue does not have
+    notes: tuple[CalibrationNote, ...] = ()  # what was assumed about the row
 
 
-def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[RateCase | None, str]:
-    """Case of a rate, or None and the reason why it is none.
+def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> RateCase | CalibrationNote:
+    """Case of a rate, or the reason why it is none.
 
     Parameters
     ----------
@@ -112,24 +112,24 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[RateC
     for_fit : bool
         Whether rows that do not belong to the fit are refused.
     """
-    reason = left_out_reason(row) if for_fit else ""
-    if reason:
-        return None, reason
+    reason = exclusion_of(row) if for_fit else None
+    if reason is not None:
+        return reason
     dnn, gpu = catalog.dnns.get(row.dnn), gpu_of(row, catalog)
     if dnn is None:
-        named = f"neural network {shown(row.dnn)} is not in the catalogue"
-        return None, named if row.dnn else "names no neural network"
+        return note(NoteKind.DNN_NOT_IN_CATALOGUE, row.dnn) if row.dnn else note(NoteKind.DNN_NOT_NAMED)
     if gpu is None:
-        return None, f"GPU {shown(row.gpu)} is not in the catalogue" if row.gpu else "names no GPU"
+        return note(NoteKind.GPU_NOT_IN_CATALOGUE, row.gpu) if row.gpu else note(NoteKind.GPU_NOT_NAMED)
     precision = precision_of(row)
     if precision not in ("mixed", "fp32"):
-        return None, "precision not stated" if not precision else f"the catalogue has no peak for {precision}"
-    layout, layout_note = _layout(row, for_fit)
-    if layout is None:
-        return None, layout_note
+        is_stated = bool(precision)
+        return note(NoteKind.PRECISION_WITHOUT_PEAK, precision) if is_stated else note(NoteKind.PRECISION_NOT_STATED)
+    layout = _layout(row, for_fit)
+    if isinstance(layout, CalibrationNote):
+        return layout
     stack = stack_of(row, catalog)
     if stack is None or (for_fit and stack.id not in catalog.stacks):
-        return None, f"no stack of the catalogue is worded {shown(row.software)}"
+        return note(NoteKind.STACK_UNKNOWN, row.software)
     server = server_of(row, catalog)
     is_own_gpu = row.gpu == gpu.id or row.gpu in UNSTATED_BOARDS
     levels = Levels(
@@ -149,7 +149,8 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[RateC
         year=release_year(stack),
         is_real=row.task == "training" and row.data == "real",
     )
-    case = RateCase(
+    recorded = (note(NoteKind.AS_RECORDED, row.assumed),) if row.assumed else ()
+    return RateCase(
         row=row,
         levels=levels,
         stack=stack,
@@ -160,9 +161,8 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[RateC
         n_servers=layout.servers,
         nic_bytes_per_s=layout.nic_bytes_per_s,
         is_other_board=not is_own_gpu,
-        notes=tuple(note for note in (row.assumed, layout_note) if note),
+        notes=(*recorded, *layout.assumptions),
     )
-    return case, ""
 
 
 @dataclass(frozen=True)
@@ -171,29 +171,31 @@ class _Placement:
     servers: int
     inter_link: str
     nic_bytes_per_s: float
+    assumptions: tuple[CalibrationNote, ...]
 
 
-def _layout(row: Observation, for_fit: bool) -> tuple[_Placement | None, str]:
-    """Servers, GPUs and the link between servers, with a note on what was taken for granted; or None and why."""
-    servers, note = row.servers, ""
+def _layout(row: Observation, for_fit: bool) -> _Placement | CalibrationNote:
+    """Servers, GPUs and the link between servers, with what was assumed; or why they are not known."""
+    servers = row.servers
+    assumptions: tuple[CalibrationNote, ...] = ()
     if servers is None and row.gpus and not row.inter_link and row.gpus <= _ONE_SERVER_GPUS and not for_fit:
-        servers, note = 1, f"servers not stated: {row.gpus} GPUs are taken to be in one"
+        servers, assumptions = 1, (note(NoteKind.ONE_SERVER_ASSUMED, row.gpus),)
     if not row.gpus or not servers:
-        return None, "number of servers or GPUs not stated"
+        return note(NoteKind.COUNTS_NOT_STATED)
     if row.gpus % servers:
-        return None, f"{row.gpus} GPUs do not spread evenly over {servers} servers"
+        return note(NoteKind.UNEVEN_GPUS, row.gpus, servers)
     if servers == 1:
         # Not read on one server; the arguments still need a rate.
-        return _Placement(row.gpus, 1, "", links.link_bytes_per_s("edr")), note
+        return _Placement(row.gpus, 1, "", links.link_bytes_per_s("edr"), assumptions)
     if row.inter_link and not is_known_link(row.inter_link):
-        return None, f"link {shown(row.inter_link)} between the servers is not known"
+        return note(NoteKind.INTER_LINK_UNKNOWN, row.inter_link)
     if not row.inter_link and for_fit:
-        return None, "link between the servers not stated"
+        return note(NoteKind.INTER_LINK_NOT_STATED)
     if not row.inter_link:
-        note = f"link between the servers not stated: {_USUAL_INTER_LINK} is taken"
+        assumptions = (note(NoteKind.INTER_LINK_ASSUMED, _USUAL_INTER_LINK),)
     inter_link = row.inter_link or _USUAL_INTER_LINK
     rate = observed_link_bytes_per_s(inter_link) * (row.nics_per_server or 1)
-    return _Placement(row.gpus, servers, inter_link, rate), note
+    return _Placement(row.gpus, servers, inter_link, rate, assumptions)
 
 
 def generation(gpu: Gpu) -> str:

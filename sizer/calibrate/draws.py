@@ -100,7 +100,7 @@ class Draws:
 
     def core_seconds(self, loader: str, framework: str, stack_id: str, sample_bytes: float) -> Floats:
         """(n,) core time that a sample costs the host, with the scatter of the runs of a stack. [core s]"""
-        fixed_s, s_per_byte, log_sd, _ = self.calibration.decode_terms(loader, framework, stack_id)
+        fixed_s, s_per_byte, log_sd = self.calibration.decode_terms(loader, framework, stack_id)
         if loader in ("none", "dali"):  # nothing, or derived from printed threads: no parameter is fitted
             line, slope = np.zeros(self.n), np.zeros(self.n)
             scatter = log_sd * self.normal(f"decode {loader}")
@@ -129,7 +129,7 @@ class Draws:
         curve = self.calibration.epochs_curve(recipe)
         scatter = self.normal(f"epochs {recipe.id}")
         if self.calibration.epochs_points.get(recipe.id) != recipe_points(recipe):
-            found = curve.at(global_batch, recipe.name)
+            found = curve.at(global_batch)
             return np.asarray(found.value * np.exp(found.log_sd * scatter))
         base, double, growth = (np.exp(self.moved(name)) for name in epochs_names(recipe))
         median = epochs_to_target(

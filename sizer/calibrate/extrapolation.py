@@ -1,9 +1,9 @@
-"""Where a run lies beyond what was published, in sentences for whoever reads the prediction."""
+"""Where a prediction lies beyond what was published, as notes."""
 
 from typing import TYPE_CHECKING, Protocol
 
-from sizer.base.quantities import by_count, plain
-from sizer.calibrate.cases import Levels, RateCase
+from sizer.calibrate.cases import RateCase
+from sizer.calibrate.notes import CalibrationNote, NoteKind, note
 from sizer.catalog.schema import Gpu, Stack
 
 if TYPE_CHECKING:
@@ -22,59 +22,68 @@ def known_as(dnn: DnnLike) -> str:
     return str(getattr(dnn, "like", None) or getattr(dnn, "id", "") or "")
 
 
-def notes_on(calibration: "Calibration", case: RateCase) -> tuple[str, ...]:
+def notes_on(calibration: "Calibration", case: RateCase) -> tuple[CalibrationNote, ...]:
     """Where a run lies beyond what was measured; empty where the prediction interpolates."""
-    known = unmeasured(calibration, case.levels, case.stack, case.dnn, case.gpu, is_custom=False)
+    task, precision = case.levels.task, case.levels.precision
+    known = unmeasured(calibration, case.stack, case.dnn, precision, case.levels.gpu, case.gpu, task, case.n_servers)
     n_gpus, batch = case.n_gpus_per_server * case.n_servers, case.batch_per_gpu
-    return known + extrapolations(
-        calibration, case.stack, case.dnn, case.levels.precision, case.levels.task, n_gpus, batch
-    )
+    return known + extrapolations(calibration, case.stack, case.dnn, precision, task, n_gpus, batch)
 
 
 def extrapolations(
     calibration: "Calibration", stack: Stack, dnn: DnnLike, precision: str, task: str, n_gpus: int, batch_per_gpu: float
-) -> tuple[str, ...]:
+) -> tuple[CalibrationNote, ...]:
     """Where a run lies beyond what was published of its stack and DNN; empty where it interpolates."""
     notes = []
     most = calibration.most_gpus.get(stack.id)
     if task == "training" and most is not None and n_gpus > most:
-        notes.append(
-            by_count(
-                most,
-                f"{stack.name} was published on {most} GPU at most, not {n_gpus}: how it scales is extrapolated",
-                f"{stack.name} was published on {most} GPUs at most, not {n_gpus}: how it scales is extrapolated",
-            )
-        )
-    dnn_id = known_as(dnn)
-    batches = calibration.batches.get(f"{dnn_id}/{precision}/{task}")
+        notes.append(note(NoteKind.MORE_GPUS, stack.name, most, n_gpus))
+    batches = calibration.batches.get(f"{known_as(dnn)}/{precision}/{task}")
     if batches is not None and not batches[0] <= batch_per_gpu <= batches[1]:
-        notes.append(
-            f"{dnn.name} was published with {plain(batches[0])} to {plain(batches[1])} samples per "
-            f"GPU in {precision} precision, not {plain(batch_per_gpu)}: the rate is extrapolated"
-        )
+        notes.append(note(NoteKind.BATCH_OUTSIDE, dnn.name, *batches, precision, batch_per_gpu))
     return tuple(notes)
 
 
 def unmeasured(
-    calibration: "Calibration", levels: Levels, stack: Stack, dnn: DnnLike, gpu: Gpu, is_custom: bool
-) -> tuple[str, ...]:
-    """What was never measured of a combination, and what stands for it."""
-    e, notes, index = levels, [], calibration.index
-    if f"stack-precision:{e.stack}/{e.precision}" not in index:
+    calibration: "Calibration",
+    stack: Stack,
+    dnn: DnnLike,
+    precision: str,
+    gpu_level: str,
+    gpu: Gpu,
+    task: str,
+    n_servers: int,
+) -> tuple[CalibrationNote, ...]:
+    """What was never measured of a combination, and what stands for it.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        Its effects tell what was measured.
+    stack, dnn, precision, task : Stack, DnnLike, str, str
+        The combination; a custom neural network has no id.
+    gpu_level : str
+        Name of the GPU in the fit: its id, or the chip of a board that is not stated.
+    gpu : Gpu
+        Part of the catalogue.
+    n_servers : int
+        Servers of the run. [-]
+    """
+    notes, index, dnn_id = [], calibration.index, known_as(dnn)
+    if f"stack-precision:{stack.id}/{precision}" not in index:
+        notes.append(note(NoteKind.STACK_PRECISION, stack.name, precision))
+    if not hasattr(dnn, "id"):
+        is_like = bool(dnn_id)
         notes.append(
-            f"{stack.name} was not measured in {e.precision} precision: rates are those of its framework's pool"
+            note(NoteKind.DNN_FROM_LIKE, dnn.name, dnn_id) if is_like else note(NoteKind.DNN_FROM_POOL, dnn.name)
         )
-    if is_custom and e.dnn:
-        notes.append(f"{dnn.name} was not measured: it borrows the efficiency of {e.dnn}")
-    elif is_custom:
-        notes.append(f"{dnn.name} was not measured: it borrows the efficiency of the pool of all neural networks")
-    elif f"dnn:{e.dnn}/{e.precision}" not in index:
-        notes.append(f"{dnn.name} was not measured in {e.precision} precision: rates are those of its family's pool")
-    elif f"pair:{e.stack}/{e.dnn}/{e.precision}/{e.task}" not in index:
-        notes.append(f"{dnn.name} was not measured with {stack.name} in {e.precision} precision ({e.task})")
-    if f"gpu:{e.gpu}" not in index and f"gpu:{gpu.id}" not in index:
-        notes.append(f"{gpu.name} was not measured: it takes the efficiency of its generation")
-    is_known = f"stack:{e.stack}" in index
-    if is_known and e.inter_link and f"inter-stack:{e.stack}/{e.precision}" not in index and e.task == "training":
-        notes.append(f"{stack.name} was measured on one server only: its exchange between servers is the pool's")
+    elif f"dnn:{dnn_id}/{precision}" not in index:
+        notes.append(note(NoteKind.DNN_FROM_FAMILY, dnn.name, precision))
+    elif f"pair:{stack.id}/{dnn_id}/{precision}/{task}" not in index:
+        notes.append(note(NoteKind.DNN_WITH_STACK, dnn.name, stack.name, precision, task))
+    if f"gpu:{gpu_level}" not in index and f"gpu:{gpu.id}" not in index:
+        notes.append(note(NoteKind.GPU_FROM_GENERATION, gpu.name))
+    is_known = f"stack:{stack.id}" in index
+    if is_known and n_servers > 1 and task == "training" and f"inter-stack:{stack.id}/{precision}" not in index:
+        notes.append(note(NoteKind.EXCHANGE_FROM_POOL, stack.name))
     return tuple(notes)

@@ -38,10 +38,10 @@ def calibrate(catalog: Catalog, observations: tuple[Observation, ...] | None = N
 
 def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple[Calibration, JointFit]:
     """:func:`calibrate`, with the fit itself, from which rows can be left out again."""
-    cases, left_out = usable_cases(rows, catalog)
+    cases, excluded_rates = usable_cases(rows, catalog)
     if len(cases) < 2 * len(TERM_NAMES):
-        raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(left_out)} are left out")
-    all_reduces, left_out_too = usable_all_reduces(rows)
+        raise CalibrationError(f"{len(cases)} usable rates do not make a calibration; {len(excluded_rates)} excluded")
+    all_reduces, excluded_bandwidths = usable_all_reduces(rows)
     recipes = [recipe for recipe in catalog.recipes.values() if recipe.points]
     fit = fit_joint(
         [
@@ -73,7 +73,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         epochs_points={recipe.id: recipe_points(recipe) for recipe in recipes},
         most_gpus=_most_gpus(cases),
         batches=_batches(cases),
-        left_out={**left_out, **left_out_too},
+        excluded={**excluded_rates, **excluded_bandwidths},
         unseen_sources=unseen.by_task(),
     )
     return found, fit

@@ -7,6 +7,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.calibrate.ids import catalogue_stack_of, server_of
+from sizer.calibrate.notes import CalibrationNote, NoteKind, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.catalog.model import Catalog
@@ -57,8 +58,8 @@ class DecodeFit:
     covariance: Floats
     stack_log_sd: dict[str, float]  # scatter of the runs of a stack around the line
 
-    def terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float, str]:
-        """Fixed core-seconds, core-seconds per byte, standard deviation of the logarithm and a note.
+    def terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float]:
+        """Fixed core-seconds, core-seconds per byte, and standard deviation of the logarithm.
 
         Raises
         ------
@@ -66,20 +67,15 @@ class DecodeFit:
             If the loader is unknown.
         """
         if loader == "none":
-            return (*_NO_DECODE, "")
+            return _NO_DECODE
         if loader == "dali":
-            return (
-                DALI_FIXED_CORE_S,
-                DALI_CORE_S_PER_BYTE,
-                DALI_LOG_SD,
-                "the GPU decodes: the host's work is derived from published thread counts",
-            )
+            return DALI_FIXED_CORE_S, DALI_CORE_S_PER_BYTE, DALI_LOG_SD
         if loader not in ("framework", "dali-cpu"):
             raise ValueError(f"loader must be framework, dali, dali-cpu or none, got {loader!r}")
         weights = np.zeros((2, len(self.names)))
         weights[0, self.names.index(FIXED)] = weights[1, self.names.index(PER_BYTE)] = 1
         mean = np.zeros(2)
-        extra, notes = 0.0, []
+        extra = 0.0
         for name in host_factors(loader, framework, stack_id):
             kind = name.partition(":")[0]
             if name in self.names:
@@ -87,15 +83,20 @@ class DecodeFit:
             else:
                 mean += PRIORS[kind].mean
                 extra += PRIORS[kind].sd ** 2
-                if kind == "host-loader":
-                    notes.append(f"host work of the {framework} loader was not measured")
         fixed, per_byte = np.exp(weights @ self.values + mean)
         # Spread at the size of an ImageNet image, by the share of each part.
         share = np.array([fixed, per_byte * IMAGENET_BYTES]) / (fixed + per_byte * IMAGENET_BYTES)
         slope = share @ weights
         scatter = self.scatter_log_sd(stack_id)
         sd = math.sqrt(slope @ self.covariance @ slope + extra + scatter**2)
-        return float(fixed), float(per_byte), sd, "; ".join(notes)
+        return float(fixed), float(per_byte), sd
+
+    def note(self, loader: str, framework: str) -> CalibrationNote | None:
+        """What was not measured of a loader; None where its work was."""
+        if loader == "dali":
+            return note(NoteKind.DALI_FROM_THREADS)
+        is_measured = loader == "none" or all(name in self.names for name in _loader_factor(loader, framework))
+        return None if is_measured else note(NoteKind.LOADER_NOT_MEASURED, framework)
 
     def scatter_log_sd(self, stack_id: str) -> float:
         """Scatter of the runs of a stack around the line, as standard deviation of the logarithm. [-]"""
@@ -104,9 +105,12 @@ class DecodeFit:
 
 def host_factors(loader: str, framework: str, stack_id: str) -> tuple[str, ...]:
     """Parameters that multiply the line for a loader and a stack; the line is that of the reference loader."""
+    return (*_loader_factor(loader, framework), f"host-stack:{stack_id}")
+
+
+def _loader_factor(loader: str, framework: str) -> tuple[str, ...]:
     level = loader_level(loader, framework)
-    stack = f"host-stack:{stack_id}"
-    return (stack,) if level == REFERENCE_LOADER else (f"host-loader:{level}", stack)
+    return () if level == REFERENCE_LOADER else (f"host-loader:{level}",)
 
 
 def loader_level(loader: str, framework: str) -> str:

@@ -6,12 +6,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sizer.base.arrays import Floats
-from sizer.base.faults import shown
 from sizer.calibrate.cases import INTRA_LINKS, is_known_link, link_level, observed_link_bytes_per_s
 from sizer.calibrate.joint import DesignMatrix, FitBlock
+from sizer.calibrate.notes import CalibrationNote, NoteKind, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import Effect
-from sizer.calibrate.rules import left_out_reason
+from sizer.calibrate.rules import exclusion_of
 from sizer.perf.exchange import (
     bus_bytes_per_s,
     hierarchical_allreduce_time_s,
@@ -41,7 +41,7 @@ class AllReduce:
     line_bytes_per_s: float  # all NICs of one server; 1 on one server
 
     def effects(self) -> tuple[Effect, ...]:
-        """Parameters that its rate hangs on."""
+        """Parameters that its rate depends on."""
         found: list[Effect] = []
         if self.n_gpus_per_server > 1:
             found.append((INTRA, f"intra:{self.intra_link}", 1.0))
@@ -77,47 +77,48 @@ class AllReduce:
         return float(np.log(bus_bytes_per_s(self.message_bytes, n_ranks, time_s))), -slopes
 
 
-def resolve_all_reduce(row: Observation) -> tuple[AllReduce | None, str]:
-    """What a row measured, or None and the reason why it cannot be told."""
+def resolve_all_reduce(row: Observation) -> AllReduce | CalibrationNote:
+    """What a row measured, or the reason why it cannot be told."""
     if row.quantity not in _QUANTITIES:
-        return None, f"not modelled: {row.quantity}"
+        return note(NoteKind.QUANTITY_NOT_MODELLED, row.quantity)
     message = row.extra.get("message_bytes", _PLATEAU_BYTES)
     if isinstance(message, bool) or not isinstance(message, int | float) or not 1 <= message <= 1e13:
-        return None, "outside: size of the message is not a number of bytes"
+        return note(NoteKind.MESSAGE_NOT_BYTES)
     if not row.gpus or not row.servers or row.gpus < 2:
-        return None, "outside: ranks or servers not stated"
+        return note(NoteKind.COUNTS_NOT_STATED)
     if row.gpus % row.servers:
-        return None, f"outside: {row.gpus} GPUs do not spread evenly over {row.servers} servers"
+        return note(NoteKind.UNEVEN_GPUS, row.gpus, row.servers)
     if row.servers > 1 and not row.inter_link:
-        return None, "outside: link between the servers not stated"
+        return note(NoteKind.INTER_LINK_NOT_STATED)
     if row.servers > 1 and not is_known_link(row.inter_link):
-        return None, f"outside: link {shown(row.inter_link)} between the servers is not known"
+        return note(NoteKind.INTER_LINK_UNKNOWN, row.inter_link)
     intra_link = row.intra_link if row.intra_link in INTRA_LINKS else ""
     if row.gpus > row.servers and not intra_link:
-        return None, "outside: link inside the servers not known"
+        return note(NoteKind.INTRA_LINK_UNKNOWN)
     link, line = "", 1.0
     if row.servers > 1:
         link = link_level(row.inter_link)
         line = observed_link_bytes_per_s(row.inter_link) * (row.nics_per_server or 1)
-    return AllReduce(row, float(message), row.gpus // row.servers, row.servers, intra_link, link, line), ""
+    return AllReduce(row, float(message), row.gpus // row.servers, row.servers, intra_link, link, line)
 
 
-def usable_all_reduces(rows: tuple[Observation, ...]) -> tuple[tuple[AllReduce, ...], dict[str, str]]:
-    """Bandwidths that the fit uses, and the reason for every one that it leaves out."""
-    found, left_out = [], {}
+def usable_all_reduces(rows: tuple[Observation, ...]) -> tuple[tuple[AllReduce, ...], dict[str, CalibrationNote]]:
+    """Bandwidths that the fit uses, and the reason for every one that it excludes."""
+    measured: list[AllReduce] = []
+    excluded: dict[str, CalibrationNote] = {}
     for row in rows:
         if row.quantity not in _QUANTITIES or row.task != "network":
             continue
-        one, reason = resolve_all_reduce(row)
-        if one is None:
-            left_out[row.id] = reason
-        elif left_out_reason(row):
-            left_out[row.id] = left_out_reason(row)
+        one = resolve_all_reduce(row)
+        if isinstance(one, CalibrationNote):
+            excluded[row.id] = one
+        elif (reason := exclusion_of(row)) is not None:
+            excluded[row.id] = reason
         elif one.message_bytes < MIN_MESSAGE_BYTES:
-            left_out[row.id] = "small message: latency sets the time, not the links"
+            excluded[row.id] = note(NoteKind.SMALL_MESSAGE)
         else:
-            found.append(one)
-    return tuple(found), left_out
+            measured.append(one)
+    return tuple(measured), excluded
 
 
 def network_block(measured: tuple[AllReduce, ...]) -> FitBlock:

@@ -12,18 +12,16 @@ from sizer.calibrate.extrapolation import notes_on
 from sizer.calibrate.free_wording.suggest import with_ids
 from sizer.calibrate.hosts import IMAGENET_BYTES, host_cores, loader_of, matching_rate
 from sizer.calibrate.network import resolve_all_reduce
+from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, NoteKind, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
-from sizer.calibrate.rules import left_out_reason, speedup_base
+from sizer.calibrate.rules import exclusion_of, speedup_base
 from sizer.calibrate.runs import CACHE_ROWS, samples_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
 from sizer.perf.preprocess import core_seconds_per_sample, cpu_utilization_fraction, decode_samples_per_s
 from sizer.perf.step_terms import TERM_NAMES, StepRate, StepTerms
-
-CALIBRATED = "calibrated on"
-PREDICTED = "predicted"
 
 # A recipe that stands for another round or target: one step of the published growth (60 to 72 epochs).
 _OTHER_RECIPE_LOG_SD = 0.15
@@ -36,14 +34,19 @@ class Prediction:
     """What the model says about an observation."""
 
     estimate: Estimate | None  # in the unit of the row; None: not predicted
-    status: str  # ``calibrated on``, ``predicted``, or the reason why there is none
-    notes: tuple[str, ...] = ()  # where it extrapolates; empty where it interpolates
+    status: RowStatus
+    notes: tuple[CalibrationNote, ...] = ()  # where it extrapolates; empty where it interpolates
     spread: Spread | None = None  # of rates
 
     @classmethod
-    def none(cls, status: str) -> "Prediction":
+    def none(cls, reason: CalibrationNote, use: RowUse = RowUse.OUTSIDE) -> "Prediction":
         """No prediction, and why."""
-        return cls(None, status)
+        return cls(None, RowStatus(use, reason))
+
+    @classmethod
+    def not_modelled(cls, kind: NoteKind, *values: str) -> "Prediction":
+        """No prediction of what the model does not describe."""
+        return cls.none(note(kind, *values), RowUse.NOT_MODELLED)
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,9 @@ def _predict(row: Observation, context: _Context) -> Prediction:
         "all_reduce_time_s": _all_reduce,
     }
     function = by_quantity.get(row.quantity)
-    return Prediction.none(f"not modelled: {row.quantity}") if function is None else function(row, context)
+    if function is None:
+        return Prediction.not_modelled(NoteKind.QUANTITY_NOT_MODELLED, row.quantity)
+    return function(row, context)
 
 
 def _terms(case: RateCase, context: _Context) -> StepTerms:
@@ -128,10 +133,10 @@ def _rate(row: Observation, context: _Context) -> Prediction:
     if row.task in ("preprocess", "storage"):
         return _host_rate_row(row, context)
     if row.task not in ("training", "inference"):
-        return Prediction.none(f"not modelled: rate of task {row.task}")
-    case, reason = resolve(row, context.catalog, for_fit=False)
-    if case is None:
-        return Prediction.none(f"outside: {reason}")
+        return Prediction.not_modelled(NoteKind.TASK_NOT_MODELLED, row.task)
+    case = resolve(row, context.catalog, for_fit=False)
+    if isinstance(case, CalibrationNote):
+        return Prediction.none(case)
     terms = _terms(case, context)
     estimate = _step_rate(case, terms).total[0]
     spread = Spread.of(estimate.log_sd, terms.scatter_log_sd, terms.between_log_sd)
@@ -140,14 +145,14 @@ def _rate(row: Observation, context: _Context) -> Prediction:
     return Prediction(estimate, _status(row, context), notes, spread)
 
 
-def _status(row: Observation, context: _Context) -> str:
+def _status(row: Observation, context: _Context) -> RowStatus:
     if row.id in context.calibration.used:
         return CALIBRATED
     # A rate that the host sets is described by the fit of the host's work, where the server's cores are known.
     if row.id in context.calibration.host_used and host_cores(row, context.catalog) is not None:
-        return f"{CALIBRATED} (host decode)"
-    left_out = left_out_reason(row)
-    return f"left out of the fit: {left_out}" if left_out else PREDICTED
+        return RowStatus(RowUse.CALIBRATED_HOST)
+    reason = exclusion_of(row)
+    return PREDICTED if reason is None else RowStatus(RowUse.EXCLUDED, reason)
 
 
 def _limited_by_host(case: RateCase, rate: Estimate, context: _Context) -> Estimate:
@@ -164,7 +169,7 @@ def _limited_by_host(case: RateCase, rate: Estimate, context: _Context) -> Estim
 
 
 def _host_rate(row: Observation, framework: str, stack: str, cores: float, context: _Context) -> Estimate:
-    fixed, per_byte, sd, _ = context.calibration.decode_terms(row.loader or "framework", framework, stack)
+    fixed, per_byte, sd = context.calibration.decode_terms(row.loader or "framework", framework, stack)
     work = core_seconds_per_sample(row.sample_bytes or IMAGENET_BYTES, fixed, per_byte)
     return Estimate.log_normal(decode_samples_per_s(cores, work), sd)
 
@@ -174,17 +179,17 @@ def _host_rate_row(row: Observation, context: _Context) -> Prediction:
     threads = row.extra.get("cpu_threads_used")
     cores = float(threads) if isinstance(threads, int | float) and threads >= 1 else host_cores(row, context.catalog)
     if row.loader not in ("framework", "dali-cpu") or cores is None:
-        return Prediction.none("outside: loader or cores not stated")
+        return Prediction.none(note(NoteKind.LOADER_OR_CORES_NOT_STATED))
     return Prediction(_host_rate(row, *loader_of(row, context.catalog), cores, context), _host_status(row, context))
 
 
-def _host_status(row: Observation, context: _Context) -> str:
+def _host_status(row: Observation, context: _Context) -> RowStatus:
     return CALIBRATED if row.id in context.calibration.host_used else PREDICTED
 
 
 def _per_core(row: Observation, context: _Context) -> Prediction:
     if row.loader not in ("framework", "dali-cpu"):
-        return Prediction.none("outside: a core of the host decodes nothing where the GPU does")
+        return Prediction.none(note(NoteKind.GPU_DECODES))
     return Prediction(_host_rate(row, *loader_of(row, context.catalog), 1.0, context), _host_status(row, context))
 
 
@@ -199,10 +204,10 @@ def _run_rate(row: Observation, context: _Context) -> Observation | None:
 def _storage(row: Observation, context: _Context) -> Prediction:
     run = _run_rate(row, context)
     if run is None or not run.dnn:
-        return Prediction.none("not modelled: rate of a storage system alone; the catalogue carries it")
+        return Prediction.not_modelled(NoteKind.STORAGE_ALONE)
     size = row.sample_bytes or run.sample_bytes
     if size is None:
-        return Prediction.none("outside: bytes of a sample not stated")
+        return Prediction.none(note(NoteKind.SAMPLE_BYTES_NOT_STATED))
     rate = _rate(replace(run, sample_bytes=size), context)
     return rate if rate.estimate is None else replace(rate, estimate=_times(rate.estimate, size))
 
@@ -212,18 +217,18 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
     if run is None:
         run = _published_rate(row, context)
     if cores is None:
-        return Prediction.none("outside: cores of the run not known")
-    case, reason = resolve(replace(row, quantity="samples_per_s", task="training"), context.catalog, for_fit=False)
-    if case is None:
-        return Prediction.none(f"outside: {reason}")
-    fixed, per_byte, sd, _ = context.calibration.decode_terms(
+        return Prediction.none(note(NoteKind.CORES_UNKNOWN))
+    case = resolve(replace(row, quantity="samples_per_s", task="training"), context.catalog, for_fit=False)
+    if isinstance(case, CalibrationNote):
+        return Prediction.none(case)
+    fixed, per_byte, sd = context.calibration.decode_terms(
         row.loader or "framework", case.stack.framework, case.stack.id
     )
     work = core_seconds_per_sample(row.sample_bytes or IMAGENET_BYTES, fixed, per_byte)
     # Where the rate is not printed it is predicted, with its own spread.
     rate = Estimate.exact(run.value) if run is not None else _rate(case.row, context).estimate
     if rate is None:
-        return Prediction.none("outside: rate of the run not known")
+        return Prediction.none(note(NoteKind.RATE_UNKNOWN))
     busy = cpu_utilization_fraction(float(rate.value), work, cores)
     sd = math.hypot(sd, float(rate.log_sd))
     return Prediction(Estimate.log_normal(np.minimum(busy, 1.0), sd), _host_status(row, context), case.notes)
@@ -231,9 +236,9 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
 
 def _cores_per_gpu(row: Observation, context: _Context) -> Prediction:
     one = replace(row, quantity="samples_per_s", task="training", servers=1, gpus=1)
-    case, reason = resolve(one, context.catalog, for_fit=False)
-    if case is None:
-        return Prediction.none(f"outside: {reason}")
+    case = resolve(one, context.catalog, for_fit=False)
+    if isinstance(case, CalibrationNote):
+        return Prediction.none(case)
     fed = _step_rate(case, _terms(case, context)).total[0]
     per_core = _host_rate(row, case.stack.framework, case.stack.id, 1.0, context)
     sd = math.hypot(float(fed.log_sd), float(per_core.log_sd))
@@ -267,35 +272,38 @@ def _recipe(row: Observation, dnn: str, catalog: Catalog) -> tuple[Recipe, bool]
 
 
 def _epochs(row: Observation, context: _Context) -> Prediction:
-    case, _ = resolve(replace(row, quantity="samples_per_s", task="training"), context.catalog, for_fit=False)
-    dnn = case.dnn.id if case is not None else row.dnn
+    case = resolve(replace(row, quantity="samples_per_s", task="training"), context.catalog, for_fit=False)
+    dnn = row.dnn if isinstance(case, CalibrationNote) else case.dnn.id
     recipe = _recipe(row, dnn, context.catalog)
     if recipe is None:
-        return Prediction.none(f"outside: no recipe of the catalogue trains {row.dnn or 'it'}")
+        return Prediction.none(note(NoteKind.NO_RECIPE, row.dnn))
     if not row.batch_per_gpu or not row.gpus:
-        return Prediction.none("outside: global batch not stated")
+        return Prediction.none(note(NoteKind.BATCH_NOT_STATED))
     found, is_own = recipe
-    epochs = context.calibration.epochs(found, row.batch_per_gpu * row.gpus)
+    curve, batch = context.calibration.epochs_curve(found), row.batch_per_gpu * row.gpus
+    epochs = curve.at(batch)
+    beyond = (note(NoteKind.EPOCHS_OUTSIDE, found.name, *curve.batches),) if curve.extrapolates(batch) else ()
     if is_own:
-        return Prediction(epochs, CALIBRATED, epochs.warnings)
+        return Prediction(epochs, CALIBRATED, beyond)
     sd = math.hypot(float(epochs.log_sd), _OTHER_RECIPE_LOG_SD)
-    note = f"recipe not published for this source: {found.name} is taken"
-    return Prediction(Estimate.log_normal(epochs.value, sd), PREDICTED, (note, *epochs.warnings))
+    assumed = note(NoteKind.RECIPE_ASSUMED, found.name)
+    return Prediction(Estimate.log_normal(epochs.value, sd), PREDICTED, (assumed, *beyond))
 
 
 def _time(row: Observation, context: _Context) -> Prediction:
     run = _run_rate(row, context)
     if run is None:
-        return Prediction.none("outside: run not described")
-    if left_out_reason(run):
-        return Prediction.none(f"outside: {left_out_reason(run)}")
+        return Prediction.none(note(NoteKind.RUN_NOT_DESCRIBED))
+    reason = exclusion_of(run)
+    if reason is not None:
+        return Prediction.none(reason)
     rate = _rate(run, context)
-    case, _ = resolve(run, context.catalog, for_fit=False)
-    if rate.estimate is None or case is None:
+    case = resolve(run, context.catalog, for_fit=False)
+    if rate.estimate is None or isinstance(case, CalibrationNote):
         return rate
     samples = samples_of(case.dnn.id, context.catalog)
     if samples is None:
-        return Prediction.none("outside: data set of the run not known")
+        return Prediction.none(note(NoteKind.DATASET_UNKNOWN))
     printed = context.epochs.get(row.id.split("/")[0])
     epochs = _epochs(replace(row, batch_per_gpu=row.batch_per_gpu or run.batch_per_gpu), context)
     if row.quantity == "run_time_s" and printed is not None:
@@ -314,10 +322,10 @@ def _time(row: Observation, context: _Context) -> Prediction:
 def _speedup(row: Observation, context: _Context) -> Prediction:
     base = speedup_base(row)
     if row.task != "training" or base is None:
-        return Prediction.none("outside: speed-up over something that the row does not describe")
-    case, reason = resolve(replace(row, quantity="samples_per_s"), context.catalog, for_fit=False)
-    if case is None:
-        return Prediction.none(f"outside: {reason}")
+        return Prediction.none(note(NoteKind.SPEEDUP_BASE_UNKNOWN))
+    case = resolve(replace(row, quantity="samples_per_s"), context.catalog, for_fit=False)
+    if isinstance(case, CalibrationNote):
+        return Prediction.none(case)
     one = replace(case, n_gpus_per_server=case.n_gpus_per_server if base == "server" else 1, n_servers=1)
     terms = _terms(case, context)
     rate = CaseArrays.of([case, one]).rate(
@@ -337,7 +345,7 @@ def _speedup(row: Observation, context: _Context) -> Prediction:
 def _cache_miss(row: Observation, context: _Context) -> Prediction:
     access = next((name for name, ids in CACHE_ROWS.items() if row.id in ids), None)
     if access is None:
-        return Prediction.none("outside: an ideal cache, or access pattern not stated")
+        return Prediction.none(note(NoteKind.CACHE_NOT_DESCRIBED))
     position, sd = context.calibration.cache_position(access, "page-cache")
     cached = float(row.extra["cache_pct"]) / 100
     # 90 % interval of the position carried through the law, which is monotone.
@@ -348,17 +356,19 @@ def _cache_miss(row: Observation, context: _Context) -> Prediction:
 
 
 def _all_reduce(row: Observation, context: _Context) -> Prediction:
-    one, reason = resolve_all_reduce(row)
-    if one is None:
-        return Prediction.none(reason)
+    one = resolve_all_reduce(row)
+    if isinstance(one, CalibrationNote):
+        return Prediction.none(one)
     terms = context.calibration.terms_from(one.effects())
     value, slope = one.log_prediction(terms.values)
     within = float(terms.scatter_log_sd)
     sd = math.sqrt(float(slope @ terms.covariance @ slope) + within**2)
-    status = CALIBRATED if row.id in context.calibration.used else context.calibration.left_out.get(row.id, "")
-    status = status if status in ("", CALIBRATED) else f"left out of the fit: {status}"
-    return Prediction(Estimate.log_normal(math.exp(value), sd), status or PREDICTED)
+    reason = context.calibration.excluded.get(row.id)
+    status = PREDICTED if reason is None else RowStatus(RowUse.EXCLUDED, reason)
+    if row.id in context.calibration.used:
+        status = CALIBRATED
+    return Prediction(Estimate.log_normal(math.exp(value), sd), status)
 
 
 def _times(estimate: Estimate, factor: float) -> Estimate:
-    return Estimate(estimate.value * factor, estimate.low * factor, estimate.high * factor, estimate.warnings)
+    return Estimate(estimate.value * factor, estimate.low * factor, estimate.high * factor)

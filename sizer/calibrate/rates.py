@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 from sizer.base.arrays import Floats
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.joint import DesignMatrix, FitBlock
+from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import active_effects
 from sizer.calibrate.rules import stated_of, stated_rows
@@ -20,18 +21,21 @@ def is_rate(row: Observation) -> bool:
     return row.quantity == "samples_per_s" and row.task in RATE_TASKS
 
 
-def usable_cases(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[tuple[RateCase, ...], dict[str, str]]:
-    """Cases that the fit uses, training first, and the reason for every rate that it leaves out."""
-    cases, left_out = [], {}
+def usable_cases(
+    rows: tuple[Observation, ...], catalog: Catalog
+) -> tuple[tuple[RateCase, ...], dict[str, CalibrationNote]]:
+    """Cases that the fit uses, training first, and the reason for every rate that it excludes."""
+    cases: list[RateCase] = []
+    excluded: dict[str, CalibrationNote] = {}
     for row in (*rows, *stated_rows(rows)):
         if is_rate(row):
-            case, reason = resolve(row, catalog, for_fit=True)
-            if case is None:
-                left_out[row.id] = reason
+            case = resolve(row, catalog, for_fit=True)
+            if isinstance(case, CalibrationNote):
+                excluded[row.id] = case
             else:
                 cases.append(case)
     cases.sort(key=lambda case: (RATE_TASKS.index(case.levels.task), case.row.id))
-    return tuple(cases), left_out
+    return tuple(cases), excluded
 
 
 def rate_blocks(cases: tuple[RateCase, ...]) -> tuple[FitBlock, ...]:

@@ -3,14 +3,15 @@
 import fnmatch
 from dataclasses import dataclass, replace
 
+from sizer.calibrate.notes import CalibrationNote, NoteKind
 from sizer.calibrate.observations import Observation
 
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Rows that the fit of rates leaves out. Empty fields match anything; ``ids`` are shell patterns."""
+    """Rows that the fit of rates excludes. Empty fields match anything; ``ids`` are shell patterns."""
 
-    reason: str
+    reason: NoteKind
     ids: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     dnns: tuple[str, ...] = ()
@@ -33,24 +34,20 @@ class Exclusion:
 
 
 EXCLUSIONS: tuple[Exclusion, ...] = (
-    Exclusion("no GPU took part", n_gpus=0),
-    Exclusion("GPU is not in the catalogue", gpus=("", "p40", "m40"), ids=("p40-*", "m40-*", "v100blog-*")),
-    Exclusion("8-bit integers: the catalogue has no peak for them", precisions=("int8",)),
+    Exclusion(NoteKind.NO_GPU_RAN, n_gpus=0),
+    Exclusion(NoteKind.GPU_UNKNOWN, gpus=("", "p40", "m40"), ids=("p40-*", "m40-*", "v100blog-*")),
+    Exclusion(NoteKind.INT8, precisions=("int8",)),
+    Exclusion(NoteKind.EMULATED_COMPUTE, software_has="(emulated compute)"),
+    Exclusion(NoteKind.RECOMMENDER, dnns=("ncf",)),
     Exclusion(
-        "emulated compute: waiting times of a storage benchmark, not a training", software_has="(emulated compute)"
-    ),
-    Exclusion("recommender: embedding look-ups, not arithmetic, set the rate", dnns=("ncf",)),
-    Exclusion(
-        "8 GPUs reach 3.7 to 7.6 times one GPU for a reason that is not the hardware; one-GPU rows are used",
+        NoteKind.POOR_SCALING,
         sources=("lambda-tf",),
         n_gpus=8,
     ),
+    Exclusion(NoteKind.PARAMETER_SERVER, ids=("hvd2017-*-tf_ps", "hvd2017-*-tf_ps_cpu", "vil-1node-ps")),
+    Exclusion(NoteKind.CPU_ALL_REDUCE, ids=("hvd2017-*-tcp_cpu", "hvd2017-*-rdma_cpu")),
     Exclusion(
-        "parameter server: another exchange scheme", ids=("hvd2017-*-tf_ps", "hvd2017-*-tf_ps_cpu", "vil-1node-ps")
-    ),
-    Exclusion("all-reduce on the CPU: another exchange scheme", ids=("hvd2017-*-tcp_cpu", "hvd2017-*-rdma_cpu")),
-    Exclusion(
-        "bound by the host's CPU: says something about the loader, not the GPU",
+        NoteKind.CPU_BOUND,
         ids=(
             "dlperf-mxnet-amp-b256-1n4g",
             "dlperf-mxnet-amp-b256-1n8g",
@@ -69,21 +66,20 @@ EXCLUSIONS: tuple[Exclusion, ...] = (
             "rs-isilon-alexnet-1node",
         ),
     ),
-    Exclusion("bound by the local drives, says nothing about GPUs", ids=("weka2018-googlenet-nvme-8g",)),
+    Exclusion(NoteKind.DRIVE_BOUND, ids=("weka2018-googlenet-nvme-8g",)),
     Exclusion(
-        "no other laboratory came near it: 1,270 images/s here, 786 and 1,199 elsewhere",
+        NoteKind.NOT_REPRODUCED,
         ids=("dle-tf2006-rn50-train-fp16-xla-*", "dle837-*"),
     ),
     Exclusion(
-        "half precision exactly as fast as single precision at every batch: the symbol was not cast",
+        NoteKind.NOT_CAST,
         ids=("mxnet12-v100-infer-inception-bn-fp16-*",),
     ),
     Exclusion(
-        "up to 2.46 times the GPU's peak with 16 layers, where Winograd's algorithm saves 2.25 times at most: the "
-        "column reads VGG, and another depth was run",
+        NoteKind.ABOVE_PEAK,
         ids=("mxnet09-p100-infer-vgg16-*",),
     ),
-    Exclusion("progressive image sizes: not comparable per image", ids=("dawn-fastai-*", "dawn-huawei-*")),
+    Exclusion(NoteKind.PROGRESSIVE_SIZES, ids=("dawn-fastai-*", "dawn-huawei-*")),
 )
 
 
@@ -202,9 +198,9 @@ UNSTATED_BOARDS = ("v100", "p100", "pascal")
 USUAL_INTRA_LINK = {"sxm2": {"v100": "nvlink2", "p100": "nvlink1"}, "sxm3": {"v100": "nvswitch"}, "pcie": {}}
 
 
-def left_out_reason(row: Observation) -> str:
-    """Reason why the fit of rates leaves a row out; empty where it belongs."""
-    return next((rule.reason for rule in EXCLUSIONS if rule.covers(row)), "")
+def exclusion_of(row: Observation) -> CalibrationNote | None:
+    """Why the fit of rates excludes a row; None where it belongs."""
+    return next((CalibrationNote(rule.reason) for rule in EXCLUSIONS if rule.covers(row)), None)
 
 
 def precision_of(row: Observation) -> str:

@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import plain
 from sizer.calibrate.hosts import matching_rate
 from sizer.calibrate.observations import Observation
-from sizer.calibrate.rules import left_out_reason
+from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 from sizer.perf.epochs import epochs_to_target
@@ -72,19 +71,24 @@ class EpochsCurve:
     log_sd: float
     points: tuple[tuple[float, float], ...]
 
-    def at(self, global_batch: ArrayLike, name: str) -> Estimate:
-        """Epochs at a global batch, with a warning outside the published batches."""
+    @property
+    def batches(self) -> tuple[float, float]:
+        """Least and largest published global batch."""
+        return min(batch for batch, _ in self.points), max(batch for batch, _ in self.points)
+
+    def extrapolates(self, global_batch: float) -> bool:
+        """Whether a global batch lies well outside the published ones."""
+        low, high = self.batches
+        return global_batch > high or global_batch < low / 4
+
+    def at(self, global_batch: ArrayLike) -> Estimate:
+        """Epochs at a global batch."""
         batch = np.asarray(global_batch, dtype=float)
-        low, high = min(b for b, _ in self.points), max(b for b, _ in self.points)
+        low, high = self.batches
         median = epochs_to_target(batch, self.base_epochs, self.double_batch, self.exponent)
         # Each doubling beyond the published range adds the spread of one published step of growth.
         beyond = np.maximum(0.0, np.log2(batch / high)) + 0.2 * np.maximum(0.0, np.log2(low / batch))
-        warnings: tuple[str, ...] = ()
-        if (batch > high).any() or (batch < low / 4).any():
-            warnings = (
-                (f"epochs of {name} are published for global batches {plain(low)} to {plain(high)}; this extrapolates"),
-            )
-        return Estimate.log_normal(median, np.hypot(self.log_sd, _ONE_POINT_LOG_SD * beyond), warnings)
+        return Estimate.log_normal(median, np.hypot(self.log_sd, _ONE_POINT_LOG_SD * beyond))
 
 
 def recipe_points(recipe: Recipe) -> tuple[tuple[float, float], ...]:
@@ -144,7 +148,7 @@ def public_runs(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[Public
     found = []
     for row in rows:
         samples = samples_of(row.dnn, catalog)
-        if row.quantity == "time_to_train_s" and samples is not None and not left_out_reason(row):
+        if row.quantity == "time_to_train_s" and samples is not None and not exclusion_of(row):
             rate, n = matching_rate(row, rates), epochs.get(row.id.split("/")[0])
             if rate is not None and n is not None:
                 found.append(PublicRun(row, n, samples, rate.value))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,12 @@ from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.calibrate.cross_validation import CrossValidation, load_cross_validation
+from sizer.calibrate.notes import CALIBRATED, CalibrationNote, RowStatus, RowUse
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
-from sizer.calibrate.predict import CALIBRATED, predict_all
+from sizer.calibrate.predict import predict_all
 from sizer.calibrate.rates import is_rate
 from sizer.calibrate.rules import precision_of
 from sizer.catalog.model import Catalog
-
-_NAME_CHARACTERS = 90
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class ValidatedRow:
     predicted: float | None
     low: float | None
     high: float | None
-    status: str
-    notes: tuple[str, ...] = ()  # where the prediction extrapolates; empty where it interpolates
+    status: RowStatus
+    notes: tuple[CalibrationNote, ...] = ()  # where the prediction extrapolates; empty where it interpolates
 
     @property
     def log_error(self) -> float | None:
@@ -50,11 +50,24 @@ class ValidatedRow:
         return self.low <= self.published <= self.high
 
 
+class AccuracyMeasure(StrEnum):
+    """What an accuracy target is about. Errors are |ln(predicted / published)|."""
+
+    RATES_PREDICTED = "rates-predicted"  # share, of rates with neural network, GPU and precision
+    IN_SAMPLE_MEDIAN = "in-sample-median"
+    IN_SAMPLE_P90 = "in-sample-p90"
+    SERIES_MEDIAN = "held-out-series-median"
+    SOURCE_MEDIAN = "held-out-source-median"
+    CLUSTERS_MEDIAN = "held-out-clusters-median"
+    SOURCE_COVERAGE = "held-out-source-coverage"  # share inside the 90 % interval
+    TIME_MEDIAN = "time-to-train-median"
+
+
 @dataclass(frozen=True)
 class AccuracyTarget:
     """One measure of accuracy and the range that the calibration must reach."""
 
-    name: str
+    measure: AccuracyMeasure
     value: float  # a fraction
     low: float  # what is asked for: low <= value <= high
     high: float
@@ -81,41 +94,16 @@ class Summary:
 
 @dataclass(frozen=True)
 class ValidationReport:
-    """Every row, and summaries by task, quantity, source and status."""
+    """Every row, and summaries by task, quantity and source."""
 
     rows: tuple[ValidatedRow, ...]
     by_task: tuple[Summary, ...]
     by_quantity: tuple[Summary, ...]
     by_source: tuple[Summary, ...]
-    by_status: tuple[Summary, ...]
     total: Summary
     # Only for the built-in observations: the same rows predicted by fits that had not seen their source.
     unseen: tuple[ValidatedRow, ...] = ()
     figures: tuple[AccuracyTarget, ...] = ()
-
-    def as_text(self) -> str:
-        """Tables of the summaries."""
-        titles = {
-            "by task": self.by_task,
-            "by quantity": self.by_quantity,
-            "by source": self.by_source,
-            "by status": self.by_status,
-        }
-        width = max(len(summary.name) for group in titles.values() for summary in group)
-        width = min(max(width, len("all")), _NAME_CHARACTERS)
-        head = f"{'':{width}} {'rows':>5} {'predicted':>9} {'median':>7} {'p90':>7} {'bias':>7} {'in 90 %':>7}"
-        lines = ["Errors are |ln(predicted / published)|; 'in 90 %' is the share inside the interval.", ""]
-        for title, group in titles.items():
-            lines += [f"{title}", head, *(_line(summary, width) for summary in group), ""]
-        lines.append(_line(self.total, width))
-        if self.unseen:
-            groups = _grouped(list(self.unseen), lambda row: f"{row.task}: {row.quantity}")
-            lines += ["", "predicted by fits that had not seen the source", head]
-            lines += [*(_line(summary, width) for summary in groups), _line(summarise("all", list(self.unseen)), width)]
-        if self.figures:
-            lines += ["", f"{'accuracy targets':{width}} {'rows':>5} {'measured':>9} {'target':>12}"]
-            lines += [_figure_line(figure, width) for figure in self.figures]
-        return "\n".join(lines)
 
 
 def validate(
@@ -137,10 +125,9 @@ def validate(
     unseen = () if checks is None else _unseen(validated, checks)
     return ValidationReport(
         tuple(validated),
-        _grouped(validated, lambda row: row.task),
-        _grouped(validated, lambda row: f"{row.task}: {row.quantity}"),
-        _grouped(validated, lambda row: row.source),
-        _grouped(validated, lambda row: row.status, only_meant=False),
+        summaries(validated, lambda row: row.task),
+        summaries(validated, lambda row: f"{row.task}: {row.quantity}"),
+        summaries(validated, lambda row: row.source),
         summarise("all", validated),
         unseen,
         () if checks is None else _figures(rows, validated, unseen, checks),
@@ -148,7 +135,7 @@ def validate(
 
 
 def built_in_report(catalog: Catalog) -> ValidationReport:
-    """The shipped observations against the shipped calibration, in sample and with each source left out.
+    """The shipped observations compared with the shipped calibration, in sample and with each source left out.
 
     Raises
     ------
@@ -163,12 +150,13 @@ def built_in_report(catalog: Catalog) -> ValidationReport:
 
 def _unseen(rows: list[ValidatedRow], checks: CrossValidation) -> tuple[ValidatedRow, ...]:
     """The rows that count in summaries, as predicted without their source."""
+    status = RowStatus(RowUse.PREDICTED_WITHOUT_SOURCE)
     found = []
     for row in rows:
         triple = checks.by_source.get(row.id)
         if triple is not None and is_meant(row):
             value, low, high = triple
-            found.append(replace(row, predicted=value, low=low, high=high, status="predicted without its source"))
+            found.append(replace(row, predicted=value, low=low, high=high, status=status))
     return tuple(found)
 
 
@@ -187,60 +175,45 @@ def _figures(
     series, larger = (np.abs(list(found.values())) for found in (checks.by_series, checks.scale_out))
     predicted = [row.predicted is not None for row in rates]
     return (
-        _figure("rates predicted, of those with DNN, GPU and precision", np.mean, predicted, 0.95, 1.0),
-        _figure("error in sample, median", np.median, fitted, 0.0, 0.03),
-        _figure("error in sample, 90th percentile", _p90, fitted, 0.0, 0.12),
-        _figure("error with the series left out, median", np.median, series, 0.0, 0.06),
-        _figure("error with the source left out, median", np.median, errors, 0.0, 0.11),
-        _figure("error of clusters above 8 GPUs left out, median", np.median, larger, 0.0, 0.07),
-        _figure("share inside the 90 % interval, source left out", np.mean, inside, 0.85, 0.96),
-        _figure("error of the time to train of public logs, median", np.median, times, 0.0, 0.10),
+        _figure(AccuracyMeasure.RATES_PREDICTED, np.mean, predicted, 0.95, 1.0),
+        _figure(AccuracyMeasure.IN_SAMPLE_MEDIAN, np.median, fitted, 0.0, 0.03),
+        _figure(AccuracyMeasure.IN_SAMPLE_P90, _p90, fitted, 0.0, 0.12),
+        _figure(AccuracyMeasure.SERIES_MEDIAN, np.median, series, 0.0, 0.06),
+        _figure(AccuracyMeasure.SOURCE_MEDIAN, np.median, errors, 0.0, 0.11),
+        _figure(AccuracyMeasure.CLUSTERS_MEDIAN, np.median, larger, 0.0, 0.07),
+        _figure(AccuracyMeasure.SOURCE_COVERAGE, np.mean, inside, 0.85, 0.96),
+        _figure(AccuracyMeasure.TIME_MEDIAN, np.median, times, 0.0, 0.10),
     )
 
 
 def _figure(
-    name: str, statistic: Callable[[Any], Any], values: Sequence[float] | Floats, low: float, high: float
+    measure: AccuracyMeasure, statistic: Callable[[Any], Any], values: Sequence[float] | Floats, low: float, high: float
 ) -> AccuracyTarget:
     if not len(values):
-        raise CalibrationError(f"{name}: no row of the observations shows it")
-    return AccuracyTarget(name, float(statistic(values)), low, high, len(values))
+        raise CalibrationError(f"no observation shows the accuracy measure {measure}")
+    return AccuracyTarget(measure, float(statistic(values)), low, high, len(values))
 
 
 def _p90(values: Any) -> float:
     return float(np.quantile(values, 0.9))
 
 
-def _figure_line(figure: AccuracyTarget, width: int) -> str:
-    asked = f"{figure.low:.0%} to {figure.high:.0%}" if figure.low > 0 else f"at most {figure.high:.0%}"
-    reached = "" if figure.is_reached else "  MISSED"
-    return f"{figure.name:{width}} {figure.rows:5d} {figure.value:9.1%} {asked:>12}{reached}"
-
-
-def _line(summary: Summary, width: int) -> str:
-    name = summary.name if len(summary.name) <= width else summary.name[: width - 1] + "…"
-    cells = [
-        "      -" if value is None else f"{value:7.1%}"
-        for value in (summary.median_error, summary.p90_error, summary.bias, summary.coverage)
-    ]
-    return f"{name:{width}} {summary.rows:5d} {summary.predicted_rows:9d} {' '.join(cells)}"
-
-
 def is_meant(row: ValidatedRow) -> bool:
     """Whether a row counts in summaries."""
-    return row.predicted is not None and not row.status.startswith("left out")
+    return row.predicted is not None and row.status.use is not RowUse.EXCLUDED
 
 
 def summarise(name: str, rows: list[ValidatedRow], only_meant: bool = True) -> Summary:
     """Accuracy of some rows."""
-    counted = [row for row in rows if (is_meant(row) if only_meant else row.predicted is not None)]
-    errors = np.array([row.log_error for row in counted if row.log_error is not None])
-    covered = [row.is_covered for row in counted if row.is_covered is not None]
+    rated = [row for row in rows if (is_meant(row) if only_meant else row.predicted is not None)]
+    errors = np.array([row.log_error for row in rated if row.log_error is not None])
+    covered = [row.is_covered for row in rated if row.is_covered is not None]
     if not len(errors):
-        return Summary(name, len(rows), len(counted), None, None, None, None)
+        return Summary(name, len(rows), len(rated), None, None, None, None)
     return Summary(
         name,
         len(rows),
-        len(counted),
+        len(rated),
         float(np.median(np.abs(errors))),
         float(np.quantile(np.abs(errors), 0.9)),
         float(np.median(errors)),
@@ -248,9 +221,10 @@ def summarise(name: str, rows: list[ValidatedRow], only_meant: bool = True) -> S
     )
 
 
-def _grouped(
+def summaries(
     rows: list[ValidatedRow], key: Callable[[ValidatedRow], str], only_meant: bool = True
 ) -> tuple[Summary, ...]:
+    """Accuracy of each group of rows, by name."""
     groups: dict[str, list[ValidatedRow]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)

@@ -43,7 +43,9 @@ def validate_command(
 
         print_json(validation_document(report))
     else:
-        print(report.as_text())
+        from sizer.evidence.validation_text import report_text
+
+        print(report_text(report))
     if ids_dir is not None:
         from sizer.calibrate.free_wording.suggest import files_with_ids
 
@@ -58,11 +60,11 @@ def validate_command(
 
 
 def calibrate_command(as_json: AsJson = False) -> None:
-    """Fit the model to the observations again, check it, store both in the catalogue and say what moved."""
+    """Fit the model to the observations again, check it, store both in the catalogue and list the changes."""
     from sizer.base.errors import CalibrationError
     from sizer.calibrate.calibration import load_calibration, save_calibration
-    from sizer.calibrate.changes import what_moved
     from sizer.calibrate.cross_validation import cross_validate, save_cross_validation
+    from sizer.calibrate.fit_comparison import compare_fits
     from sizer.calibrate.fitting import calibrate_with_fit
     from sizer.calibrate.observations import load_observations
     from sizer.catalog.loader import load_catalog
@@ -75,7 +77,7 @@ def calibrate_command(as_json: AsJson = False) -> None:
     except CalibrationError as error:
         print(f"sizer: nothing to compare with: {error}", file=sys.stderr)
         before = None
-    moved = None if before is None else what_moved(before, calibration, rows, catalog)
+    moved = None if before is None else compare_fits(before, calibration, rows, catalog)
     path = save_calibration(calibration)
     save_cross_validation(checks)
     if as_json:
@@ -83,7 +85,9 @@ def calibrate_command(as_json: AsJson = False) -> None:
 
         print_json(calibration_document(calibration, len(fit.model.ids), moved))
     else:
-        print(calibration.summary())
+        from sizer.evidence.validation_text import calibration_text, comparison_text
+
+        print(calibration_text(calibration))
         if moved is not None:
-            print(moved.as_text())
+            print(comparison_text(moved))
     print(f"stored: {path}", file=sys.stderr)

@@ -1,7 +1,7 @@
 """The measurements that carry one answer, as rows of the charts of evidence."""
 
 from sizer.base.quantities import NARROW_SPACE, by_count
-from sizer.calibrate.predict import CALIBRATED, PREDICTED
+from sizer.calibrate.notes import CALIBRATED, PREDICTED
 from sizer.calibrate.validate import ValidatedRow
 from sizer.drawings.palette import COLUMN_PX
 from sizer.evidence.charts import parity_chart

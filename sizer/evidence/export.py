@@ -5,8 +5,10 @@ from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.changes import Moved
-from sizer.calibrate.validate import ValidatedRow, ValidationReport
+from sizer.calibrate.fit_comparison import FitComparison
+from sizer.calibrate.validate import AccuracyTarget, ValidatedRow, ValidationReport
+from sizer.evidence.validation_text import MEASURES, status_summaries
+from sizer.present.calibration_text import note_text, note_texts, status_text
 
 
 def validation_document(report: ValidationReport) -> dict[str, Any]:
@@ -16,18 +18,20 @@ def validation_document(report: ValidationReport) -> dict[str, Any]:
         rows=_rows(report.rows),
         summary=fields_of(
             report,
-            *("by_task", "by_quantity", "by_source", "by_status", "total"),
-            figures=[fields_of(figure, *vars(figure), "is_reached") for figure in report.figures],
+            *("by_task", "by_quantity", "by_source", "total"),
+            by_status=status_summaries(report),
+            figures=[_target(target) for target in report.figures],
         ),
         source_left_out=_rows(report.unseen),
     )
 
 
-def calibration_document(calibration: Calibration, n_rows: int, moved: Moved | None) -> dict[str, Any]:
+def calibration_document(calibration: Calibration, n_rows: int, moved: FitComparison | None) -> dict[str, Any]:
     """A new calibration fitted to ``n_rows`` observations; ``moved`` None: there is none to compare it with."""
     return json_document(
         "calibration",
-        **fields_of(calibration, "digest", "left_out", "unseen_sources"),
+        **fields_of(calibration, "digest", "unseen_sources"),
+        left_out={name: note_text(reason) for name, reason in calibration.excluded.items()},
         rows=n_rows,
         effects=len(calibration.names),
         moved=None if moved is None else _moved(moved),
@@ -35,10 +39,23 @@ def calibration_document(calibration: Calibration, n_rows: int, moved: Moved | N
 
 
 def _rows(rows: Sequence[ValidatedRow]) -> list[dict[str, object]]:
-    return [fields_of(row, *vars(row), "log_error") for row in rows]
+    return [
+        fields_of(
+            row,
+            *(name for name in vars(row) if name not in ("status", "notes")),
+            "log_error",
+            status=status_text(row.status),
+            notes=note_texts(row.notes),
+        )
+        for row in rows
+    ]
 
 
-def _moved(moved: Moved) -> dict[str, object]:
+def _target(target: AccuracyTarget) -> dict[str, object]:
+    return fields_of(target, *vars(target), "is_reached", name=MEASURES[target.measure])
+
+
+def _moved(moved: FitComparison) -> dict[str, object]:
     effects = ("name", "before", "after", "standard_deviations")
     return fields_of(
         moved,

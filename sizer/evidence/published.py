@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
+from sizer.calibrate.notes import PREDICTED, NoteKind, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation, load_observations
-from sizer.calibrate.predict import CALIBRATED, PREDICTED
 from sizer.calibrate.validate import ValidatedRow, ValidationReport, built_in_report
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Source
@@ -174,7 +174,8 @@ def _published(
         row, id=_what(run, dnn, gpu, server, stack), status=row.status if row.predicted is None else PREDICTED
     )
     value, low, high = triple or (None, None, None)
-    status = "predicted only by the fit in use" if triple is None and row.predicted is not None else seen.status
+    only_in_fit = triple is None and row.predicted is not None
+    status = RowStatus(RowUse.OUTSIDE, note(NoteKind.NO_FIT_WITHOUT_SOURCE)) if only_in_fit else seen.status
     unseen = replace(seen, predicted=value, low=low, high=high, status=status)
     return Published(run, seen, unseen, dnn, gpu, server, stack, part)
 
@@ -182,9 +183,9 @@ def _published(
 def _part(row: ValidatedRow) -> str:
     if row.predicted is None:
         return NOT_PREDICTED
-    if row.status.startswith(CALIBRATED):
+    if row.status.use in (RowUse.CALIBRATED, RowUse.CALIBRATED_HOST):
         return FITTED
-    return FORETOLD if row.status == PREDICTED else SET_ASIDE
+    return FORETOLD if row.status.use is RowUse.PREDICTED else SET_ASIDE
 
 
 def _name(key: str, catalog: Catalog) -> str:

@@ -9,7 +9,9 @@ import numpy as np
 
 from sizer.base.estimate import Z90
 from sizer.base.quantities import NARROW_SPACE, duration, si, significant
+from sizer.calibrate.notes import NoteKind, RowStatus, note
 from sizer.calibrate.validate import ValidatedRow, is_meant
+from sizer.present.calibration_text import status_text
 from sizer.present.words import capital, percent
 
 Key = Callable[[ValidatedRow], str]
@@ -153,10 +155,12 @@ def _times(size: float) -> str:
     return significant(math.exp(size), 2) if size < math.log(1e6) else "over a million"
 
 
-def reason_text(status: str) -> str:
+def reason_text(status: RowStatus) -> str:
     """Why a row is not predicted or not counted."""
-    head, colon, rest = status.partition(": ")
-    return shortened(capital(f"{head}: {quantity_name(rest)}" if colon and rest in _QUANTITIES else status))
+    reason = status.reason
+    if reason is not None and reason.kind is NoteKind.QUANTITY_NOT_MODELLED:
+        status = RowStatus(status.use, note(reason.kind, quantity_name(str(reason.values[0]))))
+    return shortened(capital(status_text(status)))
 
 
 def shortened(text: str, most: int = MAX_TEXT) -> str:
@@ -260,7 +264,7 @@ def worst_groups(rows: Sequence[ValidatedRow], key: Key, most: int) -> list[Accu
     return sorted(large, key=lambda one: (-(one.median or 0.0), one.name))[:most]
 
 
-def reasons(rows: Iterable[ValidatedRow], *, predicted: bool) -> list[tuple[str, int]]:
+def reasons(rows: Iterable[ValidatedRow], *, predicted: bool) -> list[tuple[RowStatus, int]]:
     """Why rows do not count, the most frequent reason first: those without prediction, or those that have one."""
     count = Counter(row.status for row in rows if not is_meant(row) and (row.predicted is not None) is predicted)
-    return sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))
+    return sorted(count.items(), key=lambda pair: (-pair[1], status_text(pair[0])))

@@ -9,6 +9,7 @@ from sizer.catalog.schema import Source
 from sizer.evidence import rows as facts
 from sizer.evidence.parity import source_title
 from sizer.evidence.rows import Accuracy, Key
+from sizer.evidence.validation_text import MEASURES
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.words import capital, percent, plural
 
@@ -24,7 +25,7 @@ def figures_table(figures: Sequence[AccuracyTarget]) -> Table | None:
         return None
     rows = [
         row(
-            capital(facts.shortened(one.name)),
+            capital(MEASURES[one.measure]),
             _asked(one),
             # Three digits: 6.03 % misses a limit of 6 %, and the reader must see why.
             f"{significant(100 * one.value)}{NARROW_SPACE}%" if math.isfinite(one.value) else "not known",

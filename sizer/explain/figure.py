@@ -9,6 +9,7 @@ from sizer.explain.inputs import Why as Why
 from sizer.explain.inputs import assumed, in_unit, input_row, inputs_table, number
 from sizer.explain.stages import stage_inputs
 from sizer.present import result_text, words
+from sizer.present.calibration_text import note_texts
 from sizer.present.stage_text import stage_text
 from sizer.present.tables import Cell, Row, row
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -162,7 +163,7 @@ def _doubts(answer: WorkloadAnswer) -> tuple[str, ...]:
     """What the interval of the GPUs consists of, and where it goes beyond what was measured."""
     return (
         result_text.width(answer),
-        *(words.sentence(text) for text in answer.warnings if text not in answer.extrapolations),
+        *(words.sentence(text) for text in (*answer.warnings, *note_texts(answer.unmeasured))),
     )
 
 

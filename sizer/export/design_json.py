@@ -7,7 +7,9 @@ from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
+from sizer.present.calibration_text import note_texts
 from sizer.present.design_summary import design_summary
+from sizer.present.result_text import cautions
 from sizer.present.stage_text import measurement_text, stage_text
 from sizer.present.verdict_text import (
     binding_text,
@@ -116,7 +118,8 @@ def _workload(answer: WorkloadAnswer) -> dict[str, object]:
         *("batch_per_gpu", "dataset_bytes", "sample_bytes", "meets_target", "probability"),
         *("storage_bytes_per_s", "cold_storage_bytes_per_s", "cpu_utilization_fraction"),
         *("gpu_busy_fraction", "cache_hit_fraction", "scaling_efficiency", "bottleneck", "next_bottleneck"),
-        *("extrapolations", "warnings"),
+        extrapolations=note_texts(answer.extrapolations),
+        warnings=cautions(answer),
         name=answer.workload.name,
         target=target_text(answer.workload, answer.dnn),
         dnn=answer.dnn.id,

@@ -6,6 +6,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.plain_table import table_text
+from sizer.present.result_text import cautions
 from sizer.present.verdict_text import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.warning_text import design_warnings
 from sizer.present.words import name, percent, sample_unit
@@ -104,7 +105,7 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
         mark = ">" if stage.is_limiting else " "
         capacity = _capacity(stage.capacity, unit)
         lines.append(f"    {mark} {STAGES[stage.key]:<20} {capacity:>22}  load {percent(stage.load_fraction)}")
-    lines += [f"  note: {warning}" for warning in answer.warnings]
+    lines += [f"  note: {warning}" for warning in cautions(answer)]
     return lines
 
 

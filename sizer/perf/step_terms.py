@@ -43,8 +43,6 @@ class StepTerms:
         standard deviation of the logarithm of a rate. [-]
     between_log_sd : ndarray, shape (...)
         The same between sources: what leaving whole sources out shows beyond the covariance and the scatter. [-]
-    notes : tuple of str
-        Warnings that documents print, such as an extrapolation.
     effects : tuple of (int, str, float)
         Term, parameter and coefficient of everything that ``values`` of one combination add up: what draws of the
         parameters move. Empty for stacked terms.
@@ -54,7 +52,6 @@ class StepTerms:
     covariance: Floats
     scatter_log_sd: Floats
     between_log_sd: Floats = field(default_factory=lambda: np.zeros(()))
-    notes: tuple[str, ...] = field(default=())
     effects: tuple[tuple[int, str, float], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -68,20 +65,16 @@ class StepTerms:
     def __getitem__(self, rows: NDArray[np.intp] | int) -> "StepTerms":
         """Terms of some rows; with an index array, one row of terms for each of its elements."""
         within, between = np.asarray(self.scatter_log_sd)[rows], np.asarray(self.between_log_sd)
-        return StepTerms(
-            self.values[rows], self.covariance[rows], within, between[rows] if between.ndim else between, self.notes
-        )
+        return StepTerms(self.values[rows], self.covariance[rows], within, between[rows] if between.ndim else between)
 
     @classmethod
     def stack(cls, terms: "list[StepTerms]") -> "StepTerms":
         """Several single terms as one with a leading axis; ``stacked[index_array]`` then gives terms row by row."""
-        notes = tuple(dict.fromkeys(note for one in terms for note in one.notes))
         return cls(
             np.stack([one.values for one in terms]),
             np.stack([one.covariance for one in terms]),
             np.stack([np.asarray(one.scatter_log_sd) for one in terms]),
             np.stack([np.asarray(one.between_log_sd) for one in terms]),
-            notes,
         )
 
 
@@ -165,7 +158,7 @@ def _estimate(terms: StepTerms, median: Floats, gradient: dict[int, Floats]) -> 
             twice = 1.0 if one == other else 2.0
             variance = variance + twice * terms.covariance[..., one, other] * stretched[one] * stretched[other]
     # Rounding of the stored covariance can leave a variance of -1e-12 where all spread cancels.
-    return Estimate.log_normal(median, np.sqrt(np.maximum(variance, 0.0)), terms.notes)
+    return Estimate.log_normal(median, np.sqrt(np.maximum(variance, 0.0)))
 
 
 def _stretch(terms: StepTerms, term: int) -> Floats:

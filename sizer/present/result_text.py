@@ -11,6 +11,7 @@ from sizer.drawings.datapath import is_limit
 from sizer.drawings.racks import at_least
 from sizer.physical.components import Network
 from sizer.present import words
+from sizer.present.calibration_text import note_texts
 from sizer.present.verdict_text import binding_text, runner_up_text
 from sizer.present.warning_text import design_warnings
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
@@ -231,9 +232,9 @@ def width(answer: WorkloadAnswer) -> str:
     """What the interval of the GPUs' rate consists of, and whether it interpolates."""
     parts = answer.gpu_spread
     reach = (
-        f"It lies beyond what was measured: {'; '.join(answer.extrapolations)}."
+        f"This is an extrapolation: {'; '.join(note_texts(answer.extrapolations))}."
         if answer.extrapolations
-        else "It lies among batches and numbers of GPUs that were measured."
+        else "Batch and number of GPUs lie within the measured range."
     )
     spread = (
         f"The rate of the GPUs spreads by {words.percent(parts.parameters)} (standard deviation) "
@@ -316,12 +317,17 @@ def fits(size_bytes: float, room_bytes: float) -> str:
     return f"does not fit it ({significant(share, 2)} times as large)"
 
 
+def cautions(answer: WorkloadAnswer) -> tuple[str, ...]:
+    """Cautions about a workload: defaults, what was not measured, extrapolations."""
+    return tuple(dict.fromkeys((*answer.warnings, *note_texts(answer.unmeasured), *note_texts(answer.extrapolations))))
+
+
 def warnings(result: SizingResult) -> Sequence[str]:
     """Warnings of the design, of its workloads and of the bill, each once."""
     design = result.design
     found = [
         *design_warnings(design),
-        *(text for answer in design.workloads for text in answer.warnings),
+        *(text for answer in design.workloads for text in cautions(answer)),
         *design.bill.warnings,
     ]
     return [words.sentence(text) for text in dict.fromkeys(found)]

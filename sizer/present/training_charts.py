@@ -207,8 +207,8 @@ def _epochs(answer: WorkloadAnswer, gpus: Floats, at: int) -> Estimate:
         curve = stored_calibration().epochs_curve(answer.recipe)
     except CalibrationError:
         return same
-    there = curve.at(gpus * answer.batch_per_gpu, answer.recipe.name)
-    here = curve.at(at * answer.batch_per_gpu, answer.recipe.name)
+    there = curve.at(gpus * answer.batch_per_gpu)
+    here = curve.at(at * answer.batch_per_gpu)
     return Estimate.log_normal(float(count.value) * there.value / here.value, there.log_sd)
 
 

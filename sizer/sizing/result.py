@@ -6,6 +6,7 @@ from decimal import Decimal
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill
+from sizer.calibrate.notes import CalibrationNote
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
 from sizer.physical.plan import Plan
@@ -113,7 +114,8 @@ class WorkloadAnswer:
     time: TrainingTime | None
     scaling: Scaling
     gpu_spread: Spread  # what the width of the GPUs' rate consists of
-    extrapolations: tuple[str, ...]  # where the rate lies beyond what was measured; empty: it interpolates
+    extrapolations: tuple[CalibrationNote, ...]  # beyond the published sizes and batches; empty: it interpolates
+    unmeasured: tuple[CalibrationNote, ...]  # what was never measured of this combination
     evidence: tuple[NearbyMeasurement, ...]
     warnings: tuple[str, ...]
 

@@ -10,9 +10,10 @@ from scipy.optimize import least_squares
 from scipy.sparse import csr_array
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.cases import link_level, observed_link_bytes_per_s, resolve
+from sizer.calibrate.cases import RateCase, link_level, observed_link_bytes_per_s, resolve
 from sizer.calibrate.fit import fit_with_priors
 from sizer.calibrate.ids import gpu_of, server_of, stack_of
+from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import COLUMNS, ID_COLUMNS, load_observations, observations_digest, read_rows
 from sizer.calibrate.rules import EXCLUSIONS
 from sizer.catalog.loader import load_catalog
@@ -246,8 +247,8 @@ def test_every_rule_leaves_some_row_out(rows):
 def test_every_rate_is_used_or_has_a_reason(rows, catalog):
     for row in rows:
         if row.quantity == "samples_per_s" and row.task in ("training", "inference"):
-            case, reason = resolve(row, catalog, for_fit=True)
-            assert (case is None) == bool(reason), row.id
+            case = resolve(row, catalog, for_fit=True)
+            assert isinstance(case, RateCase | CalibrationNote), row.id
 
 
 IDS = {"stack": "mxnet-1.2", "gpu_id": "", "server_id": "", "assumed": ""}

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from sizer.calibrate.calibration import load_calibration
-from sizer.calibrate.changes import what_moved
+from sizer.calibrate.fit_comparison import compare_fits
+from sizer.calibrate.notes import NoteKind
 from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
 from sizer.calibrate.predict import predict, predict_all
 from sizer.catalog.loader import load_catalog
+from sizer.evidence.validation_text import comparison_text
 
 RATE = {
     "id": "x",
@@ -107,9 +109,9 @@ def test_every_quantity_of_a_run_is_predicted(catalog, calibration, quantity, ch
 def test_where_it_extrapolates_is_said(catalog, calibration):
     inside, beyond = row(gpus="4"), row(gpus="512", servers="64", inter_link="edr", batch_per_gpu="4096")
     assert predict(inside, catalog, calibration).notes == ()
-    said = " ".join(predict(beyond, catalog, calibration).notes)
-    assert "GPUs at most, not 512" in said
-    assert "not 4096" in said
+    notes = {one.kind: one.values for one in predict(beyond, catalog, calibration).notes}
+    assert notes[NoteKind.MORE_GPUS][-1] == 512
+    assert notes[NoteKind.BATCH_OUTSIDE][-1] == 4096
 
 
 def test_three_kinds_of_spread_make_the_interval(catalog, calibration):
@@ -120,13 +122,15 @@ def test_three_kinds_of_spread_make_the_interval(catalog, calibration):
     assert min(parts.parameters, parts.within, parts.between) > 0
 
 
-def test_what_moved(catalog, calibration):
+def test_comparison_of_two_fits(catalog, calibration):
     rows = load_observations()[:400]
-    assert "nothing moved" in what_moved(calibration, calibration, rows, catalog).as_text()
+    same = compare_fits(calibration, calibration, rows, catalog)
+    assert same.n_moved == len(same.effects) == 0
+    assert comparison_text(same)
     values = calibration.values.copy()
     place = calibration.names.index("stack:mxnet-ngc19.07-dali")
     values[place] += 0.1
-    moved = what_moved(calibration, replace(calibration, values=values), rows, catalog)
+    moved = compare_fits(calibration, replace(calibration, values=values), rows, catalog)
     assert moved.effects[0][0] == "stack:mxnet-ngc19.07-dali"
     assert moved.n_moved > 0
     both = zip(rows, predict_all(rows, catalog, calibration), strict=True)

@@ -7,13 +7,15 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.estimate import Z90
-from sizer.calibrate.validate import AccuracyTarget, ValidatedRow, ValidationReport, summarise
+from sizer.calibrate.notes import PREDICTED, NoteKind, RowStatus, RowUse, note
+from sizer.calibrate.validate import AccuracyMeasure, AccuracyTarget, ValidatedRow, ValidationReport, summarise
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.evidence import charts as evidence_charts
 from sizer.evidence import rows as facts
@@ -29,25 +31,29 @@ SOURCES = factories.catalog().sources
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}/*fonts*/"
 
 
-def row(published: float, predicted: float | None, *, spread: float = 1.2, **more: str) -> ValidatedRow:
+NO_MODEL = RowStatus(RowUse.NOT_MODELLED, note(NoteKind.QUANTITY_NOT_MODELLED, "stall_fraction"))
+EXCLUDED = RowStatus(RowUse.EXCLUDED, note(NoteKind.PARAMETER_SERVER))
+
+
+def row(published: float, predicted: float | None, *, spread: float = 1.2, **more: Any) -> ValidatedRow:
     """A row of training rates; its interval reaches ``spread`` times down and up."""
-    said = {
+    values: dict[str, Any] = {
         "id": f"run-{published}-{predicted}",
         "task": "training",
         "quantity": "samples_per_s",
         "source": factories.BLOG,
-        "status": "predicted" if predicted is not None else "outside: names no GPU",
+        "status": PREDICTED if predicted is not None else RowStatus(RowUse.OUTSIDE, note(NoteKind.GPU_NOT_NAMED)),
         **more,
     }
     low, high = (None, None) if predicted is None else (predicted / spread, predicted * spread)
-    return ValidatedRow(published=published, predicted=predicted, low=low, high=high, **said)
+    return ValidatedRow(published=published, predicted=predicted, low=low, high=high, **values)
 
 
 def report(
     rows: list[ValidatedRow], unseen: tuple[ValidatedRow, ...] = (), figures: tuple[AccuracyTarget, ...] = ()
 ) -> ValidationReport:
     """What ``validate`` gives; the page makes its groups from the rows."""
-    return ValidationReport(tuple(rows), (), (), (), (), summarise("all", rows), unseen, figures)
+    return ValidationReport(tuple(rows), (), (), (), summarise("all", rows), unseen, figures)
 
 
 def mixed() -> list[ValidatedRow]:
@@ -60,9 +66,9 @@ def mixed() -> list[ValidatedRow]:
         row(3600, 3700, quantity="time_to_train_s", source=factories.GUIDE),
         row(60, 61, task="accuracy", quantity="epochs_to_target", source=factories.MLPERF),
         row(0.5, 0.45, task="preprocess", quantity="cpu_utilization_fraction", source=factories.MLPERF),
-        row(0.2, None, task="storage", quantity="stall_fraction", status="not modelled: stall_fraction"),
+        row(0.2, None, task="storage", quantity="stall_fraction", status=NO_MODEL),
         row(7, None),
-        row(900, 300, status="left out of the fit: parameter server"),
+        row(900, 300, status=EXCLUDED),
     ]
 
 
@@ -121,10 +127,10 @@ def test_the_counts_of_the_page_are_those_of_the_rows():
     assert cells(page.reasons) == [
         ["Not predicted"],
         ["Not modelled: share of time stalled", "1"],
-        ["Outside: names no GPU", "1"],
+        ["Not predicted: names no GPU", "1"],
         ["Together", "2"],
         ["Predicted, but not counted"],
-        ["Left out of the fit: parameter server", "1"],
+        ["Excluded from the fit: parameter server: another exchange scheme", "1"],
         ["Together", "1"],
     ]
     assert page.key_figures[0] == ("published numbers predicted", "7")
@@ -144,7 +150,10 @@ def test_statistics_are_those_that_validate_prints():
 def test_the_findings_name_both_errors_and_both_coverages():
     rows = [row(1000 * n, 1010 * n) for n in range(1, 21)]
     unseen = tuple(row(1000 * n, 1200 * n, spread=1.1) for n in range(1, 21))
-    figures = (AccuracyTarget("median", 0.01, 0, 0.02, 20), AccuracyTarget("coverage", 0.0, 0.85, 0.95, 20))
+    figures = (
+        AccuracyTarget(AccuracyMeasure.IN_SAMPLE_MEDIAN, 0.01, 0, 0.02, 20),
+        AccuracyTarget(AccuracyMeasure.SOURCE_COVERAGE, 0.0, 0.85, 0.95, 20),
+    )
     text = " ".join(findings(report(rows, unseen, figures))).replace("\u202f", " ").replace("\u00a0", " ")
     # ln 1.01 = 1.0 %, ln 1.2 = 18 %; 1.2 lies beyond 1.1 in every row
     assert "predicts 20 of 20 published numbers" in text
@@ -160,9 +169,9 @@ def test_the_findings_name_both_errors_and_both_coverages():
 
 def test_figures_say_what_was_asked_and_whether_it_is_reached():
     figures = (
-        AccuracyTarget("a", 0.1514, 0, 0.15, 5),
-        AccuracyTarget("b", 0.6, 0.7, 1, 5),
-        AccuracyTarget("c", 0.91, 0.87, 0.97, 5),
+        AccuracyTarget(AccuracyMeasure.SERIES_MEDIAN, 0.1514, 0, 0.15, 5),
+        AccuracyTarget(AccuracyMeasure.SOURCE_COVERAGE, 0.6, 0.7, 1, 5),
+        AccuracyTarget(AccuracyMeasure.RATES_PREDICTED, 0.91, 0.87, 0.97, 5),
     )
     table = cells(evidence_page(report(mixed(), (), figures), SOURCES).figures)
     assert [line[1] for line in table] == ["at most 15 %", "at least 70 %", "87 % to 97 %"]
@@ -240,7 +249,8 @@ def test_the_range_of_a_share_is_wilsons(inside, judged):
 
 def hostile_rows() -> list[ValidatedRow]:
     """Every text of a row is an attack, every number an extreme."""
-    names = {"id": HOSTILE, "task": HOSTILE, "quantity": HOSTILE, "source": HOSTILE, "status": HOSTILE}
+    names: dict[str, Any] = {"id": HOSTILE, "task": HOSTILE, "quantity": HOSTILE, "source": HOSTILE}
+    names["status"] = RowStatus(RowUse.OUTSIDE, note(NoteKind.DNN_NOT_IN_CATALOGUE, HOSTILE))
     return [
         row(1e-6, 1e12, **names),
         row(1e12, 1e-6, **names),
@@ -255,7 +265,7 @@ def hostile_rows() -> list[ValidatedRow]:
 def test_text_of_a_file_is_shown_and_never_run():
     rows = hostile_rows()
     page = evidence_html(
-        report(rows, tuple(rows), (AccuracyTarget(HOSTILE, 0.5, 0, 1, 3),)),
+        report(rows, tuple(rows), (AccuracyTarget(AccuracyMeasure.TIME_MEDIAN, 0.5, 0, 1, 3),)),
         SOURCES,
         title=HOSTILE,
         subject=HOSTILE,
@@ -417,7 +427,7 @@ def test_rows_of_an_answer_are_its_evidence():
     answer = factories.nine_dgx1().design.workloads[0]
     rows = answer_rows(answer)
     assert [one.published for one in rows] == [one.published for one in answer.evidence]
-    assert [one.status == "predicted" for one in rows] == [not one.calibrates for one in answer.evidence]
+    assert [one.status == PREDICTED for one in rows] == [not one.calibrates for one in answer.evidence]
     assert (
         answer_finding(answer).replace("\u00a0", " ") == "All 3 published runs nearby lie inside the 90\u202f% interval"
     )

@@ -10,12 +10,15 @@ from numpy.testing import assert_allclose
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import load_calibration, save_calibration
 from sizer.calibrate.cross_validation import load_cross_validation, without_source
+from sizer.calibrate.extrapolation import unmeasured
 from sizer.calibrate.fitting import calibrate, calibrate_with_fit
+from sizer.calibrate.notes import CALIBRATED, NoteKind, RowUse
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path
 from sizer.calibrate.predict import predict, predict_all
 from sizer.calibrate.validate import built_in_report, validate
 from sizer.catalog.loader import load_catalog
 from sizer.evidence.export import validation_document
+from sizer.evidence.validation_text import report_text
 from sizer.perf.exchange import gradient_bytes
 from sizer.perf.inference_step import inference_samples_per_s
 from sizer.perf.training_step import training_samples_per_s
@@ -78,7 +81,7 @@ def training(catalog, calibration, stack, dnn, gpus, servers, link, nics=1, prec
 def test_isilon_dgx1(by_id, row, published):
     """Dell EMC 2018, nine DGX-1 with Isilon F800. Calibrated on. The printed linear scaling pulls by 2 %."""
     assert by_id[row].published == published
-    assert by_id[row].status == "calibrated on"
+    assert by_id[row].status == CALIBRATED
     assert_allclose(by_id[row].predicted, published, rtol=0.02)
 
 
@@ -161,12 +164,12 @@ def test_host_cpu(by_id, row, published):
 
 def test_host_line_of_the_tensorflow_loader(calibration):
     """3.2 core-ms at 113 kB and 19.8 at 1.3 MB, derived from the DGX-1 runs (planning rules, section 8)."""
-    fixed, per_byte, sd, note = calibration.decode_terms("framework", "tensorflow", "tf-cnn-benchmarks-ngc18.09")
+    fixed, per_byte, sd = calibration.decode_terms("framework", "tensorflow", "tf-cnn-benchmarks-ngc18.09")
     assert_allclose(fixed + per_byte * np.array([113e3, 1.3e6]), [3.2e-3, 19.8e-3], rtol=0.05)
     assert sd <= 0.1  # as asked, for the stacks that were seen
     assert calibration.decode_terms("framework", "tensorflow", "dell-ready-2018")[2] <= 0.1
-    assert not note
-    assert calibration.decode_terms("none", "tensorflow", "any")[:3] == (0.0, 0.0, 0.0)
+    assert calibration.decode.note("framework", "tensorflow") is None
+    assert calibration.decode_terms("none", "tensorflow", "any") == (0.0, 0.0, 0.0)
     assert calibration.decode_terms("framework", "caffe2", "unseen")[2] > 0.3
 
 
@@ -260,12 +263,12 @@ def test_times_are_predicted_not_fitted(report):
 
 def test_nothing_is_left_out_silently(report):
     for row in report.rows:
-        assert row.status
-        assert (row.predicted is None) == row.status.startswith(("outside", "not modelled")), row
+        assert (row.predicted is None) == (row.status.use in (RowUse.OUTSIDE, RowUse.NOT_MODELLED)), row
+        assert (row.status.reason is None) == (row.predicted is not None and row.status.use != RowUse.EXCLUDED), row
 
 
 def test_report_as_text_and_data(report):
-    assert "by task" in report.as_text()
+    assert "by task" in report_text(report)
     assert validation_document(report)["summary"]["total"]["rows"] == len(report.rows)
 
 
@@ -280,9 +283,12 @@ def test_unseen_combinations_are_wide_and_say_so(catalog, calibration):
     other = calibration.step_terms(
         stack=stack, dnn=catalog.dnns["resnet50"], gpu=catalog.gpus["v100s-pcie-32gb"], **common
     )
-    assert not seen.notes
-    assert any("not measured" in note for note in unseen.notes)
-    assert any("V100S" in note for note in other.notes)
+    resnet, bert, v100s = catalog.dnns["resnet50"], catalog.dnns["bert-large"], catalog.gpus["v100s-pcie-32gb"]
+    assert not unmeasured(calibration, stack, resnet, "mixed", gpu.id, gpu, "training", 1)
+    (missing,) = unmeasured(calibration, stack, bert, "mixed", gpu.id, gpu, "training", 1)
+    assert missing.kind in (NoteKind.DNN_FROM_FAMILY, NoteKind.DNN_WITH_STACK)
+    (missing,) = unmeasured(calibration, stack, resnet, "mixed", v100s.id, v100s, "training", 1)
+    assert (missing.kind, missing.values) == (NoteKind.GPU_FROM_GENERATION, (v100s.name,))
     assert unseen.covariance[0, 0] > 4 * seen.covariance[0, 0]
     assert other.covariance[0, 0] > seen.covariance[0, 0]
 
@@ -295,7 +301,10 @@ def test_custom_dnn_borrows(catalog, calibration):
     alone = calibration.step_terms(stack=stack, dnn=CustomDnn(name="mine", **numbers), **common)
     vgg = calibration.step_terms(stack=stack, dnn=catalog.dnns["vgg16"], **common)
     assert_allclose(like.values, vgg.values, rtol=1e-12)
-    assert "vgg16" in like.notes[0]
+    (missing,) = unmeasured(
+        calibration, stack, CustomDnn(name="mine", like="vgg16", **numbers), "mixed", gpu.id, gpu, "training", 1
+    )
+    assert (missing.kind, missing.values) == (NoteKind.DNN_FROM_LIKE, ("mine", "vgg16"))
     assert alone.covariance[0, 0] > like.covariance[0, 0]
 
 

@@ -99,5 +99,5 @@ def _part(case: Case, answer: WorkloadAnswer, number: int) -> WorkloadPart:
                 "the 90 % interval."
             ),
         ),
-        doubts=[words.sentence(text) for text in answer.warnings],
+        doubts=[words.sentence(text) for text in result_text.cautions(answer)],
     )

@@ -20,7 +20,7 @@ def content(case: Case) -> dict[str, Any]:
     # Chapters on performance, physical design and the bill print their own.
     elsewhere = [*case.design.plan.warnings, *case.design.bill.warnings]
     for answer in case.answers:
-        elsewhere += answer.warnings
+        elsewhere += result_text.cautions(answer)
     said = {words.sentence(text) for text in elsewhere}
     units = [words.sample_unit(answer.dnn) for answer in case.answers]
     return {

@@ -78,10 +78,10 @@ def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibr
         yield line("Growth of a step with each doubling of the GPUs of a server", STRAGGLER, words.percent, "s")
         if design.n_servers > 1:
             yield line("Growth of a step on two servers against one", SCALE_OUT, words.percent, "r")
-    fixed_s, s_per_byte, log_sd, _ = (
+    fixed_s, s_per_byte, log_sd = (
         calibration.decode_terms(answer.stack.loader, answer.stack.framework, answer.stack.id)
         if float(answer.cpu_utilization_fraction.value) > 0
-        else (0.0, 0.0, 0.0, "")
+        else (0.0, 0.0, 0.0)
     )
     if fixed_s > 0:
         spread = float(np.exp(Z90 * log_sd))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.guide.chapters.case import Case
 from sizer.present import result_text, words
+from sizer.present.calibration_text import note_texts
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.sizing.result import DesignAnswer, SizingResult
@@ -72,7 +73,7 @@ def _risks(case: Case) -> Iterator[Row]:
         if answer.extrapolations:
             yield row(
                 "The rate lies beyond what was measured",
-                words.sentence("; ".join(answer.extrapolations)).rstrip("."),
+                words.sentence("; ".join(note_texts(answer.extrapolations))).rstrip("."),
                 "run the one-server acceptance test first; scale the order by its result",
             )
         if answer.bottleneck in ("storage", "decode", "network"):

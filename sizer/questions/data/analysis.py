@@ -184,7 +184,7 @@ def _transform(result: SizingResult, held: DataHeld, catalog: Catalog, fitted: C
     care, design = result.request.data, result.design
     if not is_transformed(care):
         return None
-    fixed_s, s_per_byte, _, _ = fitted.decode_terms(*_DECODER)
+    fixed_s, s_per_byte, _ = fitted.decode_terms(*_DECODER)
     core_s = 0.0
     for one in held.sets:
         cost = care.transform_core_s
@@ -212,7 +212,7 @@ def _decoded(answer: WorkloadAnswer, n_gpus: int, fitted: Calibration) -> Decode
     if answer.dataset.format == "decoded tensors" or answer.dnn.sample != "image":
         return None
     stack = answer.stack
-    fixed_s, s_per_byte, _, _ = fitted.decode_terms(stack.loader, stack.framework, stack.id)
+    fixed_s, s_per_byte, _ = fitted.decode_terms(stack.loader, stack.framework, stack.id)
     core_s = float(core_seconds_per_sample(answer.sample_bytes, fixed_s, s_per_byte))
     tensor, rate = answer.dnn.input_bytes.value, float(answer.throughput.value)
     return Decoded(

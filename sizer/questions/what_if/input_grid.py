@@ -247,7 +247,7 @@ def _decode(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Capacity
     core_s, spread = np.empty((2, points.servers.size))
     for (size,), rows in _groups(points.sample_bytes):
         work = replace(model.work, sample_bytes=size)
-        core_s[rows], spread[rows], _ = evaluate.core_seconds(work, model.calibration)
+        core_s[rows], spread[rows] = evaluate.core_seconds(work, model.calibration)
     return pipeline.decode_stage(points.servers, cols.cores, core_s, spread)
 
 

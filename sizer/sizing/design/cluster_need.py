@@ -156,7 +156,7 @@ def times_the_gpus(model: WorkloadOnDesign, few: int, many: int) -> Doubling | N
         return None
     servers = np.array([few, many])
     cols = _columns(model, model.platform, servers)
-    decode = decode_stage(servers, cols.cores, *evaluate.core_seconds(work, model.calibration)[:2])
+    decode = decode_stage(servers, cols.cores, *evaluate.core_seconds(work, model.calibration))
     rate = np.minimum(_gpu_rate(model, model.platform, servers), decode.median)
     batch = (servers * cols.gpus_per_server * work.batch_per_gpu).astype(int)
     epochs = model.calibration.epochs(work.recipe, batch).value

@@ -10,7 +10,7 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.extrapolation import extrapolations
+from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
@@ -158,15 +158,13 @@ def _workload_answer(
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
     chance = float(evaluate.probability(run.warm, run.cold, run.need)[0])
-    reach = extrapolations(
-        calibration,
-        work.stack,
-        work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn,
-        work.request.precision,
-        "inference" if work.is_inference else "training",
-        int(n_gpus),
-        work.batch_per_gpu,
-    )
+    dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
+    precision, task = work.request.precision, "inference" if work.is_inference else "training"
+    gpu, loader = platform.gpu, None
+    if not work.is_decoded:
+        loader = calibration.decode.note(work.stack.loader, work.stack.framework)
+    missing = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, n_servers)
+    reach = extrapolations(calibration, work.stack, dnn, precision, task, int(n_gpus), work.batch_per_gpu)
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
         workload=work.request,
@@ -200,8 +198,9 @@ def _workload_answer(
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
+        unmeasured=missing if loader is None else (*missing, loader),
         evidence=nearest_measurements(work, int(n_gpus), catalog, calibration) if is_documented else (),
-        warnings=tuple(dict.fromkeys((*work.warnings, *run.comp.notes, *reach))),
+        warnings=work.warnings,
     )
 
 

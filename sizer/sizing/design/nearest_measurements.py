@@ -36,14 +36,14 @@ def nearest_measurements(
     def distance(row: Observation) -> tuple[bool, float, str]:
         return (not is_same_stack(row), abs(float(np.log2(float(row.gpus or 1) / n_gpus))), row.id)
 
-    # What the fit leaves out for a reason (another exchange scheme, a loader that held the GPUs) is no evidence.
+    # What the fit excludes for a reason (another exchange scheme, a loader that was too slow) is no evidence.
     rows = [
         row
         for row in _rates(task)
         if row.dnn == dnn
         and row.precision in ("", work.request.precision)
         and row.gpu.startswith("v100")
-        and (row.id not in calibration.left_out or calibration.calibrates(row.id))
+        and (row.id not in calibration.excluded or calibration.calibrates(row.id))
     ]
     nearest: list[NearbyMeasurement] = []
     for row in sorted(rows, key=distance):

@@ -13,7 +13,6 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
 from sizer.base.identity_cache import cached_by_identity
-from sizer.base.locale import current_locale
 from sizer.base.normal import normal_quantile
 from sizer.base.quantities import duration
 from sizer.calibrate.calibration import Calibration
@@ -47,7 +46,6 @@ class Compute:
     hit_fraction: Floats  # of a server's cache, from the second epoch on
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
-    notes: tuple[str, ...]
 
     def take(self, rows: Ints) -> "Compute":
         """Compute side of some rows of the first axis."""
@@ -113,7 +111,7 @@ def compute(
     terms = StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
     rate = step_run(work, platforms, cols, n_servers, catalog).rate(terms[cols.compute])
     moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, cols, n_servers)
-    core_s, decode_sd, decode_note = core_seconds(work, calibration)
+    core_s, decode_sd = core_seconds(work, calibration)
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
     return Compute(
         gpu=Capacity.log_normal(rate.total.value, rate.total.log_sd),
@@ -126,7 +124,6 @@ def compute(
         hit_fraction=hit_fraction(work, cols, n_servers, calibration),
         within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
         between_log_sd=float(np.max(terms.between_log_sd)),
-        notes=tuple(note for note in (*terms.notes, decode_note) if note),
     )
 
 
@@ -138,9 +135,9 @@ def group_terms(
     precision, many_servers = work.request.precision, bool((n_servers > 1).any())
     rest = (calibration, work.stack, precision, task, catalog)
     return [
-        _terms(work.request.dnn, *rest, group, many_servers, current_locale().name)
+        _terms(work.request.dnn, *rest, group, many_servers)
         if isinstance(work.request.dnn, CustomDnn)
-        else _known_terms(work.dnn, *rest, group, many_servers, current_locale().name)
+        else _known_terms(work.dnn, *rest, group, many_servers)
         for group in compute_groups(platforms)[0]
     ]
 
@@ -187,7 +184,6 @@ def _terms(
     catalog: Catalog,
     group: ComputeGroup,
     has_many_servers: bool,
-    _locale: str,  # of the notes
 ) -> StepTerms:
     """Terms of one compute group."""
     return calibration.step_terms(
@@ -206,12 +202,12 @@ def _terms(
 _known_terms = cached_by_identity(_terms)
 
 
-def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float, str]:
-    """Core time that a sample costs the host, the spread of its logarithm, and a note. [s], [-]"""
+def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float]:
+    """Core time that a sample costs the host, and the spread of its logarithm. [s], [-]"""
     if work.is_decoded:
-        return 0.0, 0.0, ""
-    fixed_s, s_per_byte, log_sd, note = calibration.decode_terms(work.stack.loader, work.stack.framework, work.stack.id)
-    return float(preprocess.core_seconds_per_sample(work.sample_bytes, fixed_s, s_per_byte)), log_sd, note
+        return 0.0, 0.0
+    fixed_s, s_per_byte, log_sd = calibration.decode_terms(work.stack.loader, work.stack.framework, work.stack.id)
+    return float(preprocess.core_seconds_per_sample(work.sample_bytes, fixed_s, s_per_byte)), log_sd
 
 
 def hit_fraction(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Floats:

@@ -8,7 +8,7 @@ from sizer.drawings.svg import write_svg
 from sizer.evidence.answer import answer_parity_chart
 from sizer.present import charts
 from sizer.present.performance_tables import evidence_table, figures_table, ruled_out_table, stage_table, time_table
-from sizer.present.result_text import measured, width
+from sizer.present.result_text import cautions, measured, width
 from sizer.present.training_charts import accuracy_chart
 from sizer.present.verdict_text import runner_up_text
 from sizer.present.words import plural, sample_unit, sentence
@@ -49,9 +49,9 @@ def show(view: View) -> None:
             look.table(time, sources)
     _measured(answer, specs["evidence"], view.catalog)
     _others(view, specs["pareto"])
-    if answer.warnings:
-        st.header("Doubts", anchor=False)
-        look.notes([sentence(warning) for warning in answer.warnings])
+    if texts := cautions(answer):
+        st.header("Cautions", anchor=False)
+        look.notes([sentence(text) for text in texts])
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

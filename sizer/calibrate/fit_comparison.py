@@ -1,4 +1,4 @@
-"""What a new calibration moved against the one before: predictions and effects."""
+"""Comparison of two fits: the predictions and effects that differ."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,15 @@ from sizer.calibrate.observations import Observation
 from sizer.calibrate.predict import predict_all
 from sizer.catalog.model import Catalog
 
-# Predictions and effects shown, largest move first.
+# Predictions and effects listed, largest change first.
 _SHOWN = 10
-# Below these nothing moved: rounding of another build of the linear algebra.
+# Below these nothing changed: rounding of another build of the linear algebra.
 _LEAST_LOG_MOVE = 1e-3
 _LEAST_SD_MOVE = 0.05
 
 
 @dataclass(frozen=True)
-class Moved:
+class FitComparison:
     """Difference between two calibrations."""
 
     new_rows: tuple[str, ...]  # ids that are fitted now and were not before
@@ -27,25 +27,10 @@ class Moved:
     predictions: tuple[tuple[str, float, float], ...]  # id, before, after; in the unit of the row, largest move first
     effects: tuple[tuple[str, float, float, float], ...]  # name, before, after, move in standard deviations
 
-    def as_text(self) -> str:
-        """A few lines."""
-        if not (self.new_rows or self.gone_rows or self.n_moved or self.effects):
-            return "nothing moved against the stored calibration"
-        lines = [
-            f"against the stored calibration: {len(self.new_rows)} observations more, {len(self.gone_rows)} fewer; "
-            f"{self.n_moved} of {self.n_predictions} predictions moved by 0.1 % or more"
-        ]
-        lines += [
-            f"  {after / before - 1:+7.1%}  {name}: {before:.5g} -> {after:.5g}"
-            for name, before, after in self.predictions
-        ]
-        if self.effects:
-            lines.append("effects that moved most, in standard deviations")
-            lines += [f"  {sds:+5.1f}  {name}: {old:.3f} -> {new:.3f}" for name, old, new, sds in self.effects]
-        return "\n".join(lines)
 
-
-def what_moved(before: Calibration, after: Calibration, rows: tuple[Observation, ...], catalog: Catalog) -> Moved:
+def compare_fits(
+    before: Calibration, after: Calibration, rows: tuple[Observation, ...], catalog: Catalog
+) -> FitComparison:
     """Compare the predictions of ``rows`` and the effects that both calibrations have."""
     moves = []
     both = zip(rows, predict_all(rows, catalog, before), predict_all(rows, catalog, after), strict=True)
@@ -62,7 +47,7 @@ def what_moved(before: Calibration, after: Calibration, rows: tuple[Observation,
     ]
     effects.sort(key=lambda effect: -abs(effect[3]))
     old_used, new_used = before.used | before.host_used, after.used | after.host_used
-    return Moved(
+    return FitComparison(
         tuple(sorted(new_used - old_used)),
         tuple(sorted(old_used - new_used)),
         len(moves),

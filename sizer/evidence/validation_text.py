@@ -1,0 +1,109 @@
+"""Accuracy and fit of the model as plain text for the terminal."""
+
+import math
+from collections import Counter
+
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.fit_comparison import FitComparison
+from sizer.calibrate.validate import AccuracyMeasure, AccuracyTarget, Summary, ValidationReport, summaries, summarise
+from sizer.present.calibration_text import note_text, status_text
+
+_NAME_CHARACTERS = 90
+# An effect whose spread the data narrowed by less than this share of its prior has learnt nothing.
+_NOT_NARROWED = 0.01
+MEASURES = {
+    AccuracyMeasure.RATES_PREDICTED: "rates predicted, of those with neural network, GPU and precision",
+    AccuracyMeasure.IN_SAMPLE_MEDIAN: "error in sample, median",
+    AccuracyMeasure.IN_SAMPLE_P90: "error in sample, 90th percentile",
+    AccuracyMeasure.SERIES_MEDIAN: "error with the series held out, median",
+    AccuracyMeasure.SOURCE_MEDIAN: "error with the source held out, median",
+    AccuracyMeasure.CLUSTERS_MEDIAN: "error with clusters above 8 GPUs held out, median",
+    AccuracyMeasure.SOURCE_COVERAGE: "share inside the 90 % interval, source held out",
+    AccuracyMeasure.TIME_MEDIAN: "error of the time to train of public logs, median",
+}
+
+
+def status_summaries(report: ValidationReport) -> tuple[Summary, ...]:
+    """Accuracy by what a row is to the calibration, with the reason of those excluded or not predicted."""
+    return summaries(list(report.rows), lambda row: status_text(row.status), only_meant=False)
+
+
+def report_text(report: ValidationReport) -> str:
+    """Tables of the summaries."""
+    titles = {
+        "by task": report.by_task,
+        "by quantity": report.by_quantity,
+        "by source": report.by_source,
+        "by use": status_summaries(report),
+    }
+    width = max(len(summary.name) for group in titles.values() for summary in group)
+    width = min(max(width, len("all")), _NAME_CHARACTERS)
+    head = f"{'':{width}} {'rows':>5} {'predicted':>9} {'median':>7} {'p90':>7} {'bias':>7} {'in 90 %':>7}"
+    lines = ["Errors are |ln(predicted / published)|; 'in 90 %' is the share inside the interval.", ""]
+    for title, group in titles.items():
+        lines += [f"{title}", head, *(_line(summary, width) for summary in group), ""]
+    lines.append(_line(report.total, width))
+    if report.unseen:
+        unseen = list(report.unseen)
+        groups = summaries(unseen, lambda row: f"{row.task}: {row.quantity}")
+        lines += ["", "predicted with the source held out", head]
+        lines += [*(_line(summary, width) for summary in groups), _line(summarise("all", unseen), width)]
+    if report.figures:
+        lines += ["", f"{'accuracy targets':{width}} {'rows':>5} {'measured':>9} {'target':>12}"]
+        lines += [_target_line(target, width) for target in report.figures]
+    return "\n".join(lines)
+
+
+def _target_line(target: AccuracyTarget, width: int) -> str:
+    limit = f"{target.low:.0%} to {target.high:.0%}" if target.low > 0 else f"at most {target.high:.0%}"
+    missed = "" if target.is_reached else "  MISSED"
+    return f"{MEASURES[target.measure]:{width}} {target.rows:5d} {target.value:9.1%} {limit:>12}{missed}"
+
+
+def _line(summary: Summary, width: int) -> str:
+    name = summary.name if len(summary.name) <= width else summary.name[: width - 1] + "…"
+    cells = [
+        "      -" if value is None else f"{value:7.1%}"
+        for value in (summary.median_error, summary.p90_error, summary.bias, summary.coverage)
+    ]
+    return f"{name:{width}} {summary.rows:5d} {summary.predicted_rows:9d} {' '.join(cells)}"
+
+
+def calibration_text(calibration: Calibration) -> str:
+    """A fit in a few lines: its observations, spreads and exclusions."""
+    c = calibration
+    not_narrowed = [name for name, share in c.narrowed_fraction().items() if share < _NOT_NARROWED]
+    examples = f", such as {', '.join(not_narrowed[:3])}" if not_narrowed else ""
+    counts = Counter(note_text(reason) for reason in c.excluded.values())
+    return "\n".join(
+        [
+            f"{len(c.used | c.host_used)} observations fitted with {len(c.names)} effects, {len(c.excluded)} excluded; "
+            f"observations {c.digest}",
+            f"scatter between sources {math.sqrt(c.tau2):.1%}, within a source: "
+            + ", ".join(f"{kind} {sd:.1%}" for kind, sd in c.scatter_log_sd.items()),
+            *(
+                f"{task}: median error of a rate with its source held out {unseen['median_error']:.1%}"
+                for task, unseen in c.unseen_sources.items()
+            ),
+            f"effects that the data do not narrow: {len(not_narrowed)}{examples}",
+            *(f"excluded, {count}: {reason}" for reason, count in counts.most_common()),
+        ]
+    )
+
+
+def comparison_text(found: FitComparison) -> str:
+    """Differences between the stored calibration and a new one, in a few lines."""
+    if not (found.new_rows or found.gone_rows or found.n_moved or found.effects):
+        return "no change compared with the stored calibration"
+    lines = [
+        f"compared with the stored calibration: {len(found.new_rows)} observations more, {len(found.gone_rows)} fewer; "
+        f"{found.n_moved} of {found.n_predictions} predictions changed by 0.1 % or more"
+    ]
+    lines += [
+        f"  {after / before - 1:+7.1%}  {name}: {before:.5g} -> {after:.5g}"
+        for name, before, after in found.predictions
+    ]
+    if found.effects:
+        lines.append("effects that changed most, in standard deviations")
+        lines += [f"  {sds:+5.1f}  {name}: {old:.3f} -> {new:.3f}" for name, old, new, sds in found.effects]
+    return "\n".join(lines)
