@@ -301,7 +301,7 @@ def test_an_empty_report_says_so():
     assert "There are no measurements to compare with." in Page(evidence_html(report([]), SOURCES)).text
     text = Page(evidence_html(report([row(3, None)]), SOURCES)).text
     assert "The one published number cannot be predicted" in text
-    assert "Outside: names no GPU" in text
+    assert "Not predicted: names no GPU" in text
 
 
 # --- charts
