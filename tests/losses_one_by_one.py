@@ -6,7 +6,7 @@ from sizer.physical.layout import building_plan
 from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import Role
-from sizer.questions.failures.after_loss import Rest, chances
+from sizer.questions.failures.after_loss import HardwareAfterLoss, target_probabilities
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.resolve import resolve
@@ -22,10 +22,10 @@ def bears(request, platform, servers, nodes, catalog):
     kinds = request.resilience.keeps_targets_without
     losses, parts = _laid_out(request, platform, servers, nodes, catalog)
     models = _models(request, platform, servers, nodes, parts, catalog)
-    rests = [[Rest(losses.whole)]]
+    rests = [[HardwareAfterLoss(losses.whole)]]
     for kind in kinds:
         rests += [
-            [Rest(losses.without(devices, cables, only_whole=whole)) for whole in (False, True)]
+            [HardwareAfterLoss(losses.without(devices, cables, only_whole=whole)) for whole in (False, True)]
             for devices, cables in _lost(kind, losses, platform)
         ]
     return all(any(_meets(models, rest, request) for rest in ways) for ways in rests)
@@ -65,7 +65,7 @@ def _lost(kind, losses, platform):
 def _meets(models, rest, request):
     chance = 1.0
     for model in models:
-        chance *= float(chances(model, [rest])[0])
+        chance *= float(target_probabilities(model, [rest])[0])
     return chance >= least_chance(request.confidence)
 
 

@@ -1,4 +1,4 @@
-"""``sizer failures``: every single loss in words and for machines, and the design that bears some of them."""
+"""``sizer failures``: every single loss in words and for machines, and the design that tolerates some of them."""
 
 import json
 
@@ -13,12 +13,12 @@ def test_the_answer_tells_losses_targets_and_maintenance() -> None:
     done = run("failures", ASKED)
     assert done.returncode == 0, done.stderr
     for words in (
-        "Losses that the design bears",
+        "Losses that the design tolerates",
         "One GPU server fails",
-        "kept, 97",
+        "met, 97",
         "1 server more",
         "any time, one after the other",
-        "of a run, or between two runs",
+        "during a run, or between two runs",
     ):
         assert words in done.stdout.replace("\u202f", " ")
 

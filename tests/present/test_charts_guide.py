@@ -17,7 +17,9 @@ from sizer.physical.capacity import CapacityStep, capacity_ladder
 from sizer.present.charting import Chart, broken, chart_svg, time_unit
 from sizer.present.training_charts import accuracy_chart, cold_limit, design_gpus, epoch_chart
 from sizer.questions.failures.analysis import FailureCase
-from sizer.questions.failures.charts import failure_chart, tornado_chart
+from sizer.questions.failures.charts import failure_chart
+from sizer.questions.failures.scenarios import FailureKey, WorkStops
+from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Influence, Sensitivity
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.size import size
@@ -99,8 +101,8 @@ def sensitivity(*influences: Influence, base: float = 1000.0, **more: Any) -> Se
     return Sensitivity(**{**fields, **more}, influences=influences)
 
 
-def failure(what: str, share: float, rate: float = 1000.0) -> FailureCase:
-    return FailureCase(what, what, "an effect.", "a remedy.", (rate * share,), (share,))
+def failure(key: FailureKey, share: float, rate: float = 1000.0) -> FailureCase:
+    return FailureCase(key, WorkStops(), (rate * share,), (share,))
 
 
 # --- all of them, for every example
@@ -142,7 +144,7 @@ def test_charts_take_both_palettes_and_the_width_of_their_place(palette):
         demand_chart(answer, design, palette, "container"),
         ladder_chart(steps, 1e12, palette, "container"),
         tornado_chart(sensitivity(influence("a", 800, 1200)), UNIT, palette, "container"),
-        failure_chart([failure("One server fails", 0.5)], 0, UNIT, palette, "container"),
+        failure_chart([failure("server", 0.5)], 0, UNIT, palette, "container"),
         epoch_chart(answer, palette, "container"),
         accuracy_chart(answer, palette=palette, width="container"),
     ):
@@ -313,9 +315,9 @@ def test_a_tornado_keeps_its_texts_on_the_page():
 
 
 def test_failures_by_hand():
-    cases = [failure("One server fails", 0.9), failure("The switch fails", 0.0), failure("A fan fails", 1.0)]
+    cases = [failure("server", 0.9), failure("leaf", 0.0), failure("gpu", 1.0)]
     chart = failure_chart(cases, 0, UNIT)
-    assert title(chart) == "One of 3 failures stops the work; the others leave at least 90 %"
+    assert title(chart) == "One of 3 failures stops the work; the others retain at least 90 %"
     found = rows(chart, "share")
     assert [row["share"] for row in found] == [90, 0, 100]
     assert [plain(row["text"]) for row in found] == ["900 images/s · 90 %", "stops", "1 000 images/s · 100 %"]
@@ -325,14 +327,21 @@ def test_failures_by_hand():
 @pytest.mark.parametrize(
     ("shares", "said"),
     [
-        ((0.9, 0.75), "The worst single failure leaves 75 % of the throughput"),
-        ((1.0, 1.0), "No single failure costs throughput"),
+        ((0.9, 0.75), "The worst single failure reduces throughput to 75 %"),
+        ((1.0, 1.0), "No single failure reduces throughput"),
         ((0.0, 0.0), "Every single failure stops the work"),
-        ((0.0, 0.0, 0.5), "2 of 3 failures stop the work; the others leave at least 50 %"),
+        ((0.0, 0.0, 0.5), "2 of 3 failures stop the work; the others retain at least 50 %"),
     ],
 )
 def test_finding_on_failures(shares, said):
-    assert title(failure_chart([failure(f"{n}", share) for n, share in enumerate(shares)], 0, UNIT)) == said
+    assert (
+        title(
+            failure_chart(
+                [failure(key, share) for key, share in zip(("server", "leaf", "gpu"), shares, strict=False)], 0, UNIT
+            )
+        )
+        == said
+    )
 
 
 def test_no_failure_no_chart():

@@ -215,9 +215,9 @@ def test_a_team_starts_its_jobs_in_time_on_what_is_left():
     assert enough.on(spare.design.n_servers - 1).meets
     lost = {case.key: case for case in failure_cases(EvaluatedDesign(without, CATALOG))}
     shares = [kind.share_within for kind in fewer.on(without.design.n_servers - 1).kinds]
-    assert lost["server"].starts_in_time == min(shares)
+    assert lost["server"].within_wait == min(shares)
     assert not lost["server"].keeps_targets
-    assert lost["gateway"].starts_in_time == 0  # no job that reads can start
+    assert lost["gateway"].within_wait == 0  # no job that reads can start
 
 
 @pytest.mark.parametrize("request_", CASES, ids=range(len(CASES)))

@@ -35,7 +35,7 @@ def plain(text: str) -> str:
 def test_each_loss_shows_before_and_after() -> None:
     app = asked("questions/one-server-may-fail")
     assert plain(figure(app, "Throughput")[1]).startswith("90 % of 58")
-    assert figure(app, "Target")[0] == "kept"
+    assert figure(app, "Target")[0] == "met"
     app = fails(app, "leaf")
     assert figure(app, "Target")[0] == "missed"
     assert plain(figure(app, "May be away in a run")[0]) == "8.44 h"
@@ -55,22 +55,22 @@ def test_each_loss_shows_before_and_after() -> None:
 def test_a_button_asks_for_a_reserve_and_one_takes_it_back() -> None:
     app = asked("questions/one-server-may-fail", resilience={})
     assert figure(app, "Target")[0] == "missed"
-    assert "asks for no reserve" in page_text(app)
-    widget(app.button, "Keep the targets without one server").click().run()
+    assert "asks for no redundancy" in page_text(app)
+    widget(app.button, "Tolerate the loss of one server").click().run()
     assert_well(app)
     assert app.session_state.draft["resilience"] == {"keeps_targets_without": ["server"]}
-    assert figure(app, "Target")[0] == "kept"
-    assert widget(app.button, "Keep the targets without one server").disabled
+    assert figure(app, "Target")[0] == "met"
+    assert widget(app.button, "Tolerate the loss of one server").disabled
     app = fails(app, "power-feed")
-    widget(app.button, "Keep the targets without one power feed").click().run()
+    widget(app.button, "Tolerate the loss of one power feed").click().run()
     assert app.session_state.draft["resilience"] == {"keeps_targets_without": ["server", "feed"]}
-    widget(app.button, "Without a reserve").click().run()
+    widget(app.button, "Without redundancy").click().run()
     assert_well(app)
     assert "resilience" not in app.session_state.draft
 
 
-def test_the_team_is_told_who_starts_in_time() -> None:
+def test_the_share_of_jobs_within_the_wait_is_shown() -> None:
     app = asked("questions/forty-data-scientists")
-    share, under = figure(app, "Jobs that start in time")
+    share, under = figure(app, "Jobs that start within their wait")
     assert plain(share) == "89 %"
     assert "asked for" in under

@@ -10,7 +10,7 @@ from sizer.present.expansion_table import growth_table
 from sizer.present.figures import charted
 from sizer.present.redundancy_text import spare_sentence
 from sizer.questions.failures.charts import failure_chart
-from sizer.questions.failures.tables import failures_table, kept_table, maintenance_table
+from sizer.questions.failures.tables import failures_table, maintenance_table, tolerated_losses_table
 
 
 def content(case: Case) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def content(case: Case) -> dict[str, Any]:
         "phases": phases_table(design, case.result.request.data, has_head) if case.is_full else None,
         "tests": tests_table(case.tests) if case.is_full else None,
         "watch": watch_table(design) if case.is_full else None,
-        "kept": kept_table(case.asked_losses, case.failures) if case.asked_losses else None,
+        "kept": tolerated_losses_table(case.asked_losses, case.failures) if case.asked_losses else None,
         "kept_cost": words.sentence(spare_sentence(case.spare_cost, case.result.request.currency))
         if case.spare_cost is not None
         else "",

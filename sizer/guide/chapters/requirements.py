@@ -112,7 +112,7 @@ def _losses(case: Case) -> Iterator[Row]:
         if not found:
             yield _row(asked, "no such part in the design", True, "operation")
             continue
-        worst = min(found, key=lambda one: (bool(one.keeps_targets), sum(one.chance)))
+        worst = min(found, key=lambda one: (bool(one.keeps_targets), sum(one.probability)))
         text = f"{targets_text(worst)} after the loss"
         yield _row(asked, text, worst.keeps_targets, "operation")
 

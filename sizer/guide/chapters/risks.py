@@ -10,7 +10,7 @@ from sizer.present import charts, result_text, words
 from sizer.present.figures import Figure, charted
 from sizer.present.performance_tables import platforms_table, ruled_out_table
 from sizer.present.verdict_text import reason_texts, selection_text
-from sizer.questions.failures.charts import tornado_chart
+from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 
 

@@ -1,4 +1,4 @@
-"""Rate of a workload on what is left of a design after a loss, and whether it still meets its target."""
+"""Rate of a workload on the hardware that remains after a loss, and whether it still meets its target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,26 +17,26 @@ from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.evaluate import Compute
 from sizer.sizing.stages.platform_columns import Columns
 
-# Time for which a part may be away where it is never missed. [s]
-FOR_EVER = float("inf")
+# Outage that a design tolerates where the lost part is not needed for the target. [s]
+UNLIMITED_S = float("inf")
 
 
-class Rest(NamedTuple):
+class HardwareAfterLoss(NamedTuple):
     """What a job has after a loss."""
 
-    left: Remaining
+    remaining: Remaining
     n_gpus_per_server: int | None = None  # None: as many as before
 
 
 @dataclass(frozen=True)
 class _Running:
-    """One workload on what is left. Arrays of one row."""
+    """One workload on the remaining hardware. Arrays of one row."""
 
     comp: Compute
     cols: Columns
     servers: Ints
     side: StorageSide
-    reads: bool  # whether it reaches its storage; without, it goes on from memory alone
+    reads: bool  # whether it reaches its storage; without, it continues from memory alone
 
     def stages(self, model: WorkloadOnDesign, *, is_warm: bool = True) -> Stages:
         """Stages in a warm epoch, or in the first one."""
@@ -48,61 +48,61 @@ class _Running:
         return replace(stages, storage=unlimited, network=unlimited)
 
 
-def shares(model: WorkloadOnDesign | None, answer: WorkloadAnswer, whole: Remaining, rests: Sequence[Rest]) -> Floats:
+def rate_shares(
+    model: WorkloadOnDesign | None, answer: WorkloadAnswer, whole: Remaining, options: Sequence[HardwareAfterLoss]
+) -> Floats:
     """Rate of a workload after each of some losses, as a share of its rate before.
 
     Parameters
     ----------
     model : WorkloadOnDesign or None
-        None where the catalogue does not hold the parts of the answer: the share then follows from the servers and
-        storage nodes that are left, without the narrower links between them.
+        None where the catalogue does not hold the parts of the answer: the share is then derived from the remaining
+        servers and storage nodes, without the narrower links between them.
     answer : WorkloadAnswer
         The workload as it runs on the whole design.
     whole : Remaining
-        What there was.
-    rests : sequence of Rest
-        What is left.
+        The hardware before the loss.
+    options : sequence of HardwareAfterLoss
 
     Returns
     -------
-    ndarray, shape (len(rests),)
-        0 where the job stops, never above 1: what is left of a design is not faster than all of it. [-]
+    ndarray, shape (len(options),)
+        0 where the job stops, never above 1: a part of a design is not faster than all of it. [-]
     """
     if model is None:
-        return np.array([_rough_share(answer, whole, rest) for rest in rests])
-    made = [_running(model, rest) for rest in (Rest(whole), *rests)]
-    rates = iter(rates_of([running.stages(model) for running in made if running is not None]))
-    before, *after = [0.0 if running is None else float(next(rates)) for running in made]
+        return np.array([_rough_share(answer, whole, option) for option in options])
+    jobs = [_running(model, option) for option in (HardwareAfterLoss(whole), *options)]
+    rates = iter(rates_of([job.stages(model) for job in jobs if job is not None]))
+    before, *after = [0.0 if job is None else float(next(rates)) for job in jobs]
     if before <= 0:
-        return np.zeros(len(rests))
+        return np.zeros(len(options))
     return np.minimum(np.array(after) / before, 1.0)
 
 
-def chances(model: WorkloadOnDesign, rests: Sequence[Rest]) -> Floats:
-    """Probability that a workload meets its target on what is left, run after run.
+def target_probabilities(model: WorkloadOnDesign, options: Sequence[HardwareAfterLoss]) -> Floats:
+    """Probability that a workload meets its target on the remaining hardware, run after run.
 
     Parameters
     ----------
     model : WorkloadOnDesign
         The workload on the whole design.
-    rests : sequence of Rest
-        What is left.
+    options : sequence of HardwareAfterLoss
 
     Returns
     -------
-    ndarray, shape (len(rests),)
-        0 where a run cannot start: nothing to run on, no way to the data, or fewer GPUs than are to be kept busy. [-]
+    ndarray, shape (len(options),)
+        0 where a run cannot start: no server, no path to the data, or fewer GPUs than the target asks for. [-]
 
     Notes
     -----
-    The target is judged as for a design of what is left: a time to train is that of a run which has no more from its
-    start to its end. That is the worst reading; a part that comes back during the run does less harm.
+    The target is evaluated as for a design of the remaining hardware: a time to train is that of a run during which
+    the part stays out. That is the worst case; a part that is repaired during the run does less harm.
     """
-    return np.array([_chance(model, rest) for rest in rests])
+    return np.array([_target_probability(model, option) for option in options])
 
 
-def _chance(model: WorkloadOnDesign, rest: Rest) -> float:
-    running = _running(model, rest)
+def _target_probability(model: WorkloadOnDesign, option: HardwareAfterLoss) -> float:
+    running = _running(model, option)
     if running is None or not running.reads:
         return 0.0
     busy = model.work.request.target.gpus_busy
@@ -114,69 +114,71 @@ def _chance(model: WorkloadOnDesign, rest: Rest) -> float:
     return float(evaluate.probability(warm, cold, need)[0])
 
 
-def window_s(answer: WorkloadAnswer, share: float, confidence: float, *, is_met: bool) -> float:
-    """Longest time for which a part may be away once in a run without the target being missed. [s]
+def longest_outage_s(answer: WorkloadAnswer, share: float, confidence: float, *, is_met: bool) -> float:
+    """Longest outage of a part, once in a run, with which the target is still met. [s]
 
     Parameters
     ----------
     answer : WorkloadAnswer
         The workload on the whole design.
     share : float
-        Of its rate while the part is away, 0 to 1. [-]
+        Of its rate while the part is out, 0 to 1. [-]
     confidence : float
         With which the target is to be met. [-]
     is_met : bool
-        Whether it is met even if the part stays away.
+        Whether it is met even if the part stays out.
 
     Notes
     -----
-    Only a time to train can make up for a slow hour: a run that takes T at the confidence asked has t - T to spare,
-    and loses 1 - share of every second. A rate is missed as long as the part is away: 0.
+    Only a time to train can make up for a slow hour: a run that takes T at the required confidence has t - T to spare,
+    and loses 1 - share of every second. A target rate is missed as long as the part is out: 0.
     """
     if is_met:
-        return FOR_EVER
+        return UNLIMITED_S
     asked = answer.workload.target.time_to_train_s
     if asked is None or answer.time is None:
         return 0.0
     total = answer.time.total_s
     takes_s = float(total.value * np.exp(total.log_sd * normal_quantile(confidence)))
-    # A rate that is whole on a target that is missed: the job goes on from memory, and the next one cannot start.
+    # A full rate with a missed target: the job continues from memory, and the next one cannot start.
     return max(asked - takes_s, 0.0) / (1 - share if share < 1 else 1.0)
 
 
-def _running(model: WorkloadOnDesign, rest: Rest) -> _Running | None:
-    """The workload on what is left; None where nothing runs."""
-    left, cols = rest.left, model.run.cols
-    if left.n_servers == 0:
+def _running(model: WorkloadOnDesign, option: HardwareAfterLoss) -> _Running | None:
+    """The workload on the remaining hardware; None where nothing runs."""
+    remaining, cols = option.remaining, model.run.cols
+    if remaining.n_servers == 0:
         return None
-    servers = np.array([left.n_servers])
-    gpus = cols.gpus_per_server if rest.n_gpus_per_server is None else np.array([float(rest.n_gpus_per_server)])
-    # Storage that no link of the plan leads to keeps its ports: they are by others.
-    ports = left.node_port_share if left.storage_nodes else 1.0
+    servers = np.array([remaining.n_servers])
+    gpus = cols.gpus_per_server if option.n_gpus_per_server is None else np.array([float(option.n_gpus_per_server)])
+    # Storage that no link of the plan leads to keeps its ports: their cabling is out of scope.
+    ports = remaining.node_port_share if remaining.storage_nodes else 1.0
     cols = replace(
         cols,
         gpus_per_server=gpus,
-        exchange_bytes_per_s=cols.exchange_bytes_per_s * (left.exchange_share or 1.0),
-        storage_nic_bytes_per_s=cols.storage_nic_bytes_per_s * (left.file_share or 1.0),
+        exchange_bytes_per_s=cols.exchange_bytes_per_s * (remaining.exchange_share or 1.0),
+        storage_nic_bytes_per_s=cols.storage_nic_bytes_per_s * (remaining.file_share or 1.0),
         node_line_bytes_per_s=cols.node_line_bytes_per_s * ports,
         mounts_per_node=cols.mounts_per_node * ports,
     )
     comp = evaluate.compute(model.work, [model.platform], cols, servers, model.calibration, model.catalog)
-    if not left.reaches_storage and comp.hit_fraction[0] < 1:
+    if not remaining.reaches_storage and comp.hit_fraction[0] < 1:
         return None
-    nodes = np.array([left.storage_nodes or model.storage_nodes])
-    gateway = np.array([model.gateway_bytes_per_s * (left.gateway_share or 1.0)])
-    return _Running(comp, cols, servers, evaluate.storage_side(cols, servers, nodes, gateway), left.reaches_storage)
+    nodes = np.array([remaining.storage_nodes or model.storage_nodes])
+    gateway = np.array([model.gateway_bytes_per_s * (remaining.gateway_share or 1.0)])
+    return _Running(
+        comp, cols, servers, evaluate.storage_side(cols, servers, nodes, gateway), remaining.reaches_storage
+    )
 
 
-def _rough_share(answer: WorkloadAnswer, whole: Remaining, rest: Rest) -> float:
-    left, grid = rest.left, answer.scaling
-    if left.n_servers == 0 or (not left.reaches_storage and answer.cache_hit_fraction < 1):
+def _rough_share(answer: WorkloadAnswer, whole: Remaining, option: HardwareAfterLoss) -> float:
+    remaining, grid = option.remaining, answer.scaling
+    if remaining.n_servers == 0 or (not remaining.reaches_storage and answer.cache_hit_fraction < 1):
         return 0.0
-    share = left.n_servers / whole.n_servers
-    if rest.n_gpus_per_server is not None:
-        share *= rest.n_gpus_per_server / float(grid.n_gpus[0] / grid.n_servers[0])
+    share = remaining.n_servers / whole.n_servers
+    if option.n_gpus_per_server is not None:
+        share *= option.n_gpus_per_server / float(grid.n_gpus[0] / grid.n_servers[0])
     storage = next(float(stage.capacity.value) for stage in answer.stages if stage.key == "storage")
-    if left.reaches_storage and left.storage_nodes < whole.storage_nodes:
-        share = min(share, storage * left.storage_nodes / whole.storage_nodes / float(answer.throughput.value))
+    if remaining.reaches_storage and remaining.storage_nodes < whole.storage_nodes:
+        share = min(share, storage * remaining.storage_nodes / whole.storage_nodes / float(answer.throughput.value))
     return min(share, 1.0)

@@ -1,4 +1,4 @@
-"""What fails, what each failure costs and what then helps: one case for every kind of part that a design has."""
+"""What fails and what each failure costs: one case for every kind of part that a design has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,13 @@ from itertools import pairwise
 import numpy as np
 
 from sizer.physical.losses import Losses, Remaining
-from sizer.questions.failures.after_loss import Rest, chances, shares, window_s
-from sizer.questions.failures.cases import Cases, Draft
+from sizer.questions.failures.after_loss import (
+    HardwareAfterLoss,
+    longest_outage_s,
+    rate_shares,
+    target_probabilities,
+)
+from sizer.questions.failures.scenarios import FailureEffect, FailureKey, FailureScenario, FailureScenarios
 from sizer.questions.team.analysis import TeamModel, team_model
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import SizingResult
@@ -18,24 +23,24 @@ from sizer.workload.request import Loss
 
 @dataclass(frozen=True)
 class FailureCase:
-    """One failure."""
+    """One failure with what it costs."""
 
-    key: str
-    what: str  # "One GPU server fails"
-    effect: str  # one sentence
-    remedy: str
+    key: FailureKey
+    effect: FailureEffect
     throughput: tuple[float, ...]  # of every workload after it, at the median; 0: it stops [samples/s]
     share: tuple[float, ...]  # of its normal rate, 0..1
-    loss: Loss | None = None  # the kind of loss that a request can ask a design to bear
-    # Of every workload: the probability that a run meets the target if the part is away all the time, whether that is
-    # enough, and how long the part may be away once in a run; empty where the catalogue no longer holds the parts, and
-    # where no source says whether the data survive.
-    chance: tuple[float, ...] = ()
-    meets: tuple[bool, ...] = ()
-    window_s: tuple[float, ...] = ()
-    # Share of the jobs of the team that start in time on the servers that are left, of the kind that fares worst.
-    starts_in_time: float | None = None
-    # Whether all targets are still met together at the confidence asked, and the waits of a team; None where it is
+    is_only: bool = False  # whether the design has only one such part
+    loss: Loss | None = None  # the kind of loss that a request can ask a design to tolerate
+    # Of every workload: the probability that a run meets the target if the part stays out, whether that is enough, and
+    # how long the part may be out once in a run [s]; empty where the catalogue no longer holds the parts, and where no
+    # source says whether the data survive.
+    probability: tuple[float, ...] = ()
+    meets_target: tuple[bool, ...] = ()
+    outage_s: tuple[float, ...] = ()
+    # Share of the jobs of the team that start within their wait limit on the remaining servers, of the worst kind of
+    # job; None without a team.
+    within_wait: float | None = None
+    # Whether all targets are still met together at the required confidence, and the waits of a team; None where it is
     # not known.
     keeps_targets: bool | None = None
 
@@ -54,83 +59,86 @@ def failure_cases(evaluated: EvaluatedDesign) -> tuple[FailureCase, ...]:
 
     Notes
     -----
-    A target is judged with the probability that the request asks for, of runs that have no more from their start to
-    their end. Planned maintenance is the same with one part after the other taken out.
+    A target is evaluated at the required confidence for runs during which the part stays out. Planned maintenance is
+    the same loss, one part after the other.
 
-    Rates are those of the same models on what is left: fewer servers or storage nodes, ports that are cut off, and
-    the share of its uplinks that the worst switch keeps. Switches are taken to route around a loss. What a repair
-    takes from the read rate, and how long it lasts, is not modelled; how often parts fail is not published for these
-    systems. Both are left out rather than guessed.
+    Rates are those of the same models on the remaining hardware: fewer servers or storage nodes, ports that are cut
+    off, and the share of its uplinks that the worst switch retains. Switches are assumed to route around a loss. Not
+    modelled, because no source gives them: the read rate that a rebuild takes, its duration, and how often parts fail.
     """
     result = evaluated.result
-    cases = Cases(result, Losses(result.design.plan))
-    drafts = list(cases.drafts())
-    found = evaluated.workloads
-    outcomes = _Outcomes(result, found, cases.whole, [draft.rests for draft in drafts], team_model(evaluated))
-    return tuple(outcomes.case(place, draft, cases.loss_of(draft.key)) for place, draft in enumerate(drafts))
+    scenarios = FailureScenarios(result, Losses(result.design.plan))
+    found = tuple(scenarios.all())
+    rates = _ScenarioRates(result, evaluated.workloads, scenarios.whole, found, team_model(evaluated))
+    return tuple(rates.case(place, one, scenarios.loss_of(one.key)) for place, one in enumerate(found))
 
 
-class _Outcomes:
-    """What the workloads do on each of some rests, worked out for all of them in one pass."""
+class _ScenarioRates:
+    """What the workloads achieve in each scenario, computed for all of them in one pass."""
 
     def __init__(
         self,
         result: SizingResult,
-        found: Sequence[WorkloadOnDesign | None],
+        models: Sequence[WorkloadOnDesign | None],
         whole: Remaining,
-        rests: Sequence[tuple[Rest, ...]],
+        scenarios: Sequence[FailureScenario],
         team: TeamModel | None,
     ) -> None:
-        self._answers, self._rests = result.design.workloads, rests
+        self._answers = result.design.workloads
         self._confidence = result.request.confidence
-        self._asked = least_chance(self._confidence)
-        flat = [rest for some in rests for rest in some]
-        runs = {count: team.on(count) for count in {rest.left.n_servers for rest in flat} if count} if team else {}
+        self._required = least_chance(self._confidence)
+        options: list[HardwareAfterLoss] = [option for scenario in scenarios for option in scenario.options]
+        counts = {option.remaining.n_servers for option in options}
+        runs = {count: team.on(count) for count in counts if count} if team else {}
         # No job starts that cannot read its data.
-        self._runs = [runs.get(rest.left.n_servers) if rest.left.reaches_storage else None for rest in flat]
+        self._team_runs = [
+            runs.get(option.remaining.n_servers) if option.remaining.reaches_storage else None for option in options
+        ]
         self._has_team = team is not None
-        starts = np.cumsum([0, *(len(some) for some in rests)])
-        self._places = [range(first, last) for first, last in pairwise(starts.tolist())]
-        pairs = list(zip(found, self._answers, strict=True))
-        self._shares = np.array([shares(model, answer, whole, flat) for model, answer in pairs])
-        known = [model for model in found if model is not None]
-        self._chances = np.array([chances(model, flat) for model in known]) if len(known) == len(pairs) else None
+        starts = np.cumsum([0, *(len(scenario.options) for scenario in scenarios)])
+        self._options, self._places = options, [range(first, last) for first, last in pairwise(starts.tolist())]
+        pairs = list(zip(models, self._answers, strict=True))
+        self._shares = np.array([rate_shares(model, answer, whole, options) for model, answer in pairs])
+        known = [model for model in models if model is not None]
+        is_known = len(known) == len(pairs)
+        self._probabilities = np.array([target_probabilities(model, options) for model in known]) if is_known else None
 
-    def case(self, place: int, draft: Draft, loss: Loss | None) -> FailureCase:
-        """The case of a draft."""
+    def case(self, place: int, scenario: FailureScenario, loss: Loss | None) -> FailureCase:
+        """The case of a scenario."""
         best = max(self._places[place], key=lambda index: (self._keeps(index), float(self._shares[:, index].sum())))
         share = tuple(self._shares[:, best].tolist())
-        chance = tuple(self._chances[:, best].tolist()) if self._chances is not None and draft.is_certain else ()
-        meets = tuple(one >= self._asked for one in chance)
+        known = self._probabilities if scenario.is_certain else None
+        probability = tuple(known[:, best].tolist()) if known is not None else ()
+        meets = tuple(one >= self._required for one in probability)
         return FailureCase(
-            key=draft.key,
-            what=draft.what,
-            effect=draft.effect(self._rests[place][best - self._places[place].start].left),
-            remedy=draft.remedy,
+            key=scenario.key,
+            effect=scenario.effect(self._options[best].remaining),
             throughput=tuple(
                 part * float(answer.throughput.value) for part, answer in zip(share, self._answers, strict=True)
             ),
             share=share,
+            is_only=scenario.is_only,
             loss=loss,
-            chance=chance,
-            meets=meets,
-            window_s=tuple(
-                window_s(answer, part, self._confidence, is_met=is_met)
+            probability=probability,
+            meets_target=meets,
+            outage_s=tuple(
+                longest_outage_s(answer, part, self._confidence, is_met=is_met)
                 for answer, part, is_met in zip(self._answers, share, meets, strict=bool(meets))
             ),
-            starts_in_time=self._in_time(best),
+            within_wait=self._within_wait(best),
             keeps_targets=self._keeps(best) if meets else None,
         )
 
     def _keeps(self, index: int) -> bool:
-        """Whether all workloads together meet their targets, with the confidence asked, as of the design itself."""
-        run = self._runs[index]
+        """Whether all workloads together meet their targets at the required confidence, and a team its waits."""
+        run = self._team_runs[index]
         waits = not self._has_team or (run is not None and run.meets)
-        return self._chances is not None and waits and float(self._chances[:, index].prod()) >= self._asked
+        probabilities = self._probabilities
+        return probabilities is not None and waits and float(probabilities[:, index].prod()) >= self._required
 
-    def _in_time(self, index: int) -> float | None:
-        """Share of the jobs that start in time, of the kind that fares worst; None without a team."""
+    def _within_wait(self, index: int) -> float | None:
+        """Share of the jobs that start within their wait limit, of the worst kind of job; None without a team."""
         if not self._has_team:
             return None
-        run = self._runs[index]
+        run = self._team_runs[index]
         return 0.0 if run is None else min((kind.share_within for kind in run.kinds), default=1.0)

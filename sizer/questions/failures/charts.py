@@ -1,220 +1,37 @@
-"""Charts of doubt: what would move the answer most, and what each failure leaves of it."""
+"""Chart of what each failure costs."""
 
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
-from sizer.base.quantities import by_count, duration, grouped, si, significant
+from sizer.base.quantities import by_count, si
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
-from sizer.drawings.shapes import text_width, wrapped
-from sizer.present.charting import (
-    Chart,
-    Rows,
-    axis,
-    broken,
-    chart_of,
-    finish,
-    label_room,
-    names_axis,
-    time_unit,
-    upright_mark,
-)
-from sizer.present.theme import CHART_LABEL_PX, LIGHT, Palette
+from sizer.present.charting import Chart, Rows, axis, broken, chart_of, finish, label_room, names_axis
+from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import percent
+from sizer.questions.failures.analysis import FailureCase
+from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 
-if TYPE_CHECKING:
-    from sizer.questions.failures.analysis import FailureCase
-    from sizer.questions.what_if.sensitivity import Influence, Sensitivity
-
-# Pixels of a full-width chart that the names left of its bars leave for the plot.
-_PLOT = 450.0
-_ROW_PX, _LINE_PX = 30, 13
-# Longest line of a text at an end, and ticks that an axis has at most.
-_END_PX, _TICKS = 125.0, 6
+# Pixels that the names left of the bars leave for the plot, and that they take themselves.
+_PLOT_PX, _NAME_PX = 385.0, 215
+_ROW_PX = 30
 # Space between a bar and its text.
-_GAP = 6.0
-# Names of influences and failures are longer than those of stages.
-_NAME_PX, _FAILURE_PX = 150, 215
-# An end this close to the base moves nothing.
+_GAP_PX = 6.0
+# A share this close to the whole prints as the whole.
 _SAME = 0.005
-# A failure that leaves less stops the work.
+# A failure with a smaller remaining share stops the work.
 _NOTHING = 0.0005
 
 
-def tornado_chart(s: "Sensitivity", unit: str, palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Each influence moved to both its ends, as bars on either side of what the design does.
-
-    Parameters
-    ----------
-    s : Sensitivity
-        Influences on one workload; they are drawn in their order.
-    unit : str
-        Of a rate, such as images/s; a time to train prints as a duration.
-    palette : Palette
-        Colours.
-    width : int or str
-        Pixels, or ``container``.
-
-    Returns
-    -------
-    Chart or None
-        None where nothing moves the result.
-    """
-    if not s.influences:
-        return None
-    is_time = s.metric == "s"
-    values = [s.base, *(end for one in s.influences for end in (one.low, one.high))]
-    if s.target is not None:
-        values.append(s.target)
-    factor, name = time_unit(max(values)) if is_time else (1.0, unit)
-    rows = [row for one in s.influences for row in _ends(one, s.base, factor, palette)]
-    shown = [value / factor for value in values]
-    mark = _target_text(s)
-    said: Rows = [{"side": "right", "text": mark, "text_at": s.target / factor}] if s.target is not None else []
-    scale = alt.Scale(domain=_domain([*rows, *said], shown), nice=False, zero=False)
-    names = list(dict.fromkeys(row["name"] for row in rows))
-    y = alt.Y("name:N", sort=names, title=None, axis=names_axis(palette, _NAME_PX))
-    base = chart_of(rows).encode(y=y)
-    quantity = f"time to train, {name}" if is_time else f"throughput, {name}"
-    x = alt.X("base:Q", scale=scale, axis=axis(grid=False, values=_ticks(min(shown), max(shown))), title=quantity)
-    at = alt.X("at:Q", scale=scale)
-    layers: list[Any] = [
-        base.mark_bar(height=alt.RelativeBandSize(0.55), strokeWidth=1).encode(
-            x=x,
-            x2="at:Q",
-            color=alt.Color("colour:N", scale=None),
-            stroke=alt.Stroke("colour:N", scale=None),
-            fillOpacity=alt.FillOpacity("fill:Q", scale=None),
-            tooltip=[
-                alt.Tooltip("name:N", title="influence"),
-                alt.Tooltip("text:N", title="at"),
-                alt.Tooltip("result:N", title="result"),
-                alt.Tooltip("basis:N", title="ends from"),
-            ],
-        ),
-        chart_of([{"at": s.base / factor}]).mark_rule(strokeWidth=1, color=palette.ink).encode(x=at),
-    ]
-    if s.target is not None:
-        layers += upright_mark(s.target / factor, mark, scale, palette)
-    layers += _texts(base, {(row["side"], row["lines"]) for row in rows}, scale, palette)
-    row_px = max(_ROW_PX, _LINE_PX * max(row["lines"] for row in rows) + 8)
-    return finish(layers, tornado_finding(s, unit), palette, width, row_px * len(names), _subtitle(s, unit))
-
-
-def _ends(one: "Influence", base: float, factor: float, palette: Palette) -> Rows:
-    """Both ends of an influence: the lower result on the left, the higher one on the right."""
-    ends = [(one.low, one.low_text, one.low_servers), (one.high, one.high_text, one.high_servers)]
-    ends.sort(key=lambda end: end[0])
-    # Servers are said where the two ends need different numbers of them.
-    says_servers = len({servers for _, _, servers in ends if servers is not None}) > 1
-    rows: Rows = []
-    for side, (value, text, servers) in zip(("left", "right"), ends, strict=True):
-        lines = list(wrapped(text, CHART_LABEL_PX, _END_PX, max_lines=4))
-        if says_servers and servers is not None:
-            lines.append(by_count(servers, f"{grouped(servers)} server", f"{grouped(servers)} servers"))
-        rows.append(
-            {
-                "name": broken(one.label, _NAME_PX),
-                "base": base / factor,
-                "at": value / factor,
-                # Where both ends lie on one side of the base, the nearer one is named on the other side of it.
-                "text_at": (min if side == "left" else max)(value, base) / factor,
-                "side": side,
-                "text": "\n".join(lines),
-                "lines": len(lines),
-                "result": percent(value / base),
-                "basis": one.basis,
-                "colour": palette.stages.get(one.stage, palette.other),
-                "fill": 1.0 if side == "left" else QUIET_OPACITY,
-            }
-        )
-    return rows
-
-
-def _domain(rows: Rows, values: Sequence[float]) -> list[float]:
-    """Axis wide enough for the texts beside the bars."""
-    low, high = min(values), max(values)
-    span = (high - low) or abs(high) or 1.0
-    # Room in pixels that each text asks for beyond its end; a pixel is worth ``span / inner`` of the axis.
-    left = right = 0.0
-    for _ in range(4):
-        inner = max(_PLOT - left - right, 0.25 * _PLOT)
-        pixel = span / inner
-        left, right = (
-            max((_needed(row) - abs(row["text_at"] - end) / pixel for row in rows if row["side"] == side), default=0.0)
-            for side, end in (("left", low), ("right", high))
-        )
-        left, right = max(left, 4.0), max(right, 4.0)
-    pixel = span / max(_PLOT - left - right, 0.25 * _PLOT)
-    return [low - left * pixel, high + right * pixel]
-
-
-def _needed(row: dict[str, Any]) -> float:
-    return max(text_width(line, CHART_LABEL_PX) for line in row["text"].split("\n")) + _GAP + 4
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two values: the axis goes on beyond them only to hold texts."""
-    span = (high - low) or abs(high) or 1.0
-    size = 10.0 ** math.floor(math.log10(span / _TICKS))
-    step = next(factor * size for factor in (1, 2, 5, 10) if factor * size * _TICKS >= span)
-    first = math.ceil(low / step)
-    return [number * step for number in range(first, math.floor(high / step) + 1)]
-
-
-def _texts(base: alt.Chart, kinds: set[tuple[str, int]], scale: alt.Scale, palette: Palette) -> list[Any]:
-    """What stands at the ends of the bars, by side and number of lines; lines below it stop at its edge."""
-    layers: list[Any] = []
-    for side, lines in sorted(kinds):
-        rows = base.transform_filter(f"datum.side == '{side}' && datum.lines == {lines}")
-        place: dict[str, Any] = {
-            "align": "right" if side == "left" else "left",
-            "dx": -_GAP if side == "left" else _GAP,
-            "dy": -(lines - 1) * _LINE_PX / 2,
-            "lineBreak": "\n",
-            "lineHeight": _LINE_PX,
-        }
-        halo = {**place, "stroke": palette.background, "strokeWidth": 4}
-        at = alt.X("text_at:Q", scale=scale)
-        layers += [rows.mark_text(**style).encode(x=at, text="text:N") for style in (halo, place)]
-    return layers
-
-
-def _value(s: "Sensitivity", value: float, unit: str) -> str:
-    return duration(value) if s.metric == "s" else si(value, unit)
-
-
-def _target_text(s: "Sensitivity") -> str:
-    if s.target is None:
-        return ""
-    return f"target {duration(s.target) if s.metric == 's' else significant(s.target)}"
-
-
-def _subtitle(s: "Sensitivity", unit: str) -> str:
-    return f"line: this design, {_value(s, s.base, unit)}; filled bars lower the result, outlined ones raise it"
-
-
-def tornado_finding(s: "Sensitivity", unit: str) -> str:
-    """Title of the chart of influences: the one with the largest reach."""
-    if not s.influences:
-        return f"Nothing that was tried moves the {_value(s, s.base, unit)}"
-    first = max(s.influences, key=lambda one: max(abs(one.low - s.base), abs(one.high - s.base)))
-    low, high = sorted((first.low, first.high))
-    if high - low <= _SAME * s.base:
-        return f"No influence moves the result by more than {percent(_SAME)}"
-    return f"{first.label} moves the result most, from {_value(s, low, unit)} to {_value(s, high, unit)}"
-
-
 def failure_chart(
-    cases: "Sequence[FailureCase]",
+    cases: Sequence[FailureCase],
     workload_index: int,
     unit: str,
     palette: Palette = LIGHT,
     width: int | str = COLUMN_PX,
 ) -> Chart | None:
-    """What is left of a workload's rate while one thing has failed.
+    """Remaining rate of a workload after each single failure.
 
     Parameters
     ----------
@@ -241,29 +58,27 @@ def failure_chart(
         share, rate = case.share[workload_index], case.throughput[workload_index]
         stopped = share < _NOTHING
         text = "stops" if stopped else f"{si(rate, unit)} · {percent(min(share, 1.0))}"
-        if case.meets and not stopped and not case.meets[workload_index]:
+        if case.meets_target and not stopped and not case.meets_target[workload_index]:
             text = f"{text}, target missed"
         rows.append(
             {
-                "name": broken(case.what, _FAILURE_PX),
+                "name": broken(failure_title(case), _NAME_PX),
                 "share": 100 * min(share, 1.0),
                 "text": text,
-                "effect": case.effect,
-                "remedy": case.remedy,
+                "effect": effect_text(case),
+                "remedy": remedy_text(case),
                 "fill": 1.0 if share < 1 - _SAME else QUIET_OPACITY,
             }
         )
     names = [row["name"] for row in rows]
-    scale = alt.Scale(
-        domain=[0, 100 * label_room([row["text"] for row in rows], _PLOT - _FAILURE_PX + _NAME_PX)], nice=False
-    )
-    y = alt.Y("name:N", sort=names, title=None, axis=names_axis(palette, _FAILURE_PX))
+    scale = alt.Scale(domain=[0, 100 * label_room([row["text"] for row in rows], _PLOT_PX)], nice=False)
+    y = alt.Y("name:N", sort=names, title=None, axis=names_axis(palette, _NAME_PX))
     base = chart_of(rows).encode(y=y)
     x = alt.X(
         "share:Q",
         scale=scale,
         axis=axis(grid=False, values=[0, 25, 50, 75, 100]),
-        title="throughput that is left, %",
+        title="remaining throughput, %",
     )
     layers: list[Any] = [
         base.mark_bar(
@@ -276,28 +91,28 @@ def failure_chart(
                 alt.Tooltip("remedy:N", title="remedy"),
             ],
         ),
-        base.mark_text(align="left", dx=_GAP).encode(x=alt.X("share:Q", scale=scale), text="text:N"),
+        base.mark_text(align="left", dx=_GAP_PX).encode(x=alt.X("share:Q", scale=scale), text="text:N"),
     ]
     lines = max(name.count("\n") + 1 for name in names)
     title = failure_finding(cases, workload_index)
     return finish(layers, title, palette, width, max(_ROW_PX, 15 * lines + 4) * len(rows))
 
 
-def failure_finding(cases: "Sequence[FailureCase]", workload_index: int) -> str:
+def failure_finding(cases: Sequence[FailureCase], workload_index: int) -> str:
     """Title of the chart of failures."""
     shares = [case.share[workload_index] for case in cases]
     stopping = [share for share in shares if share < _NOTHING]
-    rest = [share for share in shares if share >= _NOTHING]
+    others = [share for share in shares if share >= _NOTHING]
     if not stopping:
         least = min(shares)
         if least >= 1 - _SAME:
-            return "No single failure costs throughput"
-        return f"The worst single failure leaves {percent(least)} of the throughput"
-    if not rest:
+            return "No single failure reduces throughput"
+        return f"The worst single failure reduces throughput to {percent(least)}"
+    if not others:
         return "Every single failure stops the work"
     return by_count(
         len(stopping),
-        f"One of {len(shares)} failures stops the work; the others leave at least {percent(min(*rest, 1.0))}",
-        f"{len(stopping)} of {len(shares)} failures stop the work; the others leave at least "
-        f"{percent(min(*rest, 1.0))}",
+        f"One of {len(shares)} failures stops the work; the others retain at least {percent(min(*others, 1.0))}",
+        f"{len(stopping)} of {len(shares)} failures stop the work; the others retain at least "
+        f"{percent(min(*others, 1.0))}",
     )

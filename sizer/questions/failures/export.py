@@ -5,6 +5,7 @@ from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.questions.failures.analysis import FailureCase
+from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.sizing.result import SizingResult, SpareCost
 
 
@@ -23,10 +24,13 @@ def failures_document(result: SizingResult, cases: Sequence[FailureCase], cost: 
 def _case(case: FailureCase) -> dict[str, object]:
     return fields_of(
         case,
-        *("key", "loss", "what", "effect", "remedy", "share", "keeps_targets", "window_s", "starts_in_time"),
+        *("key", "loss", "share", "keeps_targets", "probability", "meets_target"),
+        what=failure_title(case),
+        effect=effect_text(case),
+        remedy=remedy_text(case),
         throughput_samples_per_s=case.throughput,
-        probability=case.chance,
-        meets_target=case.meets,
+        window_s=case.outage_s,
+        starts_in_time=case.within_wait,
     )
 
 

@@ -1,12 +1,15 @@
-"""Tables of failures and maintenance: what each costs, which targets it leaves, and which losses a design bears."""
+"""Tables of failures and maintenance: what each costs, whether targets are met, and which losses a design tolerates."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
 
 from sizer.base.quantities import duration
 from sizer.present import words
 from sizer.present.redundancy_text import ONE_LOST
-from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.questions.failures.analysis import FailureCase
+from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.sizing.result import WorkloadAnswer
 from sizer.workload.request import Loss
 
@@ -24,123 +27,115 @@ _SERVICED = {
     "head": "Head node",
     "power-feed": "PDU or power feed",
 }
-# A chance below this is not told apart from none.
-_LEAST_CHANCE = 0.005
-# A shorter time serves no part.
-_LEAST_WINDOW_S = 60.0
+# A probability below this prints as none.
+_LEAST_PROBABILITY = 0.005
+# A shorter outage is of no use for any work on a part.
+_LEAST_OUTAGE_S = 60.0
+
+
+@dataclass(frozen=True)
+class _ToleratedLoss:
+    """A loss that a request names, with the worst failure of that kind; None where the design has no such part."""
+
+    loss: Loss
+    worst: FailureCase | None
 
 
 def failures_table(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswer]) -> Table | None:
-    """Each failure with what is left of the throughput, whether the targets are kept, and what to do."""
+    """Each failure with the remaining throughput, whether the targets are met, and what to do."""
     if not cases:
         return None
-    in_time = any(one.starts_in_time is not None for one in cases)
-    heads = [
-        ("What fails", "left", 17),
-        ("Effect", "left", 29 if in_time else 35),
-        ("Throughput left", "right", 11),
-        ("Targets", "left", 13),
-        *([("Jobs in time", "right", 8)] if in_time else []),
-        ("Remedy", "left", 22 if in_time else 24),
+    has_team = any(case.within_wait is not None for case in cases)
+    fields: list[Field[FailureCase]] = [
+        Field("What fails", failure_title, width=17),
+        Field("Effect", effect_text, width=29 if has_team else 35),
+        Field("Remaining throughput", _shares, "right", 11),
+        Field("Targets", targets_text, width=13),
+        *([Field("Jobs within wait", _within_wait, "right", 8)] if has_team else []),
+        Field("Remedy", remedy_text, width=22 if has_team else 24),
     ]
-    rows = [
-        row(
-            words.sentence(one.what).rstrip("."),
-            words.sentence(one.effect),
-            _shares(one),
-            targets_text(one),
-            *([_in_time(one)] if in_time else []),
-            words.sentence(one.remedy),
-        )
-        for one in cases
-    ]
-    return Table(
-        "failures",
-        "Single failures and what each costs",
-        columns(*heads),  # type: ignore[arg-type]
-        tuple(rows),
-        " ".join(_notes(cases, answers)),
-    )
+    note = " ".join(_notes(cases, answers))
+    return record_table("failures", "Single failures and what each costs", cases, fields, note=note)
 
 
 def maintenance_table(cases: Sequence[FailureCase]) -> Table | None:
     """Parts that are taken out one after the other, and whether the targets are met meanwhile."""
-    rows = [
-        row(_SERVICED[one.key], targets_text(one), _window_text(one))
-        for one in cases
-        if one.key in _SERVICED and one.keeps_targets is not None
-    ]
-    if not rows:
+    serviced = [case for case in cases if case.key in _SERVICED and case.keeps_targets is not None]
+    if not serviced:
         return None
-    heads = columns(("Taken out, one at a time", "left", 30), ("Targets meanwhile", "left", 25), ("When", "left", 45))
-    return Table("maintenance", "Maintenance in running operation", heads, tuple(rows))
+    fields: list[Field[FailureCase]] = [
+        Field("Taken out, one at a time", lambda case: _SERVICED[case.key], width=30),
+        Field("Targets meanwhile", targets_text, width=25),
+        Field("When", _maintenance_text, width=45),
+    ]
+    return record_table("maintenance", "Maintenance during operation", serviced, fields)
 
 
-def kept_table(losses: Sequence[Loss], cases: Sequence[FailureCase]) -> Table:
-    """Losses that the request asks the design to bear, with what each leaves."""
-    heads = columns(
-        ("Lost", "left", 18),
-        ("What is left", "left", 46),
-        ("Throughput left", "right", 16),
-        ("Targets", "left", 20),
-    )
-    return Table("kept-without", "Losses that the design bears", heads, tuple(_kept_rows(losses, cases)))
+def tolerated_losses_table(losses: Sequence[Loss], cases: Sequence[FailureCase]) -> Table:
+    """Losses that the request asks the design to tolerate, with what remains after each."""
+    fields: list[Field[_ToleratedLoss]] = [
+        Field("Lost", lambda one: words.capital(ONE_LOST[one.loss]), width=18),
+        Field(
+            "What remains",
+            lambda one: "The design has no such part." if one.worst is None else effect_text(one.worst),
+            width=46,
+        ),
+        Field("Remaining throughput", lambda one: "" if one.worst is None else _shares(one.worst), "right", 16),
+        Field(
+            "Targets",
+            lambda one: Cell("met", is_muted=True) if one.worst is None else targets_text(one.worst),
+            width=20,
+        ),
+    ]
+    rows = [_ToleratedLoss(loss, _worst([case for case in cases if case.loss == loss])) for loss in losses]
+    return record_table("kept-without", "Losses that the design tolerates", rows, fields)
 
 
-def _kept_rows(losses: Sequence[Loss], cases: Sequence[FailureCase]) -> Iterator[Row]:
-    for loss in losses:
-        found = [one for one in cases if one.loss == loss]
-        lost = words.sentence(ONE_LOST[loss]).rstrip(".")
-        if not found:
-            yield row(lost, "The design has no such part.", "", Cell("kept", is_muted=True))
-            continue
-        worst = min(found, key=lambda one: (bool(one.keeps_targets), sum(one.share), sum(one.chance)))
-        yield row(lost, words.sentence(worst.effect), _shares(worst), targets_text(worst))
+def _worst(cases: Sequence[FailureCase]) -> FailureCase | None:
+    return min(cases, key=lambda case: (bool(case.keeps_targets), sum(case.share), sum(case.probability)), default=None)
 
 
 def targets_text(case: FailureCase) -> str:
-    """Whether the targets are kept after a loss, and with which probability."""
+    """Whether the targets are met after a loss, and with which probability."""
     if case.keeps_targets is None:
         return "not known"
-    chance = 1.0
-    for one in case.chance:
-        chance *= one
+    probability = prod(case.probability)
     if case.keeps_targets:
-        return f"kept, {words.percent(min(chance, 0.999))}"
-    if all(case.meets):
+        return f"met, {words.percent(min(probability, 0.999))}"
+    if all(case.meets_target):
         return "jobs start too late"  # the targets of the workloads are met; the team waits
-    if chance < _LEAST_CHANCE:
+    if probability < _LEAST_PROBABILITY:
         return "missed"
-    return f"missed, {words.percent(chance)}"
+    return f"missed, {words.percent(probability)}"
 
 
 def _shares(case: FailureCase) -> str:
     return words.listed(dict.fromkeys(words.percent(share) if share > 0 else "none" for share in case.share))
 
 
-def _in_time(case: FailureCase) -> str:
-    return "" if case.starts_in_time is None else words.percent(case.starts_in_time)
+def _within_wait(case: FailureCase) -> str:
+    return "" if case.within_wait is None else words.percent(case.within_wait)
 
 
-def _window_text(case: FailureCase) -> str:
+def _maintenance_text(case: FailureCase) -> str:
     """When a part can be serviced."""
     if case.keeps_targets and case.key == "head":
         return "any time; no job starts meanwhile"
     if case.keeps_targets:
         return "any time, one after the other"
-    window_s = min((one for one in case.window_s), default=0.0)
-    if _LEAST_WINDOW_S <= window_s < float("inf"):
-        return f"for at most {duration(window_s)} of a run, or between two runs"
+    outage_s = min(case.outage_s, default=0.0)
+    if _LEAST_OUTAGE_S <= outage_s < float("inf"):
+        return f"for at most {duration(outage_s)} during a run, or between two runs"
     return "between two runs: the targets are missed as long as it is out"
 
 
 def _notes(cases: Sequence[FailureCase], answers: Sequence[WorkloadAnswer]) -> Iterator[str]:
     if len(answers) > 1:
-        yield ("Throughput left is the projected share of the normal rate, workload by workload where they differ.")
-    if any(one.keeps_targets is not None for one in cases):
+        yield "Remaining throughput is the projected share of the normal rate, per workload where they differ."
+    if any(case.keeps_targets is not None for case in cases):
         yield (
-            "Targets: whether runs that have no more from start to end still meet them, with the "
-            "probability of that; a part that comes back during a run does less harm."
+            "Targets: whether runs still meet them if the part stays out for the whole run, with the probability. A "
+            "part that is repaired during the run does less harm."
         )
-    if any(one.starts_in_time is not None for one in cases):
-        yield "Jobs in time: share that starts within its wait, of the kind of job that fares worst."
+    if any(case.within_wait is not None for case in cases):
+        yield "Jobs within wait: share that starts within its wait limit, for the worst kind of job."

@@ -9,8 +9,9 @@ from sizer.catalog.model import Catalog
 from sizer.present.redundancy_text import ONE_LOST, listed_losses, spare_sentence
 from sizer.present.words import percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
+from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.questions.failures.charts import failure_chart
-from sizer.questions.failures.tables import failures_table, kept_table, maintenance_table, targets_text
+from sizer.questions.failures.tables import failures_table, maintenance_table, targets_text, tolerated_losses_table
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import SizingResult, SpareCost
@@ -34,7 +35,7 @@ def show(view: View) -> None:
     cases = _cases(view.key, view.result, view.catalog)
     case = _chosen(cases)
     _figures(case, view.result, number)
-    st.markdown(plain(f"{case.effect} {case.remedy}"))
+    st.markdown(plain(f"{effect_text(case)} {remedy_text(case)}"))
     _reserve(view, case)
     unit = sample_unit(design.workloads[number].dnn)
     look.chart(_chart(view.key, number, look.palette().name, unit, cases))
@@ -76,15 +77,15 @@ def _chart(
 
 
 def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
-    """The case that is looked at; the server's at first."""
+    """The chosen failure; that of a server at first."""
     found = {case.key: case for case in cases}
-    kept = st.session_state.get("failure", "server")
+    chosen = st.session_state.get("failure", "server")
     # A widget's own value is lost while another page is shown.
-    st.session_state["failure/shown"] = kept if kept in found else next(iter(found))
+    st.session_state["failure/shown"] = chosen if chosen in found else next(iter(found))
     st.selectbox(
         "What fails",
         list(found),
-        format_func=lambda key: plain(found[key].what),
+        format_func=lambda key: plain(failure_title(found[key])),
         key="failure/shown",
         help="One part at a time. Planned maintenance of it is the same loss.",
         on_change=_store,
@@ -101,20 +102,20 @@ def _figures(case: FailureCase, result: SizingResult, number: int) -> None:
     unit = sample_unit(answer.dnn)
     before = si(float(answer.throughput.value), unit)
     found = [("Throughput", si(case.throughput[number], unit), f"{percent(case.share[number])} of {before}")]
-    if case.meets:
+    if case.meets_target:
         found.append(
             (
                 "Target",
-                "kept" if case.meets[number] else "missed",
-                f"{percent(min(case.chance[number], 0.999))} instead of {percent(answer.probability)} likely",
+                "met" if case.meets_target[number] else "missed",
+                f"{percent(min(case.probability[number], 0.999))} instead of {percent(answer.probability)} likely",
             )
         )
         found.append(("All targets", targets_text(case), f"asked for with {percent(result.request.confidence)}"))
-        found.append(("May be away in a run", _window(case.window_s[number]), "once, without missing the target"))
-    if case.starts_in_time is not None:
+        found.append(("Longest outage in a run", _window(case.outage_s[number]), "once, without missing the target"))
+    if case.within_wait is not None:
         team = result.request.team
         asked = f"{percent(team.wait_probability)} asked for" if team is not None else ""
-        found.append(("Jobs that start in time", percent(case.starts_in_time), asked))
+        found.append(("Jobs that start within their wait", percent(case.within_wait), asked))
     with st.container(horizontal=True, gap="medium", key="what-if-figures"):
         for label, value, under in found:
             st.metric(label, value, under, delta_color="off", delta_arrow="off", width="content")
@@ -126,34 +127,36 @@ def _window(window_s: float) -> str:
     return duration(window_s) if window_s >= 60 else "never"
 
 
-# --- a reserve
+# --- redundancy
 
 
 def _reserve(view: View, case: FailureCase) -> None:
-    """What the request asks the design to bear, what that takes, and a button that asks for more."""
+    """Losses that the request asks the design to tolerate, what that costs, and a button that asks for more."""
     assert view.result is not None
     losses = view.result.request.resilience.keeps_targets_without
     cost = _cost(view.key, view.result, view.catalog)
     if cost is not None:
         st.markdown(plain(spare_sentence(cost, view.result.request.currency)))
-        st.subheader("Losses that the design bears", anchor=False)
-        look.table(kept_table(cost.losses, _cases(view.key, view.result, view.catalog)), view.catalog.sources)
+        st.subheader("Losses that the design tolerates", anchor=False)
+        look.table(
+            tolerated_losses_table(cost.losses, _cases(view.key, view.result, view.catalog)), view.catalog.sources
+        )
     elif not losses:
-        look.note("The request asks for no reserve: what a loss costs is told, and nothing is bought for it.")
+        look.note("The request asks for no redundancy: the cost of each loss is shown, and no spare part is bought.")
     with st.container(horizontal=True, gap="small"):
         if case.loss is not None:
             st.button(
-                f"Keep the targets without {ONE_LOST[case.loss]}",
+                f"Tolerate the loss of {ONE_LOST[case.loss]}",
                 icon=":material/health_and_safety:",
                 key="keep-without",
                 on_click=_ask,
                 args=((*losses, case.loss),),
                 disabled=case.loss in losses or not view.is_current,
-                help="Writes it into the request, which is then sized with one part more where that is needed.",
+                help="Writes it into the request, which is then resized with one more part where needed.",
             )
         if losses:
             st.button(
-                "Without a reserve",
+                "Without redundancy",
                 icon=":material/undo:",
                 key="no-reserve",
                 on_click=_ask,
@@ -167,8 +170,8 @@ def _ask(losses: tuple[Loss, ...]) -> None:
     chosen = tuple(loss for loss in get_args(Loss) if loss in losses)
     state.put(_HERE, list(chosen))
     st.session_state.notice = (
-        f"The request asks that its targets be kept without {listed_losses(chosen)}. It was sized anew."
+        f"The design must now tolerate the loss of {listed_losses(chosen)}. The request was resized."
         if chosen
-        else "The request asks for no reserve. It was sized anew."
+        else "The request asks for no redundancy. It was resized."
     )
     state.refresh()

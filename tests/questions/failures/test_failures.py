@@ -1,4 +1,4 @@
-"""What fails and what it costs: on the plan, on the rate, and in words."""
+"""What fails and what it costs: on the plan and on the rate."""
 
 import math
 from dataclasses import replace
@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from sizer.physical.losses import Losses, on_one_side
 from sizer.physical.protection import drives_survived, nodes_survived
-from sizer.questions.failures.after_loss import Rest, shares
+from sizer.questions.failures.after_loss import HardwareAfterLoss, rate_shares
 from sizer.questions.failures.analysis import failure_cases
+from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
+from sizer.questions.failures.scenarios import CapacityReduced, FeedLost, JobsRestart
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
@@ -151,15 +153,15 @@ def test_a_server_less_is_the_next_smaller_size_of_the_scaling_chart():
     found = cases(RESNET)
     assert found["server"].throughput[0] == pytest.approx(eight, rel=1e-6)
     assert found["gpu"].throughput == found["server"].throughput
-    assert found["server"].effect.startswith("Jobs restart from their last checkpoint on 8 servers")
+    assert found["server"].effect == JobsRestart("servers", 8, has_training=True)
 
 
 def share_of(result, **changed):
     """Share of the rate on the whole design with something less."""
     left = Losses(result.design.plan).whole
     model = EvaluatedDesign(result, CATALOG).workloads[0]
-    rests = [Rest(replace(left, **changed))]
-    return float(shares(model, result.design.workloads[0], left, rests)[0])
+    options = [HardwareAfterLoss(replace(left, **changed))]
+    return float(rate_shares(model, result.design.workloads[0], left, options)[0])
 
 
 def test_one_storage_node_of_four_holds_the_gpus():
@@ -194,7 +196,9 @@ def test_data_in_memory_outlive_the_switch():
     result = size(SizingRequest.from_file("examples/small-team.toml"), CATALOG)
     leaf = cases(result)["leaf"]
     assert leaf.share == (1.0,)
-    assert "go on from memory" in leaf.effect
+    assert isinstance(leaf.effect, CapacityReduced)
+    assert leaf.effect.is_cached
+    assert not leaf.effect.remaining.reaches_storage
 
 
 def test_without_memory_and_way_to_the_storage_a_job_stops():
@@ -204,20 +208,21 @@ def test_without_memory_and_way_to_the_storage_a_job_stops():
     assert found["leaf"].share == (0, 0, 0)
     assert found["server"].share == (0, 0, 0)
     assert all(0.6 < share < 1 for share in found["gpu"].share)  # three GPUs of four, or the hosts that decode
-    assert "3 GPUs that are left" in found["gpu"].effect
+    assert found["gpu"].effect == JobsRestart("GPUs", 3, has_training=True)
 
 
 def test_a_spare_gpu_in_the_server_takes_over():
     result = size(SizingRequest.from_dict(asked(4, "dgx-1", "dgx1-ssd", platforms={"gpus_per_server": 4})), CATALOG)
     found = cases(result)
     assert found["gpu"].share == (1.0,)
-    assert "another GPU of the same server" in found["gpu"].effect
+    assert found["gpu"].effect == JobsRestart("another GPU", 1, has_training=True)
 
 
 def test_the_head_node_stops_jobs_only_where_it_serves_the_files():
     result = size(SizingRequest.from_dict(asked(8, "c4140", "head-node-nfs", platforms={"fabrics": ["edr"]})), CATALOG)
     head = cases(result)["head"]
-    assert head.effect.startswith("No server reaches the data; jobs past their first epoch go on from memory")
+    assert isinstance(head.effect, CapacityReduced)
+    assert (head.effect.remaining.reaches_storage, head.effect.is_cached) == (False, True)
     assert head.share == (1.0,)  # ImageNet stays in the memory of a C4140
     assert cases(answer("dell"))["head"].share == (1.0,)
 
@@ -233,7 +238,8 @@ def test_every_design_has_its_cases_and_none_is_faster_than_the_whole(name):
         assert len(case.share) == len(case.throughput) == len(result.design.workloads)
         assert 0 <= case.share[0] <= 1
         assert case.throughput[0] == pytest.approx(case.share[0] * normal)
-        for text in (case.effect, case.remedy):
+        assert failure_title(case)
+        for text in (effect_text(case), remedy_text(case)):
             assert text.endswith(".")
             assert text[0].isupper()
     networks = {net.role: net for net in result.design.quantities.networks}
@@ -253,7 +259,9 @@ def test_a_lone_server_has_few_cases():
 
 
 def test_racks_that_are_there_have_feeds_that_the_plan_does_not_know():
-    assert "does not know the feeds of" in cases(answer("hostile"))["power-feed"].effect
+    effect = cases(answer("hostile"))["power-feed"].effect
+    assert isinstance(effect, FeedLost)
+    assert effect.unknown
 
 
 @pytest.mark.parametrize("name", factories.ALL)

@@ -1,0 +1,285 @@
+"""Every single loss of a design: the hardware that remains after it and its effect, as typed values."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from sizer.physical.losses import Losses, Remaining, on_one_side
+from sizer.physical.protection import drives_survived, nodes_survived
+from sizer.physical.roles import NetworkRole, Role
+from sizer.questions.failures.after_loss import HardwareAfterLoss
+from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.workload.request import Loss
+
+FailureKey = Literal[
+    "gpu",
+    "server",
+    "storage-node",
+    "drive",
+    "leaf",
+    "spine",
+    "core",
+    "switch-cable",
+    "front-end-switch",
+    "gateway",
+    "gateway-uplink",
+    "back-end-switch",
+    "management-switch",
+    "head",
+    "subnet-manager",
+    "power-feed",
+]
+
+
+@dataclass(frozen=True)
+class JobsRestart:
+    """Jobs restart on other hardware; training from its last checkpoint."""
+
+    on: Literal["another GPU", "GPUs", "servers"]
+    count: int  # of these
+    has_training: bool
+
+
+@dataclass(frozen=True)
+class WorkStops:
+    """Nothing runs until the part is repaired."""
+
+
+@dataclass(frozen=True)
+class NodeLost:
+    """A storage node is lost; whether the data survive depends on the protection of the storage."""
+
+    storage: str
+    n_survived: int | None  # nodes that the protection survives; None: no source says
+    remaining_nodes: int
+    min_nodes: int | None  # that a rebuild needs, where fewer remain
+
+
+@dataclass(frozen=True)
+class DriveLost:
+    """A drive is lost; whether the data survive depends on the protection of the storage."""
+
+    storage: str
+    n_survived: int | None  # drives that the protection survives; None: no source says
+    is_local: bool
+    n_servers: int
+
+
+@dataclass(frozen=True)
+class CapacityReduced:
+    """Servers, storage nodes, ports or uplinks are out of reach."""
+
+    whole: Remaining
+    remaining: Remaining
+    is_cached: bool  # whether the servers' memory holds all data
+
+
+@dataclass(frozen=True)
+class FeedLost:
+    """One power feed is lost."""
+
+    unpowered: tuple[str, ...]  # single-corded devices on the larger side
+    unknown: tuple[str, ...]  # devices whose feeds the plan does not know
+    load_w: float  # of the fullest PDU that carries the load of both feeds
+    rating_w: float  # of the same PDU
+    capacity: CapacityReduced
+
+
+@dataclass(frozen=True)
+class JobsContinue:
+    """Running jobs go on; what is missing meanwhile follows from the part."""
+
+    n_servers: int
+
+
+FailureEffect = JobsRestart | WorkStops | NodeLost | DriveLost | CapacityReduced | FeedLost | JobsContinue
+
+
+class FailureScenario(NamedTuple):
+    """A failure before its rates are known.
+
+    Of several ways to go on, the one that meets most targets counts, then the fastest.
+    """
+
+    key: FailureKey
+    is_only: bool  # whether the design has only one such part
+    options: tuple[HardwareAfterLoss, ...]
+    effect: Callable[[Remaining], FailureEffect]
+    is_certain: bool = True  # False: no source says whether the data survive
+
+
+# The kind of loss that a request names for a failure.
+_LOSSES: Mapping[str, Loss] = {
+    "server": "server",
+    "storage-node": "storage-node",
+    "leaf": "switch",
+    "spine": "switch",
+    "core": "switch",
+    "front-end-switch": "switch",
+    "back-end-switch": "switch",
+    "gateway": "gateway",
+    "power-feed": "feed",
+}
+
+
+class FailureScenarios:
+    """The scenarios of one design."""
+
+    def __init__(self, result: SizingResult, losses: Losses) -> None:
+        self.design: DesignAnswer = result.design
+        self.losses, self.whole = losses, losses.whole
+        per_server = self.design.platform.gpus_per_server
+        self.n_gpus = min(result.request.platforms.gpus_per_server or per_server, per_server)
+        self.is_cached = all(answer.cache_hit_fraction >= 1 for answer in self.design.workloads)
+        self.has_training = any(answer.workload.task == "training" for answer in self.design.workloads)
+
+    def loss_of(self, key: FailureKey) -> Loss | None:
+        """Kind of loss that a request names for a failure; a head node that serves the files is a storage node."""
+        return "storage-node" if key == "head" and self._head_serves_files else _LOSSES.get(key)
+
+    def all(self) -> Iterator[FailureScenario]:
+        """All scenarios that apply, in the order of the data path."""
+        yield self._gpu()
+        yield self._server()
+        yield from self._storage()
+        yield from self._fabric()
+        yield from self._gateways()
+        yield from self._management()
+        yield from self._power()
+
+    def _reduced(
+        self, key: FailureKey, *devices: str, cables: Sequence[str] = (), is_only: bool = False
+    ) -> FailureScenario:
+        """Loss of some devices or cables."""
+        options = tuple(
+            HardwareAfterLoss(self.losses.without(devices, cables, only_whole=only_whole))
+            for only_whole in (False, True)
+        )
+        return FailureScenario(key, is_only, options, self._capacity)
+
+    def _unharmed(self, key: FailureKey, effect: FailureEffect) -> FailureScenario:
+        return FailureScenario(key, False, (HardwareAfterLoss(self.whole),), lambda _: effect)
+
+    def _stopped(self, key: FailureKey, effect: FailureEffect, *, is_only: bool = False) -> FailureScenario:
+        nothing = Remaining(0, 0.0, False, 0.0, 0, 0.0, 0.0)
+        return FailureScenario(key, is_only, (HardwareAfterLoss(nothing),), lambda _: effect)
+
+    def _server_less(
+        self, key: FailureKey, effect: Callable[[Remaining], FailureEffect] | None = None
+    ) -> FailureScenario:
+        option = HardwareAfterLoss(self.losses.without(self.losses.named(Role.GPU_SERVER)[:1]))
+        return FailureScenario(key, False, (option,), effect or self._restart_on_servers)
+
+    def _capacity(self, remaining: Remaining) -> CapacityReduced:
+        return CapacityReduced(self.whole, remaining, self.is_cached)
+
+    def _restart_on_servers(self, remaining: Remaining) -> JobsRestart:
+        return JobsRestart("servers", remaining.n_servers, self.has_training)
+
+    def _gpu(self) -> FailureScenario:
+        if self.n_gpus < self.design.platform.gpus_per_server:
+            return self._unharmed("gpu", JobsRestart("another GPU", 1, self.has_training))
+        if self.design.n_servers > 1:
+            return self._server_less("gpu")
+        if self.n_gpus > 1:
+            effect = JobsRestart("GPUs", self.n_gpus - 1, self.has_training)
+            return FailureScenario("gpu", False, (HardwareAfterLoss(self.whole, self.n_gpus - 1),), lambda _: effect)
+        return self._stopped("gpu", WorkStops())
+
+    def _server(self) -> FailureScenario:
+        if self.design.n_servers == 1:
+            return self._stopped("server", WorkStops(), is_only=True)
+        return self._server_less("server")
+
+    def _storage(self) -> Iterator[FailureScenario]:
+        storage, nodes = self.design.platform.storage, self.losses.storage_nodes
+        if nodes:
+            links = next(iter(nodes.values()))
+            remaining = self.losses.without(cables=[link.id for link in links])
+            survives = nodes_survived(storage)
+            least = storage.min_nodes.value if storage.min_nodes is not None else 0
+            has_room = storage.stripe_parity is None or remaining.storage_nodes >= least
+            lost = NodeLost(storage.name, survives, remaining.storage_nodes, None if has_room else int(least))
+            if remaining.storage_nodes == 0 or survives == 0:
+                yield self._stopped("storage-node", lost)
+            else:
+                options, is_certain = (HardwareAfterLoss(remaining),), survives is not None
+                yield FailureScenario("storage-node", False, options, lambda _: lost, is_certain)
+        if nodes or storage.kind == "local" or self._head_serves_files:
+            yield self._drive()
+
+    @property
+    def _head_serves_files(self) -> bool:
+        storage = self.design.platform.storage
+        return storage.kind == "nfs-server" and storage.server is not None
+
+    def _drive(self) -> FailureScenario:
+        storage, n_servers = self.design.platform.storage, self.design.n_servers
+        lost = DriveLost(storage.name, drives_survived(storage), storage.kind == "local", n_servers)
+        if lost.n_survived:
+            return self._unharmed("drive", lost)
+        if not lost.is_local:
+            return self._unharmed("drive", lost)._replace(is_certain=False)
+        return self._stopped("drive", lost) if n_servers == 1 else self._server_less("drive", lambda _: lost)
+
+    def _fabric(self) -> Iterator[FailureScenario]:
+        leaves, spines = (self.losses.named(role) for role in (Role.COMPUTE_LEAF, Role.COMPUTE_SPINE))
+        if len(leaves or spines) == 1:
+            yield self._reduced("leaf", (leaves or spines)[0], is_only=True)
+        elif leaves:
+            yield self._reduced("leaf", self._busiest(leaves))
+        if leaves and spines:
+            yield self._reduced("spine", spines[0])
+        cores = self.losses.named(Role.COMPUTE_CORE)
+        if cores:
+            yield self._reduced("core", cores[0])
+        between = self.losses.links_between_switches()
+        cable = next((link.id for link in between if link.network.network is NetworkRole.COMPUTE), None)
+        if cable is not None:
+            yield self._reduced("switch-cable", cables=[cable])
+        fronts = self.losses.named(Role.STORAGE_LEAF)
+        if fronts:
+            yield self._reduced("front-end-switch", self._busiest(fronts))
+
+    def _busiest(self, switches: Sequence[str]) -> str:
+        """The switch with the most server ports, then with the most other ones."""
+        of_servers = [link.z.device for link in self.losses.links(Role.GPU_SERVER)]
+        of_nodes = [link.z.device for links in self.losses.storage_nodes.values() for link in links]
+        return max(switches, key=lambda name: (of_servers.count(name), of_nodes.count(name)))
+
+    def _gateways(self) -> Iterator[FailureScenario]:
+        gateways, uplinks = self.losses.named(Role.GATEWAY), self.losses.links(Role.GATEWAY)
+        if gateways:
+            yield self._reduced("gateway", gateways[0], is_only=len(gateways) == 1)
+        if uplinks:
+            yield self._reduced("gateway-uplink", cables=[uplinks[0].id])
+        if self.losses.named(Role.BACK_END_LEAF):
+            yield self._unharmed("back-end-switch", JobsContinue(self.design.n_servers))
+
+    def _management(self) -> Iterator[FailureScenario]:
+        jobs_continue = JobsContinue(self.design.n_servers)
+        if self.losses.named(Role.MANAGEMENT_LEAF):
+            yield self._unharmed("management-switch", jobs_continue)
+        heads = self.losses.named(Role.HEAD_NODE)
+        if heads:
+            serves = self._head_serves_files
+            yield self._reduced("head", heads[0]) if serves else self._unharmed("head", jobs_continue)
+        has_manager = any(net.subnet_manager for net in self.design.quantities.networks)
+        if has_manager and self.losses.named(Role.COMPUTE_LEAF, Role.COMPUTE_SPINE):
+            yield self._unharmed("subnet-manager", jobs_continue)
+
+    def _power(self) -> Iterator[FailureScenario]:
+        plan = self.design.plan
+        feeds = [feed for rack in plan.racks for feed in rack.feeds]
+        if not feeds:
+            return  # all devices are in racks whose feeds the plan does not know
+        unpowered = max(on_one_side(plan).values(), key=len, default=())
+        fed = {plan.devices[inlet.device].name for feed in feeds for inlet in feed.inlets}
+        unknown = tuple(device.name for rack in plan.racks for device in rack.present if device.name not in fed)
+        fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
+
+        def effect(remaining: Remaining) -> FailureEffect:
+            capacity = self._capacity(remaining)
+            return FeedLost(tuple(unpowered), unknown, fullest.alone_w, fullest.capacity_w, capacity)
+
+        yield self._reduced("power-feed", *unpowered)._replace(effect=effect)
