@@ -1,4 +1,4 @@
-"""The guide as its templates see it: chapters in their order with what each prints. Templates hold no arithmetic."""
+"""The guide as its templates use it: chapters in order with their content. Templates hold no arithmetic."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sizer.base.quantities import grouped
 from sizer.catalog.model import Catalog
 from sizer.guide.chapters import (
     appendices,
@@ -14,7 +13,6 @@ from sizer.guide.chapters import (
     bill,
     facility,
     network,
-    one_page,
     operation,
     overview,
     performance,
@@ -27,9 +25,9 @@ from sizer.guide.chapters import (
     team,
     validation,
 )
-from sizer.guide.chapters.case import Case
+from sizer.guide.context import GuideContext
 from sizer.guide.edition import SHORT, Edition
-from sizer.guide.tables.request import control_table, readers_table
+from sizer.guide.front_matter import LEGAL_NOTICE, control_table, footer, key_figures, kind_name, readers_table
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table
@@ -37,53 +35,53 @@ from sizer.present.verdict_text import verdict_text
 from sizer.sizing.result import SizingResult
 
 Content = Mapping[str, Any]
-# Three lines of the cover's large letters.
+# Characters in three lines of the large title of the cover.
 _LONG_TITLE = 60
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """A chapter before it is written: what it is called, what fills it, and which forms have it."""
+class _ChapterPlan:
+    """A chapter before its content is made: title, function that makes the content, and the forms that include it."""
 
     id: str
     title: str
-    content: Callable[[Case], Content]
+    content: Callable[[GuideContext], Content]
     in_short: bool = True
     is_appendix: bool = False
-    applies: Callable[[Case], bool] = lambda _: True  # whether the request asks the question it answers
+    applies: Callable[[GuideContext], bool] = lambda _: True  # whether the request asks the question it answers
 
 
-# The short guide leaves out what only builders and operators need.
+# The short guide omits what only installation and operation need.
 _CHAPTERS = (
-    _Plan("summary", "Executive summary", summary.content),
-    _Plan("requirements", "Requirements and assumptions", requirements.content),
-    _Plan("overview", "Solution overview", overview.content),
-    _Plan("architecture", "Solution architecture", architecture.content),
-    _Plan("network", "Network", network.content),
-    _Plan("storage", "Storage", storage.content),
-    _Plan("software", "Software", software.content, in_short=False),
-    _Plan("performance", "Sizing and predicted performance", performance.content),
-    _Plan("team", "Team and waiting time", team.content, applies=team.applies),
-    _Plan("validation", "Validation against published results", validation.content),
-    _Plan("facility", "Physical design", facility.content),
-    _Plan("bill", "Bill of materials", bill.content),
-    _Plan("operation", "Operation and growth", operation.content),
-    _Plan("purchases", "Growth plan", purchases.content, applies=lambda case: case.result.request.growth is not None),
-    _Plan("risks", "Risks, limits and alternatives", risks.content),
-    _Plan("sources", "Sources", appendices.nothing, is_appendix=True),
-    _Plan("assumptions", "All assumptions", appendices.assumptions, in_short=False, is_appendix=True),
-    _Plan("formulas", "Formulas and their validity", appendices.formulas, in_short=False, is_appendix=True),
-    _Plan("addresses", "Addresses", appendices.addresses, in_short=False, is_appendix=True),
-    _Plan("schedule", "Cable schedule and port map", appendices.schedule, in_short=False, is_appendix=True),
-    _Plan("calibration", "Calibrated values", appendices.calibration, in_short=False, is_appendix=True),
-    _Plan("parts", "Facts of the parts", appendices.parts, in_short=False, is_appendix=True),
-    _Plan("glossary", "Glossary and units", appendices.nothing, is_appendix=True),
+    _ChapterPlan("summary", "Executive summary", summary.content),
+    _ChapterPlan("requirements", "Requirements and assumptions", requirements.content),
+    _ChapterPlan("overview", "Solution overview", overview.content),
+    _ChapterPlan("architecture", "Solution architecture", architecture.content),
+    _ChapterPlan("network", "Network", network.content),
+    _ChapterPlan("storage", "Storage", storage.content),
+    _ChapterPlan("software", "Software", software.content, in_short=False),
+    _ChapterPlan("performance", "Sizing and predicted performance", performance.content),
+    _ChapterPlan("team", "Team and queue wait", team.content, applies=team.applies),
+    _ChapterPlan("validation", "Validation with published results", validation.content),
+    _ChapterPlan("facility", "Physical design", facility.content),
+    _ChapterPlan("bill", "Bill of materials", bill.content),
+    _ChapterPlan("operation", "Operation and growth", operation.content),
+    _ChapterPlan("purchases", "Growth plan", purchases.content, applies=purchases.applies),
+    _ChapterPlan("risks", "Risks, limits and alternatives", risks.content),
+    _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
+    _ChapterPlan("assumptions", "All assumptions", appendices.assumptions, in_short=False, is_appendix=True),
+    _ChapterPlan("formulas", "Formulas and their validity", appendices.formulas, in_short=False, is_appendix=True),
+    _ChapterPlan("addresses", "IP addresses", appendices.addresses, in_short=False, is_appendix=True),
+    _ChapterPlan("schedule", "Cable schedule and port map", appendices.schedule, in_short=False, is_appendix=True),
+    _ChapterPlan("calibration", "Calibrated values", appendices.calibration, in_short=False, is_appendix=True),
+    _ChapterPlan("parts", "Component data", appendices.parts, in_short=False, is_appendix=True),
+    _ChapterPlan("glossary", "Glossary and units", appendices.no_content, is_appendix=True),
 )
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter with its number, or the letter of an appendix."""
+    """A chapter with its number, or an appendix with its letter."""
 
     id: str
     number: str
@@ -100,7 +98,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Guide:
-    """What the templates see as ``guide``."""
+    """What the templates use as ``guide``."""
 
     edition: Edition
     title: str
@@ -121,7 +119,7 @@ class Guide:
 
     @property
     def form(self) -> str:
-        """Form of the guide, which the style sheet knows, too."""
+        """Form of the guide, a class in the style sheet."""
         return self.edition.form
 
     @property
@@ -131,7 +129,7 @@ class Guide:
 
     @property
     def has_long_title(self) -> bool:
-        """Whether the title needs smaller letters to stay in its place on the cover."""
+        """Whether the title needs smaller letters to fit on the cover."""
         return len(self.title) > _LONG_TITLE
 
     @property
@@ -141,7 +139,7 @@ class Guide:
 
     @property
     def company(self) -> str:
-        """Who hands the guide over."""
+        """The company that issues the guide."""
         return self.edition.profile.company
 
     @property
@@ -151,10 +149,10 @@ class Guide:
 
     def chapter_ref(self, id_: str, at_start: bool = False) -> Markup:
         """Link to a chapter or appendix by its number; ``at_start`` of a sentence."""
-        found = next(chapter for chapter in self.chapters if chapter.id == id_)
-        kind = "appendix" if found.is_appendix else "chapter"
+        chapter = next(chapter for chapter in self.chapters if chapter.id == id_)
+        kind = "appendix" if chapter.is_appendix else "chapter"
         kind = words.capital(kind) if at_start else kind
-        return Markup('<a class="ref" href="#chapter-{}">{}</a>').format(id_, f"{kind}{words.NO_BREAK}{found.number}")
+        return Markup('<a class="ref" href="#chapter-{}">{}</a>').format(id_, f"{kind}{words.NO_BREAK}{chapter.number}")
 
     def has_chapter(self, id_: str) -> bool:
         """Whether this form has a chapter."""
@@ -162,77 +160,39 @@ class Guide:
 
 
 def guide(result: SizingResult, catalog: Catalog, edition: Edition = SHORT) -> Guide:
-    """Everything that the guide about one result says in one edition."""
-    case = Case(result, catalog, edition)
+    """The guide about one result in one edition."""
+    context = GuideContext(result, catalog, edition)
     is_one_page = edition.form == "summary"
     request = result.request
-    chapters = [] if is_one_page else _chapters(case)
+    chapters = [] if is_one_page else _chapters(context)
+    numbers = {chapter.id: chapter.number for chapter in chapters}
     return Guide(
         edition=edition,
         title=request.title,
-        kicker="Reference architecture" if result.needs_cluster else "Sizing advice",
+        kicker=kind_name(result),
         customer=request.customer,
         date=words.date(request.date),
         iso_date=request.date.isoformat() if request.date is not None else "",
-        footer=_footer(case),
+        footer=footer(context),
         design_name=result.design.name,
         verdict=words.sentence(verdict_text(result)),
-        legal=edition.profile.legal
-        or (
-            "Computed from published data. Performance is projected with its interval and not "
-            "guaranteed; prices are budgetary and not binding; part numbers are to be confirmed "
-            "before an order. Names of products belong to their owners."
-        ),
+        legal=edition.profile.legal or LEGAL_NOTICE,
         glyph_remark=remark_on_glyphs(result, edition.profile),
-        key_figures=_key_figures(result),
-        control=control_table(result, edition.profile, form_name(edition)),
-        readers=readers_table({chapter.id: chapter.number for chapter in chapters}) if edition.form == "full" else None,
+        key_figures=key_figures(result),
+        control=control_table(context),
+        readers=readers_table(numbers) if edition.form == "full" else None,
         chapters=chapters,
-        summary=one_page.content(case) if is_one_page else {},
+        summary=summary.one_page(context) if is_one_page else {},
     )
 
 
-def form_name(edition: Edition) -> str:
-    """What a form of the guide is called."""
-    names = {"short": "short guide", "full": "full guide", "summary": "summary"}
-    return names[edition.form]
-
-
-def _chapters(case: Case) -> list[Chapter]:
+def _chapters(context: GuideContext) -> list[Chapter]:
     """Chapters of this edition, numbered; appendices by letters."""
-    plans = [plan for plan in _CHAPTERS if (case.is_full or plan.in_short) and plan.applies(case)]
-    found: list[Chapter] = []
+    plans = [plan for plan in _CHAPTERS if (context.is_full or plan.in_short) and plan.applies(context)]
+    chapters: list[Chapter] = []
     n_chapters = sum(not plan.is_appendix for plan in plans)
     for place, plan in enumerate(plans):
         is_first = plan.is_appendix and place == n_chapters
         number = chr(ord("A") + place - n_chapters) if plan.is_appendix else str(place + 1)
-        found.append(Chapter(plan.id, number, plan.title, plan.content(case), plan.is_appendix, is_first))
-    return found
-
-
-def _footer(case: Case) -> str:
-    """What stands at the foot of every page."""
-    result, quote = case.result, case.result.request.quote
-    parts = [
-        case.edition.profile.confidentiality,
-        quote.number,
-        f"revision {quote.revision}" if quote.revision else "",
-        f"catalogue {result.catalog_digest[:8]}",
-        f"calibration {result.calibration_digest[:8]}",
-    ]
-    return words.capital(" · ".join(part for part in parts if part))
-
-
-def _key_figures(result: SizingResult) -> list[tuple[str, str]]:
-    """Four numbers for the cover."""
-    design = result.design
-    first = design.workloads[0]
-    speed = ("throughput", words.rounded(first.throughput, words.sample_unit(first.dnn)))
-    if first.time is not None and first.workload.target.time_to_train_s is not None:
-        speed = ("time to train", words.rounded(first.time.total_s, "s"))
-    return [
-        (words.plural_of(design.n_servers, "GPU server"), grouped(design.n_servers)),
-        (words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus)),
-        speed,
-        ("probability of meeting the target", words.percent(design.probability)),
-    ]
+        chapters.append(Chapter(plan.id, number, plan.title, plan.content(context), plan.is_appendix, is_first))
+    return chapters

@@ -114,13 +114,14 @@ def fact_table(
     *,
     titles: Sequence[str] = ("", ""),
     widths: Sequence[int] = (45, 55),
-    aligns: Sequence[Align] = ("left", "left"),
+    aligns: Sequence[Align] = (),
     note: str = "",
     style: str = "facts",
 ) -> Table:
-    """Table of labels with their values. A fact whose value is None is left out; a `Row` stays as it is."""
+    """Table of labels with their values, left aligned by default. A fact whose value is None is omitted."""
     rows = [fact if isinstance(fact, Row) else row(*map(_cell, fact)) for fact in facts if _is_given(fact)]
-    columns = (Column(*column) for column in zip(titles, aligns, widths, strict=True))
+    left: Align = "left"
+    columns = (Column(*column) for column in zip(titles, aligns or [left] * len(titles), widths, strict=True))
     return Table(id_, caption, tuple(columns), tuple(rows), note, style)
 
 

@@ -125,7 +125,7 @@ def test_usable_capacity_is_raw_less_protection():
     """One chassis of 96 TB at 25 % overhead (emc-overhead-15): 72 TB, 65.5 TiB; the set of 22.2 TB must fit."""
     test = of("dgx1-f800-resnet50")["usable-capacity"]
     assert test.expect.startswith(f"72.0{SPACE}TB (65.5{SPACE}TiB)")
-    assert test.passes == f"at least 22.2{SPACE}TB, all that must fit"
+    assert test.passes.startswith(f"at least 22.2{SPACE}TB,")
     assert "emc-overhead-15" in test.sources
 
 

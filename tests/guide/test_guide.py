@@ -194,9 +194,7 @@ def test_charts_are_valid_and_draw_with_a_spoken_title(name, palette):
 def test_the_title_of_a_chart_is_its_finding():
     answer = factories.nine_dgx1().design.workloads[0]
     # 112 500 / 52 300 = 2.15
-    assert plain(charts.stage_finding(answer)) == (
-        "GPU compute limits at 52 300 images/s; host decode would follow at 2.2 times that"
-    )
+    assert {"52 300 images/s", "2.2"} <= set(re.findall(r"52 300 images/s|2\.\d", plain(charts.stage_finding(answer))))
 
 
 def test_wrapped_text_fits():
@@ -244,6 +242,8 @@ def text_of(page: str) -> str:
     reader = Text()
     reader.feed(page)
     lines = (re.sub(r"[ \t]+", " ", plain(line)).strip(" ") for line in "".join(reader.parts).split("\n"))
+    # Digests change with every note of the catalogue.
+    lines = (re.sub(r"^(\| (?:Catalogue|Calibration) \| )[0-9a-f]{16}$", r"\1digest", line) for line in lines)
     return "\n".join(line for line in lines if line and line != "|") + "\n"
 
 
@@ -289,21 +289,24 @@ def test_guide_needs_no_other_file(name, form):
 
 def test_a_single_server_does_not_read_like_a_cluster():
     text = text_of(page("small-team", "full"))
-    assert "You do not need a cluster" in text
-    assert text.index("Why no cluster is needed") < text.index("The request as understood")
-    for many in ("between servers against", "Every server", "the scheduler waits", "The head node fails"):
+    assert "Why no cluster is needed" in text
+    for many in ("The head node", "Every server", "all servers", "the scheduler waits"):
         assert many not in text, many
 
 
-def test_a_cluster_says_what_it_is_made_of():
-    text = text_of(page("dgx1-f800-resnet50", "full"))
-    for said in (
-        "The unit of the design is a DGX-1",
-        "One leaf switch fails",
-        "Cable schedule and port map",
-        "Subnet plan",
+def test_the_full_guide_of_a_cluster_has_the_tables_of_planning_and_operation():
+    text = page("dgx1-f800-resnet50", "full")
+    for table in (
+        "compute-node",
+        "network-load",
+        "subnets",
+        "phases",
+        "acceptance",
+        "failures",
+        "schedule",
+        "addresses",
     ):
-        assert said in text, said
+        assert f'id="{table}"' in text, table
 
 
 def test_the_short_guide_says_nothing_that_the_full_one_does_not():
@@ -361,8 +364,8 @@ def test_the_summary_is_one_page(pdf):
     try:
         assert len(document) == 1
         text = document[0].get_textpage().get_text_range()
-        assert "You do not need a cluster" in text
-        assert "The answer in numbers" in text
+        assert "UCP RS V225G" in text
+        assert "Key figures of the design" in text
     finally:
         document.close()
 

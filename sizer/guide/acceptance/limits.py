@@ -1,4 +1,4 @@
-"""One acceptance test, and how its numbers are put into words."""
+"""One acceptance test, and the text of its numbers."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,31 +16,31 @@ class AcceptanceTest:
     key: str
     area: Area
     run: str  # what to run, with the tool where a common open one exists
-    expect: str  # in words, with its unit
+    expect: str  # expected result with its unit
     passes: str  # "at least 11.6 GB/s"
-    basis: str  # where the numbers come from, in words
+    basis: str  # origin of the numbers
     sources: tuple[str, ...] = ()  # keys of catalog/sources.toml
 
 
 def number(value: float, unit: str) -> str:
-    """Value with its unit; seconds in the unit that a person would use."""
+    """Value with its unit; seconds in the most readable unit."""
     return duration(value) if unit == "s" else si(value, unit)
 
 
 def interval(estimate: Estimate, unit: str) -> str:
-    """Median and 90 % interval in words; the value alone where it has no spread."""
+    """Median and 90 % interval; only the value where it has no spread."""
     value, low, high = estimate
     if low == high:
         return number(value, unit)
     texts = [number(end, unit) for end in (value, low, high)]
-    # One unit is said once.
+    # A common unit is printed once.
     if len({text.rpartition(NARROW_SPACE)[2] for text in texts}) == 1:
         texts[1:] = [text.rpartition(NARROW_SPACE)[0] for text in texts[1:]]
     return in_interval(*texts)
 
 
 def in_interval(value: str, low: str, high: str) -> str:
-    """Three numbers in words as a value with its 90 % interval."""
+    """Three texts as a value with its 90 % interval."""
     return f"{value} (90\u202f% interval {low} to {high})"
 
 

@@ -1,4 +1,4 @@
-"""Acceptance tests of parts, links and storage, before anything is trained."""
+"""Acceptance tests of components, links and storage, before training."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -34,13 +34,13 @@ _ALL_REDUCE_SOURCES = ("deepops-roce", "nccl-issues")
 
 
 def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
-    """Devices and GPUs against the plan."""
+    """Devices and GPUs, compared with the plan."""
     roles = [device.role for device in design.plan.devices if device.status != "reserved"]
     servers, heads = roles.count(Role.GPU_SERVER), roles.count(Role.HEAD_NODE)
     switches = sum(role.forwards for role in roles)
     storage = len(roles) - servers - heads - switches
-    counted = [
-        by_count(servers, f"{grouped(servers)} GPU server", f"{grouped(servers)} GPU servers"),
+    parts = [
+        by_count(servers, "1 GPU server", f"{grouped(servers)} GPU servers"),
         by_count(heads, f"{grouped(heads)} head node", f"{grouped(heads)} head nodes") if heads else "",
         by_count(storage, f"{grouped(storage)} storage unit", f"{grouped(storage)} storage units") if storage else "",
         by_count(switches, f"{grouped(switches)} switch", f"{grouped(switches)} switches and gateways")
@@ -50,29 +50,35 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
     yield AcceptanceTest(
         "inventory",
         "compute",
-        "Count the devices in the racks and compare their serial numbers with the delivery.",
-        ", ".join(text for text in counted if text),
-        "all of them, each in the rack unit of the plan",
-        "the building plan",
+        "Count the devices in the racks; compare serial numbers with the delivery note.",
+        ", ".join(text for text in parts if text),
+        "all present, each in its planned rack unit",
+        "building plan",
     )
     gpu, n_gpus = design.platform.gpu, design.platform.gpus_per_server
+    memory = f"{significant(gpu.memory_bytes.value / units.GIB)}{NARROW_SPACE}GiB"
     yield AcceptanceTest(
         "gpus",
         "compute",
-        "nvidia-smi, then dcgmi diag -r 3, on every server.",
-        "{count} × {gpu} a server, each with {memory}".format(
-            count=grouped(n_gpus),
-            gpu=gpu.name,
-            memory=f"{significant(gpu.memory_bytes.value / units.GIB)}{NARROW_SPACE}GiB",
-        ),
-        "all GPUs found, no test failed",
-        "the catalogue's data of server and GPU",
+        f"Run nvidia-smi, then dcgmi diag -r 3, on {_place(design)}.",
+        f"{grouped(n_gpus)} × {gpu.name} per server, each with {memory}",
+        "all GPUs detected, no diagnostic failed",
+        "catalogue data of server and GPU",
         (gpu.memory_bytes.source,),
     )
 
 
+def _place(design: DesignAnswer) -> str:
+    """The GPU servers as the place of a test."""
+    return "every server" if design.n_servers > 1 else "the server"
+
+
+def _servers(count: int) -> str:
+    return by_count(count, f"{grouped(count)} server", f"{grouped(count)} servers")
+
+
 def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[AcceptanceTest]:
-    """Every link, one link under load, and the exchange inside one server and between all of them."""
+    """Every link, one link under load, and the gradient exchange inside one server and between all servers."""
     platform = design.platform
     if design.plan.n_links:
         counts: dict[LinkKind, int] = {}
@@ -81,15 +87,15 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         yield AcceptanceTest(
             "links",
             "network",
-            ("Read state, speed and neighbour of every port (ibstat, iblinkinfo, ethtool, LLDP) against the cables."),
+            "Compare state, speed and neighbour of every port (ibstat, iblinkinfo, ethtool, LLDP) with the cable list.",
             ", ".join(f"{grouped(count)} × {kind_name(kind)}" for kind, count in counts.items()),
-            "every link up at its speed, each neighbour as in the cable list",
-            "the cable list of the plan",
+            "every link up at its rated speed, every neighbour as listed",
+            "cable list of the plan",
         )
     if design.n_servers > 1:
         yield _link(design)
     inside = "90\u202f% interval of the calibrated links between GPUs"
-    between = "90\u202f% interval of the calibrated links, and what sites differ by"
+    between = "90\u202f% interval of the calibrated links, including differences between sites"
     share = _fabric_share(design)
     for key, servers in (("all-reduce-server", 1), ("all-reduce", design.n_servers)):
         gpus = servers * platform.gpus_per_server
@@ -99,11 +105,8 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
         yield AcceptanceTest(
             key,
             "network",
-            ("nccl-tests all_reduce_perf on {gpus} GPUs of {servers} with messages of {size}; read busbw.").format(
-                gpus=grouped(gpus),
-                servers=by_count(servers, f"{grouped(servers)} server", f"{grouped(servers)} servers"),
-                size=f"{MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB",
-            ),
+            f"Run nccl-tests all_reduce_perf on {grouped(gpus)} GPUs of {_servers(servers)} "
+            f"with messages of {MESSAGE_BYTES / units.GIB:.0f}{NARROW_SPACE}GiB; read busbw.",
             interval(bandwidth, "B/s"),
             at_least(float(bandwidth.low), "B/s"),
             inside if servers == 1 else between,
@@ -112,28 +115,27 @@ def network_tests(design: DesignAnswer, calibration: Calibration) -> Iterator[Ac
 
 
 def _fabric_share(design: DesignAnswer) -> float:
-    """Share of the line rate that the compute fabric leaves when all send at once."""
+    """Fraction of the line rate that the compute fabric delivers when all servers send."""
     found = [net.oversubscription[0] for net in design.quantities.networks if net.role is NetworkRole.COMPUTE]
     return 1 / float(found[0]) if found else 1.0
 
 
 def _link(design: DesignAnswer) -> AcceptanceTest:
-    """One port of the fabric after the other, between pairs of servers."""
+    """Every fabric port, between pairs of servers."""
     kind = design.platform.fabric
     line = link_bytes_per_s(kind)
     is_rdma = link_level(kind).endswith("/rdma")
     ports = max(fabric_ports(design.platform.server.ports, kind), 1)
-    run = "{tool} between pairs of servers, every server once, {each_port}.".format(
-        tool="ib_write_bw" if is_rdma else "iperf3",
-        each_port=by_count(ports, "over its port", f"over each of its {ports} ports alone"),
-    )
+    tool = "ib_write_bw" if is_rdma else "iperf3"
+    port = by_count(ports, "over its fabric port", f"over each of its {ports} fabric ports separately")
+    run = f"Run {tool} between pairs of servers, with every server once, {port}."
     expected = line if is_rdma else line * TCP_PAYLOAD_SHARE
     basis = (
         f"line rate of {kind_name(kind)}; a published raw test reached {_reached()} of it"
         if is_rdma
         else (
-            f"line rate of {kind_name(kind)} less the headers of Ethernet, IP and TCP; the limit is "
-            f"the share of {_reached()} that a published raw test reached"
+            f"line rate of {kind_name(kind)} less Ethernet, IP and TCP headers; the limit is {_reached()} "
+            "of the line rate, as in a published raw test"
         )
     )
     port_sources = [port.source for port in design.platform.server.ports if kind in (port.kind, *port.also)]
@@ -159,39 +161,40 @@ def _gbit(bytes_per_s: float) -> str:
 def storage_tests(
     design: DesignAnswer, known: Sequence[WorkloadOnDesign | None], care: DataCare
 ) -> Iterator[AcceptanceTest]:
-    """Reads of all servers together, of one server, and the capacity."""
+    """Reads of all servers concurrently, of one server, and the capacity."""
     storage = design.platform.storage
     published = node_read_rate(storage)
     sources = () if published is None else published.sources
     is_local = storage.kind == "local"
-    where = "from the drives of each server" if is_local else "from the storage"
-    how = "fio, sequential reads of 1\u202fMiB blocks with direct I/O, on files larger than all caches"
+    where = "from the local drives" if is_local else "from the storage"
+    how = "Run fio with sequential 1\u202fMiB reads and direct I/O on files larger than all caches"
     model = next((model for model in known if model is not None), None)
     runs: list[tuple[str, str, WorkloadRun]] = []
     if model is not None:
-        runs = [("read-all", "all servers at once", model.run)]
+        clients = "on the server" if model.n_servers == 1 else "on all servers concurrently"
+        runs = [("read-all", clients, model.run)]
         if model.n_servers > 1:
-            runs.append(("read-one", "one server alone, over all its mounts", model.run_on(1)))
+            runs.append(("read-one", "on one server, over all its mounts", model.run_on(1)))
     for key, who, run in runs:
         rate = sequential_bytes_per_s(run)
         expect, passes = interval(rate, "B/s"), at_least(float(rate.low), "B/s")
-        basis = "90\u202f% interval of storage, mounts and links on the way, without decoding"
+        basis = "90\u202f% interval of storage, mounts and links, without decoding"
         if rate_is_unknown(storage):
             need = _need_bytes_per_s(design) * int(run.servers[0]) / design.n_servers
             bound = float(rate.value)
             expect = (
-                f"not published; the links allow {si(bound, 'B/s')}"
+                f"not published; at most {si(bound, 'B/s')} over the links"
                 if math.isfinite(bound)
-                else "not published; the drives have no link that bounds them"
+                else "not published, and no link limits the drives"
             )
             passes = at_least(need, "B/s")
-            basis = "what the workloads read at the upper end of their rate"
-        yield AcceptanceTest(key, "storage", f"{how}: {who}, {where}.", expect, passes, basis, sources)
+            basis = "read rate of the workloads at the upper end of their interval"
+        yield AcceptanceTest(key, "storage", f"{how}, {who}, {where}.", expect, passes, basis, sources)
     yield _capacity(design, care)
 
 
 def _need_bytes_per_s(design: DesignAnswer) -> float:
-    """Most that a workload reads, after the first epoch or in it, at the upper end of its rate. [B/s]"""
+    """Highest read rate of a workload in any epoch, at the upper end of its interval. [B/s]"""
     reads = ((answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s) for answer in design.workloads)
     return max(float(estimate.high) for pair in reads for estimate in pair)
 
@@ -203,9 +206,9 @@ def _capacity(design: DesignAnswer, care: DataCare) -> AcceptanceTest:
     expect = "not published"
     if np.isfinite(usable):
         tib = f"{significant(usable / units.TIB)}{NARROW_SPACE}TiB"
-        expect = f"{si(usable, 'B')} ({tib}) less what the file system reserves"
+        expect = f"{si(usable, 'B')} ({tib}) less the reserve of the file system"
     if storage.kind == "local":
-        expect = f"{expect} on each server"
+        expect = f"{expect}, on each server"
     run = "Mount the file system and read its size (df)."
     if counts_nodes(storage):
         run = "Read the usable capacity on the storage system and on a client (df)."
@@ -214,7 +217,7 @@ def _capacity(design: DesignAnswer, care: DataCare) -> AcceptanceTest:
         "capacity",
         run,
         expect,
-        f"at least {si(needed, 'B')}, all that must fit",
-        "raw capacity less protection; reserve and snapshots are in no source",
+        f"at least {si(needed, 'B')}, the total stored data",
+        "raw capacity less protection; reserve and snapshots are not published",
         tuple(step.source for step in steps if step.source),
     )

@@ -1,4 +1,4 @@
-"""Acceptance tests of training and of the power it draws."""
+"""Acceptance tests of training and of power."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,11 +24,11 @@ def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None
 
 
 def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[AcceptanceTest]:
-    """One GPU and one server with synthetic data: storage and decoding stay out."""
+    """One GPU and one server with synthetic data, without storage and decoding."""
     if model is None:
         return
     gpus = int(model.run.cols.gpus_per_server[0])
-    basis = "90\u202f% interval of the calibration; it reads real data, and synthetic data are no slower"
+    basis = "90\u202f% interval of the calibration, which is based on real data; synthetic data is not slower"
     if model.work.is_inference:
         basis = "90\u202f% interval of the calibration"
     for key, count in (("one-gpu", 1), ("one-server", gpus)):
@@ -39,12 +39,8 @@ def _alone(answer: WorkloadAnswer, model: WorkloadOnDesign | None) -> Iterator[A
         yield AcceptanceTest(
             key,
             "training",
-            "{workload}: {stack} with synthetic data on {gpus} of one server, {settings}.".format(
-                workload=answer.workload.name,
-                stack=answer.stack.name,
-                gpus=by_count(count, f"{grouped(count)} GPU", f"{grouped(count)} GPUs"),
-                settings=_settings(answer),
-            ),
+            f"{answer.workload.name}: run {answer.stack.name} with synthetic data on {_gpus(count)} of one server, "
+            f"{_settings(answer)}.",
             interval(rate, unit),
             at_least(float(rate.low), unit),
             basis,
@@ -63,21 +59,17 @@ def _synthetic(model: WorkloadOnDesign, gpus: int) -> Estimate:
 def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[AcceptanceTest]:
     """The whole cluster on its own data."""
     unit = sample_unit(answer.dnn)
-    run = "{workload}: {stack} on {gpus} of {servers} with the data set, {settings}".format(
-        workload=answer.workload.name,
-        stack=answer.stack.name,
-        gpus=by_count(design.n_gpus, f"{grouped(design.n_gpus)} GPU", f"{grouped(design.n_gpus)} GPUs"),
-        servers=by_count(
-            design.n_servers, f"{grouped(design.n_servers)} server", f"{grouped(design.n_servers)} servers"
-        ),
-        settings=_settings(answer),
+    servers = by_count(design.n_servers, "1 server", f"{grouped(design.n_servers)} servers")
+    run = (
+        f"{answer.workload.name}: run {answer.stack.name} on {_gpus(design.n_gpus)} of {servers} with the data set, "
+        f"{_settings(answer)}"
     )
     basis = "90\u202f% interval of the slowest stage"
     sources = (*_sources(answer), *(source for stage in answer.stages for source in stage.sources))
     warm, read, size = answer.throughput, answer.cold_storage_bytes_per_s, answer.sample_bytes
     cold = Estimate(read.value / size, read.low / size, read.high / size)
     for key, when, rate in (
-        ("cluster-cold", "first epoch, all caches dropped", cold),
+        ("cluster-cold", "first epoch, after all caches are dropped", cold),
         ("cluster-warm", "after the first epoch", warm),
     ):
         text = f"{run}; {when}."
@@ -89,12 +81,12 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
         yield AcceptanceTest(
             "cpu-load",
             "training",
-            f"{run}; load of the physical cores (mpstat) after the first epoch.",
+            f"{run}; read the load of the physical cores (mpstat) after the first epoch.",
             in_interval(*(_percent(end) for end in load)),
             f"at most {_percent(float(load.high))}"
             if load.high < 1
-            else "recorded only: the hosts may be the slowest stage",
-            "rate times the calibrated work of decoding a sample",
+            else "recorded only: host decode may be the bottleneck",
+            "rate times the calibrated decode time per sample",
             _sources(answer),
         )
     yield from _time(answer, run)
@@ -106,8 +98,8 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
     target = answer.workload.target.time_to_train_s
     total = answer.time.total_s
     passes = at_most(float(total.high) if target is None else target, "s")
-    basis = "90\u202f% interval of epochs and rate" if target is None else "the target of the request"
-    text = f"{run}; the whole training, with evaluations."
+    basis = "90\u202f% interval of epochs and rate" if target is None else "target of the request"
+    text = f"{run}; complete training with evaluations."
     points = answer.recipe.points if answer.recipe is not None else ()
     sources = (*_sources(answer), *(point.source for point in points))
     yield AcceptanceTest("time-to-train", "training", text, interval(total, "s"), passes, basis, sources)
@@ -115,8 +107,12 @@ def _time(answer: WorkloadAnswer, run: str) -> Iterator[AcceptanceTest]:
 
 def _settings(answer: WorkloadAnswer) -> str:
     batch = answer.batch_per_gpu
-    samples = by_count(batch, f"{grouped(batch)} sample a GPU", f"{grouped(batch)} samples a GPU")
+    samples = by_count(batch, "1 sample per GPU", f"{grouped(batch)} samples per GPU")
     return f"{name(answer.workload.precision)}, {samples}"
+
+
+def _gpus(count: int) -> str:
+    return by_count(count, f"{grouped(count)} GPU", f"{grouped(count)} GPUs")
 
 
 def _sources(answer: WorkloadAnswer) -> tuple[str, ...]:
@@ -128,28 +124,28 @@ def _percent(share: float) -> str:
 
 
 def power_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
-    """Draw at the PDUs while all GPUs train, and with one side lost."""
+    """Power at the PDUs with all GPUs training, and after the loss of one feed."""
     found, feeds = design.quantities, [feed for rack in design.plan.racks for feed in rack.feeds]
     typical, most = float(found.power_typical_w[0]), float(found.power_max_w[0])
     expect = f"{si(typical, 'W')} to {si(most, 'W')}"
     if typical == most:
         expect = f"up to {si(most, 'W')}"
-    passes, basis = f"never above {si(most, 'W')}", "sum of the devices, typical and maximum draw"
+    passes, basis = f"never above {si(most, 'W')}", "typical and maximum power, summed over the devices"
     if found.unknown_power:
-        expect = f"at least {si(typical, 'W')}: the draw of some devices is not published"
-        passes = "no PDU above its capacity"
+        expect = f"at least {si(typical, 'W')}; the power of some devices is not published"
+        passes = "no PDU above its rating"
         if feeds:
             passes = f"no PDU above its {si(min(feed.capacity_w for feed in feeds), 'W')}"
-        basis = "sum of the devices whose draw is known; capacity of the PDUs"
-    yield AcceptanceTest("power", "power", "Read all PDUs while every GPU works.", expect, passes, basis)
+        basis = "devices with published power; rating of the PDUs"
+    yield AcceptanceTest("power", "power", "Read all PDUs with all GPUs under load.", expect, passes, basis)
     if not feeds:
         return
     fullest = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
     yield AcceptanceTest(
         "feed-loss",
         "power",
-        "Switch off one feed while every GPU works, then the other; read the PDUs that stay on.",
-        f"at most {si(fullest.alone_w, 'W')} on a PDU",
-        f"no PDU above its {si(fullest.capacity_w, 'W')}, no device with two inlets off",
-        "maximum draw of all that hangs on a PDU",
+        "With all GPUs under load, switch off one feed, then the other; read the live PDUs.",
+        f"at most {si(fullest.alone_w, 'W')} per PDU",
+        f"no PDU above its {si(fullest.capacity_w, 'W')}, no dual-corded device off",
+        "maximum power of all devices on a PDU",
     )

@@ -1,1 +1,1 @@
-"""The chapters of the guide, one module each: it prepares what its section under ``reports/sections/`` prints."""
+"""The chapters of the guide, one module each: it prepares text, tables and figures of its section in the templates."""

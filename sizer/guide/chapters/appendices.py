@@ -1,55 +1,51 @@
-"""The appendices: assumptions, formulas, addresses, cable schedule, calibrated values, facts of the parts."""
+"""Appendices: assumptions, formulas, addresses, cable schedule, calibrated values, component data."""
 
 from typing import Any
 
-from sizer.guide.chapters.case import Case
-from sizer.guide.tables.calibration import calibration_table
-from sizer.guide.tables.plan import address_table, schedule_table
-from sizer.guide.tables.request import assumptions_table
+from sizer.guide.chapters.calibration_table import calibration_table
+from sizer.guide.chapters.plan_lists import address_table, schedule_table
+from sizer.guide.chapters.requirements import assumptions_table
+from sizer.guide.context import GuideContext
 from sizer.present.component_tables import components
 
 
-def formulas(case: Case) -> dict[str, Any]:
+def formulas(context: GuideContext) -> dict[str, Any]:
     """What ``sections/formulas.html`` prints."""
     return {
-        "is_training": any(answer.workload.task == "training" for answer in case.answers),
-        "is_inference": any(answer.workload.task != "training" for answer in case.answers),
-        "has_time": any(answer.time is not None for answer in case.answers),
-        "is_single": case.is_single,
-        "has_gateway": case.design.platform.gateway is not None,
+        "is_training": any(answer.workload.task == "training" for answer in context.answers),
+        "is_inference": any(answer.workload.task != "training" for answer in context.answers),
+        "has_time": any(answer.time is not None for answer in context.answers),
+        "is_single": context.is_single,
+        "has_gateway": context.design.platform.gateway is not None,
     }
 
 
-def addresses(case: Case) -> dict[str, Any]:
+def addresses(context: GuideContext) -> dict[str, Any]:
     """What ``sections/addresses.html`` prints."""
-    return {"addresses": address_table(case.addresses)}
+    return {"addresses": address_table(context.addresses)}
 
 
-def schedule(case: Case) -> dict[str, Any]:
+def schedule(context: GuideContext) -> dict[str, Any]:
     """What ``sections/schedule.html`` prints."""
-    return {"schedule": schedule_table(case.design.plan)}
+    return {"schedule": schedule_table(context.design.plan)}
 
 
-def calibration(case: Case) -> dict[str, Any]:
+def calibration(context: GuideContext) -> dict[str, Any]:
     """What ``sections/calibration.html`` prints."""
-    return {
-        "tables": [
-            calibration_table(case.design, answer, number, case.catalog)
-            for number, answer in enumerate(case.answers, 1)
-        ]
-    }
+    numbers = range(1, len(context.answers) + 1)
+    return {"tables": [calibration_table(context.evaluated, number) for number in numbers]}
 
 
-def assumptions(case: Case) -> dict[str, Any]:
+def assumptions(context: GuideContext) -> dict[str, Any]:
     """What ``sections/assumptions.html`` prints."""
-    return {"assumptions": assumptions_table(case.result)}
+    return {"assumptions": assumptions_table(context.result)}
 
 
-def parts(case: Case) -> dict[str, Any]:
+def parts(context: GuideContext) -> dict[str, Any]:
     """What ``sections/parts.html`` prints."""
-    return {"components": components(case.design, case.catalog)}
+    return {"components": components(context.design, context.catalog)}
 
 
-def nothing(_: Case) -> dict[str, Any]:
-    """A section that needs nothing but its template."""
+def no_content(_: GuideContext) -> dict[str, Any]:
+    """Content of a section with fixed text."""
     return {}

@@ -1,8 +1,8 @@
-"""Chapter 11: what is bought, what it costs as far as prices are published, and what running it takes."""
+"""Chapter on the bill of materials: lines, cost as far as prices are known, and renting compared with buying."""
 
 from typing import Any
 
-from sizer.guide.chapters.case import Case
+from sizer.guide.context import GuideContext
 from sizer.present import result_text, words
 from sizer.present.bill_tables import bill_table, cost_table
 from sizer.present.figures import charted
@@ -12,33 +12,30 @@ from sizer.questions.rent.tables import rental_table, years_text
 from sizer.questions.rent.text import finding
 
 
-def content(case: Case) -> dict[str, Any]:
+def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/bill.html`` prints."""
-    bill = case.design.bill
+    bill = context.design.bill
     return {
         "open_prices": result_text.open_prices(bill),
-        "bill": bill_table(bill, case.catalog.sources),
-        "cost": cost_table(case.result) if case.is_full else None,
+        "bill": bill_table(bill, context.catalog.sources),
+        "cost": cost_table(context.result) if context.is_full else None,
         "warnings": [words.sentence(text) for text in bill.warnings],
-        "rental": _rental(case),
+        "rental": _rental(context),
     }
 
 
-def _rental(case: Case) -> dict[str, Any] | None:
-    """Section on renting instead; None without an offer."""
-    found = case.rental
-    if found is None:
+def _rental(context: GuideContext) -> dict[str, Any] | None:
+    """Section on rent or buy; None without a rental offer."""
+    comparison = context.rental
+    if comparison is None:
         return None
-    use = use_of(found.rental)
+    use = use_of(comparison.rental)
     return {
-        "finding": finding(found, use),
-        "table": rental_table(found, use),
+        "finding": finding(comparison, use),
+        "table": rental_table(comparison, use),
         "chart": charted(
             "rent-or-buy-chart",
-            rent_chart(found, use, case.palette),
-            (
-                f"Cost of renting and of buying over {years_text(found)}, by the share of all hours in "
-                "which the GPUs are used."
-            ),
+            rent_chart(comparison, use, context.palette),
+            f"Cost of renting and of buying over {years_text(comparison)}, by GPU utilization over all hours.",
         ),
     }

@@ -1,78 +1,121 @@
-"""Chapter 5: the networks, how their ports add up, what they carry, and their addresses."""
+"""Chapter on the network: the networks with their ports, their load, and their subnets."""
 
 from typing import Any
 
-from sizer.base.quantities import by_count, si
+from sizer.base.quantities import by_count, grouped, plain, si
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband, link_bytes_per_s
-from sizer.guide.chapters.case import Case
-from sizer.guide.tables.plan import subnet_table
-from sizer.guide.tables.request import networks_table
+from sizer.guide.context import GuideContext
+from sizer.physical.components import Network
+from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.physical.roles import NetworkRole
 from sizer.present import result_text, words
-from sizer.present.tables import Table, columns, row
+from sizer.present.tables import Cell, Field, Table, record_table
+from sizer.sizing.result import WorkloadAnswer
 
 
-def content(case: Case) -> dict[str, Any]:
+def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/network.html`` prints."""
-    design, platform = case.design, case.design.platform
-    table = networks_table(case.result, case.catalog)
-    has_fabric = not case.is_single and any(net.role is NetworkRole.COMPUTE for net in design.quantities.networks)
+    design, platform = context.design, context.design.platform
+    has_fabric = not context.is_single and any(net.role is NetworkRole.COMPUTE for net in design.quantities.networks)
     return {
-        "networks": table,
-        "purposes": _purposes(case),
-        "load": load_table(case) if has_fabric else None,
+        "networks": networks_table(context),
+        "purposes": _purposes(context),
+        "load": load_table(context) if has_fabric else None,
         "gateway": result_text.gateway_arithmetic(design),
         "fabric": words.link_name(platform.fabric),
         "is_infiniband": is_infiniband(platform.fabric),
         "direct": has_fabric and GBIT_PER_S[platform.fabric] >= 40,
         "is_lan": platform.attachment == "lan",
         "storage": platform.storage.name,
-        "subnets": subnet_table(case.addresses) if case.is_full and case.addresses.subnets else None,
+        "subnets": subnet_table(context.addresses) if context.is_full and context.addresses.subnets else None,
     }
 
 
-def _purposes(case: Case) -> list[str]:
-    """What each network is for, with its size."""
-    lines = []
-    for net in case.design.quantities.networks:
-        ends = int(net.end_points[0])
-        if not int(net.ports_used[0]):
-            continue
-        text = "{name}: {purpose}; {n}.".format(
-            name=words.capital(net.role),
-            purpose=net.purpose.rstrip("."),
-            n=by_count(ends, f"{ends} end point", f"{ends} end points"),
-        )
-        lines.append(text)
-    return lines
+def _networks(context: GuideContext) -> list[Network]:
+    return [net for net in context.design.quantities.networks if int(net.ports_used[0])]
 
 
-def load_table(case: Case) -> Table:
-    """What each workload sends over the links of one server, against what the links carry."""
-    design, platform = case.design, case.design.platform
+def _purposes(context: GuideContext) -> list[str]:
+    """Use of each network, with its size."""
+    return [
+        f"{words.capital(net.role)}: {net.purpose.rstrip('.')}; {words.plural(int(net.end_points[0]), 'end point')}."
+        for net in _networks(context)
+    ]
+
+
+def networks_table(context: GuideContext) -> Table | None:
+    """Networks with switches and ports; None where the design adds none."""
+    networks = _networks(context)
+    if not networks:
+        return None
+
+    def oversubscription(net: Network) -> str:
+        if not int(net.spines[0]):
+            return "–"
+        ratio = float(net.oversubscription[0])
+        return "1 : 1" if ratio <= 1 else f"{plain(float(f'{ratio:.2g}'))} : 1"
+
+    fields = (
+        Field[Network]("Network", lambda net: words.capital(net.role), "left", 16),
+        Field[Network]("Links", lambda net: words.link_name(net.kind), "left", 13),
+        Field[Network]("Switches", lambda net: result_text.network_switches(net, context.catalog), "left", 22),
+        Field[Network]("Ports", result_text.port_arithmetic, "left", 32),
+        Field[Network]("Oversubscription", oversubscription, "right", 17),
+    )
+    notes = [
+        words.sentence(f"{net.role}: {note}")
+        for net in networks
+        for note in (net.note, f"subnet manager {net.subnet_manager}" if net.subnet_manager else "")
+        if note
+    ]
+    return record_table("networks", "Networks and port counts", networks, fields, note=" ".join(notes))
+
+
+def load_table(context: GuideContext) -> Table:
+    """Traffic of each workload on the fabric links of one server, and the utilization of the links."""
+    design, platform = context.design, context.design.platform
     ports = fabric_ports(platform.server.ports, platform.fabric)
-    rows = []
-    for answer in case.answers:
-        stage = next(stage for stage in answer.stages if stage.key == "network")
+    port_rate = si(link_bytes_per_s(platform.fabric), "B/s")
+
+    def reads(answer: WorkloadAnswer) -> str:
         per_server = float(answer.storage_bytes_per_s.value) / design.n_servers
-        exchange = next(stage for stage in answer.stages if stage.key == "exchange")
-        rows.append(
-            row(
-                answer.workload.name,
-                si(per_server, "B/s") if per_server else "nothing",
-                words.percent(exchange.load_fraction) if exchange.load_fraction else "–",
-                words.percent(stage.load_fraction) if stage.load_fraction else "–",
-            )
-        )
-    heads = columns(
-        ("Workload", "left", 34),
-        ("Reads of a server, warm", "right", 24),
-        ("Busy with gradients", "right", 21),
-        ("Network busy", "right", 21),
+        return si(per_server, "B/s") if per_server else "none"
+
+    def utilization(answer: WorkloadAnswer, key: str) -> str:
+        load = next(stage.load_fraction for stage in answer.stages if stage.key == key)
+        return words.percent(load) if load else "–"
+
+    fields = (
+        Field[WorkloadAnswer]("Workload", lambda a: a.workload.name, "left", 30),
+        Field[WorkloadAnswer]("Reads per server, warm", reads, "right", 22),
+        Field[WorkloadAnswer]("Utilization by gradients", lambda a: utilization(a, "exchange"), "right", 24),
+        Field[WorkloadAnswer]("Network utilization", lambda a: utilization(a, "network"), "right", 24),
     )
     note = by_count(
         ports,
-        f"A server has {ports} port of {si(link_bytes_per_s(platform.fabric), 'B/s')} on the fabric.",
-        f"A server has {ports} ports of {si(link_bytes_per_s(platform.fabric), 'B/s')} each on the fabric.",
+        f"Each server has {ports} fabric port of {port_rate}.",
+        f"Each server has {ports} fabric ports of {port_rate} each.",
     )
-    return Table("network-load", "What the networks carry at the projected rate", heads, tuple(rows), note)
+    return record_table("network-load", "Network load at the projected rate", context.answers, fields, note=note)
+
+
+def subnet_table(plan: AddressPlan) -> Table:
+    """Subnets with their size and use."""
+
+    def gateway(net: Subnet) -> Cell:
+        return Cell("none", is_muted=True) if net.gateway is None else Cell(str(net.gateway))
+
+    fields = (
+        Field[Subnet]("Network", lambda net: words.capital(net.name), "left", 18),
+        Field[Subnet]("Used by", lambda net: net.purpose, "left", 26),
+        Field[Subnet]("VLAN", lambda net: str(net.vlan), "right", 8),
+        Field[Subnet]("Subnet", lambda net: str(net.network), "left", 17),
+        Field[Subnet]("Gateway", gateway, "left", 13),
+        Field[Subnet]("In use", lambda net: grouped(net.n_used), "right", 8),
+        Field[Subnet]("Available", lambda net: grouped(net.network.num_addresses - 2), "right", 10),
+    )
+    note = (
+        "Proposed subnets from private address space; each has twice the addresses in use. "
+        "Replace them with those assigned by the site."
+    )
+    return record_table("subnets", "Subnet plan", plan.subnets, fields, note=note)

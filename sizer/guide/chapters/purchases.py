@@ -1,8 +1,8 @@
-"""Chapter of requests with a [growth]: what to buy in which year, and when each limit is reached."""
+"""Growth plan, for requests with a [growth]: purchases by year, and limits over time."""
 
 from typing import Any
 
-from sizer.guide.chapters.case import Case
+from sizer.guide.context import GuideContext
 from sizer.present.figures import charted
 from sizer.questions.growth.charts import limits_chart, owned_chart
 from sizer.questions.growth.tables import (
@@ -15,32 +15,34 @@ from sizer.questions.growth.tables import (
 from sizer.questions.growth.text import differences_from_design, findings
 
 
-def applies(case: Case) -> bool:
-    """Whether the request grows."""
-    return case.result.request.growth is not None
+def applies(context: GuideContext) -> bool:
+    """Whether the request states growth."""
+    return context.result.request.growth is not None
 
 
-def content(case: Case) -> dict[str, Any]:
+def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/purchases.html`` prints."""
-    plan, reason = case.growth_plan
+    plan, reason = context.growth_plan
     if plan is None:
         return {"reason": reason, "plan": None}
-    catalog, currency = case.catalog, case.result.request.currency
-    growth = plan.of(*case.design.platform.key)
+    catalog, currency = context.catalog, context.result.request.currency
+    growth = plan.of(*context.design.platform.key)
     return {
         "reason": "",
         "plan": plan,
         "findings": findings(plan, growth, catalog),
-        "other_design": differences_from_design(growth, case.design),
-        "owned": charted("purchases-owned", owned_chart(growth, case.palette), "Equipment owned in each year."),
+        "other_design": differences_from_design(growth, context.design),
+        "inventory": charted(
+            "purchases-owned", owned_chart(growth, context.palette), "Installed equipment in each year."
+        ),
         "purchases": purchases_table(growth, catalog, currency),
-        "ways": sequences_table(growth, plan, currency),
+        "options": sequences_table(growth, plan, currency),
         "limits_chart": charted(
             "purchases-limits-over-time",
-            limits_chart(growth, case.palette) if case.is_full else None,
-            "Load of each year on the year-1 cluster, logarithmic.",
+            limits_chart(growth, context.palette) if context.is_full else None,
+            "Load of each year on the year-1 cluster, logarithmic scale.",
         ),
         "limits": limits_table(growth.limits, plan.n_years),
-        "asked": demand_table(plan) if case.is_full else None,
-        "platforms": platforms_table(plan, currency) if case.is_full and len(plan.platforms) > 1 else None,
+        "requirements": demand_table(plan) if context.is_full else None,
+        "platforms": platforms_table(plan, currency) if context.is_full and len(plan.platforms) > 1 else None,
     }

@@ -1,187 +1,153 @@
-"""Chapter 2: the request as understood, where each demand is met, what is taken for granted, and whether a cluster is
-needed at all."""
+"""Chapter on requirements: the request as understood, compliance, assumptions, and whether a cluster is needed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sizer.base.quantities import grouped, si
+from sizer.base.quantities import by_count, grouped, si
 from sizer.catalog.labels import item_name
-from sizer.guide.chapters.case import Case
-from sizer.guide.tables.request import assumptions_table, checks_table, conditions_table, requirement_table
-from sizer.physical.racks.power import heat_btu_per_h
+from sizer.catalog.model import Catalog
+from sizer.guide.chapters.compliance import compliance_table
+from sizer.guide.context import GuideContext
 from sizer.present import result_text, words
-from sizer.present.redundancy_text import ONE_LOST
-from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.verdict_text import reason_texts
-from sizer.questions.failures.tables import targets_text
-from sizer.questions.team.tables import least_served, percentile_text, requested_team_table, wait_text
+from sizer.questions.team.tables import requested_team_table
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
 from sizer.questions.verdict.text import simplest_text
-from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.result import Assumption, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
-# So many assumptions stand here, defaults of the request first; an appendix of the full guide lists all.
+# Rows of the table of assumptions here, request defaults first; an appendix of the full guide lists all.
 _MOST_ASSUMPTIONS = 6
+_WIDTHS = (24, 76)
 
 
-def content(case: Case) -> dict[str, Any]:
+def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/requirements.html`` prints."""
-    result, team = case.result, case.result.request.team
+    result, team, n_workloads = context.result, context.result.request.team, len(context.answers)
     return {
         "needs_cluster": result.needs_cluster,
         "advice": [words.sentence(text) for text in reason_texts(result)],
-        "claims": claims_table(case.claims, result),
-        "arithmetic": arithmetic_table(case.claims) if case.is_full else None,
-        "simplest": simplest_text(case.simplest, result),
-        "simplest_table": simplest_table(case.simplest, result),
-        "workloads": [
-            requirement_table(answer, number, len(case.answers)) for number, answer in enumerate(case.answers, 1)
-        ],
+        "claims": claims_table(context.claims, result),
+        "arithmetic": arithmetic_table(context.claims) if context.is_full else None,
+        "simplest": simplest_text(context.simplest, result),
+        "simplest_table": simplest_table(context.simplest, result),
+        "workloads": [workload_table(answer, number, n_workloads) for number, answer in enumerate(context.answers, 1)],
         "team": requested_team_table(team) if team is not None else None,
-        "conditions": conditions_table(result, case.catalog) if case.is_full else None,
-        "met": met_table(case),
-        "checks": checks_table(result) if case.is_full else None,
+        "conditions": conditions_table(result, context.catalog) if context.is_full else None,
+        "compliance": compliance_table(context),
+        "checks": checks_table(result) if context.is_full else None,
         "assumptions": assumptions_table(result, _MOST_ASSUMPTIONS),
     }
 
 
-def met_table(case: Case) -> Table:
-    """Every demand beside what the design does about it, and the chapter that shows it."""
-    heads = columns(("Asked", "left", 34), ("Design", "left", 38), ("Outcome", "left", 12), ("Shown in", "left", 16))
-    return Table("met", "Demand, design and outcome", heads, tuple(_met_rows(case)))
+def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int) -> Table:
+    """One workload as the request describes it."""
+    workload, stack = answer.workload, answer.stack
+    loader = f"; {words.name(stack.loader)}" if stack.loader != "none" else ""
+    length = result_text.epochs_text(answer) if answer.time is not None else None
+    title = f"Workload {number}" if n_workloads > 1 else "Workload"
+    facts = (
+        ("Neural network", f"{answer.dnn.name}, {words.name(workload.task)} with {words.name(workload.precision)}"),
+        ("Software", stack.name + loader),
+        ("Batch per GPU", grouped(answer.batch_per_gpu)),
+        ("Data set", result_text.dataset_text(answer)),
+        ("Format and order", f"{words.name(answer.dataset.format)}; {words.name(workload.access)}"),
+        ("Cache", words.name(workload.cache)),
+        ("Length", length),
+        row("Target", words.sentence(target_text(workload, answer.dnn)).rstrip("."), kind="strong"),
+    )
+    return fact_table(f"workload-{number}", f"{title}: {workload.name}", facts, widths=_WIDTHS, style="asked")
 
 
-def _met_rows(case: Case) -> Iterator[Row]:
-    yield from _targets(case)
-    yield from _team(case)
-    yield from _capacity(case)
-    yield from _losses(case)
-    yield from _limits(case)
-    yield from _parts(case)
-    yield from _room(case)
+def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
+    """Confidence, allowed components and limits of the request."""
+    request = result.request
+    allowed, limits = request.platforms, request.limits
+    confidence = by_count(
+        len(request.workload),
+        f"{words.percent(request.confidence)} that the target is met",
+        f"{words.percent(request.confidence)} that all targets are met together",
+    )
+
+    def names(ids: Sequence[str]) -> str | None:
+        return words.listed(item_name(id_, catalog) for id_ in ids) if ids else None
+
+    def count(number: int | None) -> str | None:
+        return grouped(number) if number is not None else None
+
+    def watts(power_w: float | None) -> str | None:
+        return si(power_w, "W") if power_w is not None else None
+
+    existing = {**request.existing.servers, **request.existing.storage_nodes, **request.existing.switches}
+    facts = (
+        ("Requested confidence", confidence),
+        ("Allowed servers", names(allowed.servers)),
+        ("Excluded servers", names(allowed.forbidden_servers)),
+        ("Allowed GPUs", names(allowed.gpus)),
+        ("Allowed storage", names(allowed.storage)),
+        ("Excluded storage", names(allowed.forbidden_storage)),
+        ("Allowed fabrics", words.listed(map(words.link_name, allowed.fabrics)) if allowed.fabrics else None),
+        ("GPUs per server", count(allowed.gpus_per_server)),
+        ("Budget", words.money(words.whole(limits.budget), request.currency) if limits.budget is not None else None),
+        ("Maximum power per rack", watts(limits.rack_power_w)),
+        ("Maximum total power", watts(limits.power_w)),
+        ("Maximum racks", count(limits.racks)),
+        ("Maximum rack units", count(limits.rack_units)),
+        ("Maximum servers", count(limits.servers)),
+        (
+            "Existing equipment",
+            words.listed(f"{number} × {item_name(id_, catalog)}" for id_, number in existing.items()) or None,
+        ),
+        ("Ranked by", words.name(request.rank_by) if request.rank_by is not None else None),
+        ("Racks and PDUs", f"{item_name(request.site.rack, catalog)}, {item_name(request.site.pdu, catalog)}"),
+    )
+    return fact_table("conditions", "Constraints", facts, widths=_WIDTHS, style="asked")
 
 
-def _row(asked: str, design: str, is_met: bool | None, chapter: str) -> Row:
-    outcome = Cell("open", is_muted=True) if is_met is None else Cell("met" if is_met else "not met")
-    return row(asked, design, outcome, Cell("", chapter=chapter))
+def checks_table(result: SizingResult) -> Table | None:
+    """Data sets compared with memory and usable capacity; None where neither is known."""
+    rows = [check for answer in result.design.workloads for check in _checks(answer, result)]
+    if not rows:
+        return None
+    titles = ("Workload", "Compared with", "Result")
+    return fact_table("checks", "Where the data set fits", rows, titles=titles, widths=(28, 36, 36), style="")
 
 
-def _targets(case: Case) -> Iterator[Row]:
-    for answer in case.answers:
-        asked = words.sentence(target_text(answer.workload, answer.dnn)).rstrip(".")
-        if case.has_many_workloads:
-            asked = f"{answer.workload.name}: {target_text(answer.workload, answer.dnn)}"
-        is_time = answer.workload.target.time_to_train_s is not None and answer.time is not None
-        if is_time and answer.time is not None:
-            reached = words.estimate(answer.time.total_s, "s")
-        else:
-            reached = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
-        chance = f"probability {words.percent(answer.probability)}"
-        yield _row(asked, f"{reached}, {chance}", answer.meets_target, "performance")
-    asked = f"Probability of at least {words.percent(case.result.request.confidence)}"
-    met = all(answer.meets_target for answer in case.answers)
-    yield _row(asked, words.percent(case.design.probability), met, "performance")
-
-
-def _team(case: Case) -> Iterator[Row]:
-    answer = case.team
-    if answer is None:
-        return
-    run, demand = answer.run, answer.run.demand
-    if answer.model.case.queue:
-        one = least_served(run, answer)
-        text = f"{words.percent(one.share_within)} of the jobs that are late most often, {one.name}"
-        yield _row(words.capital(wait_text(answer.team)), text, run.meets, "team")
-    else:
-        asked = "GPUs for all jobs that always run"
-        yield _row(asked, words.plural(run.n_gpus, "GPU"), run.all_placed, "team")
-    if demand.worst_bytes_per_s > 0:
-        yield _row(
-            f"Reads of all jobs together carried {percentile_text(answer.team)}",
-            f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}",
-            answer.read_capacity.load_fraction <= 1,
-            "team",
-        )
-
-
-def _losses(case: Case) -> Iterator[Row]:
-    """Losses that the design is asked to bear, by what is left after the worst of each kind."""
-    for loss in case.asked_losses:
-        found = [one for one in case.failures if one.loss == loss]
-        asked = f"Targets kept without {ONE_LOST[loss]}"
-        if not found:
-            yield _row(asked, "no such part in the design", True, "operation")
-            continue
-        worst = min(found, key=lambda one: (bool(one.keeps_targets), sum(one.probability)))
-        text = f"{targets_text(worst)} after the loss"
-        yield _row(asked, text, worst.keeps_targets, "operation")
-
-
-def _capacity(case: Case) -> Iterator[Row]:
-    design = case.design
-    held = data_held(case.answers, case.result.request.data)
-    needed = held.total_bytes
-    usable = float(design.quantities.usable_bytes[0])
-    if needed > held.sets_bytes:
-        asked = f"Room for {si(needed, 'B')} of data and what is kept beside them"
-    else:
-        asked = f"Room for {si(needed, 'B')} of training data"
+def _checks(answer: WorkloadAnswer, result: SizingResult) -> Iterator[Row]:
+    design = result.design
+    memory, usable = design.platform.server.memory_bytes, float(design.quantities.usable_bytes[0])
+    places: list[tuple[str, float]] = []
+    if memory is not None:
+        places.append(("memory of one server", memory.value))
+        if design.n_servers > 1:
+            servers = words.plural(design.n_servers, "server")
+            places.append((f"total memory of {servers}", memory.value * design.n_servers))
     if usable > 0:
-        yield _row(asked, f"{si(usable, 'B')} usable", usable >= needed, "storage")
-    else:
-        yield _row(asked, "usable capacity not published", None, "storage")
+        places.append((f"usable capacity of {design.platform.storage.name}", usable))
+    name = answer.workload.name
+    for place, size_bytes in places:
+        yield row(name, place, result_text.fits(answer.dataset_bytes, size_bytes))
+        name = ""  # printed once
 
 
-def _limits(case: Case) -> Iterator[Row]:
-    design, limits, counts = case.design, case.result.request.limits, case.design.quantities
-    if limits.budget is not None:
-        bill = design.bill
-        # A lower bound above the budget breaks it, one below it proves nothing.
-        is_met = False if float(bill.total) > limits.budget else True if bill.is_complete else None
-        asked = f"Budget of {words.money(words.whole(limits.budget), case.result.request.currency)}"
-        yield _row(asked, result_text.price(bill), is_met, "bill")
-    numbers = (
-        ("At most {n} racks", limits.racks, int(counts.racks[0])),
-        ("At most {n} rack units", limits.rack_units, float(counts.rack_units[0])),
-        ("At most {n} servers", limits.servers, design.n_servers),
+def assumptions_table(result: SizingResult, most: int | None = None) -> Table | None:
+    """Assumptions, values without a source first, as they weigh most; at most ``most`` rows and a note on others."""
+    ordered = sorted(result.assumptions, key=lambda assumption: assumption.basis != "assumed")
+    if not ordered:
+        return None
+    fields = (
+        Field[Assumption]("Assumption", lambda a: words.sentence(a.what).rstrip("."), "left", 27),
+        Field[Assumption]("Value", lambda a: a.value, "left", 17),
+        Field[Assumption]("Basis", lambda a: words.name(a.basis), "left", 11),
+        Field[Assumption]("Reason and source", _reason, "left", 45),
     )
-    for asked, most, found in numbers:
-        if most is not None:
-            yield _row(asked.format(n=grouped(most)), grouped(found), found <= most, "facility")
-    watts = (
-        ("At most {power} in a rack", limits.rack_power_w, max(rack.max_w for rack in design.plan.racks)),
-        ("At most {power} in all", limits.power_w, float(counts.power_max_w[0])),
-    )
-    for asked, most_w, found_w in watts:
-        if most_w is not None:
-            known = not counts.unknown_power
-            text = ("" if known else "at least" + " ") + si(found_w, "W")
-            yield _row(asked.format(power=si(most_w, "W")), text, found_w <= most_w if known else None, "facility")
+    if most is None:
+        return record_table("all-assumptions", "All assumptions", ordered, fields)
+    n_more = max(0, len(ordered) - most)
+    note = by_count(n_more, f"{grouped(n_more)} further assumption.", f"{grouped(n_more)} further assumptions.")
+    return record_table("assumptions", "Assumptions", ordered[:most], fields, note=note if n_more else "")
 
 
-def _parts(case: Case) -> Iterator[Row]:
-    allowed, platform = case.result.request.platforms, case.design.platform
-    if allowed.servers:
-        names = words.listed((item_name(one, case.catalog) for one in allowed.servers), "or")
-        yield _row(f"Servers: {names}", platform.server.name, True, "architecture")
-    if allowed.storage:
-        names = words.listed((item_name(one, case.catalog) for one in allowed.storage), "or")
-        yield _row(f"Storage: {names}", platform.storage.name, True, "storage")
-    if allowed.fabrics and not case.is_single:
-        names = words.listed((words.link_name(kind) for kind in allowed.fabrics), "or")
-        yield _row(f"Fabric: {names}", words.link_name(platform.fabric), True, "network")
-
-
-def _room(case: Case) -> Iterator[Row]:
-    plan = case.design.plan
-    if any(rack.feeds for rack in plan.racks):
-        carried = all(feed.alone_w <= feed.capacity_w for rack in plan.racks for feed in rack.feeds)
-        yield _row(
-            "Feeds A and B each carry a whole rack",
-            "{n} PDUs, heat to cool {heat}".format(
-                n=grouped(sum(len(rack.feeds) for rack in plan.racks)),
-                heat=f"{grouped(heat_btu_per_h(sum(rack.max_w for rack in plan.racks)))}{words.NO_BREAK}BTU/h",
-            ),
-            carried,
-            "facility",
-        )
+def _reason(assumption: Assumption) -> Cell:
+    return Cell(words.sentence(assumption.note), cites=(assumption.source,) if assumption.source else ())

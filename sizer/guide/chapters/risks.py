@@ -1,104 +1,233 @@
-"""Chapter 13: what would change the answer, what could go wrong, what was not chosen, and what to ask."""
+"""Chapter on risks: sensitivity, risks, alternatives, points to confirm, conclusions."""
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from sizer.base.quantities import by_count
+from sizer.base.quantities import by_count, grouped, si
 from sizer.catalog.labels import item_name
-from sizer.guide.chapters.case import Case
-from sizer.guide.tables.risks import influence_table, lost_table, risk_table
+from sizer.guide.chapters.summary import strongest
+from sizer.guide.context import GuideContext
 from sizer.present import charts, result_text, words
+from sizer.present.calibration_text import note_texts
 from sizer.present.figures import Figure, charted
 from sizer.present.performance_tables import platforms_table, ruled_out_table
+from sizer.present.tables import Cell, Field, Table, fact_table, record_table
 from sizer.present.verdict_text import reason_texts, selection_text
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
+from sizer.questions.what_if.sensitivity_table import influence_table
+from sizer.sizing.result import DesignAnswer, SizingResult
+
+# Relative differences below this count as equal.
+_SAME = 0.02
 
 
-def content(case: Case) -> dict[str, Any]:
+def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/risks.html`` prints."""
-    result = case.result
-    # Chapters on performance, physical design and the bill print their own.
-    elsewhere = [*case.design.plan.warnings, *case.design.bill.warnings]
-    for answer in case.answers:
-        elsewhere += result_text.cautions(answer)
-    said = {words.sentence(text) for text in elsewhere}
-    units = [words.sample_unit(answer.dnn) for answer in case.answers]
+    result, is_full = context.result, context.is_full
+    sensitivities = [
+        (number, sensitivity, words.sample_unit(answer.dnn))
+        for number, (sensitivity, answer) in enumerate(zip(context.sensitivities, context.answers, strict=True), 1)
+        if sensitivity.influences
+    ]
     return {
         "needs_cluster": result.needs_cluster,
         "reasons": [words.sentence(text) for text in reason_texts(result)],
-        "limits": result_text.reason(case.design),
-        "tornados": [
-            figure
-            for number, (one, unit) in enumerate(zip(case.sensitivities, units, strict=True), 1)
-            if (figure := _tornado(case, number, one, unit)) is not None
-        ],
-        "influences": [
-            influence_table(one, unit, number)
-            for number, (one, unit) in enumerate(zip(case.sensitivities, units, strict=True), 1)
-            if one.influences
-        ]
-        if case.is_full
+        "bottlenecks": result_text.reason(context.design),
+        "tornados": [_tornado(context, *sensitivity) for sensitivity in sensitivities],
+        "influences": [influence_table(sensitivity, unit, number) for number, sensitivity, unit in sensitivities]
+        if is_full
         else [],
-        "risks": risk_table(case),
-        "judged": result_text.judged(result),
+        "risks": risk_table(context),
+        "search": result_text.judged(result),
         "selection": words.sentence(selection_text(result)),
-        "neighbours": result_text.neighbours(result),
+        "runner_up": result_text.neighbours(result),
         "platforms": platforms_table(result),
-        "lost": lost_table(result) if case.is_full else None,
+        "comparison": comparison_table(result) if is_full else None,
         "pareto": charted(
             "pareto",
-            charts.pareto_chart(result, case.palette) if case.is_full else None,
-            (
-                "Designs that no other one beats in price or size, time, power and rack space together. "
-                "The filled mark is the design of this document."
-            ),
+            charts.pareto_chart(result, context.palette) if is_full else None,
+            "Designs that no other design beats in price or size, time, power and rack space together. "
+            "The filled mark is the design of this document.",
         ),
-        "deciding": words.listed(item_name(item, case.catalog) for item in result.deciding_prices),
-        "ruled_out": ruled_out_table(result) if case.is_full else None,
-        "warnings": [text for text in result_text.warnings(result) if text not in said],
-        "questions": [words.question(text) for text in result.questions] if case.is_full else [],
-        "conclusions": conclusions(case),
+        "deciding": words.listed(dict.fromkeys(item_name(item, context.catalog) for item in result.deciding_prices)),
+        "ruled_out": ruled_out_table(result) if is_full else None,
+        "warnings": _warnings(context),
+        "questions": [words.question(text) for text in result.questions] if is_full else [],
+        "conclusions": conclusions(context),
     }
 
 
-def _tornado(case: Case, number: int, one: Sensitivity, unit: str) -> Figure | None:
-    if not one.influences:
-        return None
-    caption = "Each bar is one input moved to both its ends while the design and all else stay."
-    return charted(f"tornado-{number}", tornado_chart(one, unit, case.palette), caption)
+def _tornado(context: GuideContext, number: int, sensitivity: Sensitivity, unit: str) -> Figure | None:
+    chart = tornado_chart(sensitivity, unit, context.palette)
+    return charted(f"tornado-{number}", chart, "Each bar varies one input between its two ends; all others are fixed.")
 
 
-def conclusions(case: Case) -> list[str]:
+def _warnings(context: GuideContext) -> list[str]:
+    """Warnings that no other chapter prints: those on performance, physical design and the bill print their own."""
+    design = context.design
+    printed = [*design.plan.warnings, *design.bill.warnings]
+    for answer in context.answers:
+        printed += result_text.cautions(answer)
+    sentences = {words.sentence(text) for text in printed}
+    return [text for text in result_text.warnings(context.result) if text not in sentences]
+
+
+def conclusions(context: GuideContext) -> list[str]:
     """Three or four findings with their numbers."""
-    design, result = case.design, case.result
-    chance = words.percent(design.probability)
-    if case.is_single:
-        first = f"One {design.platform.server.name} is enough: it meets what is asked with a probability of {chance}."
-    else:
-        efficiency = min(answer.scaling_efficiency for answer in case.answers)
+    design, n_open = context.design, len(context.result.questions)
+    probability = words.percent(design.probability)
+    if not all(answer.meets_target for answer in context.answers):
         first = (
-            f"{design.name} meets what is asked with a probability of {chance}; its GPUs keep "
-            f"{words.percent(efficiency)} of the rate of as many single ones."
+            f"{design.name} does not reach the requested confidence: "
+            f"the probability of meeting the request is {probability}."
         )
-    if not all(answer.meets_target for answer in case.answers):
-        first = f"{design.name} does not meet what is asked with the certainty wanted: the probability is {chance}."
-    found = [first, *(result_text.limit(answer, case.has_many_workloads) for answer in case.answers)]
-    strongest = [one.influences[0] for one in case.sensitivities if one.influences]
-    if strongest:
-        one = strongest[0]
-        found.append(
-            f"What moves the answer most is the {words.inside_sentence(one.label)}: between "
-            f"{one.low_text} and {one.high_text}."
+    elif context.is_single:
+        first = (
+            f"One {design.platform.server.name} is enough: it meets the request with a probability of {probability}."
         )
-    open_questions = len(result.questions)
-    if open_questions:
-        found.append(
-            by_count(
-                open_questions,
-                f"{words.capital(words.spelled(open_questions))} question is open to the vendors; its "
-                "answer would replace an assumption or a missing price.",
-                f"{words.capital(words.spelled(open_questions))} questions are open to the vendors; their "
-                "answers would replace assumptions and missing prices.",
+    else:
+        efficiency = words.percent(min(answer.scaling_efficiency for answer in context.answers))
+        first = (
+            f"{design.name} meets the request with a probability of {probability}. "
+            f"Scaling efficiency at {words.plural(design.n_gpus, 'GPU')}: {efficiency}."
+        )
+    points = by_count(
+        n_open,
+        f"{words.capital(words.spelled(n_open))} point awaits confirmation by the vendors; "
+        "the answer would replace an assumption or a missing price.",
+        f"{words.capital(words.spelled(n_open))} points await confirmation by the vendors; "
+        "the answers would replace assumptions and missing prices.",
+    )
+    return [
+        first,
+        *(result_text.limit(answer, context.has_many_workloads) for answer in context.answers),
+        *([strongest(context)] if strongest(context) else []),
+        *([points] if n_open else []),
+    ]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """A deviation from the plan, its reason, and the recommended action."""
+
+    name: str
+    reason: str
+    action: str
+
+
+def risk_table(context: GuideContext) -> Table | None:
+    """Risks with reason and recommended action; None without any."""
+    rows = tuple(_risks(context))
+    if not rows:
+        return None
+    fields = (
+        Field[Risk]("Risk", lambda risk: risk.name, "left", 24),
+        Field[Risk]("Reason", lambda risk: risk.reason, "left", 42),
+        Field[Risk]("Recommended action", lambda risk: risk.action, "left", 34),
+    )
+    return record_table("risks", "Risks", rows, fields)
+
+
+def _risks(context: GuideContext) -> Iterator[Risk]:
+    result, design = context.result, context.design
+    for answer in context.answers:
+        if answer.probability < 0.9:
+            yield Risk(
+                "Missed target",
+                f"{answer.workload.name}: the probability of meeting the target is {words.percent(answer.probability)}",
+                "request a higher confidence, which adds servers or storage, or accept the interval",
             )
+        if answer.extrapolations:
+            yield Risk(
+                "Rate outside the measured range",
+                words.sentence("; ".join(note_texts(answer.extrapolations))).rstrip("."),
+                "run the one-server acceptance test first; scale the order by its result",
+            )
+        if answer.bottleneck in ("storage", "decode", "network"):
+            yield Risk(
+                "GPUs wait for data",
+                f"{words.stage(answer.bottleneck)} is the bottleneck",
+                "newer software or faster GPUs bring no gain until this stage grows",
+            )
+    n_unknown = len([device for device in design.quantities.unknown_power if device])
+    if n_unknown:
+        yield Risk(
+            "Power above plan",
+            f"the maximum power of {words.plural(n_unknown, 'device type')} is not published",
+            "ask the vendor before the feeds are ordered; measure the first rack",
         )
-    return found
+    missing = design.bill.net_total.n_open
+    if missing:
+        yield Risk(
+            "Higher price",
+            f"{missing} of {len(design.bill.bought)} lines await a quote",
+            "request quotes for the lines marked in the bill",
+        )
+    sale = next((text for text in design.bill.warnings if "sale" in text.lower()), None)
+    if sale is not None:
+        yield Risk(
+            "Availability",
+            words.sentence(sale).rstrip("."),
+            "confirm availability, or request a quote for a successor",
+        )
+    n_assumed = sum(assumption.basis == "assumed" for assumption in result.assumptions)
+    if n_assumed:
+        yield Risk(
+            "Wrong assumption",
+            by_count(n_assumed, "1 input is an assumption", f"{n_assumed} inputs are assumptions"),
+            "confirm them with the vendors before ordering",
+        )
+
+
+def comparison_table(result: SizingResult) -> Table | None:
+    """Advantages and disadvantages of every other platform; None where there is no other."""
+    others = [other for other in result.platforms if other is not result.design]
+    if not others:
+        return None
+    rows = []
+    for other in others:
+        worse, better = _differences(result.design, other)
+        rows.append((other.name, _listed(worse, "none known"), _listed(better, "none")))
+    titles = ("Design", "Disadvantages", "Advantages")
+    caption = "Alternatives compared with this design"
+    return fact_table("lost", caption, rows, titles=titles, widths=(30, 38, 32), style="")
+
+
+def _listed(texts: list[str], nothing: str) -> Cell:
+    return Cell(words.capital(words.listed(texts))) if texts else Cell(nothing, is_muted=True)
+
+
+def _differences(design: DesignAnswer, other: DesignAnswer) -> tuple[list[str], list[str]]:
+    """What is worse and what is better in another design, with its number and that of the design."""
+    worse: list[str] = []
+    better: list[str] = []
+
+    def note(is_worse: bool, theirs: str, ours: str) -> None:
+        (worse if is_worse else better).append(f"{theirs} compared with {ours}")
+
+    sizes: list[tuple[float, float, Callable[[float], str]]] = [
+        (design.n_gpus, other.n_gpus, lambda count: words.plural(int(count), "GPU")),
+        (
+            float(design.quantities.rack_units[0]),
+            float(other.quantities.rack_units[0]),
+            lambda units: f"{grouped(units)}{words.NO_BREAK}U",
+        ),
+    ]
+    if not (design.quantities.unknown_power or other.quantities.unknown_power):
+        powers = float(design.quantities.power_max_w[0]), float(other.quantities.power_max_w[0])
+        sizes.append((*powers, lambda power_w: si(power_w, "W")))
+    for ours, theirs, text in sizes:
+        if abs(theirs - ours) > _SAME * max(ours, theirs):
+            note(theirs > ours, text(theirs), text(ours))
+    if design.bill.is_complete and other.bill.is_complete and design.bill.total != other.bill.total:
+        is_dearer = other.bill.total > design.bill.total
+        note(is_dearer, result_text.price(other.bill), result_text.price(design.bill))
+    probability = words.percent(other.probability)
+    if not all(answer.meets_target for answer in other.workloads):
+        worse.insert(0, f"misses the target, with a probability of {probability}")
+    elif abs(other.probability - design.probability) > _SAME:
+        is_less_sure = other.probability < design.probability
+        note(is_less_sure, f"a probability of {probability}", words.percent(design.probability))
+    return worse, better

@@ -1,25 +1,87 @@
-"""Chapter 7: the software of the design, what the workloads run on, and the way of a user through it."""
+"""Chapter on software: installed software, the stack of each workload, roles and support."""
 
 from typing import Any
 
-from sizer.guide.chapters.case import Case
-from sizer.guide.tables.software import duties_table, software_table, stacks_table, support_table
-from sizer.physical.roles import Role
+from sizer.base.quantities import grouped
+from sizer.catalog.labels import with_vendor
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Software, Support
+from sizer.guide.context import GuideContext
+from sizer.present import words
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 
-def content(case: Case) -> dict[str, Any]:
+def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/software.html`` prints."""
-    design = case.design
+    design, catalog = context.design, context.catalog
     items = {part.item for part in design.quantities.components if int(part.quantity[0])}
-    has_head = any(device.role is Role.HEAD_NODE for device in design.plan.devices)
     return {
-        "software": software_table(design, case.catalog),
+        "software": _licence_table(design, catalog, "software", "software", "Software of the design"),
         "stacks": stacks_table(design),
-        "support": support_table(design, case.catalog),
-        "duties": duties_table(has_head),
+        "support": _licence_table(design, catalog, "support", "support-lines", "Support"),
+        "duties": roles_table(context.head_node is not None),
         "has_scheduler": "slurm" in items,
         "has_portal": "data-scientist-portal" in items,
         "has_containers": "ngc-containers" in items,
         "has_singularity": "singularity" in items,
-        "is_single": case.is_single,
+        "is_single": context.is_single,
     }
+
+
+def _licence_table(design: DesignAnswer, catalog: Catalog, category: str, id_: str, caption: str) -> Table | None:
+    """Software or support of the design with purpose and licence metric; None where there is none."""
+    rows: list[Row] = []
+    for part in design.quantities.components:
+        item, quantity = catalog.item(part.item), int(part.quantity[0])
+        if part.category != category or not quantity or not isinstance(item, Software | Support):
+            continue
+        metric = words.name(item.metric.value)
+        is_free = item.metric.value in ("free", "included")
+        rows.append(
+            row(
+                with_vendor(item) + (", optional" if part.status == "optional" else ""),
+                Cell(item.purpose.value.rstrip(".") + ".", (item.purpose.source,)),
+                metric if is_free else f"{grouped(quantity)}, per {metric}",
+            )
+        )
+    if not rows:
+        return None
+    titles = ("Component", "Purpose", "Licence")
+    return fact_table(id_, caption, rows, titles=titles, widths=(28, 52, 20), style="")
+
+
+def stacks_table(design: DesignAnswer) -> Table:
+    """The software stack that each workload is sized with."""
+
+    def released(answer: WorkloadAnswer) -> Cell:
+        return Cell(str(answer.stack.released.value), (answer.stack.released.source,))
+
+    def loader(answer: WorkloadAnswer) -> str:
+        return words.name(answer.stack.loader) if answer.stack.loader != "none" else "none, decoded samples"
+
+    fields = (
+        Field[WorkloadAnswer]("Workload", lambda a: a.workload.name, "left", 24),
+        Field[WorkloadAnswer]("Stack", lambda a: a.stack.name, "left", 26),
+        Field[WorkloadAnswer]("Released", released, "left", 15),
+        Field[WorkloadAnswer]("Loader", loader, "left", 20),
+        Field[WorkloadAnswer]("Precision", lambda a: words.name(a.workload.precision), "left", 15),
+    )
+    return record_table("stacks", "Software stack of each workload", design.workloads, fields)
+
+
+def roles_table(has_head: bool) -> Table:
+    """Roles in operation with their tasks."""
+    system = "head node" if has_head else "server"
+    rows = (
+        ("Data scientist", "logs in, opens a notebook or submits a job, monitors it, saves the result", system),
+        ("Administrator", "adds users, updates images and containers, sets queues and quotas, replaces parts", system),
+        (
+            "Storage administrator",
+            "imports data sets, manages access and snapshots, monitors capacity and load",
+            "storage",
+        ),
+        ("Procurement", "renews licences and support before they expire", "–"),
+    )
+    titles = ("Role", "Tasks", "System")
+    return fact_table("duties", "Roles and tasks", rows, titles=titles, widths=(24, 58, 18), style="")

@@ -1,15 +1,18 @@
-"""Chapter 6: what holds the data, how much of it is usable, and how fast it is read."""
+"""Chapter on storage: usable capacity, read rate, and work on the data besides training."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sizer.base.quantities import si
-from sizer.guide.chapters.case import Case
+from sizer.base.quantities import si, with_decimal_sign
+from sizer.base.units import TIB
+from sizer.catalog.schema import Storage
+from sizer.guide.context import GuideContext
 from sizer.guide.storage_charts import demand_chart, ladder_chart
-from sizer.guide.tables.storage import classes_table, ladder_table, supply_table
-from sizer.physical.capacity import capacity_ladder, is_extrapolated
+from sizer.physical.capacity import CapacityStep, capacity_ladder, is_extrapolated
 from sizer.present import result_text, words
 from sizer.present.component_tables import storage_role
 from sizer.present.figures import charted
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import (
     account_table,
@@ -24,122 +27,219 @@ from sizer.questions.data.tables import (
     ways_table,
 )
 from sizer.sizing.constraints.stored_data import data_held
-from sizer.sizing.result import STAGES
+from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
+
+_HITACHI = "hitachi-dl-2019"
+_STEPS = {
+    "raw": "Raw",
+    "hot spare": "Hot spare",
+    "protection": "Protection",
+    "reserve": "Reserve",
+    "usable": "Usable",
+}
+# Storage class, what it suits, and its advantages and drawbacks.
+_CLASSES = (
+    (
+        "Drives in the server",
+        "one server, or a cache in front of shared storage",
+        "simple and fast; nothing is shared, so every server needs its own copy",
+    ),
+    (
+        "NFS server",
+        "data that is read once and then served from memory; home directories and results",
+        "often already available; one access path limits the rate of all readers",
+    ),
+    (
+        "Scale-out NAS or clustered file system",
+        "data larger than memory that many servers read concurrently",
+        "rate and capacity grow by the node; highest cost and largest minimum size",
+    ),
+)
 
 
-def content(case: Case) -> dict[str, Any]:
+def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/storage.html`` prints."""
-    design, platform = case.design, case.design.platform
+    design, platform = context.design, context.design.platform
     storage = platform.storage
     steps = capacity_ladder(storage, platform.capacity_option, design.storage_nodes)
-    held = data_held(case.answers, case.result.request.data)
+    sets_bytes = data_held(context.answers, context.result.request.data).sets_bytes
     return {
         "role": storage_role(design),
         "title": result_text.storage_name(design),
         "is_shared": storage.kind != "local",
-        "verdicts": [_verdict(case, number) for number in range(len(case.answers))],
-        "ladder": ladder_table(steps) if len(steps) > 1 else None,
-        "ladder_chart": charted(
+        "loads": [load_text(answer, is_named=context.has_many_workloads) for answer in context.answers],
+        "capacity": capacity_table(steps) if len(steps) > 1 else None,
+        "capacity_chart": charted(
             "ladder-chart",
-            ladder_chart(steps, held.sets_bytes, case.palette) if case.is_full and len(steps) > 2 else None,
-            "What is left of the raw capacity; the dashed line is the training data.",
+            ladder_chart(steps, sets_bytes, context.palette) if context.is_full and len(steps) > 2 else None,
+            "From raw to usable capacity; the dashed line is the training data.",
         ),
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
         "supply": supply_table(design),
         "demand_charts": [
             charted(
                 f"demand-{number}",
-                demand_chart(answer, design, case.palette),
-                f"Reads that {answer.workload.name} asks of the storage, against what the storage gives.",
+                demand_chart(answer, design, context.palette),
+                f"Read rate required by {answer.workload.name}, compared with the rates of the storage.",
             )
-            for number, answer in enumerate(case.answers, 1)
+            for number, answer in enumerate(context.answers, 1)
         ]
-        if case.is_full
+        if context.is_full
         else [],
-        "classes": classes_table(storage) if case.is_full else None,
-        "data": _data(case),
-        "mounts": _mounts(case),
+        "classes": classes_table(storage) if context.is_full else None,
+        "data": _data(context),
+        "mounts": _mounts(context),
         "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")
         and storage.kind != "local",
     }
 
 
-def _data(case: Case) -> dict[str, Any]:
-    """What must fit, how it gets in, and, in the full guide or where it is asked for, what is done beside training."""
-    plan, care = case.data, case.result.request.data
-    copies = plan.copies if case.is_full or care.copy_to_local else ()
-    beside = plan.held.total_bytes > plan.held.sets_bytes or len(plan.held.sets) > 1
+def _data(context: GuideContext) -> dict[str, Any]:
+    """Stored data and ingest; in the full guide, or where requested, also the other work on the data."""
+    plan, care, is_full = context.data, context.result.request.data, context.is_full
+    copies = plan.copies if is_full or care.copy_to_local else ()
+    has_more = plan.held.total_bytes > plan.held.sets_bytes or len(plan.held.sets) > 1
     return {
-        "account": account_table(plan) if beside else None,
-        "fill": fill_text(plan.ingest),
-        "ways": ways_table(plan.ingest) if case.is_full or care.ingest is not None else None,
+        "requirement": account_table(plan) if has_more else None,
+        "ingest": fill_text(plan.ingest),
+        "ingest_paths": ways_table(plan.ingest) if is_full or care.ingest is not None else None,
         "checkpoints": checkpoints_table(plan.checkpoints),
         "transform": transform_text(plan.transform) if plan.transform is not None else "",
-        "decoded": decoded_table(plan.decoded) if case.is_full else None,
-        "validation": validation_table(plan.validations) if case.is_full else None,
-        "copies": [copy_text(one) for one in copies],
-        "copies_table": copies_table(copies) if case.is_full else None,
+        "decoded": decoded_table(plan.decoded) if is_full else None,
+        "validation": validation_table(plan.validations) if is_full else None,
+        "copies": [copy_text(copy) for copy in copies],
+        "copies_table": copies_table(copies) if is_full else None,
         "copy_charts": [
             charted(
                 f"copy-{number}",
-                copy_chart(one, case.palette),
-                f"Time of {one.workload}, read from the storage or copied to the servers' drives first.",
+                copy_chart(copy, context.palette),
+                f"Time of {copy.workload}: read from the storage, or staged to local drives first.",
             )
-            for number, one in enumerate(copies, 1)
+            for number, copy in enumerate(copies, 1)
         ],
-        "taken": taken_table(plan.assumptions),
-        "questions": [words.question(one) for one in plan.questions] if case.is_full else [],
+        "assumptions": taken_table(plan.assumptions),
+        "questions": [words.question(text) for text in plan.questions] if is_full else [],
     }
 
 
-def _verdict(case: Case, number: int) -> str:
-    """How busy a workload keeps the storage."""
-    answer = case.answers[number]
-    name = f"{answer.workload.name}: " if case.has_many_workloads else ""
+def load_text(answer: WorkloadAnswer, *, is_named: bool) -> str:
+    """Utilization of the storage by one workload."""
+    name = f"{answer.workload.name}: " if is_named else ""
     stage = next(stage for stage in answer.stages if stage.key == "storage")
     if answer.bottleneck == "storage":
-        return words.capital(name + "storage sets the pace of this design; more nodes would raise the rate.")
-    if float(answer.storage_bytes_per_s.value) <= 0:
-        return words.capital(
-            name
-            + (
-                "after the first epoch the data come from memory and storage idles. The first epoch "
-                f"reads {words.rounded(answer.cold_storage_bytes_per_s, 'B/s')}."
-            )
+        text = "storage is the bottleneck of this design; more nodes would raise the rate."
+    elif float(answer.storage_bytes_per_s.value) <= 0:
+        first = words.rounded(answer.cold_storage_bytes_per_s, "B/s")
+        text = (
+            "after the first epoch the data is served from memory and the storage is idle. "
+            f"The first epoch reads {first}."
         )
-    return words.capital(
-        name
-        + "training reads {rate}, which keeps the storage {share} busy; {stage} sets the pace.".format(
-            rate=words.rounded(answer.storage_bytes_per_s, "B/s"),
-            share=words.percent(stage.load_fraction),
-            stage=words.stage(answer.bottleneck, inside=True) if answer.bottleneck in STAGES else answer.bottleneck,
-        )
-    )
+    else:
+        bottleneck = answer.bottleneck
+        limit = words.stage(bottleneck, inside=True) if bottleneck in STAGES else bottleneck
+        rate = words.rounded(answer.storage_bytes_per_s, "B/s")
+        load = words.percent(stage.load_fraction)
+        text = f"reads average {rate}, a storage utilization of {load}; {limit} is the bottleneck."
+    return words.capital(name + text)
 
 
-def _mounts(case: Case) -> str:
-    """How the servers mount the storage; empty where nothing is mounted."""
-    design, platform = case.design, case.design.platform
-    storage = platform.storage
+def _mounts(context: GuideContext) -> str:
+    """How the servers mount the storage; "" where nothing is mounted."""
+    storage = context.design.platform.storage
     if storage.kind == "local":
         return ""
     if storage.kind == "parallel-file-system":
-        return "Every server runs the client of the file system and sees one namespace."
+        return "Every server runs the file system client and sees a single namespace."
     ports = storage.front_end_ports_per_node.value if storage.front_end_ports_per_node is not None else 0
-    addresses = design.storage_nodes * ports
+    addresses = context.design.storage_nodes * ports
     if storage.kind == "scale-out-nas" and addresses > 1:
-        if case.is_single:
-            text = (
-                f"The server mounts all {addresses} addresses of the storage, so that no single mount bounds its rate."
-            )
-        else:
-            text = (
-                f"Every server mounts all {addresses} addresses of the storage, and each of its processes "
-                "reads through another one: the load spreads over all nodes, and no single mount bounds "
-                "the rate."
-            )
-        return text
+        if context.is_single:
+            return f"The server mounts all {addresses} storage addresses, so no single mount limits its rate."
+        return (
+            f"Every server mounts all {addresses} storage addresses, and each process reads through a different one. "
+            "This spreads the load over all nodes, and no single mount limits the rate."
+        )
     rate = storage.mount_high_bytes_per_s
     if rate is not None:
         return f"One mount reads at most {si(rate.value, 'B/s')}; a second mount adds to it."
-    return "It is mounted once; the rate of a mount is not published and has to be measured."
+    return "The storage is mounted once. The rate of one mount is not published and has to be measured."
+
+
+def capacity_table(steps: Sequence[CapacityStep]) -> Table:
+    """Capacity after each step from raw to usable, in decimal and binary units."""
+    fields = (
+        Field[CapacityStep]("Step", lambda step: _STEPS[step.label], "left", 15),
+        Field[CapacityStep]("Capacity", lambda step: si(step.capacity_bytes, "B"), "right", 13),
+        Field[CapacityStep]("TiB", lambda step: with_decimal_sign(f"{step.capacity_bytes / TIB:.1f}"), "right", 10),
+        Field[CapacityStep]("Basis", lambda step: words.sentence(step.how), "left", 48),
+        Field[CapacityStep]("Source", lambda step: Cell("", (step.source,)) if step.source else "", "left", 14),
+    )
+    return record_table(
+        "ladder",
+        "From raw to usable capacity",
+        steps,
+        fields,
+        kind=lambda step: "total" if step.label == "usable" else "",
+    )
+
+
+def supply_table(design: DesignAnswer) -> Table | None:
+    """Read rates of the storage by level of evidence, and the required rates; None where no rate is known."""
+    available = tuple(_available(design))
+    if not available:
+        return None
+    is_named = len(design.workloads) > 1
+    rows = (
+        row("Available", kind="group"),
+        *available,
+        row("Required at the projected throughput", kind="group"),
+        *(rate for answer in design.workloads for rate in _required(answer, is_named)),
+    )
+    unit = "Per server" if design.platform.storage.kind == "local" else "Per node"
+    return fact_table(
+        "supply",
+        "Required and available read rates",
+        rows,
+        titles=("Read rate", unit, "Total", "Source"),
+        widths=(40, 16, 18, 26),
+        aligns=("left", "right", "right", "left"),
+        style="",
+    )
+
+
+def _available(design: DesignAnswer) -> Iterator[Row]:
+    storage, n_nodes = design.platform.storage, max(design.storage_nodes, 1)
+    if storage.kind == "local":
+        n_nodes = design.n_servers
+    levels = (
+        ("Demonstrated, lower bound", storage.node_read_low_bytes_per_s),
+        ("Vendor's maximum, upper bound", storage.node_read_high_bytes_per_s),
+    )
+    for label, fact in levels:
+        if fact is not None:
+            source = Cell("", (fact.source,), fact.where)
+            yield row(label, si(fact.value, "B/s"), si(fact.value * n_nodes, "B/s"), source)
+    line = float(design.quantities.front_end_bytes_per_s[0])
+    if line > 0 and storage.kind != "local":
+        yield row("Line rate of the front end", si(line / n_nodes, "B/s"), si(line, "B/s"), "ports in use")
+
+
+def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:
+    name = f"{answer.workload.name}: " if is_named else ""
+    warm, cold = answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s
+    later = words.estimate(warm, "B/s") if float(warm.value) > 0 else "none"
+    yield row(words.capital(f"{name}later epochs"), "", later, "")
+    yield row(words.capital(f"{name}first epoch"), "", words.estimate(cold, "B/s"), "")
+
+
+def classes_table(storage: Storage) -> Table:
+    """Storage classes with the use that each suits, and the class of this design."""
+    chosen = {"local": 0, "nfs-server": 1}.get(storage.kind, 2)
+    rows = []
+    for place, (name, use, trade_off) in enumerate(_CLASSES):
+        if place == chosen:
+            rows.append(row(f"{name} (this design)", use, Cell(trade_off, (_HITACHI,)), kind="strong"))
+        else:
+            rows.append(row(name, use, trade_off))
+    titles = ("Class", "Suited to", "Advantages and drawbacks")
+    return fact_table("classes", "Storage classes", rows, titles=titles, widths=(22, 37, 41), style="")

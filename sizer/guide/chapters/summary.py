@@ -1,62 +1,147 @@
-"""Chapter 1: what is asked, what is proposed, how sure the answer is, in one page."""
+"""Executive summary: requirement, proposal and confidence, as a chapter and as the one-page summary."""
 
 from typing import Any
 
+from sizer.base.quantities import grouped
 from sizer.drawings.cluster import Cluster
+from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import COLUMN_PX
-from sizer.drawings.shapes import Drawing
+from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.drawings.topology_groups import grouped_topology
-from sizer.guide.chapters.case import Case
-from sizer.guide.tables.request import numbers_table
+from sizer.guide.context import GuideContext
 from sizer.present import result_text, words
 from sizer.present.figures import Figure, drawn
+from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.verdict_text import verdict_text
-from sizer.questions.team.tables import wait_text
-from sizer.sizing.result import DesignAnswer
+from sizer.questions.team.tables import least_served, wait_text
+from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
+# Three rows for each further workload, or for a team as well, would not fit on one page.
+_MOST_DETAILED = 2
 
-def content(case: Case) -> dict[str, Any]:
+
+def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/summary.html`` prints."""
-    result, design = case.result, case.design
+    result, design = context.result, context.design
     return {
-        "needs": needs(case),
+        "needs": needs(context),
         "verdict": words.sentence(verdict_text(result)),
         "needs_cluster": result.needs_cluster,
         "reasons": result_text.reason(design),
-        "doubts": result_text.doubt(result),
+        "confidence": result_text.doubt(result),
         "open_prices": result_text.open_prices(design.bill),
-        "numbers": numbers_table(result, case.team),
+        "numbers": numbers_table(context),
         "picture": picture(design),
     }
 
 
-def needs(case: Case) -> list[str]:
-    """What the customer wants to do, a sentence a workload."""
+def one_page(context: GuideContext) -> dict[str, Any]:
+    """What ``summary.html`` prints."""
+    design, first = context.design, context.answers[0]
+    drawing = datapath(design, first, words.sample_unit(first.dnn))
+    n_blocks = len(context.answers) + (context.team is not None)
+    return {
+        "path": Figure("path", f"Data path of “{first.workload.name}”.", write_svg(drawing)),
+        "numbers": numbers_table(context, is_brief=n_blocks > _MOST_DETAILED),
+        "reasons": result_text.reason(design),
+        "confidence": result_text.doubt(context.result),
+        "open_prices": result_text.open_prices(design.bill),
+        "strongest": strongest(context) or "No input that can be varied changes the result.",
+    }
+
+
+def strongest(context: GuideContext) -> str:
+    """The most influential input, in one sentence; "" where there is none."""
+    influences = [sensitivity.influences[0] for sensitivity in context.sensitivities if sensitivity.influences]
+    if not influences:
+        return ""
+    first = influences[0]
+    label = words.inside_sentence(first.label)
+    return f"The most influential input is the {label}, varied from {first.low_text} to {first.high_text}."
+
+
+def needs(context: GuideContext) -> list[str]:
+    """What the customer wants to do, one entry for each workload and one for the team."""
     sentences = []
-    for answer in case.answers:
+    for answer in context.answers:
         workload = answer.workload
-        what = (
-            "{dnn} is to be trained in {precision} on {data}"
-            if workload.task == "training"
-            else "{dnn} is to be run over held-back data in {precision} on {data}"
-        ).format(dnn=answer.dnn.name, precision=words.name(workload.precision), data=result_text.dataset_phrase(answer))
-        named = f"{workload.name}: {what}" if case.has_many_workloads else what
-        sentences.append(f"{named}. Asked: {target_text(answer.workload, answer.dnn)}.")
-    team = case.result.request.team
+        task = "training" if workload.task == "training" else "batch inference on a test set"
+        name = f"{workload.name}: " if context.has_many_workloads else ""
+        precision, data = words.name(workload.precision), result_text.dataset_phrase(answer)
+        target = target_text(workload, answer.dnn)
+        sentences.append(f"{name}{answer.dnn.name} {task} in {precision} on {data}. Target: {target}.")
+    team = context.result.request.team
     if team is not None:
-        kinds = f"{words.plural(len(team.job), 'kind')} of job"
+        kinds = words.plural(len(team.job), "job type")
         who = words.plural(team.data_scientists, "data scientist") if team.data_scientists else "A team"
-        sentences.append(f"{who} with {kinds} share the cluster. Asked: {wait_text(team)}.")
+        verb = "shares" if who == "A team" or team.data_scientists == 1 else "share"
+        sentences.append(f"{who} with {kinds} {verb} the cluster. Target: {wait_text(team)}.")
     return sentences
 
 
 def picture(design: DesignAnswer) -> Figure:
-    """The cluster across the text column; a large one by kinds of device."""
-    return drawn("at-a-glance", _narrow(design))
-
-
-def _narrow(design: DesignAnswer) -> Drawing:
+    """The cluster in the width of the text column; a large one grouped by device type."""
     drawing = topology(design)
-    return drawing if drawing.width <= COLUMN_PX else grouped_topology(Cluster(design))
+    return drawn("at-a-glance", drawing if drawing.width <= COLUMN_PX else grouped_topology(Cluster(design)))
+
+
+def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
+    """Key figures of the design; ``is_brief``: one row for each workload."""
+    design = context.design
+    quantities, platform = design.quantities, design.platform
+    n_switches = result_text.switches(design)
+    rows = [
+        row(
+            words.capital(words.plural_of(design.n_servers, "GPU server")),
+            grouped(design.n_servers),
+            platform.server.name,
+        ),
+        row(words.plural_of(design.n_gpus, "GPU"), grouped(design.n_gpus), platform.gpu.name),
+        row("Storage", _storage(design), platform.storage.name),
+        row("Switches and gateways", grouped(n_switches) if n_switches else "none", "all networks"),
+        row("Rack space", result_text.racks(design), ""),
+        row("Power, maximum", result_text.power(design), f"{result_text.power(design, 'typical')} typical"),
+    ]
+    for answer in context.answers:
+        rows += _performance_rows(answer, answer.workload.name if context.has_many_workloads else "", is_brief)
+    team = context.team
+    if team is not None and team.model.case.queue:
+        kind = least_served(team.run, team)
+        rows.append(
+            row(
+                "Jobs that start within the wait limit",
+                words.percent(kind.share_within),
+                f"{words.shortened(kind.name)}, the job type that waits longest; "
+                f"target {words.percent(team.team.wait_probability)}",
+            )
+        )
+    rows.append(
+        row(result_text.price_label(design.bill), result_text.price(design.bill), result_text.open_prices(design.bill))
+    )
+    missing = len(set(quantities.unknown_power) | set(quantities.unknown_weight))
+    note = ""
+    if missing == 1:
+        note = "“At least”: one device type has no published value and is not included."
+    elif missing:
+        note = f"“At least”: {words.spelled(missing)} device types have no published value and are not included."
+    return fact_table("numbers", "Key figures of the design", rows, titles=("", "", ""), widths=(24, 32, 44), note=note)
+
+
+def _storage(design: DesignAnswer) -> str:
+    if design.storage_nodes:
+        return result_text.storage(design)
+    return "existing" if design.platform.attachment == "lan" else "1"
+
+
+def _performance_rows(answer: WorkloadAnswer, name: str, is_brief: bool) -> list[Row]:
+    """Throughput, time to train and bottleneck of one workload; only the most important of them in brief."""
+    rate = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
+    rows = [row("Throughput", rate, name or answer.dnn.name)]
+    if answer.time is not None:
+        time = words.estimate(answer.time.total_s, "s")
+        rows.append(row("Time to train", time, name or result_text.epochs_text(answer)))
+    if is_brief:
+        return rows[-1:]
+    return [*rows, row("Bottleneck", Cell(STAGES[answer.bottleneck], stage=answer.bottleneck), name)]

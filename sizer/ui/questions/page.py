@@ -7,7 +7,6 @@ import streamlit as st
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind
 from sizer.catalog.model import Catalog
-from sizer.guide.tables.risks import influence_table
 from sizer.present.words import inside_sentence, listed, plural, sample_unit
 from sizer.questions.what_if.answer import Figure, break_even_table, held_figures, held_map, sized_figures, sized_map
 from sizer.questions.what_if.break_even import BreakEven, built_along, held_along, held_break_evens, sized_break_evens
@@ -16,6 +15,7 @@ from sizer.questions.what_if.input_grid import Held, held
 from sizer.questions.what_if.map_charts import with_point
 from sizer.questions.what_if.resize import SizedAnew, sized_anew
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
+from sizer.questions.what_if.sensitivity_table import influence_table
 from sizer.questions.what_if.varied_input import (
     SERVERS,
     TARGET,

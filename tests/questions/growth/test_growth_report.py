@@ -7,7 +7,7 @@ import pytest
 
 from sizer import GrowthPlan, SizingRequest, growth_plan, load_catalog, size
 from sizer.base.resources import data_dir
-from sizer.guide.chapters.case import Case
+from sizer.guide.context import GuideContext
 from sizer.guide.edition import SHORT
 from sizer.guide.outline import guide
 from sizer.guide.pdf.render import guide_html
@@ -152,7 +152,7 @@ def test_the_chapter_says_the_plan(form):
 def test_a_customer_reads_no_money_of_the_plan():
     """What a plan costs comes from price books that may be the user's own."""
     result = customer_copy(size(request("images-grow-tenfold"), CATALOG))
-    plan, reason = Case(result, CATALOG, SHORT).growth_plan
+    plan, reason = GuideContext(result, CATALOG, SHORT).growth_plan
     assert plan is not None, reason
     (found,) = plan.platforms
     assert all(

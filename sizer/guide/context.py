@@ -1,4 +1,4 @@
-"""What every chapter draws from: the result, the catalogue, the edition, and analyses that several chapters share."""
+"""Input of every chapter: the result, the catalogue, the edition, and analyses that several chapters share."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,10 +6,12 @@ from functools import cached_property
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.bom.rental import RentOrBuy
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Server
 from sizer.guide.acceptance.tests import AcceptanceTest, acceptance_tests
 from sizer.guide.edition import Edition
 from sizer.physical.expansion import GrowthStep, growth
 from sizer.physical.networks.addresses import AddressPlan, address_plan
+from sizer.physical.roles import Role
 from sizer.present.theme import Palette
 from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.questions.failures.analysis import FailureCase, failure_cases
@@ -29,8 +31,8 @@ from sizer.workload.request import Loss
 
 
 @dataclass(frozen=True)
-class Case:
-    """One answer as one edition tells it. Each analysis is made once, when a chapter first asks for it."""
+class GuideContext:
+    """One result in one edition. Each analysis runs once, when a chapter first uses it."""
 
     result: SizingResult
     catalog: Catalog
@@ -41,14 +43,19 @@ class Case:
         """The design that the guide describes."""
         return self.result.design
 
+    @cached_property
+    def evaluated(self) -> EvaluatedDesign:
+        """The design as the analyses take it, with the stored calibration."""
+        return EvaluatedDesign(self.result, self.catalog)
+
     @property
     def answers(self) -> tuple[WorkloadAnswer, ...]:
-        """How each workload runs on it."""
+        """Predicted performance of each workload."""
         return self.design.workloads
 
     @property
     def palette(self) -> Palette:
-        """Colours of the charts: the company's accent among ours."""
+        """Colours of the charts, with the accent colour of the profile."""
         return self.edition.profile.palette
 
     @property
@@ -58,72 +65,78 @@ class Case:
 
     @property
     def is_single(self) -> bool:
-        """Whether one server does all the work."""
+        """Whether the design has one GPU server."""
         return self.design.n_servers == 1
 
     @property
     def has_many_workloads(self) -> bool:
-        """Whether tables must say which workload they mean."""
+        """Whether tables must name the workload."""
         return len(self.answers) > 1
+
+    @property
+    def head_node(self) -> Server | None:
+        """The head node; None where the design has none."""
+        has_head = any(device.role is Role.HEAD_NODE for device in self.design.plan.devices)
+        return self.design.platform.head_node if has_head else None
 
     @cached_property
     def sensitivities(self) -> tuple[Sensitivity, ...]:
-        """What would change the answer, for each workload."""
-        return sensitivities(EvaluatedDesign(self.result, self.catalog))
+        """Influence of the inputs on the result, by workload."""
+        return sensitivities(self.evaluated)
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
-        """What a customer may doubt, with what would reverse it."""
-        return claims(EvaluatedDesign(self.result, self.catalog))
+        """Claims about the design with the change at which each turns."""
+        return claims(self.evaluated)
 
     @cached_property
     def simplest(self) -> SimplestDesign:
-        """The simplest design that is enough."""
-        return simplest_design(EvaluatedDesign(self.result, self.catalog))
+        """The simplest design that meets the request."""
+        return simplest_design(self.evaluated)
 
     @cached_property
     def failures(self) -> tuple[FailureCase, ...]:
-        """What each failure costs."""
-        return failure_cases(EvaluatedDesign(self.result, self.catalog))
+        """Remaining performance after each failure."""
+        return failure_cases(self.evaluated)
 
     @property
-    def asked_losses(self) -> tuple[Loss, ...]:
-        """Losses that the request asks the design to bear."""
+    def tolerated_losses(self) -> tuple[Loss, ...]:
+        """Losses that the design has to tolerate by request."""
         return tuple(dict.fromkeys(self.result.request.resilience.keeps_targets_without))
 
     @cached_property
     def spare_cost(self) -> SpareCost | None:
-        """What bearing them takes; None where nothing is asked."""
+        """Cost of the requested redundancy; None where none is requested."""
         return spare_cost(self.result.request, self.design, self.catalog)
 
     @cached_property
     def data(self) -> DataPlan:
-        """What must fit on the storage, how it gets in, and what is done with it beside training."""
-        return data_plan(EvaluatedDesign(self.result, self.catalog))
+        """Stored data, ingest, checkpoints and other work on the data."""
+        return data_plan(self.evaluated)
 
     @cached_property
     def team(self) -> TeamAnswer | None:
-        """Waits and reads of the team; None without one, and where the catalogue lacks parts of the design."""
-        return team_answer(EvaluatedDesign(self.result, self.catalog))
+        """Queue waits and reads of the team; None without a team or where the catalogue lacks parts of the design."""
+        return team_answer(self.evaluated)
 
     @cached_property
     def rental(self) -> RentOrBuy | None:
-        """Renting instead of buying, where the request holds an offer."""
+        """Renting compared with buying; None where the request has no rental offer."""
         return rent_or_buy(self.result)
 
     @cached_property
     def tests(self) -> tuple[AcceptanceTest, ...]:
-        """What to run before the cluster is taken over."""
-        return acceptance_tests(EvaluatedDesign(self.result, self.catalog))
+        """Tests to run before the cluster is accepted."""
+        return acceptance_tests(self.evaluated)
 
     @cached_property
     def addresses(self) -> AddressPlan:
-        """Subnets and addresses of every port."""
+        """Subnets and the address of every port."""
         return address_plan(self.design.plan)
 
     @cached_property
     def growth_plan(self) -> tuple[GrowthPlan | None, str]:
-        """Purchases of every year; None with the reason where nothing meets even the first year."""
+        """Purchases of every year; None with the reason where no design meets the first year."""
         try:
             plan = growth_plan(self.result.request, self.catalog)
             return without_money(plan) if self.design.bill.is_customer_copy else plan, ""
@@ -131,13 +144,13 @@ class Case:
             return None, str(error)
 
     @property
-    def growth(self) -> tuple[GrowthStep, ...]:
-        """The next two sizes."""
+    def next_sizes(self) -> tuple[GrowthStep, ...]:
+        """The design at its next two sizes."""
         return growth(self.design.plan)
 
     @cached_property
     def same_gpus(self) -> SameGpus | None:
-        """The design's GPUs in other servers; None where the request allows no second kind that takes them."""
+        """The design's GPUs in other servers; None where the request allows no second server type for them."""
         if allowed_kinds(self.result, self.catalog) < 2:
             return None
         return next(iter(up_or_out(self.result, self.catalog).comparisons), None)

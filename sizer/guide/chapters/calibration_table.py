@@ -1,0 +1,98 @@
+"""Calibrated values that a design depends on, with their intervals."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from sizer.base.estimate import Z90
+from sizer.base.quantities import NARROW_SPACE, duration, si, significant
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.perf.step_terms import EFFICIENCY, FILL, HOST_LINK, INTER, INTRA, LAUNCH, OVERLAP, SCALE_OUT, STRAGGLER
+from sizer.present import words
+from sizer.present.tables import Row, Table, fact_table, row
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
+from sizer.sizing.stages.platform_columns import compute_groups
+from sizer.workload.request import CustomDnn
+
+
+def calibration_table(evaluated: EvaluatedDesign, number: int) -> Table:
+    """Coefficients of workload ``number``, counted from 1, on the platform of the design."""
+    design = evaluated.result.design
+    answer = design.workloads[number - 1]
+    return fact_table(
+        f"calibration-{number}",
+        f"Calibrated values for {answer.workload.name}",
+        _rows(design, answer, evaluated.catalog, evaluated.calibration),
+        titles=("Value", "Median", "90 % interval", "Symbol"),
+        widths=(42, 16, 20, 22),
+        aligns=("left", "right", "left", "left"),
+        note="An interval as wide as the prior means that no similar run has been published.",
+        style="",
+    )
+
+
+def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibration: Calibration) -> Iterator[Row]:
+    group = compute_groups([design.platform])[0][0]
+    is_inference = answer.workload.task != "training"
+    terms = calibration.step_terms(
+        stack=answer.stack,
+        dnn=answer.workload.dnn if isinstance(answer.workload.dnn, CustomDnn) else answer.dnn,
+        precision=answer.workload.precision,
+        gpu=catalog.gpus[group.gpu],
+        intra_link=group.intra_link,
+        inter_link=group.fabric if design.n_servers > 1 else None,
+        task="inference" if is_inference else "training",
+        server=group.server,
+    )
+    sd = np.sqrt(np.diag(terms.covariance))
+
+    def line(
+        label: str, place: int, text: Callable[[float], str], symbol: str, value: Callable[[float], float] = np.exp
+    ) -> Row:
+        median, reach = float(terms.values[place]), Z90 * float(sd[place])
+        texts = [text(float(value(point))) for point in (median, median - reach, median + reach)]
+        return row(label, texts[0], f"{texts[1]} to {texts[2]}", symbol)
+
+    yield line("Fraction of the GPU's peak rate achieved", EFFICIENCY, words.percent, "η")
+    yield line("Fixed part of a step, independent of the batch", LAUNCH, _ms, "t launch")
+    yield line("Samples needed to fill a GPU", FILL, lambda samples: significant(samples, 2), "f")
+    if is_inference:
+        yield line("Rate of one host-to-GPU link", HOST_LINK, _rate, "B host")
+    elif design.n_gpus > 1:
+        yield line("Rate between the GPUs of a server, per GPU", INTRA, _rate, "B in")
+        if design.n_servers > 1:
+            yield line("Fraction of the line rate achieved by the exchange", INTER, words.percent, "u", _share)
+        yield line("Fraction of the backward pass that hides the exchange", OVERLAP, words.percent, "k", _logistic)
+        yield line("Increase in step time per doubling of the GPUs in a server", STRAGGLER, words.percent, "s")
+        if design.n_servers > 1:
+            yield line("Increase in step time from one server to two", SCALE_OUT, words.percent, "r")
+    if float(answer.cpu_utilization_fraction.value) > 0:
+        stack = answer.stack
+        fixed_s, s_per_byte, log_sd = calibration.decode_terms(stack.loader, stack.framework, stack.id)
+        if fixed_s > 0:
+            factor = float(np.exp(Z90 * log_sd))
+            core_s = fixed_s + s_per_byte * answer.sample_bytes
+            interval = f"{_ms(core_s / factor)} to {_ms(core_s * factor)}"
+            yield row("Host core time per sample", _ms(core_s), interval, "c")
+    if answer.time is not None:
+        yield row("Start-up time of a run", duration(answer.time.start_up_s), "–", "t start")
+        yield row("Epochs to target", words.estimate(answer.time.epochs, "epochs", bare=True), "–", "E")
+
+
+def _ms(time_s: float) -> str:
+    return f"{significant(1e3 * time_s, 2)}{NARROW_SPACE}ms"
+
+
+def _rate(bytes_per_s: float) -> str:
+    return si(bytes_per_s, "B/s", 2)
+
+
+def _logistic(value: float) -> float:
+    return float(1 / (1 + np.exp(-value)))
+
+
+def _share(value: float) -> float:
+    """Fraction of a line rate, limited to 1 whatever the fit allows."""
+    return min(float(np.exp(value)), 1.0)

@@ -1,0 +1,179 @@
+"""Table of compliance: every requirement with what the design provides, and the chapter that shows it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sizer.base.quantities import grouped, si, significant
+from sizer.catalog.labels import item_name
+from sizer.guide.context import GuideContext
+from sizer.physical.racks.power import heat_btu_per_h
+from sizer.present import result_text, words
+from sizer.present.redundancy_text import ONE_LOST
+from sizer.present.tables import Cell, Field, Table, record_table
+from sizer.questions.failures.tables import targets_text
+from sizer.questions.team.tables import least_served, percentile_text, wait_text
+from sizer.sizing.constraints.stored_data import data_held
+from sizer.workload.target_text import target_text
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One requirement and what the design provides; ``is_met`` is None where that is not known."""
+
+    text: str
+    design: str
+    is_met: bool | None
+    chapter: str  # id of the chapter that shows it
+
+
+def compliance_table(context: GuideContext) -> Table:
+    """Every requirement with its result."""
+    fields = (
+        Field[Requirement]("Requirement", lambda r: r.text, "left", 34),
+        Field[Requirement]("Design", lambda r: r.design, "left", 38),
+        Field[Requirement]("Result", _result, "left", 12),
+        Field[Requirement]("Details", lambda r: Cell("", chapter=r.chapter), "left", 16),
+    )
+    return record_table("met", "Requirements and how the design meets them", requirements(context), fields)
+
+
+def _result(requirement: Requirement) -> str | Cell:
+    if requirement.is_met is None:
+        return Cell("open", is_muted=True)
+    return "met" if requirement.is_met else "not met"
+
+
+def requirements(context: GuideContext) -> Iterator[Requirement]:
+    """All requirements of the request, in the order of the table."""
+    yield from _targets(context)
+    yield from _team(context)
+    yield _capacity(context)
+    yield from _tolerated_losses(context)
+    yield from _budget(context)
+    yield from _counts(context)
+    yield from _power(context)
+    yield from _components(context)
+    yield from _feeds(context)
+
+
+def _targets(context: GuideContext) -> Iterator[Requirement]:
+    for answer in context.answers:
+        text = target_text(answer.workload, answer.dnn)
+        target = f"{answer.workload.name}: {text}" if context.has_many_workloads else words.sentence(text).rstrip(".")
+        if answer.workload.target.time_to_train_s is not None and answer.time is not None:
+            reached = words.estimate(answer.time.total_s, "s")
+        else:
+            reached = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
+        text = f"{reached}, probability {words.percent(answer.probability)}"
+        yield Requirement(target, text, answer.meets_target, "performance")
+    confidence = words.percent(context.result.request.confidence)
+    is_met = all(answer.meets_target for answer in context.answers)
+    probability = words.percent(context.design.probability)
+    yield Requirement(f"Probability of at least {confidence}", probability, is_met, "performance")
+
+
+def _team(context: GuideContext) -> Iterator[Requirement]:
+    answer = context.team
+    if answer is None:
+        return
+    run, demand = answer.run, answer.run.demand
+    if answer.model.case.queue:
+        kind = least_served(run, answer)
+        text = f"{words.percent(kind.share_within)} of the job type that waits longest, {kind.name}"
+        yield Requirement(words.capital(wait_text(answer.team)), text, run.meets, "team")
+    else:
+        text = words.plural(run.n_gpus, "GPU")
+        yield Requirement("GPUs for all jobs that always run", text, run.all_placed, "team")
+    if demand.worst_bytes_per_s > 0:
+        yield Requirement(
+            f"Concurrent reads of all jobs served {percentile_text(answer.team)}",
+            f"{si(demand.asked_bytes_per_s, 'B/s')} of {si(answer.read_capacity.bytes_per_s, 'B/s')}",
+            answer.read_capacity.load_fraction <= 1,
+            "team",
+        )
+
+
+def _tolerated_losses(context: GuideContext) -> Iterator[Requirement]:
+    """Losses to tolerate, each by the worst failure of its kind."""
+    for loss in context.tolerated_losses:
+        failures = [failure for failure in context.failures if failure.loss == loss]
+        text = f"Targets met after the loss of {ONE_LOST[loss]}"
+        if not failures:
+            yield Requirement(text, "no such component in the design", True, "operation")
+            continue
+        worst = min(failures, key=lambda failure: (bool(failure.keeps_targets), sum(failure.probability)))
+        yield Requirement(text, f"{targets_text(worst)} after the loss", worst.keeps_targets, "operation")
+
+
+def _capacity(context: GuideContext) -> Requirement:
+    stored = data_held(context.answers, context.result.request.data)
+    usable = float(context.design.quantities.usable_bytes[0])
+    needed = stored.total_bytes
+    what = "data sets, checkpoints and other stored data" if needed > stored.sets_bytes else "data sets"
+    text = f"Capacity for {si(needed, 'B')} of {what}"
+    if usable > 0:
+        return Requirement(text, f"{si(usable, 'B')} usable", usable >= needed, "storage")
+    return Requirement(text, "usable capacity not published", None, "storage")  # zero or NaN
+
+
+def _budget(context: GuideContext) -> Iterator[Requirement]:
+    budget, bill = context.result.request.limits.budget, context.design.bill
+    if budget is None:
+        return
+    # A lower bound above the budget exceeds it; one below it proves nothing.
+    is_met = False if float(bill.total) > budget else True if bill.is_complete else None
+    text = f"Budget of {words.money(words.whole(budget), context.result.request.currency)}"
+    yield Requirement(text, result_text.price(bill), is_met, "bill")
+
+
+def _counts(context: GuideContext) -> Iterator[Requirement]:
+    limits, quantities = context.result.request.limits, context.design.quantities
+    counts = (
+        ("racks", limits.racks, int(quantities.racks[0])),
+        ("rack units", limits.rack_units, float(quantities.rack_units[0])),
+        ("servers", limits.servers, context.design.n_servers),
+    )
+    for noun, most, count in counts:
+        if most is not None:
+            yield Requirement(f"At most {grouped(most)} {noun}", grouped(count), count <= most, "facility")
+
+
+def _power(context: GuideContext) -> Iterator[Requirement]:
+    limits, quantities = context.result.request.limits, context.design.quantities
+    is_known = not quantities.unknown_power
+    watts = (
+        ("per rack", limits.rack_power_w, max(rack.max_w for rack in context.design.plan.racks)),
+        ("in total", limits.power_w, float(quantities.power_max_w[0])),
+    )
+    for scope, most_w, power_w in watts:
+        if most_w is not None:
+            text = si(power_w, "W") if is_known else f"at least {si(power_w, 'W')}"
+            is_met = power_w <= most_w if is_known else None
+            yield Requirement(f"At most {si(most_w, 'W')} {scope}", text, is_met, "facility")
+
+
+def _components(context: GuideContext) -> Iterator[Requirement]:
+    allowed, platform = context.result.request.platforms, context.design.platform
+    if allowed.servers:
+        names = words.listed((item_name(id_, context.catalog) for id_ in allowed.servers), "or")
+        yield Requirement(f"Servers: {names}", platform.server.name, True, "architecture")
+    if allowed.storage:
+        names = words.listed((item_name(id_, context.catalog) for id_ in allowed.storage), "or")
+        yield Requirement(f"Storage: {names}", platform.storage.name, True, "storage")
+    if allowed.fabrics and not context.is_single:
+        names = words.listed((words.link_name(kind) for kind in allowed.fabrics), "or")
+        yield Requirement(f"Fabric: {names}", words.link_name(platform.fabric), True, "network")
+
+
+def _feeds(context: GuideContext) -> Iterator[Requirement]:
+    racks = context.design.plan.racks
+    feeds = [feed for rack in racks for feed in rack.feeds]
+    if not feeds:
+        return
+    heat = significant(heat_btu_per_h(sum(rack.max_w for rack in racks)))
+    yield Requirement(
+        "Feeds A and B each carry a full rack",
+        f"{grouped(len(feeds))} PDUs, heat load {heat}{words.NO_BREAK}BTU/h",
+        all(feed.alone_w <= feed.capacity_w for feed in feeds),
+        "facility",
+    )
