@@ -12,8 +12,8 @@ import pytest
 from sizer import size_batch
 from sizer.base.resources import data_dir
 from sizer.cli import batch
-from tests.answers import EXAMPLES, catalog
 from tests.cli.running import refused, run
+from tests.factories.examples import EXAMPLES, catalog
 
 FILES = sorted(data_dir("examples").glob("*.toml"))
 HEAD = "title,workload.0.dnn,workload.0.stack,workload.0.target.samples_per_s,platforms.servers,platforms.storage\n"

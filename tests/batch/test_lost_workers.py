@@ -20,8 +20,8 @@ from sizer.base.errors import BatchError
 from sizer.batch import dispatch, run, work
 from sizer.batch.dispatch import Chunk, rows_of_chunks
 from sizer.batch.requests import BatchRequest
-from tests.answers import catalog
 from tests.batch.requests import many
+from tests.factories.examples import catalog
 
 DEADLY = "deadly"
 

@@ -18,8 +18,8 @@ from sizer.base.errors import OutputError
 from sizer.batch import run
 from sizer.batch.chunk_store import ChunkStore
 from sizer.calibrate.calibration import stored_calibration
-from tests.answers import ROOT, catalog
 from tests.batch.requests import AtOnce, many, request
+from tests.factories.examples import ROOT, catalog
 
 CHUNK = 4
 # The batch that is killed: two workers, and the numbers of their processes told first.

@@ -24,8 +24,8 @@ from sizer.batch.keys import cells_of, nested, request_key
 from sizer.batch.run import _GROUP_CHUNKS, CHUNK_REQUESTS
 from sizer.batch.work import FAILED, SIZED, STATUSES
 from sizer.bom.bill import Sum
-from tests.answers import EXAMPLES, ROOT, catalog, sized
 from tests.batch.requests import AtOnce, many, request, requests
+from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
 
 STATUS = {InfeasibleError: "infeasible", RequestError: "refused"}
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from sizer import SizingRequest, size_batch
 from sizer.base.errors import RequestError, SizerError
 from sizer.batch.requests import MAX_LINE_BYTES, batch_requests
-from tests.answers import catalog
 from tests.batch.requests import many, request
+from tests.factories.examples import catalog
 
 HEAD = (
     "title,workload.0.dnn,workload.0.target.samples_per_s,platforms.servers,platforms.storage,workload.0.batch_per_gpu"

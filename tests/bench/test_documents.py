@@ -3,7 +3,7 @@
 from typing import Any
 
 from sizer.export.workbook.book import workbook
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 EXAMPLE = "dgx1-f800-resnet50"
 

@@ -19,7 +19,7 @@ from sizer.ui.bill import overrides
 from sizer.ui.bill.overrides import DISCOUNT, NOTE, PRICE, QUANTITY, STATE, CellError
 from sizer.workload.quote import Quote, QuoteOverride
 from sizer.workload.request import SizingRequest
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 EXAMPLE = "dgx1-f800-resnet50"
 

@@ -16,7 +16,7 @@ from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
 from sizer.workload.rental import Rental
 from sizer.workload.request import SizingRequest
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 HALF_A_CENT = Decimal("0.005")
 

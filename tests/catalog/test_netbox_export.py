@@ -10,7 +10,7 @@ import yaml
 
 from sizer.catalog.netbox_file import read_device_type
 from sizer.export.netbox import netbox_files, netbox_zip
-from tests.plan_designs import CATALOG, answer, cables, every_design, sheets
+from tests.factories.plans import CATALOG, answer, cables, every_design, sheets
 
 # netbox/dcim/choices.py of NetBox 4.2.
 INTERFACE_TYPES = {

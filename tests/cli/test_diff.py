@@ -15,8 +15,8 @@ from sizer.library.content import content_of
 from sizer.library.design_file import snapshot_of_file
 from sizer.library.library import Library
 from sizer.library.snapshot import snapshot_of
-from tests.answers import EXAMPLES, catalog, sized
 from tests.cli.running import refused, run
+from tests.factories.examples import EXAMPLES, catalog, sized
 
 SMALL = data_dir("examples") / "dgx1-f800-resnet50.toml"
 LARGE = data_dir("examples") / "dgx1-f800-inception-v4.toml"

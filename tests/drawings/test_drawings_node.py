@@ -21,7 +21,7 @@ from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
 from tests.drawings.test_drawings_plan import asked, assert_sound, assert_texts_stand_apart
-from tests.factories import real_catalog
+from tests.factories.examples import catalog as shipped_catalog
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
 # Two fours, each fully connected, and one pair between partners: the hybrid cube mesh, written out by hand.
@@ -42,7 +42,7 @@ def built(server: str, servers: int, storage: str = "isilon-f800", nodes: int = 
 @cache
 def sized(path: Path) -> DesignAnswer:
     """Design of an example."""
-    return size(SizingRequest.from_file(path), real_catalog()).design
+    return size(SizingRequest.from_file(path), shipped_catalog()).design
 
 
 def with_gpus(design: DesignAnswer, count: int) -> DesignAnswer:
@@ -54,7 +54,7 @@ def with_gpus(design: DesignAnswer, count: int) -> DesignAnswer:
 def all_designs() -> dict[str, DesignAnswer]:
     """Examples, every server of the catalogue, and both ends of the size."""
     found = {path.stem: sized(path) for path in EXAMPLES}
-    servers = [item.id for item in real_catalog().servers.values() if item.role == "gpu"]
+    servers = [item.id for item in shipped_catalog().servers.values() if item.role == "gpu"]
     found |= {name: built(name, 2) for name in servers}
     found |= {
         "one GPU": with_gpus(built("c4140-pcie", 1), 1),
@@ -82,7 +82,7 @@ def drawings(design: DesignAnswer) -> dict[str, Drawing]:
 
 def catalog_of(design: DesignAnswer) -> Any:
     """The shipped catalogue, or that of the designs made by hand, whose parts it does not know."""
-    return real_catalog() if design.platform.server in real_catalog().servers.values() else factories.catalog()
+    return shipped_catalog() if design.platform.server in shipped_catalog().servers.values() else factories.catalog()
 
 
 def pairs(drawing: Drawing) -> list[tuple[int, int]]:
@@ -268,7 +268,7 @@ def test_a_server_that_the_catalogue_knows_little_of(designs):
 
 def test_layers_of_nine_dgx_1():
     """Bill of dgx1-f800-resnet50: nine DGX-1, four F800 nodes in one chassis, one head node."""
-    drawing = layers(sized(Path("examples/dgx1-f800-resnet50.toml")), real_catalog())
+    drawing = layers(sized(Path("examples/dgx1-f800-resnet50.toml")), shipped_catalog())
     text = said(drawing)
     for words in ("Bright Cluster Manager", "Slurm", "TensorFlow NGC 18.09 ResNet-50", "9 × DGX-1 72 × Tesla V100",
                   "R740xd head node", "4 nodes in 1 chassis with InsightIQ, OneFS", "Compute fabric",
@@ -284,8 +284,8 @@ def test_optional_software_alone_makes_no_layer():
     design = sized(Path("examples/c4140-f800.toml"))
     lines = tuple(line for line in design.bill.lines if line.item != "data-scientist-portal")
     without = replace(design, bill=replace(design.bill, lines=lines))
-    assert "portal and notebooks" not in layers(design, real_catalog()).title
-    drawing = layers(without, real_catalog())
+    assert "portal and notebooks" not in layers(design, shipped_catalog()).title
+    drawing = layers(without, shipped_catalog())
     assert "portal and notebooks" in drawing.title
     (digits,) = [box for box in drawing.boxes if box.id == "digits"]
     assert digits.quiet
@@ -297,7 +297,7 @@ def test_layers_stand_from_the_users_down(designs):
     for name, design in designs.items():
         if name.startswith("made by hand"):
             continue
-        tops = {box.id: box.y for box in layers(design, real_catalog()).boxes}
+        tops = {box.id: box.y for box in layers(design, shipped_catalog()).boxes}
         found = [next((tops[id_] for id_ in ids if id_ in tops), None) for ids in wanted]
         known = [y for y in found if y is not None]
         assert known == sorted(known), name
@@ -363,7 +363,7 @@ def test_local_drives_and_the_head_node_take_the_data():
 
 def test_two_hundred_servers_are_one_box():
     design = built("dgx-1", 200, "isilon-f800", 40)
-    assert "200 × DGX-1" in said(layers(design, real_catalog()))
+    assert "200 × DGX-1" in said(layers(design, shipped_catalog()))
     assert "1 600 GPUs" in said(workflow(design))
     assert len(gpus(node(design))) == 8
 

@@ -23,7 +23,7 @@ from sizer.sizing.project import project
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.factories import real_catalog
+from tests.factories.examples import catalog as shipped_catalog
 
 # Smallest type of a drawing as wide as its page. [pt] A pixel is three quarters of a point.
 MIN_TYPE_PT, PT_PER_PX = 6.5, 0.75
@@ -48,7 +48,7 @@ def asked(servers: int, nodes: int, server: str = "dgx-1", storage: str = "isilo
     request = {"workload": [{"dnn": "resnet50", "target": {"gpus_busy": 1}}], **more}
     return project(
         SizingRequest.from_dict(request),
-        real_catalog(),
+        shipped_catalog(),
         server=server,
         servers=servers,
         storage=storage,
@@ -146,7 +146,7 @@ def assert_texts_stand_apart(drawing: Drawing, name: str) -> None:
 def test_every_device_stands_once_in_the_fronts_at_its_units(designs):
     for name, design in designs.items():
         plan = design.plan
-        fronts = rack_fronts(plan, real_catalog())
+        fronts = rack_fronts(plan, shipped_catalog())
         drawn = {box.id: box for drawing in fronts for box in drawing.boxes}
         assert sum(len(drawing.boxes) for drawing in fronts) == len(drawn)
         kinds = rack_kinds(plan.racks) if len(plan.racks) > 8 else [rack_kinds([rack])[0] for rack in plan.racks]
@@ -175,7 +175,7 @@ def test_equal_racks_are_equal(designs):
 
 def test_fronts_are_sound(designs):
     for name, design in designs.items():
-        for drawing in rack_fronts(design.plan, real_catalog()):
+        for drawing in rack_fronts(design.plan, shipped_catalog()):
             assert_sound(drawing, name)
             assert_texts_stand_apart(drawing, name)
             # What a landscape page of A4 with its margins has left for a drawing.
@@ -184,7 +184,7 @@ def test_fronts_are_sound(designs):
 
 def test_fronts_say_watts_kilograms_and_feeds():
     rack = dgx1(4).plan.racks[0]
-    (drawing, *_) = rack_fronts(dgx1(4).plan, real_catalog())
+    (drawing, *_) = rack_fronts(dgx1(4).plan, shipped_catalog())
     text = write_svg(drawing).replace("\u202f", " ")
     # The management switch has no published draw, so sums are lower bounds.
     for said in ("up to 3.50 kW", "power unknown", "at least", "kW typical", "blanking panels", "gpu-001 · DGX-1 · 3U"):
@@ -195,7 +195,7 @@ def test_fronts_say_watts_kilograms_and_feeds():
 
 def test_racks_that_are_there_show_what_is_not_ours_and_what_is_reserved(designs):
     design = designs["existing racks"]
-    (drawing,) = rack_fronts(design.plan, real_catalog())
+    (drawing,) = rack_fronts(design.plan, shipped_catalog())
     text = write_svg(drawing).replace("\u202f", " ")
     for said in ("A08 (existing)", "not free", "reserved: gpu-007", "no draw yet", "on the PDUs of the rack"):
         assert said in text
@@ -207,7 +207,7 @@ def test_racks_that_are_there_show_what_is_not_ours_and_what_is_reserved(designs
 
 
 def test_more_than_eight_racks_are_drawn_by_kind():
-    fronts = rack_fronts(dgx1(1000).plan, real_catalog())
+    fronts = rack_fronts(dgx1(1000).plan, shipped_catalog())
     assert len(fronts) <= 6
     assert any("equal racks" in label.text for drawing in fronts for label in drawing.labels)
 
@@ -313,7 +313,7 @@ def test_lines_of_a_spine_stay_clear_of_the_leaves(designs):
 def test_tables_add_up(designs):
     for name, design in designs.items():
         plan = design.plan
-        cables = cables_table(plan, real_catalog())
+        cables = cables_table(plan, shipped_catalog())
         if cables is None:
             assert plan.n_links == 0
         else:
@@ -349,7 +349,7 @@ def test_power_and_cooling_by_hand():
             "site": {"pue_ratio": 1.5},
         }
     )
-    result = size(request, real_catalog())
+    result = size(request, shipped_catalog())
     rows = {row.cells[0].text: row.cells[1].text.replace("\u202f", " ") for row in facility_rows(result)}
     assert result.design.n_servers == 1
     assert rows["Maximum draw"].startswith("3.50 kW")
@@ -359,7 +359,7 @@ def test_power_and_cooling_by_hand():
 
 def facility_rows(result: Any) -> Sequence[Any]:
     """Rows of the table on power, cooling and weight."""
-    return facility_table(result, real_catalog()).rows
+    return facility_table(result, shipped_catalog()).rows
 
 
 def test_text_breaks_at_spaces_and_not_between_a_number_and_its_unit():

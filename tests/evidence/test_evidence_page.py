@@ -25,7 +25,7 @@ from sizer.guide.pdf import render
 from sizer.present.charting import chart_svg
 from sizer.present.tables import Table
 from tests import factories
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 SOURCES = factories.catalog().sources
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}/*fonts*/"

@@ -12,7 +12,7 @@ from sizer.present.words import money
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
-from tests.answers import EXAMPLES, catalog, sized
+from tests.factories.examples import EXAMPLES, catalog, sized
 
 WORKLOADS = [(name, place) for name in EXAMPLES for place in range(len(sized(name).design.workloads))]
 # Inputs have five digits, most formulas are products of a few of them.

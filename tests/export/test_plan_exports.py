@@ -21,7 +21,7 @@ from sizer.export.text import FORMULA_STARTS
 from sizer.physical.roles import NetworkPlane, NetworkRole
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.plan_designs import CATALOG, DESIGNS, answer, cables, every_design, laid_out, sheets
+from tests.factories.plans import CATALOG, DESIGNS, answer, cables, every_design, laid_out, sheets
 
 # --- cable list
 

@@ -16,7 +16,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
-from tests.plan_designs import CATALOG, DESIGNS, answer
+from tests.factories.plans import CATALOG, DESIGNS, answer
 
 SPACE = "\u202f"
 

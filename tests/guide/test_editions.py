@@ -24,7 +24,8 @@ from sizer.guide.pdf.attachments import clean_name
 from sizer.guide.pdf.progress import WhenSlow
 from sizer.guide.profile import PLAIN, Profile
 from sizer.workload.quote import Quote
-from tests import answers, factories
+from tests import factories
+from tests.factories import examples
 
 MM = 72 / 25.4
 # Text ends where the margin begins: 22 mm on either side of the guide (guide.css), a point for letters that lean over.
@@ -312,7 +313,7 @@ def test_an_archive_holds_its_data(branded):
 
 def hostile_result():
     """An answer whose every name is too long to stand in a line."""
-    result = answers.sized("small-team")
+    result = examples.sized("small-team")
     quote = Quote().model_copy(update=dict.fromkeys(("number", "revision", "prepared_for", "prepared_by"), LONG))
     workload = result.request.workload[0].model_copy(update={"name": LONG})
     request = result.request.model_copy(
@@ -328,7 +329,7 @@ def test_long_names_wrap_inside_the_column():
     import pypdfium2
 
     profile = Profile(company=LONG[:120], legal=LONG, contact=LONG[:120], confidentiality=LONG[:40], paper="letter")
-    document = pypdfium2.PdfDocument(render.guide_pdf(hostile_result(), answers.catalog(), Edition("short", profile)))
+    document = pypdfium2.PdfDocument(render.guide_pdf(hostile_result(), examples.catalog(), Edition("short", profile)))
     try:
         beyond = []
         for number, page in enumerate(document, 1):
@@ -347,7 +348,7 @@ def test_long_names_wrap_inside_the_column():
 
 def test_hostile_texts_of_a_profile_are_text():
     profile = Profile(company=HOSTILE, customer=HOSTILE, legal=HOSTILE, contact=HOSTILE, confidentiality=HOSTILE)
-    page = render.guide_html(answers.sized("small-team"), answers.catalog(), Edition("full", profile))
+    page = render.guide_html(examples.sized("small-team"), examples.catalog(), Edition("full", profile))
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}" in page
 

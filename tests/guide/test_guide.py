@@ -26,7 +26,7 @@ from sizer.present.charting import chart_svg
 from sizer.present.theme import css_variables, streamlit_theme
 from sizer.sizing.result import STAGES
 from tests import factories
-from tests.answers import ROOT, catalog, sized
+from tests.factories.examples import ROOT, catalog, sized
 
 GOLDEN = ROOT / "tests" / "golden"
 NARROW = "\u202f"

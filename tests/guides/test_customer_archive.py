@@ -10,7 +10,7 @@ import pytest
 
 from sizer import size
 from sizer.documents import document
-from tests.customer_secrets import secret_catalog, secret_request, secrets
+from tests.factories.customer_secrets import secret_catalog, secret_request, secrets
 
 pytestmark = pytest.mark.guides
 

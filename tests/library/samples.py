@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from sizer.library.content import content_of
 from sizer.library.records import DesignContent
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 EXAMPLE = "small-team"
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -16,7 +16,7 @@ from sizer.library.snapshot import read_snapshot, snapshot_of
 from sizer.sizing.size import size
 from sizer.workload.changes import FieldChange, field_changes
 from sizer.workload.request import SizingRequest
-from tests.answers import EXAMPLES, ROOT, catalog, sized
+from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
 from tests.library.samples import at
 
 NINE = "dgx1-f800-resnet50"

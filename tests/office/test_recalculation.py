@@ -20,7 +20,7 @@ from sizer import SizingRequest, SizingResult, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.export.workbook.book import workbook
 from sizer.sizing.customer_copy import customer_copy
-from tests.customer_secrets import secret_catalog, secret_request
+from tests.factories.customer_secrets import secret_catalog, secret_request
 
 pytestmark = pytest.mark.office
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sizer.base.errors import InfeasibleError
 from sizer.physical.networks.addresses import PRIVATE_SPACE, AddressPlan, address_plan, allocated
 from tests import factories
-from tests.plan_designs import DESIGNS, answer, laid_out
+from tests.factories.plans import DESIGNS, answer, laid_out
 
 
 def check(found: AddressPlan) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from sizer.physical.expansion import growth
-from tests.plan_designs import laid_out
+from tests.factories.plans import laid_out
 
 
 def test_a_switch_with_free_ports_takes_the_next_sizes_without_a_move():

@@ -26,7 +26,7 @@ from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
 from tests.drawings.test_drawings_plan import asked
-from tests.factories import real_catalog
+from tests.factories.examples import catalog as shipped_catalog
 
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
 UNIT = "images/s"
@@ -34,7 +34,7 @@ UNIT = "images/s"
 
 @cache
 def sized(path: Path) -> SizingResult:
-    return size(SizingRequest.from_file(path), real_catalog())
+    return size(SizingRequest.from_file(path), shipped_catalog())
 
 
 @cache
@@ -230,7 +230,7 @@ def test_ladder_at_its_ends():
 
 @pytest.mark.parametrize("nodes", [6, 20])
 def test_every_step_of_the_ladder_starts_where_the_one_above_ends(nodes):
-    steps = capacity_ladder(real_catalog().storage["wekaio"], 0, nodes)
+    steps = capacity_ladder(shipped_catalog().storage["wekaio"], 0, nodes)
     found = rows(ladder_chart(steps, 1e12), "note")
     assert [row["name"] for row in found] == ["Raw", "Hot spare", "Protection", "Reserve", "Usable"]
     assert found[1]["to"] == found[0]["to"]
@@ -397,7 +397,7 @@ def test_a_full_cache_still_tells_the_storage():
         ],
         "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800"]},
     }  # fmt: skip
-    result = size(SizingRequest.from_dict(request), real_catalog())
+    result = size(SizingRequest.from_dict(request), shipped_catalog())
     answer = result.design.workloads[0]
     assert answer.cache_hit_fraction == 1
     assert cold_limit(answer) == "storage"

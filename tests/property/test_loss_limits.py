@@ -15,9 +15,9 @@ from sizer.sizing.constraints.remaining_capacity import left_after
 from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
 from sizer.workload.request import Resilience, SizingRequest
-from tests.losses_one_by_one import bears
-from tests.plan_designs import CATALOG
+from tests.factories.plans import CATALOG
 from tests.property.test_best import requests
+from tests.sizing.losses_one_by_one import tolerates_losses
 
 PARTS = [
     ("dgx-1", "isilon-f800", "100gbe"),
@@ -118,4 +118,4 @@ def test_the_lean_search_finds_the_design_that_bears_the_losses(request, losses)
         design.storage_nodes,
         design.platform,
     )
-    assert bears(request, design.platform, design.n_servers, design.storage_nodes, CATALOG)
+    assert tolerates_losses(request, design.platform, design.n_servers, design.storage_nodes, CATALOG)

@@ -19,7 +19,7 @@ from sizer.questions.verdict.claim import Claim
 from sizer.sizing.design.cluster_need import consumption, first_read_s, smallest_link
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 IMAGENET = 148e9  # bytes, as the Isilon paper states the set
 

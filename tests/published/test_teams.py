@@ -14,7 +14,7 @@ from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import cache_bytes, columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
-from tests.answers import ROOT, catalog
+from tests.factories.examples import ROOT, catalog
 
 
 @cache

@@ -17,7 +17,7 @@ from sizer.sizing.servers_needed import Sizes
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
-from tests.losses_one_by_one import bears, smaller
+from tests.sizing.losses_one_by_one import smaller, tolerates_losses
 
 CATALOG = load_catalog()
 ALL = ["server", "storage-node", "switch", "gateway", "feed"]
@@ -139,12 +139,12 @@ CASES = [
 def test_a_design_bears_every_loss_and_none_smaller_does(request_):
     result = size(request_, CATALOG)
     design = result.design
-    assert bears(request_, design.platform, *counts(design), CATALOG)
+    assert tolerates_losses(request_, design.platform, *counts(design), CATALOG)
     for servers, nodes in smaller(design):
         storage, option = design.platform.storage, design.platform.capacity_option
         if nodes and float(usable_bytes(storage, option, nodes)) < design.workloads[0].dataset_bytes:
             continue
-        assert not bears(request_, design.platform, servers, nodes, CATALOG), (servers, nodes)
+        assert not tolerates_losses(request_, design.platform, servers, nodes, CATALOG), (servers, nodes)
     best = best_design(request_, CATALOG).design
     assert (counts(best), best.platform) == (counts(design), design.platform)
     cases = failure_cases(EvaluatedDesign(result, CATALOG))

@@ -9,7 +9,7 @@ from sizer.sizing.project import project
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 
 def model_of(name: str) -> WorkloadOnDesign:

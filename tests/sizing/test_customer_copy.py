@@ -35,7 +35,7 @@ from sizer.present.warning_text import design_warnings
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason
 from tests import factories
-from tests.customer_secrets import secret_catalog, secret_request, secrets, spellings
+from tests.factories.customer_secrets import secret_catalog, secret_request, secrets, spellings
 
 CENT = Decimal("0.01")
 BOUGHT = ("computed", "overridden", "added")

@@ -12,7 +12,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.ui.performance import pareto_front as front
 from sizer.workload.request import SizingRequest
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, figures, opened, said, to_page, widget
 
 RESNET = "dgx1-f800-resnet50"

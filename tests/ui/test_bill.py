@@ -9,7 +9,7 @@ import pytest
 from sizer.base.resources import data_dir
 from sizer.base.toml_text import to_toml
 from sizer.workload.request import SizingRequest
-from tests.customer_secrets import EXAMPLE, QUOTE, secret_catalog, secret_request, secrets
+from tests.factories.customer_secrets import EXAMPLE, QUOTE, secret_catalog, secret_request, secrets
 from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
 
 BOOK = (

@@ -18,7 +18,7 @@ from sizer.evidence import catalogue_sources as documents
 from sizer.evidence import catalogue_tables as tables
 from sizer.ui.evidence import catalogue
 from sizer.ui.session_catalog import CATALOG_FOLDER
-from tests.answers import ROOT, catalog, sized
+from tests.factories.examples import ROOT, catalog, sized
 from tests.ui.pages import opened, to_page, widget
 
 SCRIPT = "<script>alert(1)</script>"

@@ -13,7 +13,7 @@ from sizer.sizing.size import size
 from sizer.ui.designs import revision_tables
 from sizer.workload.changes import FieldChange
 from sizer.workload.request import SizingRequest
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, figures, opened, to_page, widget
 
 SCRIPT = "<script>alert(1)</script> ![x](http://localhost/x.png) :red[y]"

@@ -16,7 +16,7 @@ from sizer.guide.profile import PLAIN, Profile
 from sizer.ui.document import branding
 from sizer.ui.document.downloads import Order, Shelf
 from sizer.ui.document.page import maker
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, opened, said, to_page, widget
 
 # Every format but the archive, the web page and the drawings, which take seconds.

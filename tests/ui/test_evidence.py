@@ -13,7 +13,7 @@ from sizer.evidence import published
 from sizer.evidence.charts import parity_spec
 from sizer.evidence.published import Choice, Evidence
 from sizer.ui.evidence import page as evidence
-from tests.answers import catalog
+from tests.factories.examples import catalog
 from tests.ui.pages import opened, to_page, widget
 
 HOSTILE = "<script>alert(1)</script>"

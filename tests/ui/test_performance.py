@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.answers import EXAMPLES, catalog, sized
+from tests.factories.examples import EXAMPLES, catalog, sized
 from tests.ui.pages import opened, to_page
 from tests.ui.test_what_if import assert_well, charts, load, page_text
 

@@ -12,7 +12,7 @@ from sizer.base.errors import RequestError
 from sizer.sizing.size import size
 from sizer.ui import changes, sharing
 from sizer.workload.request import MAX_REQUEST_BYTES, SizingRequest
-from tests.answers import catalog
+from tests.factories.examples import catalog
 from tests.ui.pages import BESIDE, PATH, assert_healthy, figures, opened, said, to_page, unfold, widget
 
 SCRIPT = "<script>alert(1)</script>"

@@ -17,7 +17,7 @@ from sizer.ui import settings, start
 from sizer.ui.designs import saving
 from sizer.ui.session_catalog import CATALOG_FOLDER
 from sizer.ui.settings import Serving, serving
-from tests.answers import ROOT
+from tests.factories.examples import ROOT
 
 SCRIPT = "<script>alert(1)</script>"
 VARIABLES = (

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, parse
 from sizer.base.resources import data_dir
-from tests.answers import EXAMPLES
+from tests.factories.examples import EXAMPLES
 from tests.ui.pages import opened, to_page, widget
 
 HELD, ANEW = "held", "anew"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sizer.base.errors import RequestError
 from sizer.workload.request import SizingRequest
 from sizer.workload.sentence import EXAMPLE, MAX_CHARACTERS, read_sentence
-from tests.answers import catalog
+from tests.factories.examples import catalog
 
 
 def work(sentence: str) -> dict:

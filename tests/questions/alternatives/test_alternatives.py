@@ -16,7 +16,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.answers import EXAMPLES, ROOT, catalog, sized
+from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
 
 
 @cache

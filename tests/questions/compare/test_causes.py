@@ -13,7 +13,7 @@ from sizer.questions.compare.causes import MOST_COMBINED, Difference, diff, orde
 from sizer.sizing.recommend import best_design
 from sizer.workload.changes import FieldChange, field_changes, mixed
 from sizer.workload.request import SizingRequest
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 numbers = st.one_of(st.none(), st.integers(-20, 20).map(Fraction))
 

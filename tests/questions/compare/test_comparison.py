@@ -18,7 +18,7 @@ from sizer.questions.compare.designs import (
 from sizer.questions.compare.requests import request_table
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 RESNET, INCEPTION, TEAM = "dgx1-f800-resnet50", "dgx1-f800-inception-v4", "small-team"
 

@@ -17,7 +17,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests import factories
-from tests.plan_designs import CATALOG, DESIGNS, answer, asked, laid_out
+from tests.factories.plans import CATALOG, DESIGNS, answer, asked, laid_out
 
 RESNET = size(SizingRequest.from_file("examples/dgx1-f800-resnet50.toml"), CATALOG)
 

@@ -15,7 +15,7 @@ from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.project import project
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 QUESTION = SizingRequest.from_file("examples/questions/scale-up-or-out.toml")
 # Latency of a step between servers (NCCL's tuning constant, perf/training_step.py).

@@ -26,7 +26,7 @@ from sizer.questions.scale.text import NOTHING, up_or_out_text
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 QUESTION = SizingRequest.from_file("examples/questions/scale-up-or-out.toml")
 FULL = Edition(form="full")

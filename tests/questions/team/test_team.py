@@ -37,7 +37,7 @@ from sizer.sizing.project import project
 from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.answers import catalog
+from tests.factories.examples import catalog
 
 NOTEBOOK = {"name": "Notebook", "gpus": 1, "jobs_a_day": 12, "duration_s": "3 h"}
 

@@ -31,7 +31,7 @@ from sizer.questions.team.tables import (
     waits_table,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from tests.answers import catalog
+from tests.factories.examples import catalog
 
 TRAINING = {"name": "Training", "gpus": 4, "jobs_a_day_each": 0.5, "workload": "ResNet-50"}
 NOTEBOOK = {"name": "Notebook", "kind": "notebook", "gpus": 1, "jobs_a_day": 12, "duration_s": "3 h", "wait_s": "5 min"}

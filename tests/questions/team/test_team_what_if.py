@@ -11,7 +11,7 @@ from sizer.questions.team.text import change_figures
 from sizer.questions.team.what_if import TeamChange, changed_answer, changed_team
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.team import Team
-from tests.answers import catalog
+from tests.factories.examples import catalog
 
 TEAM = Team.model_validate(
     {

@@ -20,7 +20,7 @@ from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.size import size
 from sizer.sizing.stages.platform_columns import storage_nic_bytes_per_s
 from sizer.workload.request import SizingRequest
-from tests.answers import EXAMPLES, catalog, sized
+from tests.factories.examples import EXAMPLES, catalog, sized
 
 # Questions and workloads besides the published architectures; the others differ little from these.
 MORE = (

@@ -8,7 +8,7 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.questions.verdict.reversal import RequestInput, ResizedRequests, nearest_reversal
 from sizer.questions.what_if.varied_input import DATASET_SIZE, TARGET
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from tests.answers import catalog, sized
+from tests.factories.examples import catalog, sized
 
 
 def dataset_size(unit_s: float = 1.0, *, is_count: bool = False) -> RequestInput:

@@ -11,7 +11,7 @@ from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.workload.request import SizingRequest
-from tests.answers import EXAMPLES, catalog, sized
+from tests.factories.examples import EXAMPLES, catalog, sized
 
 
 def asked(target: dict[str, object], dataset: str, **platforms_: object) -> SizingRequest:

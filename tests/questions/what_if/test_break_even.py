@@ -34,7 +34,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesi
 from sizer.sizing.project import project
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
-from tests.answers import EXAMPLES, catalog, sized
+from tests.factories.examples import EXAMPLES, catalog, sized
 
 
 @cache

@@ -11,7 +11,7 @@ from sizer.questions.what_if.map_charts import MapCell, map_chart, with_point
 from sizer.questions.what_if.rate_charts import along_chart, along_finding, change_charts, no_cache_note
 from sizer.questions.what_if.resize import SizedAnew, sized_anew
 from sizer.questions.what_if.varied_input import SAMPLE_SIZE, SERVERS, TARGET, VariedInput, held_inputs, sized_inputs
-from tests.answers import EXAMPLES, sized
+from tests.factories.examples import EXAMPLES, sized
 from tests.questions.what_if.test_input_grid import workloads
 
 X = VariedInput("x", "GPU load", (1.0, 2.0, 3.0, 4.0), ("1 s", "2 s", "3 s", "4 s"), 1, "a note")

@@ -24,7 +24,7 @@ from sizer.questions.what_if.varied_input import (
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
-from tests.answers import EXAMPLES, catalog, sized
+from tests.factories.examples import EXAMPLES, catalog, sized
 
 # Bisection of the joint rate stops at a billionth of its bracket; a median may fall by that.
 SAME = 1e-8

@@ -1,4 +1,4 @@
-"""Every device of a kind taken out of a laid-out design, one by one: the slow way to say what a design bears."""
+"""Whether a laid-out design tolerates each loss: every device of a kind is removed, one by one."""
 
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import node_limits, nodes_per_unit
@@ -17,7 +17,7 @@ SWITCHES = (
 )
 
 
-def bears(request, platform, servers, nodes, catalog):
+def tolerates_losses(request, platform, servers, nodes, catalog):
     """Whether a design meets its targets while all works, and after each loss of a kind that the request names."""
     kinds = request.resilience.keeps_targets_without
     losses, parts = _laid_out(request, platform, servers, nodes, catalog)

@@ -9,7 +9,7 @@ from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = tuple(sorted(path.stem for path in (ROOT / "examples").glob("*.toml")))
 
 
