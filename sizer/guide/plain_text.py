@@ -1,4 +1,4 @@
-"""The answer as plain text for a terminal."""
+"""The result of a sizing as plain text for a terminal."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,11 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.plain_table import table_text
-from sizer.present.result_text import cautions
+from sizer.present.result_text import cautions, power
 from sizer.present.verdict_text import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.warning_text import design_warnings
-from sizer.present.words import name, percent, sample_unit
+from sizer.present.words import name, percent, plural, sample_unit
+from sizer.present.words import stage as stage_name
 from sizer.questions.team.tables import wait_text
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign
@@ -20,25 +21,27 @@ from sizer.workload.target_text import target_text
 
 
 def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> str:
-    """Answer to a request: verdict, design, every workload, price, alternatives, the simplest one, reasons."""
+    """Result of a sizing: verdict, design, every workload, price, alternatives, simplest design, reasons."""
     lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += _design_lines(result.design)
     if result.request.team is not None:
-        # The search takes no design whose jobs start too late.
-        lines += ["", f"Team:   {wait_text(result.request.team)}: met (sizer team tells the waits)"]
-    lines += ["", f"Chosen: {selection_text(result)}", f"Limit:  {binding_text(result.design)}"]
+        # The sizing accepts only designs that meet the wait target.
+        lines += ["", f"Team:   {wait_text(result.request.team)}: met (details: sizer team)"]
+    lines += ["", f"Choice: {selection_text(result)}", f"Size:   {binding_text(result.design)}"]
     if result.runner_up is not None:
         lines.append(f"Next:   {result.runner_up.name}. {runner_up_text(result)}")
     if len(result.platforms) > 1:
-        lines += ["", "Side by side:"]
+        lines += ["", "Alternatives:"]
         lines += [f"  {_one_line(design)}" for design in result.platforms]
     if simple is not None:
         lines += ["", "Simplest that is enough:", *(f"  {text}" for text in simplest_text(simple, result))]
     lines += ["", *reason_texts(result)]
+    assumptions = plural(len(result.assumptions), "assumption")
+    points = plural(len(result.questions), "point")
     lines += [
         "",
-        f"{grouped(result.n_designs)} designs judged; {len(result.assumptions)} assumptions and "
-        f"{len(result.questions)} questions to vendors are in the guide.",
+        f"{plural(result.n_designs, 'design')} evaluated. "
+        f"The guide lists {assumptions} and {points} for the vendors to confirm.",
     ]
     return "\n".join(lines)
 
@@ -48,24 +51,22 @@ def projection_text(design: DesignAnswer) -> str:
     return "\n".join([design.name, "=" * len(design.name), *_design_lines(design)])
 
 
-def verdict_answer_text(result: SizingResult, found: Sequence[Claim], simple: SimplestDesign) -> str:
-    """Whether the design is needed: the simplest one, and every claim with its arithmetic and what reverses it."""
+def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: SimplestDesign) -> str:
+    """Whether the design is needed: the simplest design, and every claim with its arithmetic and what reverses it."""
     lines = [result.request.title, "=" * len(result.request.title), verdict_text(result), ""]
     lines += simplest_text(simple, result)
-    tables = [simplest_table(simple, result), claims_table(found, result), arithmetic_table(found)]
+    tables = [simplest_table(simple, result), claims_table(claims, result), arithmetic_table(claims)]
     return "\n".join([*lines, *(f"\n{table_text(table)}" for table in tables if table is not None)])
 
 
 def _design_lines(design: DesignAnswer) -> list[str]:
-    parts = design.quantities
-    units = float(parts.rack_units[0])
-    racks = int(parts.racks[0])
-    usable = float(parts.usable_bytes[0])
-    power = f"{'at least ' if parts.unknown_power else ''}{si(float(parts.power_max_w[0]), 'W')} maximum draw"
+    quantities = design.quantities
+    usable = float(quantities.usable_bytes[0])
+    capacity = f"{si(usable, 'B')} usable" if usable > 0 else "usable capacity not published"
     lines = [
         f"Design: {design.name}, {design.n_gpus} × {design.platform.gpu.name}",
-        f"        {units:g} rack units in {racks} rack{'s' if racks != 1 else ''}, {power}"
-        + (f", {si(usable, 'B')} usable" if usable > 0 else ", usable capacity not published"),
+        f"        {float(quantities.rack_units[0]):g} rack units in {plural(int(quantities.racks[0]), 'rack')}, "
+        f"{power(design)} maximum power, {capacity}",
         f"Price:  {_price(design)}",
     ]
     for answer in design.workloads:
@@ -86,32 +87,34 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
     unit = sample_unit(answer.dnn)
     workload = answer.workload
     size = f"{si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB)"
+    warm, cold = (float(rate.value) for rate in (answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s))
+    target, probability = target_text(workload, answer.dnn), percent(answer.probability)
     lines = [
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
-        f"  understood  {size} of {si(answer.sample_bytes, 'B')} a sample, {name(workload.access)},",
-        f"              {name(workload.cache)}, batch {answer.batch_per_gpu} a GPU, {name(workload.precision)}",
-        f"  target      {target_text(answer.workload, answer.dnn)}: met with {percent(answer.probability)} confidence",
-        f"  throughput  {interval(answer.throughput, unit)}",
-        f"  storage     {si(float(answer.storage_bytes_per_s.value), 'B/s')} warm, "
-        f"{si(float(answer.cold_storage_bytes_per_s.value), 'B/s')} in the first epoch",
-        f"  host CPUs   {percent(float(answer.cpu_utilization_fraction.value))} busy; "
+        f"  data         {size}, {si(answer.sample_bytes, 'B')} per sample",
+        f"  access       {name(workload.access)}, {name(workload.cache)}",
+        f"  settings     batch {answer.batch_per_gpu} per GPU, {name(workload.precision)}",
+        f"  target       {target}; probability of meeting it: {probability}",
+        f"  throughput   {interval(answer.throughput, unit)}",
+        f"  storage      {si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}",
+        f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",
     ]
     if answer.time is not None:
         value, low, high = answer.time.total_s
-        lines.append(f"  to train    {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
-    lines.append(f"  limited by  {STAGES[answer.bottleneck]}, next {STAGES[answer.next_bottleneck]}")
+        lines.append(f"  to train     {duration(value)} (90 % interval {duration(low)} to {duration(high)})")
+    lines.append(f"  bottleneck   {STAGES[answer.bottleneck]}; next: {stage_name(answer.next_bottleneck, inside=True)}")
     for stage in answer.stages:
         mark = ">" if stage.is_limiting else " "
         capacity = _capacity(stage.capacity, unit)
-        lines.append(f"    {mark} {STAGES[stage.key]:<20} {capacity:>22}  load {percent(stage.load_fraction)}")
+        lines.append(f"    {mark} {STAGES[stage.key]:<20} {capacity:>22}  utilization {percent(stage.load_fraction)}")
     lines += [f"  note: {warning}" for warning in cautions(answer)]
     return lines
 
 
 def _capacity(capacity: Estimate, unit: str) -> str:
     value = float(capacity.value)
-    # A stage that a workload does not use passes anything.
+    # A stage that the workload does not use has no limit.
     return "not used" if value > 1e15 else f"{significant(value)} {unit}"
 
 
@@ -123,7 +126,6 @@ def interval(estimate: Estimate, unit: str) -> str:
 
 def _one_line(design: DesignAnswer) -> str:
     rates = "; ".join(
-        f"{significant(float(answer.throughput.value))} {'images/s' if answer.dnn.sample == 'image' else 'samples/s'}"
-        for answer in design.workloads
+        f"{significant(float(answer.throughput.value))} {sample_unit(answer.dnn)}" for answer in design.workloads
     )
     return f"{design.name}: {rates}, {float(design.quantities.rack_units[0]):g} U, {_price(design)}"
