@@ -222,10 +222,18 @@ def fact_label(field: str) -> str:
 
 def fact_text(field: str, value: object, catalog: Catalog) -> str:
     """Value of a fact with its unit; ids and kinds by their names."""
+    return item_name(str(value), catalog) if names_item(field) else fact_value_text(field, value)
+
+
+def names_item(field: str) -> bool:
+    """Whether the value of a fact is the id of a catalogue item."""
+    return field in _ITEMS
+
+
+def fact_value_text(field: str, value: object) -> str:
+    """Value of a fact that names no item, with its unit; kinds by their names."""
     if field in _KINDS:
         return kind_name(value)  # type: ignore[arg-type]
-    if field in _ITEMS:
-        return item_name(str(value), catalog)
     if field == "usable_share" and isinstance(value, (int, float)):
         return f"{plain(100 * float(value))}{NARROW_SPACE}%"
     if field == "inlet_kind":

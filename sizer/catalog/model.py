@@ -1,5 +1,6 @@
 """The loaded catalogue: one immutable object that every other part of the program reads."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
@@ -89,6 +90,16 @@ class Statement:
     basis: str  # "" where the kind of statement has none
     note: str
     alternates: tuple[Any, ...] = ()
+
+    @property
+    def last_field(self) -> str:
+        """Part of the path that names a field: 'capacity_options[0].raw_bytes' is about raw_bytes."""
+        return last_field(self.field)
+
+
+def last_field(path: str) -> str:
+    """Last part of a path that names a field."""
+    return re.sub(r"\[\d+\]", "", path).rpartition(".")[2]
 
 
 @dataclass(frozen=True)

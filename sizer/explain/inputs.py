@@ -7,6 +7,7 @@ from typing import Any
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import NARROW_SPACE, si, significant
 from sizer.present import words
+from sizer.present.assumption_text import assumption_rows
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.sizing.result import SizingResult
 
@@ -67,7 +68,7 @@ def number(value: float) -> str:
 def assumed(result: SizingResult, names: Sequence[str], about: Sequence[str] = ()) -> tuple[str, ...]:
     """Assumptions on some things, of those with ``about`` in the name of the fact where that is given."""
     found = []
-    for one in result.assumptions:
+    for one in assumption_rows(result):
         name, colon, what = one.what.partition(": ")
         if not colon or name not in names:
             continue

@@ -7,6 +7,7 @@ from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
+from sizer.present.assumption_text import assumption_rows, question_texts
 from sizer.present.calibration_text import note_texts
 from sizer.present.design_summary import design_summary
 from sizer.present.result_text import cautions
@@ -36,7 +37,9 @@ def design_document(result: SizingResult) -> dict[str, Any]:
     return json_document(
         "design",
         **fields_of(result, "catalog_digest", "calibration_digest", "needs_cluster"),
-        **fields_of(result, "deciding_prices", "n_designs", "assumptions", "questions", "sources"),
+        **fields_of(result, "deciding_prices", "n_designs", "sources"),
+        assumptions=assumption_rows(result),
+        questions=question_texts(result),
         verdict=verdict_text(result),
         advice=reason_texts(result),
         selection=selection_text(result),

@@ -60,7 +60,7 @@ def doubt(result: SizingResult) -> list[str]:
             f"All targets are not met with the certainty asked: the probability is {chance}, {asked} was asked.",
         )
     sentences = [text]
-    assumed = sum(one.basis == "assumed" for one in result.assumptions)
+    assumed = len(result.assumptions)
     if assumed:
         sentences.append(
             by_count(

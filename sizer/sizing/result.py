@@ -11,6 +11,7 @@ from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
+from sizer.sizing.assumptions import DesignAssumption, OpenPoint
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
     Binding,
@@ -183,17 +184,6 @@ class SpareCost:
 
 
 @dataclass(frozen=True)
-class Assumption:
-    """Something taken for granted: an assumed fact of a part, or a default of the request."""
-
-    what: str
-    value: str
-    basis: str
-    source: str
-    note: str
-
-
-@dataclass(frozen=True)
 class ParetoPoint:
     """A design on the front over cost (or its stand-in), time, power and rack units."""
 
@@ -229,8 +219,8 @@ class SizingResult:
     pareto: tuple[ParetoPoint, ...]
     n_designs: int  # evaluated
     ruled_out: dict[AnyLimit, int]  # designs that each limit, alone or among others, excluded
-    assumptions: tuple[Assumption, ...]
-    questions: tuple[str, ...]  # to ask the vendor
+    assumptions: tuple[DesignAssumption, ...]
+    questions: tuple[OpenPoint, ...]  # that vendors must confirm
     sources: tuple[str, ...]  # keys of every document a number comes from, in order of use
 
     @property

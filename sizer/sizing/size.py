@@ -59,7 +59,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     design = designs[chosen]
     deciding = counting.deciding_prices(np.array(order)) if len(order) > 1 else ()
     runner_up, reason = _runner_up(counting, order)
-    taken = assumptions.collect(judged.works, design, catalog)
+    taken = assumptions.design_assumptions(judged.works, design, catalog)
     return SizingResult(
         request=request,
         catalog_digest=catalog.digest,
@@ -76,7 +76,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         n_designs=judged.space.n_rows,
         ruled_out=counts_ruled_out(counting.passes),
         assumptions=taken,
-        questions=assumptions.questions(design, catalog),
+        questions=assumptions.open_points(design, catalog),
         sources=assumptions.sources(design, taken, catalog),
     )
 

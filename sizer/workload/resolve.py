@@ -3,7 +3,8 @@
 import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from enum import Enum
+from typing import NamedTuple, TypeVar
 
 from sizer.base.errors import RequestError
 from sizer.base.provenance import Sourced
@@ -18,6 +19,21 @@ ItemT = TypeVar("ItemT", bound=Item)
 # (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
 DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
 CUSTOM = "request"  # source of what the user states himself
+
+
+class DefaultKind(Enum):
+    """What a request may leave to a default that an answer tells."""
+
+    BATCH_PER_GPU = "batch-per-gpu"
+    SAMPLES_PER_EPOCH = "samples-per-epoch"
+
+
+@dataclass(frozen=True)
+class WorkloadDefault:
+    """A number filled in because the request states none."""
+
+    kind: DefaultKind
+    value: float
 
 
 @dataclass(frozen=True)
@@ -36,7 +52,7 @@ class ResolvedWorkload:
     dataset_bytes: float
     n_samples: float  # of one epoch
     is_decoded: bool  # decoded tensors need no host decode
-    defaults: tuple[tuple[str, str, str], ...]  # (what, value, note): filled in because the request is silent
+    defaults: tuple[WorkloadDefault, ...]  # filled in because the request states nothing
     warnings: tuple[str, ...]
 
     @property
@@ -80,10 +96,10 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
 def _resolve_one(
     work: Workload, place: str, catalog: Catalog, measured: Collection[tuple[str, ...]]
 ) -> ResolvedWorkload:
-    defaults: list[tuple[str, str, str]] = []
+    defaults: list[WorkloadDefault] = []
     warnings: list[str] = []
     dnn, like = _dnn(work, place, catalog)
-    dataset = _dataset(work, place, catalog)
+    dataset = dataset_of(work, place, catalog)
     stack = _stack(work, like or dnn.id, place, catalog, measured, warnings)
     recipe = None
     if work.recipe is not None:
@@ -95,28 +111,16 @@ def _resolve_one(
     batch = work.batch_per_gpu
     if batch is None:
         batch = DEFAULT_BATCH[work.precision]
-        defaults.append(("Batch per GPU", str(batch), "what fits a 16 GB GPU for ImageNet networks; state yours"))
-    sample_bytes = work.sample_bytes if work.sample_bytes is not None else dataset.sample_bytes.value
-    n_samples = dataset.n_samples.value
-    if work.dataset_bytes is not None:
-        dataset_bytes = work.dataset_bytes
-        n_samples = dataset_bytes / sample_bytes
-        if n_samples < 1:
-            raise RequestError(
-                f"{place}.dataset_bytes = {si(dataset_bytes, 'B')} holds less than one sample "
-                f"of {si(sample_bytes, 'B')}"
-            )
-    else:
-        dataset_bytes = n_samples * sample_bytes
+        defaults.append(WorkloadDefault(DefaultKind.BATCH_PER_GPU, batch))
+    stored = stored_data(work, dataset)
+    if stored.n_samples < 1:
+        raise RequestError(
+            f"{place}.dataset_bytes = {si(stored.dataset_bytes, 'B')} holds less than one sample "
+            f"of {si(stored.sample_bytes, 'B')}"
+        )
     if work.target.time_to_train_s is not None and work.dataset_bytes is not None:
         # Copies of a set make storage work, they are not an epoch of the original: say which one counts.
-        defaults.append(
-            (
-                "Samples of one epoch",
-                f"{n_samples:.0f}",
-                "data set size over sample size, as dataset_bytes is given",
-            )
-        )
+        defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
     return ResolvedWorkload(
         request=work,
         dnn=dnn,
@@ -126,9 +130,9 @@ def _resolve_one(
         stack=stack,
         recipe=recipe,
         batch_per_gpu=batch,
-        sample_bytes=sample_bytes,
-        dataset_bytes=dataset_bytes,
-        n_samples=n_samples,
+        sample_bytes=stored.sample_bytes,
+        dataset_bytes=stored.dataset_bytes,
+        n_samples=stored.n_samples,
         is_decoded=dataset.format == "decoded tensors",
         defaults=tuple(defaults),
         warnings=tuple(warnings),
@@ -158,7 +162,31 @@ def _dnn(work: Workload, place: str, catalog: Catalog) -> tuple[Dnn, str | None]
     return dnn, custom.like
 
 
-def _dataset(work: Workload, place: str, catalog: Catalog) -> Dataset:
+class StoredData(NamedTuple):
+    """Sizes of the data set of a workload as stored."""
+
+    sample_bytes: float
+    dataset_bytes: float
+    n_samples: float  # of one epoch
+
+
+def stored_data(work: Workload, dataset: Dataset) -> StoredData:
+    """Sizes that a workload states, else those of its data set; a stated size of the set sets the samples."""
+    sample_bytes = work.sample_bytes if work.sample_bytes is not None else dataset.sample_bytes.value
+    if work.dataset_bytes is not None:
+        return StoredData(sample_bytes, work.dataset_bytes, work.dataset_bytes / sample_bytes)
+    n_samples = dataset.n_samples.value
+    return StoredData(sample_bytes, n_samples * sample_bytes, n_samples)
+
+
+def dataset_of(work: Workload, place: str, catalog: Catalog) -> Dataset:
+    """Data set of a workload, from the catalogue or as the request describes it.
+
+    Raises
+    ------
+    RequestError
+        If the catalogue does not have it; ``place`` is where the request names it.
+    """
     if isinstance(work.dataset, str):
         return look_up(catalog.datasets, work.dataset, f"{place}.dataset", "data set")
     custom: CustomDataset = work.dataset

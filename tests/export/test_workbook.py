@@ -10,6 +10,8 @@ import pytest
 
 from sizer.bom.bill import Bill
 from sizer.export.workbook.book import workbook
+from sizer.present.assumption_text import part_questions
+from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
 from sizer.workload.quote import Quote
 from tests import factories
@@ -142,8 +144,8 @@ def test_everything_unknown_is_asked() -> None:
     assert not any(row[0] in ("3.2", "5.2", "5.3") for row in rows)  # free, by others, at hand
     asked = [row[5] for row in rows if not row[0]]
     assert set(result.design.plan.questions) <= set(asked)
-    facts = [text.partition(": ")[2].split("; ") for text in result.questions if not text.startswith("Price, lead")]
-    assert {fact for one in facts for fact in one} <= set(asked)
+    parts = [point for point in result.questions if isinstance(point, MissingFacts | MissingReadRate)]
+    assert {question for point in parts for question in part_questions(point)[1]} <= set(asked)
 
 
 def test_the_change_log_tells_every_change() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill, BillLine
+from sizer.catalog.model import Statement
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.layout import building_plan
 from sizer.physical.plan import Plan
@@ -17,6 +18,7 @@ from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities as count
 from sizer.physical.quantities import slice_row
 from sizer.physical.roles import NetworkRole, Role
+from sizer.sizing.assumptions import AssumedFact, CableRoute, DefaultTaken, MissingFacts, MissingReadRate
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.limits import Limit
 from sizer.sizing.reasons import (
@@ -32,7 +34,6 @@ from sizer.sizing.reasons import (
     StorageReason,
 )
 from sizer.sizing.result import (
-    Assumption,
     DesignAnswer,
     NearbyMeasurement,
     ParetoPoint,
@@ -43,9 +44,11 @@ from sizer.sizing.result import (
     WorkloadAnswer,
 )
 from sizer.workload.request import SizingRequest, Workload
+from sizer.workload.resolve import DefaultKind, WorkloadDefault
 from tests.factories.catalogue import (
-    ASSUMED,
     BLOG,
+    DGX1,
+    F800,
     GUIDE,
     IMAGENET,
     MLPERF,
@@ -343,18 +346,15 @@ def pareto_points(names: list[tuple[str, str, int, int, int, float, float, float
 
 
 ASSUMPTIONS = (
-    Assumption("DGX-1: depth", "0.866 m", "assumed", MLPERF, "comparable chassis; ask the vendor"),
-    Assumption(
-        "Access pattern", "random order every epoch", "assumed", ASSUMED, "a fixed shard per server would cache better"
-    ),
-    Assumption(
-        "Usable share of Isilon F800", "87.5 %", "derived", GUIDE, "protection +2d:1n, extrapolated above 6 nodes"
+    DefaultTaken("Image classification", WorkloadDefault(DefaultKind.BATCH_PER_GPU, 128)),
+    CableRoute(0.3, 0.3, 1.2, 0.1),
+    AssumedFact(
+        DGX1,
+        Statement("depth_m", 0.866, MLPERF, "", "assumed", "comparable chassis; ask the vendor"),
+        None,
     ),
 )
-QUESTIONS = (
-    "NVIDIA: depth of the DGX-1 with cables?",
-    "Dell EMC: read rate of one F800 node with 113 kB images?",
-)
+QUESTIONS = (MissingFacts(DGX1, ("depth_m",)), MissingReadRate(F800))
 
 
 def result(req: SizingRequest, design: DesignAnswer, **more: Any) -> SizingResult:

@@ -8,6 +8,7 @@ from sizer.catalog.model import Catalog
 from sizer.export.design_json import design_document
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
 from sizer.export.workbook.vendor_questions import vendor_questions
+from sizer.present.assumption_text import assumption_rows
 from sizer.sizing.result import SizingResult
 
 
@@ -67,11 +68,10 @@ def write_networks(sheets: Sheets, result: SizingResult) -> None:
 
 
 def write_assumptions(sheets: Sheets, result: SizingResult) -> None:
-    """What is taken for granted, assumed facts first."""
+    """All assumptions, defaults of the request first."""
     sheet = sheets.add("Assumptions", (44, 26, 12, 24, 80))
     sheets.heads(sheet, ("Assumption", "Value", "Basis", "Source", "Reason"))
-    ordered = sorted(result.assumptions, key=lambda one: one.basis != "assumed")
-    for row, one in enumerate(ordered, HEAD_ROW + 1):
+    for row, one in enumerate(assumption_rows(result), HEAD_ROW + 1):
         sheets.texts(sheet, row, (one.what, one.value, one.basis, one.source, one.note), "wrap")
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from sizer.bom.bill import BillLine
 from sizer.bom.overrides import REQUEST
-from sizer.sizing.design.assumptions import PRICES
+from sizer.present.assumption_text import part_questions
+from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
 
 
@@ -33,11 +34,11 @@ def vendor_questions(result: SizingResult) -> list[VendorQuestion]:
     found += [
         VendorQuestion("", "", "Plan of racks and cables", "", None, text) for text in result.design.plan.questions
     ]
-    for text in result.questions:
-        about, _, what = text.partition(": ")
+    for point in result.questions:
         # What has no price is asked line by line above.
-        if about != PRICES:
-            found += [VendorQuestion("", "", about, "", None, one) for one in what.split("; ")]
+        if isinstance(point, MissingFacts | MissingReadRate):
+            about, asked = part_questions(point)
+            found += [VendorQuestion("", "", about, "", None, question) for question in asked]
     return found
 
 

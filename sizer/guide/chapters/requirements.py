@@ -9,12 +9,13 @@ from sizer.catalog.model import Catalog
 from sizer.guide.chapters.compliance import compliance_table
 from sizer.guide.context import GuideContext
 from sizer.present import result_text, words
+from sizer.present.assumption_text import AssumptionRow, assumption_rows
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.verdict_text import reason_texts
 from sizer.questions.team.tables import requested_team_table
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
 from sizer.questions.verdict.text import simplest_text
-from sizer.sizing.result import Assumption, SizingResult, WorkloadAnswer
+from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
 # Rows of the table of assumptions here, request defaults first; an appendix of the full guide lists all.
@@ -133,14 +134,14 @@ def _checks(answer: WorkloadAnswer, result: SizingResult) -> Iterator[Row]:
 
 def assumptions_table(result: SizingResult, most: int | None = None) -> Table | None:
     """Assumptions, values without a source first, as they weigh most; at most ``most`` rows and a note on others."""
-    ordered = sorted(result.assumptions, key=lambda assumption: assumption.basis != "assumed")
+    ordered = assumption_rows(result)
     if not ordered:
         return None
     fields = (
-        Field[Assumption]("Assumption", lambda a: words.sentence(a.what).rstrip("."), "left", 27),
-        Field[Assumption]("Value", lambda a: a.value, "left", 17),
-        Field[Assumption]("Basis", lambda a: words.name(a.basis), "left", 11),
-        Field[Assumption]("Reason and source", _reason, "left", 45),
+        Field[AssumptionRow]("Assumption", lambda a: words.sentence(a.what).rstrip("."), "left", 27),
+        Field[AssumptionRow]("Value", lambda a: a.value, "left", 17),
+        Field[AssumptionRow]("Basis", lambda a: words.name(a.basis), "left", 11),
+        Field[AssumptionRow]("Reason and source", _reason, "left", 45),
     )
     if most is None:
         return record_table("all-assumptions", "All assumptions", ordered, fields)
@@ -149,5 +150,5 @@ def assumptions_table(result: SizingResult, most: int | None = None) -> Table | 
     return record_table("assumptions", "Assumptions", ordered[:most], fields, note=note if n_more else "")
 
 
-def _reason(assumption: Assumption) -> Cell:
+def _reason(assumption: AssumptionRow) -> Cell:
     return Cell(words.sentence(assumption.note), cites=(assumption.source,) if assumption.source else ())

@@ -9,6 +9,7 @@ from sizer.catalog.labels import item_name
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
 from sizer.present import charts, result_text, words
+from sizer.present.assumption_text import question_texts
 from sizer.present.calibration_text import note_texts
 from sizer.present.figures import Figure, charted
 from sizer.present.performance_tables import platforms_table, ruled_out_table
@@ -54,7 +55,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "deciding": words.listed(dict.fromkeys(item_name(item, context.catalog) for item in result.deciding_prices)),
         "ruled_out": ruled_out_table(result) if is_full else None,
         "warnings": _warnings(context),
-        "questions": [words.question(text) for text in result.questions] if is_full else [],
+        "questions": [words.question(text) for text in question_texts(result)] if is_full else [],
         "conclusions": conclusions(context),
     }
 
@@ -172,7 +173,7 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             words.sentence(sale).rstrip("."),
             "confirm availability, or request a quote for a successor",
         )
-    n_assumed = sum(assumption.basis == "assumed" for assumption in result.assumptions)
+    n_assumed = len(result.assumptions)
     if n_assumed:
         yield Risk(
             "Wrong assumption",

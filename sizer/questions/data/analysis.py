@@ -13,6 +13,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf.data_transfer import fill_time_s, lost_fraction
 from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.perf.preprocess import core_seconds_per_sample
+from sizer.present.assumption_text import AssumptionRow
 from sizer.questions.data.ingest import Ingest, ingest
 from sizer.questions.data.local_copy import LocalCopy, local_copies, on_local_drives
 from sizer.sizing.constraints.stored_data import (
@@ -23,7 +24,7 @@ from sizer.sizing.constraints.stored_data import (
     raw_sample_bytes,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, rates_of
-from sizer.sizing.result import Assumption, DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import host_cores, storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 
@@ -108,7 +109,7 @@ class DataPlan:
     decoded: tuple[Decoded, ...]
     validations: tuple[Validation, ...]
     copies: tuple[LocalCopy, ...]
-    assumptions: tuple[Assumption, ...]
+    assumptions: tuple[AssumptionRow, ...]
     questions: tuple[str, ...]  # to the vendor
 
     @property
@@ -268,10 +269,10 @@ def _forward_rate(model: WorkloadOnDesign) -> tuple[float, str]:
     return medians[limiting], limiting
 
 
-def _assumptions(result: SizingResult, transform: Transform | None) -> Iterator[Assumption]:
+def _assumptions(result: SizingResult, transform: Transform | None) -> Iterator[AssumptionRow]:
     care = result.request.data
     if care.checkpoint_every_s is not None and care.checkpoint_bytes_per_parameter is None:
-        yield Assumption(
+        yield AssumptionRow(
             "Size of a checkpoint",
             f"{plain(CHECKPOINT_BYTES_PER_PARAMETER)} B a parameter",
             "assumed",
@@ -281,7 +282,7 @@ def _assumptions(result: SizingResult, transform: Transform | None) -> Iterator[
     if transform is None:
         return
     if care.raw_sample_bytes is None:
-        yield Assumption(
+        yield AssumptionRow(
             "Size of a raw sample",
             "that of a prepared one",
             "assumed",
@@ -289,7 +290,7 @@ def _assumptions(result: SizingResult, transform: Transform | None) -> Iterator[
             "the request states none; the raw set takes as much room again",
         )
     if transform.is_assumed:
-        yield Assumption(
+        yield AssumptionRow(
             "Processor time of the transform",
             f"{significant(transform.core_s_per_sample * 1e3)} core-ms a sample",
             "assumed",

@@ -6,11 +6,11 @@ import numpy as np
 
 from sizer.base.quantities import duration, grouped, plain, si, significant
 from sizer.present import words
+from sizer.present.assumption_text import AssumptionRow
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.questions.data.analysis import LITTLE_LOST, Checkpoint, DataPlan, Decoded, Transform, Validation
 from sizer.questions.data.ingest import Fill, Ingest
 from sizer.questions.data.local_copy import LocalCopy
-from sizer.sizing.result import Assumption
 
 # Epochs that are as good as the same.
 _ALIKE = 0.005
@@ -350,7 +350,7 @@ def _copy_verdict(one: LocalCopy) -> str:
     return f"{text} " + f"The training has {length} epochs, so it does not pay."
 
 
-def taken_table(taken: Sequence[Assumption]) -> Table | None:
+def taken_table(taken: Sequence[AssumptionRow]) -> Table | None:
     """What these numbers take for granted; None where nothing is."""
     if not taken:
         return None

@@ -7,6 +7,7 @@ from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
 from sizer.workload.growth import Growth
 from sizer.workload.request import CustomDnn, SizingRequest, Workload
+from sizer.workload.resolve import dataset_of, stored_data
 
 # Rounding of factors that were multiplied year by year must not call for one more GPU.
 _DIGITS = 9
@@ -78,26 +79,14 @@ def _grown(request: SizingRequest, growth: Growth, year: int, catalog: Catalog) 
 def _workload(work: Workload, data: dict[str, Any], growth: Growth, times: int, catalog: Catalog) -> dict[str, Any]:
     size, samples = growth.sample_size**times, growth.data**times
     if size != 1 or samples != 1:
-        sample_bytes, dataset_bytes = _stored(work, catalog)
-        data = {**data, "sample_bytes": sample_bytes * size, "dataset_bytes": dataset_bytes * size * samples}
+        stored = stored_data(work, dataset_of(work, f"workload {work.name}", catalog))
+        sizes = {"sample_bytes": stored.sample_bytes * size, "dataset_bytes": stored.dataset_bytes * size * samples}
+        data = {**data, **sizes}
     if growth.dnn_size != 1:
         data = {**data, "dnn": _dnn(work, growth.dnn_size**times, catalog)}
     if growth.target != 1:
         data = {**data, "target": _target(work, growth.target**times)}
     return data
-
-
-def _stored(work: Workload, catalog: Catalog) -> tuple[float, float]:
-    """Bytes of a sample and of the whole set as stored."""
-    if not isinstance(work.dataset, str):
-        n_samples, own_bytes = work.dataset.n_samples, work.dataset.sample_bytes
-    elif work.dataset in catalog.datasets:
-        known = catalog.datasets[work.dataset]
-        n_samples, own_bytes = known.n_samples.value, known.sample_bytes.value
-    else:
-        raise RequestError(f"request: dataset {work.dataset!r} of {work.name!r} is not in the catalogue")
-    sample_bytes = own_bytes if work.sample_bytes is None else work.sample_bytes
-    return sample_bytes, n_samples * sample_bytes if work.dataset_bytes is None else work.dataset_bytes
 
 
 def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:

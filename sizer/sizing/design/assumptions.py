@@ -1,25 +1,32 @@
-"""What an answer takes for granted, what to ask the vendors, and every document that a number comes from."""
+"""Assumptions of an answer, points that vendors must confirm, and every document that a number comes from."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sizer.base.quantities import plain
 from sizer.catalog.checks import unknown_facts
-from sizer.catalog.labels import fact_label, fact_text, sentence, with_vendor
-from sizer.catalog.links import kind_name
-from sizer.catalog.model import Catalog, Statement, statements
-from sizer.catalog.schema import Item, Port
+from sizer.catalog.labels import names_item
+from sizer.catalog.model import Catalog, last_field, statements
+from sizer.catalog.schema import Item
 from sizer.physical.racks.positions import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
-from sizer.sizing.result import Assumption, DesignAnswer, WorkloadAnswer
+from sizer.sizing.assumptions import (
+    AssumedFact,
+    CableRoute,
+    CacheReserve,
+    DefaultTaken,
+    DesignAssumption,
+    MissingFacts,
+    MissingPrices,
+    MissingReadRate,
+    OpenPoint,
+    PlanQuestion,
+)
+from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import OS_RESERVE_BYTES
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
 
 # Folders of the catalogue whose assumed facts are choices of the plan.
 _NOTHING_TO_ASK = ("cables", "accessories", "software", "support", "racks", "dnns", "datasets", "stacks", "recipes")
-# Begins the question about everything that has no price.
-PRICES = "Price, lead time and availability"
 
 
 def items_of(design: DesignAnswer, catalog: Catalog) -> list[Item]:
@@ -35,57 +42,21 @@ def items_of(design: DesignAnswer, catalog: Catalog) -> list[Item]:
     return list(items.values())
 
 
-def collect(works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Catalog) -> tuple[Assumption, ...]:
+def design_assumptions(
+    works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Catalog
+) -> tuple[DesignAssumption, ...]:
     """Assumptions of an answer: defaults of the request first, then assumed facts of parts."""
-    found = [
-        Assumption(f"{work.request.name}: {what}", value, "assumed", "", note)
-        for work in works
-        for what, value, note in work.defaults
-    ]
-    found.append(
-        Assumption(
-            "Memory kept from the page cache",
-            "a copy of the GPU memory and {size} GiB".format(size=f"{OS_RESERVE_BYTES / 2**30:.0f}"),
-            "assumed",
-            "dell-ready-ai-nvidia-2018",
-            "the guide asks for at least the GPU memory in RAM; the rest of the reserve is ours",
-        )
+    return (
+        *(DefaultTaken(work.request.name, default) for work in works for default in work.defaults),
+        CacheReserve(OS_RESERVE_BYTES),
+        CableRoute(LEAD_M, TRAY_M, AISLE_M, SLACK_FRACTION),
+        *(
+            AssumedFact(item, fact, catalog.item(str(fact.value)) if names_item(fact.last_field) else None)
+            for item in items_of(design, catalog)
+            for fact in statements(item)
+            if fact.basis == "assumed" and fact.source != CUSTOM
+        ),
     )
-    found.append(
-        Assumption(
-            "Way of a cable",
-            "{lead} m at each end, tray {tray} m above the racks, aisles of {aisle} m, {slack} slack".format(
-                lead=plain(LEAD_M), tray=plain(TRAY_M), aisle=plain(AISLE_M), slack=f"{SLACK_FRACTION:.0%}"
-            ),
-            "assumed",
-            "",
-            "measured on the drawing of the room; confirm it on the site before cables are ordered",
-        )
-    )
-    found += [
-        Assumption(f"{item.name}: {_what(said)}", _value(said, catalog), "assumed", said.source, said.note)
-        for item in items_of(design, catalog)
-        for said in statements(item)
-        if said.basis == "assumed" and said.source != CUSTOM
-    ]
-    return tuple(found)
-
-
-def _what(said: Statement) -> str:
-    if isinstance(said.value, Port):
-        return f"{kind_name(said.value.kind)} ports"
-    return fact_label(_field(said.field))
-
-
-def _field(path: str) -> str:
-    """Last part of a path that names a field: 'capacity_options[0].raw_bytes' is about raw_bytes."""
-    return re.sub(r"\[\d+\]", "", path).rpartition(".")[2]
-
-
-def _value(said: Statement, catalog: Catalog) -> str:
-    if isinstance(said.value, Port):
-        return str(said.value.count)
-    return fact_text(_field(said.field), said.value, catalog)
 
 
 @lru_cache(maxsize=4)
@@ -93,31 +64,28 @@ def _unknown_by_item(catalog: Catalog) -> dict[str, tuple[str, ...]]:
     """Fields of the unknown facts of every item; the same for every answer from one catalogue."""
     unknown: dict[str, tuple[str, ...]] = {}
     for item_id, field in unknown_facts(catalog):
-        unknown[item_id] = (*unknown.get(item_id, ()), _field(field))
+        unknown[item_id] = (*unknown.get(item_id, ()), last_field(field))
     return unknown
 
 
-def questions(design: DesignAnswer, catalog: Catalog) -> tuple[str, ...]:
-    """Facts to ask the vendors for: unknown or assumed, of the parts of this design."""
-    asked: dict[str, None] = {}
+def open_points(design: DesignAnswer, catalog: Catalog) -> tuple[OpenPoint, ...]:
+    """Facts that the vendors must confirm: unknown or assumed, of the parts of this design."""
     unknown = _unknown_by_item(catalog)
-    for item in items_of(design, catalog):
+    points: list[OpenPoint] = [
+        MissingFacts(item, unknown[item.id])
+        for item in items_of(design, catalog)
         # A cable of a stock length or free software holds nothing that a vendor must be asked.
-        if item.id in unknown and catalog.category_of(item.id) not in _NOTHING_TO_ASK:
-            facts = dict.fromkeys(fact_label(field).lower() for field in unknown[item.id])
-            asked[f"{with_vendor(item)}: {'; '.join(facts)}"] = None
-    storage = design.platform.storage
-    if rate_is_unknown(storage):
-        rate = "sustained read rate of one node, large sequential and small random"
-        asked[f"{with_vendor(storage)}: {rate}"] = None
-    asked.update(dict.fromkeys(sentence(question).rstrip(".") for question in design.plan.questions))
+        if item.id in unknown and catalog.category_of(item.id) not in _NOTHING_TO_ASK
+    ]
+    if rate_is_unknown(design.platform.storage):
+        points.append(MissingReadRate(design.platform.storage))
+    points += [PlanQuestion(text) for text in design.plan.questions]
     if design.bill.unpriced:
-        names = ", ".join(with_vendor(catalog.item(item_id)) for item_id in design.bill.unpriced)
-        asked[f"{PRICES}: {names}"] = None
-    return tuple(asked)
+        points.append(MissingPrices(tuple(catalog.item(item_id) for item_id in design.bill.unpriced)))
+    return tuple(points)
 
 
-def sources(design: DesignAnswer, taken: Sequence[Assumption], catalog: Catalog) -> tuple[str, ...]:
+def sources(design: DesignAnswer, taken: Sequence[DesignAssumption], catalog: Catalog) -> tuple[str, ...]:
     """Keys of every document that a number of the answer comes from, in order of use."""
     used: dict[str, None] = {}
     for answer in design.workloads:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from sizer.base.quantities import si
 from sizer.documents import FORMATS, PDF_FORMS
+from sizer.present.assumption_text import assumption_rows, question_texts
 from sizer.present.fonts.pango import weasyprint_state
 from sizer.present.tables import Cell, Table, columns, row
 from sizer.present.verdict_text import reason_texts, selection_text
@@ -262,7 +263,6 @@ def _assumptions(view: View, result: SizingResult) -> None:
         look.note("Nothing is taken for granted: every fact has a source.")
         return
     with st.expander(f"**Taken for granted:** {plural(len(result.assumptions), 'fact')}"):
-        ordered = sorted(result.assumptions, key=lambda one: one.basis != "assumed")
         rows = [
             row(
                 sentence(one.what).rstrip("."),
@@ -270,7 +270,7 @@ def _assumptions(view: View, result: SizingResult) -> None:
                 word(one.basis),
                 Cell(sentence(one.note), (one.source,) if one.source else ()),
             )
-            for one in ordered
+            for one in assumption_rows(result)
         ]
         heads = columns(("What", "left", 30), ("Value", "left", 18), ("Basis", "left", 10), ("Why", "left", 42))
         look.table(Table("assumptions", "Assumptions", heads, tuple(rows)), view.catalog.sources)
@@ -281,4 +281,4 @@ def _questions(result: SizingResult) -> None:
         look.note("Nothing is left to ask the vendors.")
         return
     with st.expander(f"**To ask the vendors:** {plural(len(result.questions), 'question')}"):
-        look.notes([question(text) for text in result.questions])
+        look.notes([question(text) for text in question_texts(result)])

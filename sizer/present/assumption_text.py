@@ -1,0 +1,113 @@
+"""Assumptions of an answer, and points that vendors must confirm, in words."""
+
+from dataclasses import dataclass
+
+from sizer.base import units
+from sizer.base.quantities import NARROW_SPACE, plain
+from sizer.catalog.labels import fact_label, fact_value_text, sentence, with_vendor
+from sizer.catalog.links import kind_name
+from sizer.catalog.schema import Port
+from sizer.sizing.assumptions import (
+    AssumedFact,
+    CableRoute,
+    CacheReserve,
+    DefaultTaken,
+    DesignAssumption,
+    MissingFacts,
+    MissingPrices,
+    MissingReadRate,
+    OpenPoint,
+    PlanQuestion,
+)
+from sizer.sizing.result import SizingResult
+from sizer.workload.resolve import DefaultKind
+
+_BASIS = "assumed"
+_DEFAULTS = {
+    DefaultKind.BATCH_PER_GPU: (
+        "Batch per GPU",
+        "fits a 16 GB GPU for ImageNet networks; state yours",
+    ),
+    DefaultKind.SAMPLES_PER_EPOCH: (
+        "Samples of one epoch",
+        "data set size over sample size, as dataset_bytes is given",
+    ),
+}
+# What is asked about a storage without a published rate, and about parts without a price.
+_READ_RATE = "sustained read rate of one node, large sequential and small random"
+_PRICES = "Price, lead time and availability"
+
+
+@dataclass(frozen=True)
+class AssumptionRow:
+    """An assumption as tables show it."""
+
+    what: str
+    value: str
+    basis: str
+    source: str  # key of a document; empty where there is none
+    note: str
+
+
+def assumption_rows(result: SizingResult) -> list[AssumptionRow]:
+    """All assumptions of an answer: defaults of the request first, then assumed facts of parts."""
+    return [_row(assumption) for assumption in result.assumptions]
+
+
+def _row(assumption: DesignAssumption) -> AssumptionRow:
+    match assumption:
+        case DefaultTaken(workload, default):
+            what, note = _DEFAULTS[default.kind]
+            return AssumptionRow(f"{workload}: {what}", f"{default.value:.0f}", _BASIS, assumption.source, note)
+        case CacheReserve(reserve_bytes):
+            return AssumptionRow(
+                "Server memory not used as page cache",
+                f"a copy of the GPU memory and {reserve_bytes / units.GIB:.0f} GiB",
+                _BASIS,
+                assumption.source,
+                "the Dell guide asks for RAM of at least the GPU memory; the reserve of the system is our assumption",
+            )
+        case CableRoute():
+            slack = f"{100 * assumption.slack_fraction:.0f}{NARROW_SPACE}%"
+            return AssumptionRow(
+                "Cable route",
+                f"{plain(assumption.lead_m)} m at each end, tray {plain(assumption.tray_m)} m above the racks, "
+                f"aisles of {plain(assumption.aisle_m)} m, {slack} slack",
+                _BASIS,
+                assumption.source,
+                "measured on the drawing of the room; confirm it on site before cables are ordered",
+            )
+        case AssumedFact():
+            return _fact_row(assumption)
+
+
+def _fact_row(assumption: AssumedFact) -> AssumptionRow:
+    item, fact = assumption.item, assumption.fact
+    if isinstance(fact.value, Port):
+        what, value = f"{kind_name(fact.value.kind)} ports", str(fact.value.count)
+    elif assumption.named is not None:
+        what, value = fact_label(fact.last_field), with_vendor(assumption.named)
+    else:
+        what, value = fact_label(fact.last_field), fact_value_text(fact.last_field, fact.value)
+    return AssumptionRow(f"{item.name}: {what}", value, _BASIS, fact.source, fact.note)
+
+
+def question_texts(result: SizingResult) -> list[str]:
+    """Points that vendors must confirm: 'Dell EMC R740xd: depth; weight'."""
+    return list(dict.fromkeys(_question(point) for point in result.questions))
+
+
+def _question(point: OpenPoint) -> str:
+    if isinstance(point, PlanQuestion):
+        return sentence(point.text).rstrip(".")
+    if isinstance(point, MissingPrices):
+        return f"{_PRICES}: {', '.join(with_vendor(item) for item in point.items)}"
+    about, asked = part_questions(point)
+    return f"{about}: {'; '.join(asked)}"
+
+
+def part_questions(point: MissingFacts | MissingReadRate) -> tuple[str, tuple[str, ...]]:
+    """The part of an open point, and what is asked about it."""
+    if isinstance(point, MissingReadRate):
+        return with_vendor(point.storage), (_READ_RATE,)
+    return with_vendor(point.item), tuple(dict.fromkeys(fact_label(field).lower() for field in point.fields))

@@ -1,0 +1,96 @@
+"""Assumptions of an answer and points that vendors must confirm: kinds and values, shown by the presentation."""
+
+from dataclasses import dataclass
+
+from sizer.catalog.model import Statement
+from sizer.catalog.schema import Item
+from sizer.workload.resolve import WorkloadDefault
+
+
+@dataclass(frozen=True)
+class DefaultTaken:
+    """A default of the request, where it states nothing."""
+
+    workload: str  # name
+    default: WorkloadDefault
+
+    @property
+    def source(self) -> str:
+        """No document: the default is ours."""
+        return ""
+
+
+@dataclass(frozen=True)
+class CacheReserve:
+    """Memory of a server that does not cache data: a copy of the GPU memory and a reserve for the system."""
+
+    reserve_bytes: float
+
+    @property
+    def source(self) -> str:
+        """Key of the document with the rule on the GPU memory."""
+        return "dell-ready-ai-nvidia-2018"
+
+
+@dataclass(frozen=True)
+class CableRoute:
+    """How the length of a cable is planned."""
+
+    lead_m: float  # at each end
+    tray_m: float  # above the racks
+    aisle_m: float
+    slack_fraction: float
+
+    @property
+    def source(self) -> str:
+        """No document: the rule is ours."""
+        return ""
+
+
+@dataclass(frozen=True)
+class AssumedFact:
+    """A fact of a part that no source gives."""
+
+    item: Item
+    fact: Statement
+    named: Item | None  # the catalogue item that the value names, where it names one
+
+    @property
+    def source(self) -> str:
+        """Key of the document that the value was derived from."""
+        return self.fact.source
+
+
+DesignAssumption = DefaultTaken | CacheReserve | CableRoute | AssumedFact
+
+
+@dataclass(frozen=True)
+class MissingFacts:
+    """Facts of a part that are unknown or assumed."""
+
+    item: Item
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MissingReadRate:
+    """No source gives the sustained read rate of a storage."""
+
+    storage: Item
+
+
+@dataclass(frozen=True)
+class PlanQuestion:
+    """A point of the cabling plan."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class MissingPrices:
+    """Parts of the bill without a price."""
+
+    items: tuple[Item, ...]
+
+
+OpenPoint = MissingFacts | MissingReadRate | PlanQuestion | MissingPrices
