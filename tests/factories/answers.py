@@ -300,6 +300,7 @@ def training_answer(
         "scaling": grid,
         "gpu_spread": Spread(parameters=0.02, within=0.03, between=0.03),
         "extrapolations": (),
+        "unmeasured": (),
         "evidence": evidence(),
         "warnings": (),
     }
