@@ -106,7 +106,7 @@ def _write_all(jobs: "list[tuple[SizingResult, Catalog, Path]]", order: Order) -
 @contextmanager
 def _progress() -> "Iterator[FileProgress]":
     """Tells on stderr what is being written, from 1 s on: one changing line on a terminal, else a line a file."""
-    from sizer.guide.pdf.progress import WhenSlow
+    from sizer.guide.pdf.progress import DelayedProgress
 
     console = Console(stderr=True)
     status = console.status("")
@@ -121,7 +121,7 @@ def _progress() -> "Iterator[FileProgress]":
             print(f"writing {file}", file=sys.stderr, flush=True)
 
     try:
-        with WhenSlow(show) as tell:
+        with DelayedProgress(show) as tell:
             yield tell
     finally:
         status.stop()

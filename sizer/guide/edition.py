@@ -1,4 +1,4 @@
-"""Which guide is made: its form, whose it looks like, and for whom."""
+"""Edition of the guide: its form, its branding, and its reader."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,11 +16,11 @@ class Edition:
     Attributes
     ----------
     form : {"short", "full", "summary"}
-        About 15 pages to hand over, everything, or one page.
+        About 15 pages, the complete guide, or one page.
     profile : Profile
         Branding.
     is_customer_copy : bool
-        Whether it is made from a result without discounts and internal notes.
+        Whether the result is without discounts and internal notes.
     is_archive : bool
         Whether the PDF is PDF/A-3b, which may carry files, instead of PDF/UA-1.
     """
@@ -36,7 +36,7 @@ FULL = Edition("full")
 
 
 def named(result: SizingResult, profile: Profile) -> SizingResult:
-    """The result with the customer of the profile, when that names one."""
+    """The result with the customer named by the profile, if any."""
     if profile.customer in ("", result.request.customer):
         return result
     return replace(result, request=result.request.model_copy(update={"customer": profile.customer}))

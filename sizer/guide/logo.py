@@ -1,4 +1,4 @@
-"""A user's logo, made harmless: only pictures of pixels, of bounded size, written anew without what they carried."""
+"""Sanitized logo of a user: pixel images of limited size, re-encoded without metadata."""
 
 import base64
 import io
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 MAX_LOGO_BYTES = 2_000_000
-# More than a printed page has; 64 MB of memory once unpacked.
+# More than a printed page needs; 64 MB of memory when decoded.
 MAX_LOGO_PX = 4000
 # 170 mm at 180 dots per inch.
 LOGO_PX = 1200
@@ -24,22 +24,22 @@ _reading = threading.Lock()
 
 
 def logo_uri(data: bytes) -> str:
-    """Data URI of a picture: PNG, at most 1200 pixels wide and high, nothing in it but pixels.
+    """Data URI of an image: PNG of at most 1200 by 1200 pixels, without metadata.
 
     Parameters
     ----------
     data : bytes
-        A PNG, JPEG, WebP or GIF file, told by its content. Of an animation the first picture is taken.
+        A PNG, JPEG, WebP or GIF file, recognized by its content. The first frame of an animation is used.
 
     Raises
     ------
     ValueError
-        In one sentence without a subject, if the file is too large, damaged, a drawing (SVG) or no picture.
+        As a predicate without subject, if the file is too large, damaged, an SVG drawing or not an image.
     """
     if len(data) > MAX_LOGO_BYTES:
-        raise ValueError(f"has {len(data) / 1e6:.1f} MB; a logo has at most {MAX_LOGO_BYTES / 1e6:g} MB")
+        raise ValueError(f"is {len(data) / 1e6:.1f} MB; the limit is {MAX_LOGO_BYTES / 1e6:g} MB")
     if data[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_VECTOR_STARTS):
-        raise ValueError("is an SVG drawing, which can hold scripts and links to other files; save it as PNG")
+        raise ValueError("is an SVG drawing, which can contain scripts and links; save it as PNG")
     return f"data:image/png;base64,{base64.b64encode(_as_png(data)).decode('ascii')}"
 
 
@@ -50,10 +50,10 @@ def _as_png(data: bytes) -> bytes:
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
             image = Image.open(io.BytesIO(data), formats=_FORMATS)
-            # Only the head is read so far.
+            # Only the header has been read.
             if max(image.size) > MAX_LOGO_PX:
                 raise _too_large(f"has {image.width} × {image.height} pixels")
-            # Cameras store how a picture is held beside it, which is dropped below.
+            # Cameras store the orientation as metadata, which is removed below.
             upright = ImageOps.exif_transpose(image)
             has_clear_parts = upright.has_transparency_data
             plain = upright.convert("RGBA" if has_clear_parts else "RGB")
@@ -62,11 +62,11 @@ def _as_png(data: bytes) -> bytes:
         except (Image.DecompressionBombError, Image.DecompressionBombWarning):
             raise _too_large("has over 80 million pixels") from None
         except UnidentifiedImageError:
-            raise ValueError("is not a PNG, JPEG, WebP or GIF picture") from None
+            raise ValueError("is not a PNG, JPEG, WebP or GIF image") from None
         except _DAMAGED as error:
-            raise ValueError(f"is a damaged picture ({error})") from None
+            raise ValueError(f"is a damaged image ({error})") from None
     plain.thumbnail((LOGO_PX, LOGO_PX))
-    # A picture of its own keeps no colour profile, text or thumbnail of the file.
+    # A new image has no colour profile, text or thumbnail of the file.
     clean = Image.new(plain.mode, plain.size)
     clean.paste(plain)
     stream = io.BytesIO()
@@ -79,12 +79,12 @@ class _TooLargeError(ValueError):
 
 
 def _too_large(what: str) -> _TooLargeError:
-    return _TooLargeError(f"{what}; a logo has at most {MAX_LOGO_PX} × {MAX_LOGO_PX}")
+    return _TooLargeError(f"{what}; the limit is {MAX_LOGO_PX} × {MAX_LOGO_PX}")
 
 
 @contextmanager
 def _whole_pictures_only() -> Iterator[None]:
-    """Refuse cut-off files, which WeasyPrint has Pillow accept in the whole process."""
+    """Reject truncated files, which WeasyPrint makes Pillow accept in the whole process."""
     from PIL import ImageFile
 
     with _reading:

@@ -1,4 +1,4 @@
-"""How a company's documents look and what they say about it: a small TOML file beside its logo."""
+"""Branding of a company's documents: a small TOML file and a logo in the same folder."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ from sizer.base.resources import text_of_file
 from sizer.guide.logo import MAX_LOGO_BYTES, logo_uri
 from sizer.present.theme import LIGHT, MIN_CONTRAST, Palette, Paper, contrast_ratio
 
-# A profile is typed by a person; a larger file is something else.
+# A profile is written by hand; a larger file is not one.
 MAX_PROFILE_BYTES = 100_000
 
 # Control characters, halves of a character, and marks that turn the direction of what follows. Line ends are checked
@@ -30,7 +30,7 @@ def _paragraphs(text: str) -> str:
     found = _CONTROLS.search(text)
     if found:
         raise ValueError(
-            f"holds the control character U+{ord(found[0]):04X} (character {found.start() + 1}); leave it out"
+            f"contains the control character U+{ord(found[0]):04X} (character {found.start() + 1}); remove it"
         )
     return text
 
@@ -38,20 +38,20 @@ def _paragraphs(text: str) -> str:
 def _line(text: str) -> str:
     found = _LINE_ENDS.search(text)
     if found:
-        raise ValueError(f"holds a tab or line end (character {found.start() + 1}); it is one line")
+        raise ValueError(f"contains a tab or line break (character {found.start() + 1}); use a single line")
     return _paragraphs(text)
 
 
 def _colour(text: str) -> str:
-    """Colour that stands out from white, as text on it or white text on the colour."""
+    """Colour with enough contrast to white, as text or as background of white text."""
     if not _COLOUR.fullmatch(text):
-        raise ValueError(f"{shown(text)} is not a colour such as {LIGHT.accent!r}")
+        raise ValueError(f"{shown(text)} is not a colour; use a value such as {LIGHT.accent!r}")
     ratio = contrast_ratio(text, LIGHT.background)
     if ratio < MIN_CONTRAST:
         # Rounded down: 4.49 must not read as the 4.5 that is asked.
         tenths = int(ratio * 10) / 10
         raise ValueError(
-            f"{shown(text)} has a contrast of {tenths:g} : 1 with white; text needs {MIN_CONTRAST:g} : 1, "
+            f"{shown(text)} has a contrast of {tenths:g} : 1 with white; at least {MIN_CONTRAST:g} : 1 is needed, "
             "so choose a darker colour"
         )
     return text.upper()
@@ -70,12 +70,12 @@ Colour = Annotated[str, AfterValidator(_colour)]
 
 
 class Profile(BaseModel):
-    """Branding of documents. All fields may be left out; then they look and read as the program's own.
+    """Branding of documents. All fields are optional and have neutral defaults.
 
     Attributes
     ----------
     company : str
-        Name of the company that hands the documents over; their author.
+        Name of the company that issues the documents; their author.
     customer : str
         Name of the customer, instead of the request's.
     logo : str
@@ -83,17 +83,17 @@ class Profile(BaseModel):
     accent : str
         Colour of links, headings' numbers and the recommended design, ``#RRGGBB``.
     banner : str
-        Colour of the cover's band; white text stands on it.
+        Colour of the cover's band, behind white text.
     legal : str
         Legal notice.
     confidentiality : str
         Label in the footer, e.g. "Confidential".
     contact : str
-        Whom to ask.
+        Contact for questions.
     paper : {"a4", "letter"}
-        Sheet of the PDFs.
+        Paper size of the PDFs.
     locale : str
-        Language of the documents with its dates and numbers: en-GB, en-US, or one that there is a translation for.
+        Format of dates and numbers, such as en-GB, en-US or en-DE.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -146,16 +146,16 @@ class Profile(BaseModel):
         data : mapping
             Fields by their names.
         place : str
-            What errors call it.
+            Name of the profile in errors.
         folder : Path, optional
-            Where the file that ``logo`` names is looked for.
+            Folder of the file that ``logo`` names.
         logo : bytes, optional
-            Content of the logo, instead of a file.
+            Content of the logo instead of a file.
 
         Raises
         ------
         RequestError
-            Listing every fault: place, key, value, what is allowed, nearest known key.
+            Listing every error: place, key, value, allowed values, nearest known key.
         """
         if not isinstance(data, dict):
             raise RequestError(f"{place}: expected keys such as company and accent, got {type(data).__name__}")
@@ -170,7 +170,7 @@ class Profile(BaseModel):
     ) -> Self:
         """Profile from TOML text, as typed or uploaded; ``folder`` and ``logo`` as for :meth:`from_dict`."""
         if len(text) > MAX_PROFILE_BYTES:
-            raise RequestError(f"{place}: {len(text)} characters is more than a profile holds ({MAX_PROFILE_BYTES})")
+            raise RequestError(f"{place}: {len(text)} characters exceed the limit of {MAX_PROFILE_BYTES}")
         try:
             data = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # numbers of thousands of digits are a plain ValueError
@@ -193,24 +193,24 @@ class Profile(BaseModel):
 
 
 def _bytes_inside(folder: Path | None, name: str) -> bytes:
-    """Content of a file in a folder or below; nothing outside is opened, not even to tell whether it is there."""
+    """Content of a file in a folder or below; nothing outside is opened or tested for existence."""
     if folder is None:
-        raise ValueError("has no folder to be looked for in; read the profile from its file")
+        raise ValueError("cannot be located; read the profile from its file")
     for kind in (PurePosixPath(name), PureWindowsPath(name)):
         if kind.anchor or ".." in kind.parts:
             raise ValueError("is not a path inside the profile's folder, such as 'logo.png'")
     try:
         real = (folder / name).resolve(strict=True)
         if not real.is_relative_to(folder.resolve()):
-            raise ValueError("leads out of the profile's folder; put the picture into it")
+            raise ValueError("is outside the profile's folder; move the image into it")
         if not real.is_file():
             raise ValueError("is not a file")
         size = real.stat().st_size
         if size > MAX_LOGO_BYTES:
-            raise ValueError(f"has {size / 1e6:.1f} MB; a logo has at most {MAX_LOGO_BYTES / 1e6:g} MB")
+            raise ValueError(f"is {size / 1e6:.1f} MB; the limit is {MAX_LOGO_BYTES / 1e6:g} MB")
         return real.read_bytes()
     except RuntimeError:
-        raise ValueError("cannot be read: its links lead in a circle") from None
+        raise ValueError("cannot be read: its symbolic links form a loop") from None
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
 

@@ -1,4 +1,4 @@
-"""The texts of an answer that users wrote, by the place where they stand."""
+"""Texts written by users in a result, by place."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,12 @@ from sizer.sizing.result import SizingResult
 
 
 def remark_on_glyphs(result: SizingResult, profile: Profile) -> str:
-    """One sentence about characters of a user's text that no font of this machine draws, "" when all are drawn."""
+    """Remark on characters in users' texts that no installed font has; "" where there are none."""
     return glyph_remark(user_texts(result, profile))
 
 
 def user_texts(result: SizingResult, profile: Profile) -> dict[str, str]:
-    """Texts of request, profile and bill by the words for their place; the place named first has a text twice."""
+    """Texts of request, profile and bill by place; a repeated text belongs to the first place."""
     request = result.request
     return {
         "the customer's name": f"{profile.customer or request.customer} {request.quote.prepared_for}",
@@ -23,7 +23,7 @@ def user_texts(result: SizingResult, profile: Profile) -> dict[str, str]:
         "the workloads' names": " ".join(workload.name for workload in request.workload),
         "the quote": " ".join(_strings(request.quote.model_dump())),
         "the request": " ".join(_strings(request.model_dump())),
-        # Names of a user's own parts come from a catalogue laid over ours.
+        # Custom parts have names from the user's own catalogue.
         "the bill": " ".join(
             f"{line.description} {line.manufacturer} {line.sku} {line.note}" for line in result.design.bill.lines
         ),

@@ -5,8 +5,6 @@ import io
 import json
 import re
 import sys
-import threading
-import time
 import zipfile
 import zlib
 from contextlib import redirect_stderr, redirect_stdout
@@ -15,17 +13,17 @@ from pathlib import Path
 import pytest
 
 from sizer import documents
-from sizer.base.errors import ReportError, RequestError
+from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.cli import main
 from sizer.guide.edition import FULL, SHORT, Edition, named
 from sizer.guide.pdf import render
 from sizer.guide.pdf.attachments import clean_name
-from sizer.guide.pdf.progress import WhenSlow
 from sizer.guide.profile import PLAIN, Profile
 from sizer.workload.quote import Quote
 from tests import factories
 from tests.factories import examples
+from tests.guide.engine import needs_engine
 
 MM = 72 / 25.4
 # Text ends where the margin begins: 22 mm on either side of the guide (guide.css), a point for letters that lean over.
@@ -36,12 +34,6 @@ HOSTILE = "<script>alert(1)</script>{{7*7}}"
 needs_summary = pytest.mark.skipif(
     not (data_dir("reports") / "summary.html").is_file(), reason="reports/summary.html is not written yet"
 )
-
-
-def needs_engine() -> None:
-    """Skip where no PDF can be made."""
-    if render.weasyprint_state() is not None:
-        pytest.skip(str(render.weasyprint_state()))
 
 
 def unpacked(pdf: bytes) -> bytes:
@@ -106,118 +98,6 @@ def test_only_an_archive_holds_files():
 )
 def test_attachments_have_plain_names(name, clean):
     assert clean_name(name) == clean
-
-
-# --- what a page may load
-
-REFUSED = [
-    "file:///etc/passwd",
-    "FILE:/etc/passwd",
-    "file://host/share/x",
-    "http://example.org/x.png",
-    "https://example.org/x.css",
-    "ftp://example.org/x",
-    "//host/x",
-    "\\\\host\\x",
-    "/etc/passwd",
-    "../guide.css",
-    "asset:../guide.css",
-    "asset:Inter-Regular.ttf/../x",
-    "attached:design.json",
-    "javascript:alert(1)",
-    "data:text/html;base64,PGI+",
-    "data:text/css,b{}",
-    "data:image/svg+xml;base64,PHN2Zy8+",
-    "data:image/png,plain",
-    "DATA:image/png;base64,AAAA",
-]
-
-
-@pytest.mark.pdf
-@pytest.mark.parametrize("url", REFUSED)
-def test_nothing_is_fetched_but_shipped_fonts_and_pictures_inside_the_page(url):
-    needs_engine()
-    with pytest.raises(ValueError, match="the guide may not load"):
-        render._fetcher().fetch(url)
-    # Joined with the address of the page, as WeasyPrint does for relative ones.
-    from weasyprint.urls import url_join
-
-    with pytest.raises(ValueError, match="the guide may not load"):
-        render._fetcher().fetch(url_join("asset:", url, allow_relative=True, context=""))
-
-
-@pytest.mark.pdf
-@pytest.mark.parametrize(
-    "body",
-    [
-        '<img src="file:///etc/passwd" alt="x">',
-        '<img src="//host/x.png" alt="x">',
-        '<img src="\\\\host\\x.png" alt="x">',
-        '<img src="/etc/passwd" alt="x">',
-        '<link rel="stylesheet" href="https://example.org/x.css">',
-        "<style>@import url(http://example.org/x.css);</style>",
-        "<style>body { background: url(ftp://example.org/x.png) }</style>",
-        '<style>@font-face { font-family: X; src: url("http://example.org/x.ttf") }</style>',
-        '<object data="file:///etc/passwd"></object>',
-        '<embed src="file:///etc/passwd">',
-        '<svg width="9" height="9"><image href="file:///etc/passwd" width="9" height="9"/></svg>',
-        '<a rel="attachment" href="file:///etc/passwd">x</a>',
-        '<link rel="attachment" href="file:///etc/passwd">',
-    ],
-)
-def test_a_page_that_asks_for_more_ends_with_a_sentence(body):
-    needs_engine()
-    with pytest.raises(ReportError, match=r"^a template of the guide is damaged: the guide may not load \S+$"):
-        render._pdf(f'<html lang="en"><head><title>x</title></head><body>{body}</body></html>')
-
-
-@pytest.mark.pdf
-def test_a_long_refused_address_is_cut():
-    needs_engine()
-    with pytest.raises(ReportError) as error:
-        render._pdf(f'<html lang="en"><title>x</title><img alt="" src="http://{"x" * 5000}/"></html>')
-    assert len(str(error.value)) < 200
-
-
-# --- progress
-
-
-@pytest.mark.pdf
-def test_progress_is_told_in_words_and_only_to_who_asked():
-    needs_engine()
-    page = '<html lang="en"><title>x</title><body><p>1</p><p style="break-before: page">2</p></body></html>'
-    told: list[str] = []
-    from sizer.guide.pdf.progress import steps_told
-
-    with steps_told(told.append):
-        render._pdf(page)
-        other = threading.Thread(target=render._pdf, args=(page,))
-        other.start()
-        other.join()
-    render._pdf(page)
-    assert told == ["reading", "laying out", "drawing"]
-
-
-def test_quick_work_is_quiet_and_slow_work_is_told_from_then_on():
-    shown: list[tuple[str, str]] = []
-    begun = threading.Event()
-
-    def show(file: str, word: str) -> None:
-        shown.append((file, word))
-        begun.set()
-
-    with WhenSlow(show, patience_s=60) as tell:
-        tell("guide.pdf", "reading")
-    assert shown == []
-    with WhenSlow(show, patience_s=0.05) as tell:
-        tell("guide.pdf", "reading")
-        tell("guide.pdf", "laying out")
-        assert begun.wait(timeout=30)
-        tell("guide.pdf", "drawing")
-    assert shown == [("guide.pdf", "laying out"), ("guide.pdf", "drawing")]
-    time.sleep(0.1)
-    tell("guide.pdf", "too late")
-    assert len(shown) == 3  # the caller still has the say; only the clock is stopped
 
 
 # --- the summary: the cheapest real document
@@ -400,7 +280,7 @@ def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch):
     documents.write_documents(*(result, factories.catalog(), tmp_path, ("design", "html", "xlsx")), customer_copy=True)
     assert copies == [result]
     assert seen == ["for the customer"]
-    assert json.loads((tmp_path / "design.json").read_text())["verdict"] == "for the customer"
+    assert json.loads((tmp_path / "design.json").read_text())["catalog_digest"] == "for the customer"
     assert zipfile.is_zipfile(tmp_path / "bom.xlsx")
 
 

@@ -82,7 +82,7 @@ def test_without_a_profile_documents_look_as_the_program_does():
         ('compny = "A"', ["profile: unknown key 'compny'", "did you mean 'company'?"]),
         ('paper = "a3"', ["paper = 'a3' is not one of 'a4' or 'letter'"]),
         ('locale = "xx-XX"', ["locale: 'xx-XX' is not one of en-GB, en-US"]),
-        ('accent = "teal"', ["accent: 'teal' is not a colour such as '#0B6E75'"]),
+        ('accent = "teal"', ["accent: 'teal' is not a colour"]),
         ('accent = "#0B6E7"', ["'#0B6E7' is not a colour"]),
         ("accent = 7", ["accent = 7"]),
         # WCAG 2.1: yellow #FFFF00 has a luminance of 0.9278, so 1.05 / 0.9778 = 1.07.
@@ -91,7 +91,7 @@ def test_without_a_profile_documents_look_as_the_program_does():
         ('banner = "#777777"', ["banner: '#777777' has a contrast of 4.4 : 1 with white"]),
         ('company = "A\\u0007B"', ["company", "control character U+0007 (character 2)"]),
         ('customer = "A\\u202Egpj"', ["customer", "U+202E"]),
-        ('company = "A\\nB"', ["company", "one line"]),
+        ('company = "A\\nB"', ["company", "single line"]),
         ('legal = "ends\\u0000"', ["legal", "U+0000"]),
         (f'company = "{"x" * 121}"', ["company", "at most 120"]),
         (f'legal = "{"x" * 2001}"', ["legal", "at most 2000"]),
@@ -99,8 +99,8 @@ def test_without_a_profile_documents_look_as_the_program_does():
         ("company = ", ["profile: is not valid TOML"]),
         ('title = "x"\npaper = "a3"', ["unknown key 'title'", "paper = 'a3'"]),
         ('_logo_uri = "data:image/png;base64,AAAA"', ["unknown key '_logo_uri'"]),
-        ('logo = "logo.png"', ["logo = 'logo.png' has no folder to be looked for in"]),
-        ('company = "' + "x" * 100_000 + '"', ["more than a profile holds"]),
+        ('logo = "logo.png"', ["logo = 'logo.png'"]),
+        ('company = "' + "x" * 100_000 + '"', ["limit of 100000"]),
     ],
 )
 def test_a_faulty_profile_is_told_what_is_allowed(text, said):
@@ -204,20 +204,20 @@ def bomb(width: int, height: int) -> bytes:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "is an SVG drawing, which can hold scripts"),
+        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "is an SVG drawing, which can contain scripts"),
         (b'\xef\xbb\xbf<?xml version="1.0"?><!DOCTYPE svg><svg/>', "is an SVG drawing"),
-        (b"", "is not a PNG, JPEG, WebP or GIF picture"),
-        (b"%PDF-1.7", "is not a PNG, JPEG, WebP or GIF picture"),
-        (picture(kind="BMP"), "is not a PNG, JPEG, WebP or GIF picture"),
-        (picture(kind="TIFF"), "is not a PNG, JPEG, WebP or GIF picture"),
-        (picture((400, 400), "JPEG")[:700], "is a damaged picture"),
-        (picture((400, 400), mode="RGB")[:-40], "is a damaged picture"),
-        (picture((4001, 10)), "has 4001 × 10 pixels; a logo has at most 4000 × 4000"),
-        (bomb(9_000, 9_000), "has 9000 × 9000 pixels; a logo has at most 4000 × 4000"),
-        (bomb(12_000, 12_000), "has over 80 million pixels; a logo has at most 4000 × 4000"),
-        (bomb(60_000, 60_000), "has over 80 million pixels; a logo has at most 4000 × 4000"),
-        (bomb(4_000, 4_000), "is a damaged picture"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0" * 10_000_000, "has 10.0 MB; a logo has at most 2 MB"),
+        (b"", "is not a PNG, JPEG, WebP or GIF image"),
+        (b"%PDF-1.7", "is not a PNG, JPEG, WebP or GIF image"),
+        (picture(kind="BMP"), "is not a PNG, JPEG, WebP or GIF image"),
+        (picture(kind="TIFF"), "is not a PNG, JPEG, WebP or GIF image"),
+        (picture((400, 400), "JPEG")[:700], "is a damaged image"),
+        (picture((400, 400), mode="RGB")[:-40], "is a damaged image"),
+        (picture((4001, 10)), "has 4001 × 10 pixels; the limit is 4000 × 4000"),
+        (bomb(9_000, 9_000), "has 9000 × 9000 pixels; the limit is 4000 × 4000"),
+        (bomb(12_000, 12_000), "has over 80 million pixels; the limit is 4000 × 4000"),
+        (bomb(60_000, 60_000), "has over 80 million pixels; the limit is 4000 × 4000"),
+        (bomb(4_000, 4_000), "is a damaged image"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 10_000_000, "is 10.0 MB; the limit is 2 MB"),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else f"{len(value)} bytes",
 )
@@ -234,7 +234,7 @@ def test_cut_off_pictures_are_refused_also_after_weasyprint_allowed_them(monkeyp
     from PIL import ImageFile
 
     monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
-    assert "is a damaged picture" in refusal("", logo=picture((400, 400), "JPEG")[:700])
+    assert "is a damaged image" in refusal("", logo=picture((400, 400), "JPEG")[:700])
     assert ImageFile.LOAD_TRUNCATED_IMAGES is True
 
 
@@ -253,7 +253,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path):
     path = folder_with(tmp_path, None)
     link = path.parent / "logo.png"
     link.symlink_to(tmp_path / "secret.png")
-    with pytest.raises(RequestError, match="leads out of the profile's folder"):
+    with pytest.raises(RequestError, match="is outside the profile's folder"):
         Profile.from_file(path)
     link.unlink()
     link.symlink_to(link)

@@ -193,7 +193,7 @@ def test_a_bad_field_is_named_and_the_others_are_taken():
     [
         (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "is an SVG drawing"),
         (b"GIF89a no picture", "picture"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0" * 2_000_001, "a logo has at most 2 MB"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 2_000_001, "the limit is 2 MB"),
     ],
     ids=["svg", "damaged", "large"],
 )

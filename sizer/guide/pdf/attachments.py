@@ -1,4 +1,4 @@
-"""Files inside a PDF/A-3 document: the data that it was made from."""
+"""Files attached to a PDF/A-3 document: the data it is based on."""
 
 import datetime
 import re

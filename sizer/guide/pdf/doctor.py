@@ -1,4 +1,4 @@
-"""What of the set-up works on this machine, and the next step for what does not."""
+"""Checks of the set-up on this machine, with the next step for each that fails."""
 
 import os
 import re
@@ -21,16 +21,16 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 @dataclass(frozen=True)
 class Check:
-    """One thing the program relies on.
+    """One check of the set-up.
 
     Attributes
     ----------
     name : str
-        What was looked at.
+        Subject of the check.
     ok : bool
-        Whether it is as it should be.
+        Whether the check passes.
     detail : str
-        What was found.
+        Result in words.
     next_step : str
         What to do when ``ok`` is false, else empty.
     optional : bool
@@ -45,7 +45,7 @@ class Check:
 
 
 def set_up_state(out: Path = Path("out")) -> list[Check]:
-    """Every check of the set-up, in the order in which to mend what fails.
+    """Every check of the set-up, in the order in which to fix failures.
 
     Parameters
     ----------
@@ -96,13 +96,13 @@ def _dependencies() -> Check:
     other = [
         f"{name} {have} ({locked[name]} tested)" for name, have in found.items() if have not in (None, locked[name])
     ]
-    mend = "run make setup" if checkout_dir() else "install the versions of requirements.lock"
+    fix = "run make setup" if checkout_dir() else "install the versions of requirements.lock"
     if missing:
-        return Check("packages", False, f"not installed: {', '.join(missing)}", mend)
+        return Check("packages", False, f"not installed: {', '.join(missing)}", fix)
     if other:
-        return Check("packages", False, f"other versions than tested: {', '.join(other)}", mend, optional=True)
+        return Check("packages", False, f"not the tested versions: {', '.join(other)}", fix, optional=True)
     n_installed = sum(have is not None for have in found.values())
-    return Check("packages", True, f"{n_installed} of {len(locked)} packages installed, each as tested")
+    return Check("packages", True, f"{n_installed} of {len(locked)} packages installed in the tested versions")
 
 
 def _folder(name: str, data_name: DataName, pattern: str) -> Check:
@@ -128,7 +128,7 @@ def _pdf_engine() -> Check:
     if state is None:
         return Check("PDF engine", True, f"WeasyPrint {_installed_version('weasyprint')}")
     step = "run make setup" if checkout_dir() else "install what is missing"
-    return Check("PDF engine", False, state, f"{step}; until then the guide comes as one HTML file", optional=True)
+    return Check("PDF engine", False, state, f"{step}; until then the guide is one HTML file", optional=True)
 
 
 def _packages(name: str, packages: tuple[str, ...], extra: str) -> Check:
@@ -152,5 +152,5 @@ def _out_folder(out: Path) -> Check:
     if not nearest.is_dir():
         return Check("output folder", False, f"{nearest} is a file", "choose another folder with --out")
     if not os.access(nearest, os.W_OK | os.X_OK):
-        return Check("output folder", False, f"{nearest} cannot be written to", "choose another folder with --out")
-    return Check("output folder", True, f"{out.absolute()} can be written to")
+        return Check("output folder", False, f"{nearest} is not writable", "choose another folder with --out")
+    return Check("output folder", True, f"{out.absolute()} is writable")

@@ -1,4 +1,4 @@
-"""What a PDF may load: shipped fonts, and pictures and fonts inside the page itself. Nothing from disk or net."""
+"""What a PDF may load: packaged fonts, and pictures and fonts inside the page. Nothing from disk or network."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _SHOWN = 80
 
 
 class PackagedOnly(URLFetcher):  # type: ignore[misc]
-    """Fetcher that ends the document when anything else is asked for.
+    """Fetcher that fails on any other address.
 
     No text of a user becomes an address, so whatever is refused is a fault of a template.
 
@@ -54,7 +54,7 @@ class PackagedOnly(URLFetcher):  # type: ignore[misc]
 
 
 class AttachedOnly(URLFetcher):  # type: ignore[misc]
-    """Fetcher that gives the files to be put into a PDF, each with its media type."""
+    """Fetcher of the files to attach to a PDF, each with its media type."""
 
     def __init__(self, files: Mapping[str, tuple[bytes, str]]) -> None:
         super().__init__(allow_redirects=False, fail_on_errors=True)

@@ -1,4 +1,4 @@
-"""What the making of a PDF is busy with, in a word."""
+"""Progress of a PDF: the current step in a word."""
 
 import logging
 import threading
@@ -11,7 +11,7 @@ _steps = logging.getLogger("weasyprint.progress")
 
 
 class _Words(logging.Handler):
-    """Turns WeasyPrint's log of its steps into words, each told once, for the thread that made this."""
+    """Reports WeasyPrint's logged steps as words, each once, for the thread that made this."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__(logging.INFO)
@@ -41,9 +41,9 @@ def _word(message: str) -> str:
 
 
 @contextmanager
-def steps_told(progress: Progress | None) -> Iterator[None]:
-    """Tell ``progress`` what WeasyPrint does inside the block: reading, laying out, drawing."""
-    # Once and for good: another thread may be listening. Nothing reaches the handlers of the program around us.
+def reported_steps(progress: Progress | None) -> Iterator[None]:
+    """Report the steps of WeasyPrint inside the block to ``progress``: reading, laying out, drawing."""
+    # Not reset: another thread may be listening. Nothing reaches the handlers of the calling program.
     _steps.setLevel(logging.INFO)
     _steps.propagate = False
     if progress is None:
@@ -57,26 +57,26 @@ def steps_told(progress: Progress | None) -> Iterator[None]:
         _steps.removeHandler(words)
 
 
-# What takes longer than this is told. [s]
-PATIENCE_S = 1.0
+# Work that takes longer is reported. [s]
+DELAY_S = 1.0
 
 
-class WhenSlow:
-    """Passes on what is being done, but only from one second on: quick work stays quiet.
+class DelayedProgress:
+    """Reports progress only after a delay, so that quick work shows nothing.
 
-    Used as a context; inside it, call it with the name of a file and a word. What was said last when the second is over
-    is passed on then, by another thread.
+    Used as a context; inside it, call it with the name of a file and a word. Another thread reports the latest step
+    when the delay ends.
     """
 
-    def __init__(self, show: Callable[[str, str], None], patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, show: Callable[[str, str], None], delay_s: float = DELAY_S) -> None:
         self._show = show
-        self._timer = threading.Timer(patience_s, self._begin)
+        self._timer = threading.Timer(delay_s, self._begin)
         self._lock = threading.Lock()
         self._now: tuple[str, str] | None = None
         self._is_slow = False
         self._is_over = False
 
-    def __enter__(self) -> "WhenSlow":
+    def __enter__(self) -> "DelayedProgress":
         self._timer.daemon = True
         self._timer.start()
         return self
@@ -87,7 +87,7 @@ class WhenSlow:
             self._is_over = True
 
     def __call__(self, file: str, word: str) -> None:
-        """Say what is being done now."""
+        """Set the current step."""
         with self._lock:
             self._now = (file, word)
             if self._is_slow:

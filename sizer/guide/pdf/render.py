@@ -1,4 +1,4 @@
-"""The guide as one HTML page and as a PDF. WeasyPrint is imported only when a PDF is asked."""
+"""The guide as one HTML page and as a PDF. WeasyPrint is imported only for a PDF."""
 
 import contextlib
 import logging
@@ -12,7 +12,7 @@ from sizer.catalog.model import Catalog
 from sizer.guide.edition import FULL, SHORT, Edition, named
 from sizer.guide.outline import guide
 from sizer.guide.pdf.attachments import attached
-from sizer.guide.pdf.progress import Progress, steps_told
+from sizer.guide.pdf.progress import Progress, reported_steps
 from sizer.present.citations import Citations
 from sizer.present.fonts.files import ASSETS, print_faces
 from sizer.present.fonts.glyphs import drawable
@@ -66,7 +66,7 @@ def guide_pdf(
         If there are attachments but no archive to hold them.
     """
     if attachments and not edition.is_archive:
-        raise ValueError("only an archive holds attachments: PDF/UA-1 says nothing about them")
+        raise ValueError("only an archive holds attachments: PDF/UA-1 does not cover them")
     missing = weasyprint_state()
     if missing is not None:
         raise ReportError(missing)
@@ -74,7 +74,7 @@ def guide_pdf(
         if progress is not None:
             progress("writing")
         page = _page(result, catalog, edition)
-        with steps_told(progress):
+        with reported_steps(progress):
             if not edition.is_archive:
                 return _pdf(page)
             # Tags are no part of level B, but cost little and serve readers of archives, too.
@@ -106,14 +106,14 @@ def _pdf(page: str, **options: object) -> bytes:
 
 @contextlib.contextmanager
 def _quiet_about_files() -> Iterator[None]:
-    """Say nothing of the colour profile that WeasyPrint 70 leaves open when it has read it for an archive."""
+    """Ignore the warning about the colour profile that WeasyPrint 70 leaves open after reading it for an archive."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         yield
 
 
 def _fetcher() -> Any:
-    """What the pages may load from; known only once WeasyPrint is there."""
+    """Fetcher with everything that a page may load; WeasyPrint must be installed."""
     from sizer.guide.pdf.packaged import PackagedOnly
 
     return PackagedOnly()

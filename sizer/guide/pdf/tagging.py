@@ -1,4 +1,4 @@
-"""What WeasyPrint 70 leaves undone in a tagged PDF, mended before the file is written."""
+"""Corrections to the tagged PDF of WeasyPrint 70, made before the file is written."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _POINTS_PER_PIXEL = 0.75
 
 
 def mended(document: Any, pdf: Any) -> None:
-    """Finisher of ``write_pdf``: links spoken by their text, running heads as artifacts, figures where they stand."""
+    """Finisher of ``write_pdf``: links spoken by their text, running heads as artifacts, figures in place."""
     _speak_links(document)
     _mark_running_heads(pdf)
     _place_figures(pdf)
