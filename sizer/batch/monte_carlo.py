@@ -21,7 +21,7 @@ from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.recommend import search
-from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.posterior import BLOCK_ELEMENTS, STATISTICS, Block, Reached, posterior, reached
 from sizer.workload.request import SizingRequest
 
@@ -89,10 +89,10 @@ def monte_carlo(
     """
     sampled = draws_of(calibration if calibration is not None else stored_calibration(), draws, seed)
     catalog = load_catalog() if catalog is None else catalog
-    counting = search(request, catalog, sampled.calibration)
+    counts = search(request, catalog, sampled.calibration)
     with _workers(executor) as each:
-        distribution = posterior(counting.judged, sampled, catalog, block_elements=block_elements, each=each)
-    return _table(counting, distribution, sampled, seed)
+        distribution = posterior(counts.evaluated, sampled, catalog, block_elements=block_elements, each=each)
+    return _table(counts, distribution, sampled, seed)
 
 
 def draws_of(calibration: Calibration, draws: int, seed: int) -> Draws:
@@ -143,29 +143,29 @@ def _workers(executor: Executor | None) -> Iterator[Callable[[Iterable[Block]], 
             ours.shutdown(cancel_futures=True)
 
 
-def _table(counting: Counting, distribution: Reached, draws: Draws, seed: int) -> pa.Table:
-    judged = counting.judged
-    index, servers = judged.space.platform, judged.space.n_servers
-    per_server = np.array([platform.gpus_per_server for platform in judged.platforms])[index]
+def _table(counts: PartCounts, distribution: Reached, draws: Draws, seed: int) -> pa.Table:
+    evaluated = counts.evaluated
+    index, servers = evaluated.space.platform, evaluated.space.n_servers
+    per_server = np.array([platform.gpus_per_server for platform in evaluated.platforms])[index]
     columns = {
-        "design.server": _texts(judged.platforms, index, lambda one: one.server.id),
+        "design.server": _texts(evaluated.platforms, index, lambda one: one.server.id),
         "design.servers": servers,
-        "design.gpu": _texts(judged.platforms, index, lambda one: one.gpu.id),
+        "design.gpu": _texts(evaluated.platforms, index, lambda one: one.gpu.id),
         "design.gpus": servers * per_server,
         "design.gpus_per_server": per_server,
-        "design.storage": _texts(judged.platforms, index, lambda one: one.storage.id),
-        "design.storage_option": _texts(judged.platforms, index, _option),
-        "design.storage_nodes": judged.storage_nodes,
-        "design.fabric": _texts(judged.platforms, index, lambda one: one.fabric),
-        "design.is_feasible": counting.feasible,
-        "probability": judged.probability,
+        "design.storage": _texts(evaluated.platforms, index, lambda one: one.storage.id),
+        "design.storage_option": _texts(evaluated.platforms, index, _option),
+        "design.storage_nodes": evaluated.storage_nodes,
+        "design.fabric": _texts(evaluated.platforms, index, lambda one: one.fabric),
+        "design.is_feasible": counts.feasible,
+        "probability": evaluated.probability,
     }
     cells = {PREFIX + name: column for name, column in columns.items()}
-    sizes = np.tile(np.arange(len(judged.space.sizes)), judged.space.n_platforms)
-    cells |= posterior_cells(distribution.take(judged.class_of[index], sizes))
+    sizes = np.tile(np.arange(len(evaluated.space.sizes)), evaluated.space.n_platforms)
+    cells |= posterior_cells(distribution.take(evaluated.class_of[index], sizes))
     metadata = {
         "sizer.version": __version__,
-        "sizer.catalog_digest": counting.catalog.digest,
+        "sizer.catalog_digest": counts.catalog.digest,
         "sizer.calibration_digest": calibration_digest(draws.calibration),
         "sizer.draws": str(draws.n),
         "sizer.seed": str(seed),

@@ -19,7 +19,7 @@ from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
 from sizer.sizing.recommend import MAX_SERVERS
-from sizer.sizing.search.feasibility import judge
+from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.posterior import Reached, posterior_of
 from sizer.sizing.search.space import Space
 from sizer.workload.request import SizingRequest
@@ -125,8 +125,8 @@ def _of_design(request: SizingRequest, design: tuple[Any, ...], draws: Draws, ca
         if [one.server.id, one.storage.id, one.gpu.id, one.fabric, one.gpus_per_server] == kinds
     ]
     works = resolve(request, catalog, draws.calibration.measured)
-    # A space of single servers is judged without links between them, which that of the request may have.
+    # A space of single servers is evaluated without links between them, which that of the request may have.
     sizes = np.unique([servers, min(2, request.limits.servers or MAX_SERVERS)])
-    judged = judge(request, works, options, Space(len(options), sizes), catalog, draws.calibration)
-    is_it = (judged.space.n_servers == servers) & (judged.storage_nodes == nodes)
-    return posterior_of(judged, int(np.argmax(is_it)), draws, catalog)
+    evaluated = evaluate_space(request, works, options, Space(len(options), sizes), catalog, draws.calibration)
+    is_it = (evaluated.space.n_servers == servers) & (evaluated.storage_nodes == nodes)
+    return posterior_of(evaluated, int(np.argmax(is_it)), draws, catalog)

@@ -14,7 +14,7 @@ from sizer.physical.racks.power import device_power
 from sizer.present import result_text, words
 from sizer.present.tables import Cell, Row, row
 from sizer.present.verdict_text import binding_text
-from sizer.sizing.constraints.stored_data import DataHeld, data_held
+from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.target_text import target_text
 
@@ -66,7 +66,7 @@ def capacity(result: SizingResult, catalog: Catalog) -> Why:
         before = left
     if not rows:
         rows.append(input_row(f"usable capacity of {storage.name}", words.NOT_PUBLISHED))
-    held = data_held(design.workloads, result.request.data)
+    held = storage_demand(design.workloads, result.request.data)
     answer = si(usable, "B") if usable > 0 else words.NOT_PUBLISHED
     return Why(
         "Usable capacity",
@@ -83,7 +83,7 @@ def capacity(result: SizingResult, catalog: Catalog) -> Why:
     )
 
 
-def _held_text(held: DataHeld) -> str:
+def _held_text(held: StorageDemand) -> str:
     """What must fit, and what that is made of."""
     sets = ", ".join(f"{one.name} with {si(one.size_bytes, 'B')}" for one in held.sets)
     beside = held.total_bytes - held.sets_bytes

@@ -11,11 +11,11 @@ from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.feasibility import judge
+from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
-from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError
-from sizer.sizing.search.space import building_plan
+from sizer.sizing.search.space import design_space
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 
@@ -59,14 +59,14 @@ def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     return _best(search(request, catalog, fitted), fitted, goes_on=False)
 
 
-def _best(counting: Counting, calibration: Calibration, *, goes_on: bool) -> BestDesign:
-    ranking = Ranking(counting, goes_on=goes_on)
+def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> BestDesign:
+    ranking = Ranking(counts, goes_on=goes_on)
     found = ranking.first(1)
     if not found:
-        raise infeasible_error(counting)
+        raise infeasible_error(counts)
     row = found[0]
-    needs_cluster = _needs_cluster(counting, ranking, row)
-    return BestDesign(design_of(counting, row, calibration, is_documented=False), needs_cluster)
+    needs_cluster = _needs_cluster(counts, ranking, row)
+    return BestDesign(design_of(counts, row, calibration, is_documented=False), needs_cluster)
 
 
 def search(
@@ -75,7 +75,7 @@ def search(
     calibration: Calibration,
     only: tuple[str, str] | None = None,
     most: int | None = None,
-) -> Counting:
+) -> PartCounts:
     """The design space of a request, its stages judged; parts are counted when somebody asks.
 
     Parameters
@@ -97,45 +97,45 @@ def search(
     """
     works = resolve(request, catalog, calibration.measured)
     options = [option for option in platforms(catalog, request) if only is None or option.key == only]
-    space = building_plan(len(options), 1, most or request.limits.servers or MAX_SERVERS)
-    judged = judge(request, works, options, space, catalog, calibration)
-    return Counting(request, judged, catalog, price_book(catalog))
+    space = design_space(len(options), 1, most or request.limits.servers or MAX_SERVERS)
+    evaluated = evaluate_space(request, works, options, space, catalog, calibration)
+    return PartCounts(request, evaluated, catalog, price_book(catalog))
 
 
-def design_of(counting: Counting, row: int, calibration: Calibration, *, is_documented: bool) -> DesignAnswer:
+def design_of(counts: PartCounts, row: int, calibration: Calibration, *, is_documented: bool) -> DesignAnswer:
     """Everything about the design of one row."""
-    judged = counting.judged
+    evaluated = counts.evaluated
     return design_answer(
-        counting.request,
-        judged.works,
-        judged.platforms[int(judged.space.platform[row])],
-        int(judged.space.n_servers[row]),
-        int(judged.storage_nodes[row]),
-        counting.catalog,
+        counts.request,
+        evaluated.works,
+        evaluated.platforms[int(evaluated.space.platform[row])],
+        int(evaluated.space.n_servers[row]),
+        int(evaluated.storage_nodes[row]),
+        counts.catalog,
         calibration,
-        counting.prices,
-        _binding(counting, row),
+        counts.prices,
+        _binding(counts, row),
         is_documented,
     )
 
 
-def _binding(counting: Counting, row: int) -> Binding:
+def _binding(counts: PartCounts, row: int) -> Binding:
     """What the next smaller size of the same platform breaks."""
-    if counting.judged.space.n_servers[row] == 1:
+    if counts.evaluated.space.n_servers[row] == 1:
         return Binding(BindingKind.SMALLEST)
     smaller = row - 1  # rows of a platform stand in order of servers
-    count = int(counting.judged.space.n_servers[smaller])
-    broken = counting.broken(smaller)
+    count = int(counts.evaluated.space.n_servers[smaller])
+    broken = counts.broken(smaller)
     if not broken:
         return Binding(BindingKind.NONE, count)
-    return Binding(BindingKind.LIMIT, count, broken[0], bound_of(broken[0], counting.request.limits))
+    return Binding(BindingKind.LIMIT, count, broken[0], bound_of(broken[0], counts.request.limits))
 
 
-def _needs_cluster(counting: Counting, ranking: Ranking, row: int) -> bool:
+def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
     """Whether none of the platforms that documents show beside a design does it with one server."""
-    judged = counting.judged
-    if judged.space.n_servers[row] == 1:
+    evaluated = counts.evaluated
+    if evaluated.space.n_servers[row] == 1:
         return False
-    if not judged.runs[:, 0].any():
+    if not evaluated.runs[:, 0].any():
         return True
-    return all(judged.space.n_servers[other] > 1 for other in ranking.first(MAX_PLATFORMS_SHOWN))
+    return all(evaluated.space.n_servers[other] > 1 for other in ranking.first(MAX_PLATFORMS_SHOWN))

@@ -1,4 +1,4 @@
-"""Fewest servers of one platform that meet a request, without counting parts: the search, made light."""
+"""Fewest servers of one platform that meet a request, without counts parts: the search, made light."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.perf.storage import read_capacity
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
-from sizer.sizing.constraints.redundancy import AfterLoss, Asked, Known, after_losses
+from sizer.sizing.constraints.redundancy import AfterLoss, Known, LossTargets, after_losses
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.design.evaluated_design import pinned
 from sizer.sizing.search.storage_units import StorageUnits
@@ -80,8 +80,8 @@ class Sizes:
 
         Notes
         -----
-        The limits are those of the search (``judge``), with the storage nodes that each size needs. Racks, watts and
-        budget are left out: they follow from parts, and counting these takes most of the time of a search.
+        The limits are those of the search (``evaluate_space``), with the storage nodes that each size needs. Racks, watts and
+        budget are left out: they follow from parts, and counts these takes most of the time of a search.
         """
         confidence = evaluate.share_of(self.request)
         asked = evaluate.least_chance(confidence)
@@ -124,7 +124,7 @@ class Sizes:
         needs: Sequence[Need],
         confidence: float,
         known: Known,
-        after: Sequence[Asked],
+        after: Sequence[LossTargets],
     ) -> tuple[Ints, Bools]:
         """Storage nodes of every size in whole units, and whether they hold the data and give the rate."""
         wanted = [

@@ -15,7 +15,7 @@ from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out, pareto_rows
 from sizer.sizing.search.infeasible_error import infeasible_error
-from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, keys, rank_key
 from sizer.workload.request import SizingRequest
 
@@ -47,19 +47,17 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         If no design meets it: the sentence names the limit that rules every design out and what would be enough.
     """
     fitted = calibration if calibration is not None else stored_calibration()
-    counting = search(request, catalog, fitted)
-    judged = counting.judged
-    order = Ranking(counting).all()
+    counts = search(request, catalog, fitted)
+    evaluated = counts.evaluated
+    order = Ranking(counts).all()
     if not order:
-        raise infeasible_error(counting)
+        raise infeasible_error(counts)
     chosen = order[0]
-    designs = {
-        row: design_of(counting, row, fitted, is_documented=row == chosen) for row in order[:MAX_PLATFORMS_SHOWN]
-    }
+    designs = {row: design_of(counts, row, fitted, is_documented=row == chosen) for row in order[:MAX_PLATFORMS_SHOWN]}
     design = designs[chosen]
-    deciding = counting.deciding_prices(np.array(order)) if len(order) > 1 else ()
-    runner_up, reason = _runner_up(counting, order)
-    taken = assumptions.design_assumptions(judged.works, design, catalog)
+    deciding = counts.deciding_prices(np.array(order)) if len(order) > 1 else ()
+    runner_up, reason = _runner_up(counts, order)
+    taken = assumptions.design_assumptions(evaluated.works, design, catalog)
     return SizingResult(
         request=request,
         catalog_digest=catalog.digest,
@@ -72,9 +70,9 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         deciding_prices=deciding,
         runner_up=runner_up,
         runner_up_reason=reason,
-        pareto=_pareto(counting, chosen),
-        n_designs=judged.space.n_rows,
-        ruled_out=counts_ruled_out(counting.passes),
+        pareto=_pareto(counts, chosen),
+        n_designs=evaluated.space.n_rows,
+        ruled_out=counts_ruled_out(counts.passes),
         assumptions=taken,
         questions=assumptions.open_points(design, catalog),
         sources=assumptions.sources(design, taken, catalog),
@@ -89,11 +87,11 @@ def _selection(request: SizingRequest, order: Sequence[int], deciding: Sequence[
     return Selection(SelectionKind.UNRANKED if deciding else SelectionKind.CHEAPEST, len(order))
 
 
-def _point(row: int, chosen: int, counting: Counting) -> ParetoPoint:
-    judged = counting.judged
-    index = int(judged.space.platform[row])
-    platform = judged.platforms[index]
-    servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
+def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
+    evaluated = counts.evaluated
+    index = int(evaluated.space.platform[row])
+    platform = evaluated.platforms[index]
+    servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
     storage = f"{nodes} × {platform.storage.name}" if nodes else platform.storage.name
     return ParetoPoint(
         name="{servers} + {storage} over {link}".format(
@@ -102,63 +100,65 @@ def _point(row: int, chosen: int, counting: Counting) -> ParetoPoint:
         server=platform.server.id,
         storage=platform.storage.id,
         n_servers=servers,
-        n_gpus=int(servers * judged.gpus_per_server[index]),
+        n_gpus=int(servers * evaluated.gpus_per_server[index]),
         storage_nodes=nodes,
-        throughput_samples_per_s=float(judged.throughput[row]),
-        time_s=float(judged.time_s[row]),
-        power_w=float(counting.power_w[row]),
-        rack_units=float(counting.rack_units[row]),
-        cost=None if counting.of(index).unpriced else float(counting.cost[row]),
+        throughput_samples_per_s=float(evaluated.throughput[row]),
+        time_s=float(evaluated.time_s[row]),
+        power_w=float(counts.power_w[row]),
+        rack_units=float(counts.rack_units[row]),
+        cost=None if counts.of(index).unpriced else float(counts.cost[row]),
         is_documented=row == chosen,
     )
 
 
-def _pareto(counting: Counting, chosen: int) -> tuple[ParetoPoint, ...]:
+def _pareto(counts: PartCounts, chosen: int) -> tuple[ParetoPoint, ...]:
     """Front over GPUs (stand-in for cost while prices are missing) or cost, time, power and rack units."""
-    judged = counting.judged
-    is_priced = not any(counting.of(index).unpriced for index in counting.alive)
-    spend = counting.cost if is_priced else judged.space.n_servers * judged.gpus_per_server[judged.space.platform]
-    rows = pareto_rows([spend, judged.time_s, counting.power_w, counting.rack_units], counting.feasible)
+    evaluated = counts.evaluated
+    is_priced = not any(counts.of(index).unpriced for index in counts.alive)
+    spend = (
+        counts.cost if is_priced else evaluated.space.n_servers * evaluated.gpus_per_server[evaluated.space.platform]
+    )
+    rows = pareto_rows([spend, evaluated.time_s, counts.power_w, counts.rack_units], counts.feasible)
     # The smallest designs first: beyond a few dozen points the front only says that more hardware is faster.
     rows = rows[np.argsort(spend[rows], kind="stable")][:MAX_PARETO_POINTS]
     listed = [int(row) for row in rows]
     if chosen not in listed:
         listed.insert(0, chosen)
-    return tuple(_point(row, chosen, counting) for row in listed)
+    return tuple(_point(row, chosen, counts) for row in listed)
 
 
-def _runner_up(counting: Counting, order: Sequence[int]) -> tuple[ParetoPoint | None, RunnerUpReason]:
+def _runner_up(counts: PartCounts, order: Sequence[int]) -> tuple[ParetoPoint | None, RunnerUpReason]:
     """The next best design and why it is second: the second platform, else the next on the same one.
 
     The same counts with other drives or another GPU memory are no other design.
     """
-    chosen, judged = order[0], counting.judged
+    chosen, evaluated = order[0], counts.evaluated
     if len(order) > 1:
         second = order[1]
     else:
-        fabric = judged.exchange_bytes_per_s[judged.space.platform]
+        fabric = evaluated.exchange_bytes_per_s[evaluated.space.platform]
         is_same = (
-            (judged.space.n_servers == judged.space.n_servers[chosen])
-            & (judged.storage_nodes == judged.storage_nodes[chosen])
+            (evaluated.space.n_servers == evaluated.space.n_servers[chosen])
+            & (evaluated.storage_nodes == evaluated.storage_nodes[chosen])
             & (fabric == fabric[chosen])
         )
-        others = np.flatnonzero(counting.feasible & ~is_same)
+        others = np.flatnonzero(counts.feasible & ~is_same)
         if others.size == 0:
             return None, RunnerUpReason(RunnerUpKind.NONE)
-        second = best_of(counting, others)
-    return _point(second, chosen, counting), _why_second(counting, chosen, second)
+        second = best_of(counts, others)
+    return _point(second, chosen, counts), _why_second(counts, chosen, second)
 
 
-def _why_second(counting: Counting, chosen: int, second: int) -> RunnerUpReason:
-    request = counting.request
+def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
+    request = counts.request
     pair = np.array([chosen, second])
-    rank = rank_key(counting, pair)
+    rank = rank_key(counts, pair)
     if rank is not None and rank[1] > rank[0]:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
         if request.rank_by is None or request.rank_by == "cost":
             return RunnerUpReason(RunnerUpKind.DEARER, float(rank[0]), float(rank[1]))
-    for key, (first, other) in zip(SizeKey, keys(counting, pair), strict=False):
+    for key, (first, other) in zip(SizeKey, keys(counts, pair), strict=False):
         if other != first:
             kind = RunnerUpKind.LARGER if other > first else RunnerUpKind.SMALLER
             return RunnerUpReason(kind, float(first), float(other), key)

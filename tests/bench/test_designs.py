@@ -1,4 +1,4 @@
-"""Speed of the search: designs judged a second, one request, and how it grows with servers, platforms, catalogue."""
+"""Speed of the search: designs evaluated a second, one request, and how it grows with servers, platforms, catalogue."""
 
 import json
 import subprocess
@@ -49,10 +49,10 @@ def _judging(benchmark: Any, catalog: Catalog, most_servers: int, **allowed: lis
         return (open_request(next(rates), most_servers, **allowed),), {}
 
     def judged(request: SizingRequest) -> None:
-        counting = search(request, catalog, calibration)
-        Ranking(counting).first(1)
-        sizes.update(designs=counting.judged.space.n_rows, distinct_designs=counting.judged.class_nodes.size)
-        sizes.update(platforms=counting.judged.space.n_platforms)
+        counts = search(request, catalog, calibration)
+        Ranking(counts).first(1)
+        sizes.update(designs=counts.evaluated.space.n_rows, distinct_designs=counts.evaluated.class_nodes.size)
+        sizes.update(platforms=counts.evaluated.space.n_platforms)
 
     benchmark.pedantic(judged, setup=asked, rounds=ROUNDS, warmup_rounds=WARM_ROUNDS)
     benchmark.extra_info.update(sizes)

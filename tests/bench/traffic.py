@@ -130,9 +130,9 @@ def count(most_servers: int) -> dict[str, float]:
     catalog, calibration = load_catalog(), stored_calibration()
 
     def chosen(rate: float) -> tuple[int, int, int]:
-        counting = search(open_request(rate, most_servers), catalog, calibration)
-        judged = counting.judged
-        return Ranking(counting).first(1)[0], judged.space.n_rows, judged.class_nodes.size
+        counts = search(open_request(rate, most_servers), catalog, calibration)
+        evaluated = counts.evaluated
+        return Ranking(counts).first(1)[0], evaluated.space.n_rows, evaluated.class_nodes.size
 
     chosen(50_000.0)  # terms and columns that are kept
     with watching() as seen:

@@ -10,7 +10,7 @@ from sizer import InfeasibleError, SizingRequest, load_catalog, size
 from sizer.calibrate.calibration import stored_calibration
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platforms import platforms
-from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.search.storage_units import StorageUnits
 from sizer.workload.resolve import resolve
 
@@ -45,7 +45,7 @@ def test_every_sized_design_holds_what_must_fit(works, care):
     except InfeasibleError:
         return
     for design in result.platforms:
-        needed = data_held(design.workloads, request.data).total_bytes
+        needed = storage_demand(design.workloads, request.data).total_bytes
         usable = float(design.quantities.usable_bytes[0])
         assert not usable < needed  # NaN: no source gives a capacity
         if not np.isnan(usable):

@@ -11,7 +11,7 @@ from sizer.physical.losses import Losses
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import Role
-from sizer.sizing.constraints.remaining_capacity import left_after
+from sizer.sizing.constraints.remaining_capacity import capacity_after
 from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
 from sizer.workload.request import Resilience, SizingRequest
@@ -67,7 +67,7 @@ def test_the_search_takes_no_more_to_be_left_than_the_plan_has(parts, servers, n
     assert len(set(ends)) == len(ends)  # no port is used twice
     losses = Losses(plan)
     there = len(losses.storage_nodes)
-    states = list(left_after(loss, platform, np.array([servers]), there, request.fabric))
+    states = list(capacity_after(loss, platform, np.array([servers]), there, request.fabric))
     for device in losses.named(*ROLES[loss]):
         left = losses.without([device])
         # One way of losing a part is at most as good as what the walk finds for this device.
@@ -76,7 +76,7 @@ def test_the_search_takes_no_more_to_be_left_than_the_plan_has(parts, servers, n
 
 def _is_at_most(state, left, there, losses):
     """Whether a state of the search promises no more than a plan keeps."""
-    if not state.is_left[0]:
+    if not state.is_running[0]:
         return True
     cut = int(state.nodes_lost[0]) + (-(-there // int(state.node_ways[0])) if state.node_ways[0] else 0)
     ways = int(state.gateway_ways[0])

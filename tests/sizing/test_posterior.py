@@ -32,7 +32,7 @@ def request(target, *, workload=None, **tables):
 
 
 def judged(asked):
-    return search(asked, catalog(), stored_calibration()).judged
+    return search(asked, catalog(), stored_calibration()).evaluated
 
 
 def one_gpu(rate):
@@ -155,7 +155,7 @@ def test_a_storage_bracket_is_log_uniform():
 def test_the_same_seed_gives_the_same_table():
     asked = request({"time_to_train_s": 20_000.0}, workload={"recipe": "resnet50-mlperf-v0.6"}, limits={"servers": 6})
     first = monte_carlo(asked, catalog(), draws=100, seed=5)
-    assert first.num_rows == search(asked, catalog(), stored_calibration()).judged.space.n_rows
+    assert first.num_rows == search(asked, catalog(), stored_calibration()).evaluated.space.n_rows
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         elsewhere = monte_carlo(asked, catalog(), draws=100, seed=5, executor=pool)
     assert elsewhere.equals(first, check_metadata=True)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
 from sizer.sizing.search.choice import best_row, counts_ruled_out, nearest_row, pareto_rows
-from sizer.sizing.search.space import building_plan
+from sizer.sizing.search.space import design_space
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6), st.booleans()), min_size=1, max_size=40
@@ -47,7 +47,7 @@ def test_limits_are_counted_and_the_nearest_design_is_named() -> None:
 
 
 def test_space_holds_every_platform_at_every_size() -> None:
-    space = building_plan(2, 3, 5)
+    space = design_space(2, 3, 5)
     assert space.platform.tolist() == [0, 0, 0, 1, 1, 1]
     assert space.n_servers.tolist() == [3, 4, 5, 3, 4, 5]
     assert space.of_platform(1) == slice(3, 6)

@@ -8,7 +8,7 @@ from sizer import SizingRequest, load_catalog, size
 from sizer.calibrate.calibration import stored_calibration
 from sizer.questions.what_if.input_grid import held
 from sizer.questions.what_if.varied_input import DATASET_SIZE
-from sizer.sizing.constraints.stored_data import data_held, data_sets, needed_with_bytes
+from sizer.sizing.constraints.stored_data import data_sets, needed_with_bytes, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.workload.resolve import resolve
 
@@ -43,7 +43,7 @@ def test_a_set_that_two_workloads_read_counts_once_and_two_sets_add_up():
     )
     sets = data_sets(readers(asked))
     assert [(one.readers, one.size_bytes) for one in sets] == [((0, 1), 20e12), ((2,), 30e12)]
-    assert data_held(readers(asked), asked.data).total_bytes == 50e12
+    assert storage_demand(readers(asked), asked.data).total_bytes == 50e12
 
 
 def test_samples_of_another_size_are_another_set():
@@ -56,7 +56,7 @@ def test_custom_sets_are_told_apart_by_their_numbers():
     one = {"n_samples": 1e6, "sample_bytes": "1 MB"}
     other = {"n_samples": 2e6, "sample_bytes": "1 MB"}
     asked = request({"dataset": one}, {"dataset": dict(one)}, {"dataset": other})
-    assert data_held(readers(asked), asked.data).total_bytes == pytest.approx(3e12)
+    assert storage_demand(readers(asked), asked.data).total_bytes == pytest.approx(3e12)
 
 
 def test_the_account_by_hand():
@@ -72,7 +72,7 @@ def test_the_account_by_hand():
             "checkpoint_bytes_per_parameter": 12,
         },
     )
-    account = data_held(readers(asked), asked.data)
+    account = storage_demand(readers(asked), asked.data)
     parameters = CATALOG.dnns["resnet50"].parameters.value
     assert account.sets_bytes == 10e12
     assert account.raw_bytes == pytest.approx(40e12)
@@ -84,14 +84,14 @@ def test_the_account_by_hand():
 
 def test_validation_keeps_no_checkpoint_and_a_silent_request_keeps_the_data_alone():
     asked = request({"task": "validation-inference", "dnn": "googlenet"}, data={"checkpoint_every_s": "1 h"})
-    account = data_held(readers(asked), asked.data)
+    account = storage_demand(readers(asked), asked.data)
     assert account.checkpoints_bytes == 0
     assert account.total_bytes == account.sets_bytes
 
 
 def test_a_raw_size_that_is_left_out_is_that_of_the_prepared_sample():
     asked = request({"dataset_bytes": "10 TB"}, data={"transform_core_s": 0.02})
-    assert data_held(readers(asked), asked.data).raw_bytes == pytest.approx(10e12)
+    assert storage_demand(readers(asked), asked.data).raw_bytes == pytest.approx(10e12)
 
 
 def test_the_search_buys_storage_for_two_sets_together():

@@ -15,7 +15,7 @@ from sizer.guide.acceptance.all_reduce import MESSAGE_BYTES, all_reduce_bytes_pe
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, interval
 from sizer.physical.capacity import capacity_ladder, counts_nodes
 from sizer.physical.roles import NetworkRole, Role
-from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
@@ -201,7 +201,7 @@ def _need_bytes_per_s(design: DesignAnswer) -> float:
 
 def _capacity(design: DesignAnswer, care: DataCare) -> AcceptanceTest:
     storage, usable = design.platform.storage, float(design.quantities.usable_bytes[0])
-    needed = data_held(design.workloads, care).total_bytes
+    needed = storage_demand(design.workloads, care).total_bytes
     steps = capacity_ladder(storage, design.platform.capacity_option, design.storage_nodes)
     expect = "not published"
     if np.isfinite(usable):

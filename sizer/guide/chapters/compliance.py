@@ -12,7 +12,7 @@ from sizer.present.redundancy_text import ONE_LOST
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
-from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.workload.target_text import target_text
 
 
@@ -106,7 +106,7 @@ def _tolerated_losses(context: GuideContext) -> Iterator[Requirement]:
 
 
 def _capacity(context: GuideContext) -> Requirement:
-    stored = data_held(context.answers, context.result.request.data)
+    stored = storage_demand(context.answers, context.result.request.data)
     usable = float(context.design.quantities.usable_bytes[0])
     needed = stored.total_bytes
     what = "data sets, checkpoints and other stored data" if needed > stored.sets_bytes else "data sets"

@@ -9,7 +9,7 @@ from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.tables import Cell, Row, Table, fact_table, row
-from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import STAGES, DesignAnswer
 from sizer.workload.data import DataCare
 
@@ -82,7 +82,7 @@ def _phases(design: DesignAnswer, care: DataCare, has_head: bool) -> Iterator[tu
 
 def _ingest_text(design: DesignAnswer, care: DataCare) -> str:
     """Ingest of the data, with the shortest time that one 10 Gbit/s link allows."""
-    stored = data_held(design.workloads, care)
+    stored = storage_demand(design.workloads, care)
     time_s = (stored.raw_bytes or stored.sets_bytes) / link_bytes_per_s("10gbe")
     return f"Copy the data sets to {design.platform.storage.name}; at least {duration(time_s)} over one 10 GbE link"
 

@@ -26,7 +26,7 @@ from sizer.questions.data.tables import (
     validation_table,
     ways_table,
 )
-from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 
 _HITACHI = "hitachi-dl-2019"
@@ -62,7 +62,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     design, platform = context.design, context.design.platform
     storage = platform.storage
     steps = capacity_ladder(storage, platform.capacity_option, design.storage_nodes)
-    sets_bytes = data_held(context.answers, context.result.request.data).sets_bytes
+    sets_bytes = storage_demand(context.answers, context.result.request.data).sets_bytes
     return {
         "role": storage_role(design),
         "title": result_text.storage_name(design),

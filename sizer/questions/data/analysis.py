@@ -18,10 +18,10 @@ from sizer.questions.data.ingest import Ingest, ingest
 from sizer.questions.data.local_copy import LocalCopy, local_copies, on_local_drives
 from sizer.sizing.constraints.stored_data import (
     CHECKPOINT_BYTES_PER_PARAMETER,
-    DataHeld,
-    data_held,
+    StorageDemand,
     is_transformed,
     raw_sample_bytes,
+    storage_demand,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign, rates_of
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
@@ -100,7 +100,7 @@ class Validation:
 class DataPlan:
     """Everything about the data of a design that is not training."""
 
-    held: DataHeld
+    held: StorageDemand
     usable_bytes: float  # of the storage, or of each server's drives; NaN: not published
     is_per_server: bool
     ingest: Ingest
@@ -134,7 +134,7 @@ def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
     design, care = result.design, result.request.data
     known = evaluated.workloads
     present = [model for model in known if model is not None]
-    held = data_held(design.workloads, care)
+    held = storage_demand(design.workloads, care)
     usable = float(design.quantities.usable_bytes[0])
     transform = _transform(result, held, catalog, fitted)
     fitted_gpus = design.platform.gpus_per_server
@@ -181,7 +181,7 @@ def _checkpoints(result: SizingResult) -> Iterator[Checkpoint]:
         )
 
 
-def _transform(result: SizingResult, held: DataHeld, catalog: Catalog, fitted: Calibration) -> Transform | None:
+def _transform(result: SizingResult, held: StorageDemand, catalog: Catalog, fitted: Calibration) -> Transform | None:
     care, design = result.request.data, result.design
     if not is_transformed(care):
         return None

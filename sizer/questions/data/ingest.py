@@ -13,7 +13,7 @@ from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.ports import fabric_numbers
 from sizer.physical.networks.storage_networks import front_end_kind, front_end_ports
 from sizer.physical.roles import NetworkRole, Role
-from sizer.sizing.constraints.stored_data import DataHeld
+from sizer.sizing.constraints.stored_data import StorageDemand
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.data import DataCare, IngestPath
 
@@ -97,13 +97,13 @@ class Ingest:
     n_files: float  # single files among the data; 0: records
 
 
-def ingest(design: DesignAnswer, held: DataHeld, care: DataCare) -> Ingest:
+def ingest(design: DesignAnswer, held: StorageDemand, care: DataCare) -> Ingest:
     """Time to bring the data of a design in, by every way that it has.
 
     Parameters
     ----------
     design : DesignAnswer
-    held : DataHeld
+    held : StorageDemand
         What comes in: the raw sets where they are transformed inside, else the sets as they are read.
     care : DataCare
         The way asked for, and what the source delivers.

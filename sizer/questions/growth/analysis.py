@@ -18,11 +18,11 @@ from sizer.questions.growth.purchase_planner import PurchasePlanner
 from sizer.questions.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
 from sizer.questions.growth.yearly_requests import growth_of, yearly_requests
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, search
-from sizer.sizing.search.feasibility import judge
+from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
-from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of
-from sizer.sizing.search.space import building_plan as space_of
+from sizer.sizing.search.space import design_space
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
 
@@ -74,7 +74,7 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
         except InfeasibleError as error:
             rows, reason = [], str(error)
         if rows:
-            chosen = [last.judged.platforms[int(last.judged.space.platform[row])] for row in rows]
+            chosen = [last.evaluated.platforms[int(last.evaluated.space.platform[row])] for row in rows]
             platforms = _platforms(chosen, requests[:n_years], request, catalog, fitted)
             if platforms:
                 deciding = last.deciding_prices(np.array(rows)) if len(rows) > 1 else ()
@@ -105,22 +105,22 @@ def _platforms(
 
 def _judged(
     chosen: Sequence[Platform], request: SizingRequest, catalog: Catalog, calibration: Calibration
-) -> Counting | None:
+) -> PartCounts | None:
     workloads = resolve(request, catalog, calibration.measured)
-    space = space_of(len(chosen), 1, request.limits.servers or MAX_SERVERS)
+    space = design_space(len(chosen), 1, request.limits.servers or MAX_SERVERS)
     with suppress(InfeasibleError):
-        judged = judge(request, workloads, chosen, space, catalog, calibration)
-        return Counting(request, judged, catalog, price_book(catalog))
+        evaluated = evaluate_space(request, workloads, chosen, space, catalog, calibration)
+        return PartCounts(request, evaluated, catalog, price_book(catalog))
     return None
 
 
 def _one_platform(
-    years: Sequence[Counting], index: int, request: SizingRequest, calibration: Calibration
+    years: Sequence[PartCounts], index: int, request: SizingRequest, calibration: Calibration
 ) -> PlatformGrowth | None:
     needs = _needs(years, index)
     if needs is None:
         return None
-    platform, catalog = years[0].judged.platforms[index], years[0].catalog
+    platform, catalog = years[0].evaluated.platforms[index], years[0].catalog
     sizes = list(dict.fromkeys(needs))
     by_size = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
     if not _meets_limits(by_size, years[-1]):
@@ -149,50 +149,50 @@ def _one_platform(
     )
 
 
-def _needs(years: Sequence[Counting], index: int) -> tuple[ClusterSize, ...] | None:
+def _needs(years: Sequence[PartCounts], index: int) -> tuple[ClusterSize, ...] | None:
     """Need of every year, never less than of the year before; None where a year has none."""
     needs: list[ClusterSize] = []
     servers = nodes = 0
-    for counting in years:
-        rows = counting.feasible_of(index)
-        rows = rows[counting.judged.space.n_servers[rows] >= servers]
+    for counts in years:
+        rows = counts.feasible_of(index)
+        rows = rows[counts.evaluated.space.n_servers[rows] >= servers]
         if not rows.size:
             return None
-        row = best_of(counting, rows)
-        servers = int(counting.judged.space.n_servers[row])
-        nodes = max(int(counting.judged.storage_nodes[row]), nodes)
+        row = best_of(counts, rows)
+        servers = int(counts.evaluated.space.n_servers[row])
+        nodes = max(int(counts.evaluated.storage_nodes[row]), nodes)
         needs.append(ClusterSize(servers, nodes))
     return tuple(needs)
 
 
-def _teams(years: Sequence[Counting], index: int, first: ClusterSize) -> list[TeamDemand]:
+def _teams(years: Sequence[PartCounts], index: int, first: ClusterSize) -> list[TeamDemand]:
     """Demand of every year's team on a kind of server; empty without a team."""
     demands = []
-    for counting in years:
-        judged, team = counting.judged, counting.judged.team
+    for counts in years:
+        evaluated, team = counts.evaluated, counts.evaluated.team
         if team is None:
             return []
-        kind = judged.kind_of_class[judged.class_of[index]]
-        enough = judged.space.sizes[team.waits[kind]]
-        reads = team.bytes_per_s[kind, first.n_servers - int(judged.space.sizes[0])]
+        kind = evaluated.kind_of_class[evaluated.class_of[index]]
+        enough = evaluated.space.sizes[team.waits[kind]]
+        reads = team.bytes_per_s[kind, first.n_servers - int(evaluated.space.sizes[0])]
         demands.append(TeamDemand(float(enough.min()) if enough.size else np.inf, float(reads)))
     return demands
 
 
-def _meets(years: Sequence[Counting], index: int, sizes: Sequence[ClusterSize]) -> Bools:
+def _meets(years: Sequence[PartCounts], index: int, sizes: Sequence[ClusterSize]) -> Bools:
     """(years, sizes) whether a size meets a year."""
     meets = np.zeros((len(years), len(sizes)), dtype=bool)
-    for number, counting in enumerate(years):
-        judged = counting.judged
-        class_index = judged.class_of[index]
-        runs = np.logical_and.reduce([passes[class_index] for passes in judged.class_passes.values()])
+    for number, counts in enumerate(years):
+        evaluated = counts.evaluated
+        class_index = evaluated.class_of[index]
+        runs = np.logical_and.reduce([passes[class_index] for passes in evaluated.class_passes.values()])
         for place, size in enumerate(sizes):
-            at = size.n_servers - int(judged.space.sizes[0])
-            meets[number, place] = runs[at] and size.storage_nodes >= judged.class_nodes[class_index, at]
+            at = size.n_servers - int(evaluated.space.sizes[0])
+            meets[number, place] = runs[at] and size.storage_nodes >= evaluated.class_nodes[class_index, at]
     return meets
 
 
-def _meets_limits(by_size: SizeQuantities, last: Counting) -> bool:
+def _meets_limits(by_size: SizeQuantities, last: PartCounts) -> bool:
     """Whether all sizes, whose storage may be larger than that of the year's own need, meet the request's limits."""
     cost, _ = row_cost(by_size.quantities.components, last.catalog, last.prices, last.request.currency)
     known = np.zeros(by_size.quantities.racks.size) if cost is None else cost

@@ -14,7 +14,7 @@ from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
 from sizer.questions.growth.result import CapacityLimit, ClusterSize, LimitKind
-from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
@@ -107,7 +107,7 @@ def _rates(
                 of_work = {LimitKind.GPU_RATE: math.inf}
             of_year |= {kind: max(load, of_year.get(kind, 0.0)) for kind, load in of_work.items()}
         if usable > 0:
-            of_year[LimitKind.STORAGE_CAPACITY] = data_held(works, request.data).total_bytes / usable
+            of_year[LimitKind.STORAGE_CAPACITY] = storage_demand(works, request.data).total_bytes / usable
         for kind, load in of_year.items():
             loads.setdefault(kind, []).append(load)
     limits = [CapacityLimit(kind, tuple(of_years), is_gradual=True) for kind, of_years in loads.items()]

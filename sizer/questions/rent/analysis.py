@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from sizer.bom.customer import customer_bill
 from sizer.bom.rental import RentOrBuy, compared
-from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import SizingResult
 from sizer.workload.rental import Rental
 
@@ -36,7 +36,7 @@ def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy
         return None
     design = result.design
     racks = design.plan.racks
-    stored = data_held(design.workloads, result.request.data)
+    stored = storage_demand(design.workloads, result.request.data)
     return compared(
         design.bill if design.bill.is_customer_copy else customer_bill(design.bill),
         offer,

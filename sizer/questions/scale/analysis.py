@@ -23,8 +23,8 @@ from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
-from sizer.sizing.search.feasibility import judge
-from sizer.sizing.search.space import building_plan
+from sizer.sizing.search.feasibility import evaluate_space
+from sizer.sizing.search.space import design_space
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload, resolve
@@ -309,9 +309,9 @@ def _nodes_needed(
             }
         )
         works = resolve(wanted, catalog, calibration.measured)
-        space = building_plan(1, one.n_servers, one.n_servers)
-        judged = judge(wanted, works, [one.platform], space, catalog, calibration)
-        most = max(most, int(judged.storage_nodes[0]))
+        space = design_space(1, one.n_servers, one.n_servers)
+        evaluated = evaluate_space(wanted, works, [one.platform], space, catalog, calibration)
+        most = max(most, int(evaluated.storage_nodes[0]))
     return most
 
 

@@ -60,7 +60,7 @@ class TeamModel:
             gpus_reserved_fraction=(reserved - used) / n_gpus,
             idle_fraction=run.idle_gpus / n_gpus,
             fragmentation_fraction=run.fragment_gpus / n_gpus,
-            n_jobs=int(run.counted.sum()),
+            n_jobs=int(run.is_in_window.sum()),
             n_weeks=run.case.weeks,
             demand=self._demand(run),
         )
@@ -82,7 +82,7 @@ class TeamModel:
             waits = np.array([0.0 if share else np.inf])
         return JobKindRun(
             name=job.job.name,
-            n_jobs=int((run.counted & (run.jobs.kind == place)).sum()),
+            n_jobs=int((run.is_in_window & (run.jobs.kind == place)).sum()),
             share_within=share,
             share_error=run.share_error(place, job.wait_s),
             mean_wait_s=float(waits.mean()),
@@ -183,7 +183,7 @@ def _mean_gpus(run: Simulated) -> tuple[float, float]:
     jobs = run.jobs
     starts = np.where(np.isfinite(run.start_s), run.start_s, end)
     running_s = np.clip(starts + jobs.duration_s, begin, end) - np.clip(starts, begin, end)
-    reserved_by = np.array([run.case.held(kind.gpus, kind.whole_servers) for kind in run.case.kinds] or [0])
+    reserved_by = np.array([run.case.gpus_taken(kind.gpus, kind.whole_servers) for kind in run.case.kinds] or [0])
     used = float(running_s @ jobs.gpus) / (end - begin)
     reserved = float(running_s @ reserved_by[jobs.kind]) / (end - begin)
     placed = run.case.cluster(run.n_servers).placed
@@ -191,7 +191,7 @@ def _mean_gpus(run: Simulated) -> tuple[float, float]:
     for job, servers in zip(always_running, placed, strict=True):
         if servers:
             used += job.gpus
-            reserved += run.case.held(job.gpus, job.whole_servers)
+            reserved += run.case.gpus_taken(job.gpus, job.whole_servers)
     return used, reserved
 
 

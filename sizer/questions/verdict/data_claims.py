@@ -163,11 +163,11 @@ def storage_meets(
     chosen = Platforms(servers=(server,), storage=names, gpus_per_server=request.platforms.gpus_per_server)
     free, most = request.model_copy(update={"platforms": chosen}), min(most, request.limits.servers or most)
     try:
-        counting = search(free, resized.catalog, resized.calibration, most=most)
+        counts = search(free, resized.catalog, resized.calibration, most=most)
     except (InfeasibleError, RequestError):
         return False
-    runs = np.flatnonzero(counting.candidates.any(axis=1)).tolist()
-    return any(rows_of_known_rate(counting, index).size > 0 for index in runs)
+    runs = np.flatnonzero(counts.candidates.any(axis=1)).tolist()
+    return any(rows_of_known_rate(counts, index).size > 0 for index in runs)
 
 
 def _is_available(storage: Storage, request: SizingRequest) -> bool:

@@ -15,7 +15,7 @@ from sizer.questions.alternatives.analysis import narrowed_to
 from sizer.questions.what_if.varied_input import BATCH, DATASET_SIZE, SAMPLE_SIZE, TARGET, target_kind, target_value
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import MAX_SERVERS, search
-from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import resolve
@@ -160,35 +160,35 @@ class ResizedRequests:
         best = self._best(narrowed_to(request, first.platform))
         if best is None:
             return None
-        counting, row = best
-        judged = counting.judged
-        index, local = divmod(row, len(judged.space.sizes))
-        gateway = counting.of(index).found.gateway_bytes_per_s
+        counts, row = best
+        evaluated = counts.evaluated
+        index, local = divmod(row, len(evaluated.space.sizes))
+        gateway = counts.of(index).quantities.gateway_bytes_per_s
         return tuple(
             replace(
                 model,
                 request=request,
-                works=judged.works,
-                platform=judged.platforms[index],
-                n_servers=int(judged.space.n_servers[row]),
-                storage_nodes=int(judged.storage_nodes[row]),
+                works=evaluated.works,
+                platform=evaluated.platforms[index],
+                n_servers=int(evaluated.space.n_servers[row]),
+                storage_nodes=int(evaluated.storage_nodes[row]),
                 gateway_bytes_per_s=float(gateway[local]),
             )
             for model in self.models
         )
 
-    def _best(self, request: SizingRequest) -> tuple[Counting, int] | None:
+    def _best(self, request: SizingRequest) -> tuple[PartCounts, int] | None:
         """The best design of a narrow request with its row."""
         limit = request.limits.servers
         with suppress(InfeasibleError, RequestError):
             for most in _LARGEST_CLUSTERS:
                 if most is not None and (most <= self.models[0].n_servers // 2 or (limit or MAX_SERVERS) <= most):
                     continue
-                counting = search(request, self.catalog, self.calibration, most=most)
+                counts = search(request, self.catalog, self.calibration, most=most)
                 with suppress(UnsettledError):
-                    order = Ranking(counting, goes_on=most is not None).first(1)
+                    order = Ranking(counts, goes_on=most is not None).first(1)
                     if order:
-                        return counting, order[0]
+                        return counts, order[0]
         return None
 
 

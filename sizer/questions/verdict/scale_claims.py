@@ -51,11 +51,11 @@ def scale_claims(result: SizingResult, resized: ResizedRequests) -> Iterator[Cla
 def one_server_meets(request: SizingRequest, resized: ResizedRequests) -> bool:
     """Whether a single server of some platform that a request allows meets it with everything it asks."""
     try:
-        counting = search(request, resized.catalog, resized.calibration, most=1)
+        counts = search(request, resized.catalog, resized.calibration, most=1)
     except (InfeasibleError, RequestError):
         return False
-    runs = np.flatnonzero(counting.candidates.any(axis=1)).tolist()
-    return any(counting.feasible_of(index).size > 0 for index in runs)
+    runs = np.flatnonzero(counts.candidates.any(axis=1)).tolist()
+    return any(counts.feasible_of(index).size > 0 for index in runs)
 
 
 def _one_server(result: SizingResult, resized: ResizedRequests) -> ClaimDraft:

@@ -17,7 +17,7 @@ from sizer.questions.alternatives.analysis import Neighbour, narrowed_to
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.size import size
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.workload.request import Platforms, SizingRequest
@@ -166,14 +166,14 @@ def _simplest(
 ) -> RatedDesign | None:
     """Simplest design of a request, sized again; None where it has none. ``original``: the request as stated."""
     try:
-        counting = search(request, catalog, calibration)
+        counts = search(request, catalog, calibration)
     except InfeasibleError:
         return None
-    row = _simplest_row(counting, original.platforms)
+    row = _simplest_row(counts, original.platforms)
     if row is None:
         return None
-    judged = counting.judged
-    narrow = narrowed_to(request, judged.platforms[int(judged.space.platform[row])])
+    evaluated = counts.evaluated
+    narrow = narrowed_to(request, evaluated.platforms[int(evaluated.space.platform[row])])
     try:
         design = size(narrow, catalog, calibration).design
     except (InfeasibleError, RequestError):  # a limit that the row meets by less than rounding
@@ -181,15 +181,15 @@ def _simplest(
     return RatedDesign(narrow, design, _simplicity(design, catalog))
 
 
-def _simplest_row(counting: Counting, choices: Platforms) -> int | None:
+def _simplest_row(counts: PartCounts, choices: Platforms) -> int | None:
     """Row of the simplest design of a space; platforms are counted class by class until one has a design."""
-    judged = counting.judged
-    runs = [index for index in range(judged.space.n_platforms) if counting.candidates[index].any()]
+    evaluated = counts.evaluated
+    runs = [index for index in range(evaluated.space.n_platforms) if counts.candidates[index].any()]
     for allows_unknown_rate in (False, True):
         for is_cluster in (False, True):
             for kind in STORAGE_ORDER:
-                group = [index for index in runs if judged.platforms[index].storage.kind == kind]
-                ranks = [_best_rank(counting, index, choices, is_cluster, allows_unknown_rate) for index in group]
+                group = [index for index in runs if evaluated.platforms[index].storage.kind == kind]
+                ranks = [_best_rank(counts, index, choices, is_cluster, allows_unknown_rate) for index in group]
                 keys = [rank for rank in ranks if rank is not None]
                 if keys:
                     return int(min(keys)[-1])
@@ -197,40 +197,40 @@ def _simplest_row(counting: Counting, choices: Platforms) -> int | None:
 
 
 def _best_rank(
-    counting: Counting, index: int, choices: Platforms, is_cluster: bool, allows_unknown_rate: bool
+    counts: PartCounts, index: int, choices: Platforms, is_cluster: bool, allows_unknown_rate: bool
 ) -> tuple[float, ...] | None:
     """Simplest single server, or cluster, of a platform: what it is ordered by, its row last."""
-    judged = counting.judged
+    evaluated = counts.evaluated
     here = slice(1, None) if is_cluster else slice(0, 1)
-    if not counting.candidates[index, here].any():
+    if not counts.candidates[index, here].any():
         return None
-    rows = counting.feasible_of(index) if allows_unknown_rate else rows_of_known_rate(counting, index)
-    rows = rows[(judged.space.n_servers[rows] > 1) == is_cluster]
+    rows = counts.feasible_of(index) if allows_unknown_rate else rows_of_known_rate(counts, index)
+    rows = rows[(evaluated.space.n_servers[rows] > 1) == is_cluster]
     if not rows.size:
         return None
-    local = rows % len(judged.space.sizes)
-    counts, platform = counting.of(index).found, judged.platforms[index]
+    local = rows % len(evaluated.space.sizes)
+    quantities, platform = counts.of(index).quantities, evaluated.platforms[index]
     keys = zip(
-        _network_kinds(counts)[local].tolist(),
-        _devices(counts, counting.catalog)[local].tolist(),
+        _network_kinds(quantities)[local].tolist(),
+        _devices(quantities, counts.catalog)[local].tolist(),
         [len(_excluding_choices(choices, platform))] * rows.size,
-        counts.rack_units[local].tolist(),
-        counts.power_max_w[local].tolist(),
-        [float(judged.exchange_bytes_per_s[index])] * rows.size,
-        counting.raw_bytes[rows].tolist(),
+        quantities.rack_units[local].tolist(),
+        quantities.power_max_w[local].tolist(),
+        [float(evaluated.exchange_bytes_per_s[index])] * rows.size,
+        counts.raw_bytes[rows].tolist(),
         rows.tolist(),
         strict=True,
     )
     return min(keys)
 
 
-def rows_of_known_rate(counting: Counting, index: int) -> Ints:
+def rows_of_known_rate(counts: PartCounts, index: int) -> Ints:
     """Feasible rows of a platform, without those that read again and again from storage of unpublished rate."""
-    judged = counting.judged
-    rows = counting.feasible_of(index)
-    if not rate_is_unknown(judged.platforms[index].storage):
+    evaluated = counts.evaluated
+    rows = counts.feasible_of(index)
+    if not rate_is_unknown(evaluated.platforms[index].storage):
         return rows
-    is_cached = judged.class_is_cached[judged.class_of[index], rows % len(judged.space.sizes)]
+    is_cached = evaluated.class_is_cached[evaluated.class_of[index], rows % len(evaluated.space.sizes)]
     return np.asarray(rows[is_cached])
 
 

@@ -61,17 +61,17 @@ def sized_anew(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why
     catalog = with_gpu_speed(model.catalog, model.platform.gpu, values.get(GPU_SPEED, 1.0))
     try:
         request = changed_request(model, values)
-        counting = search(request, catalog, model.calibration, only=model.platform.key)
+        counts = search(request, catalog, model.calibration, only=model.platform.key)
     except (RequestError, InfeasibleError) as error:
         return SizedAnew(reason=str(error))
-    order = Ranking(counting).first(1)
+    order = Ranking(counts).first(1)
     if not order:
-        return SizedAnew(reason=str(infeasible_error(counting)) if says_why else "No design meets it.")
-    row, judged = order[0], counting.judged
-    index, local = divmod(row, len(judged.space.sizes))
-    found = counting.of(index).found
-    servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
-    platform = judged.platforms[index]
+        return SizedAnew(reason=str(infeasible_error(counts)) if says_why else "No design meets it.")
+    row, evaluated = order[0], counts.evaluated
+    index, local = divmod(row, len(evaluated.space.sizes))
+    found = counts.of(index).quantities
+    servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
+    platform = evaluated.platforms[index]
     return SizedAnew(
         n_servers=servers,
         n_gpus=servers * platform.gpus_per_server,
@@ -87,7 +87,7 @@ def sized_anew(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why
         model=replace(
             model,
             request=request,
-            works=judged.works,
+            works=evaluated.works,
             platform=platform,
             n_servers=servers,
             storage_nodes=nodes,

@@ -14,7 +14,7 @@ from sizer.physical.networks.members import shape
 from sizer.physical.networks.storage_networks import gateway_bytes_per_s, gateway_uplink_count
 from sizer.physical.platform import Platform
 from sizer.physical.protection import nodes_survived
-from sizer.sizing.constraints.remaining_capacity import SizesLeft, left_after
+from sizer.sizing.constraints.remaining_capacity import RemainingCapacity, capacity_after
 from sizer.sizing.constraints.team_limits import TeamLimits
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.evaluate import Compute, Need
@@ -47,7 +47,7 @@ class AfterLoss:
     """All designs after one loss, before it is said what they are to reach. Arrays (platforms, sizes)."""
 
     loss: Loss
-    left: SizesLeft
+    left: RemainingCapacity
     cols: Columns
     platforms: Sequence[Platform]
     computes: Sequence[Compute]  # one a workload
@@ -60,14 +60,14 @@ class AfterLoss:
         works: Sequence[ResolvedWorkload],
         calibration: Calibration,
         known: Known = NOTHING_KNOWN,
-    ) -> "Asked":
+    ) -> "LossTargets":
         """The same with the targets of a request, which may differ from the one it was made for."""
         confidence = evaluate.share_of(request)
         least = evaluate.least_chance(confidence)
         servers, cols = self.left.n_servers, self.cols
         computes = [known.compute(index, comp) for index, comp in enumerate(self.computes)]
         needs, chances = [], []
-        runs = self.left.is_left & self.waits
+        runs = self.left.is_running & self.waits
         for work, comp in zip(works, computes, strict=True):
             need = evaluate.need(work, comp, cols, servers, confidence, calibration)
             by_gpus = evaluate.gpu_probability(comp.gpu, need)
@@ -77,11 +77,11 @@ class AfterLoss:
             needs.append(need)
             chances.append(by_gpus * by_decode)
         asked = evaluate.least_chance(request.confidence)
-        return Asked(self, works, computes, needs, chances, runs, confidence, asked, known)
+        return LossTargets(self, works, computes, needs, chances, runs, confidence, asked, known)
 
 
 @dataclass(frozen=True)
-class Asked:
+class LossTargets:
     """What is asked of all designs after one loss. Arrays (platforms, sizes); of the sequences one entry a workload."""
 
     after: AfterLoss
@@ -99,7 +99,7 @@ class Asked:
         each = zip(self.works, self.computes, self.needs, self.chances, strict=True)
         wanted = np.max(
             [
-                evaluate.nodes_beside(
+                evaluate.nodes_given_compute(
                     chance, work, comp, self.known.node(index, self.after.cols), need, self.confidence
                 )
                 for index, (work, comp, need, chance) in enumerate(each)
@@ -194,20 +194,22 @@ def after_losses(
     found = []
     for loss in dict.fromkeys(request.resilience.keeps_targets_without):
         ways = [
-            list(left_after(loss, platform, sizes, int(nodes), request.fabric))
+            list(capacity_after(loss, platform, sizes, int(nodes), request.fabric))
             for platform, nodes in zip(platforms, fewest_nodes, strict=True)
         ]
         for number in range(max(map(len, ways))):
-            whole = SizesLeft.whole(sizes)
+            whole = RemainingCapacity.whole(sizes)
             rows = [some[number] if number < len(some) else whole for some in ways]
-            left = SizesLeft(*(np.stack(part) for part in zip(*(vars(row).values() for row in rows), strict=True)))
+            left = RemainingCapacity(
+                *(np.stack(part) for part in zip(*(vars(row).values() for row in rows), strict=True))
+            )
             found.append(_after(loss, left, works, platforms, cols, team, catalog, calibration))
     return found
 
 
 def _after(
     loss: Loss,
-    left: SizesLeft,
+    left: RemainingCapacity,
     works: Sequence[ResolvedWorkload],
     platforms: Sequence[Platform],
     cols: Columns,
@@ -217,7 +219,7 @@ def _after(
 ) -> AfterLoss:
     cols = _narrower(cols, left)
     computes = [evaluate.compute(work, platforms, cols, left.n_servers, calibration, catalog) for work in works]
-    waits: Bools = np.ones(left.is_left.shape, dtype=bool)
+    waits: Bools = np.ones(left.is_running.shape, dtype=bool)
     reads: Floats | None = None
     if team is not None:
         # Sizes run from one server up.
@@ -226,7 +228,7 @@ def _after(
     return AfterLoss(loss, left, cols, platforms, computes, waits, reads)
 
 
-def _narrower(cols: Columns, left: SizesLeft) -> Columns:
+def _narrower(cols: Columns, left: RemainingCapacity) -> Columns:
     shape_ = left.n_servers.shape
     spread = Columns(**{name: np.broadcast_to(part, shape_) for name, part in vars(cols).items()})
     return replace(

@@ -28,10 +28,10 @@ ON_FABRIC = ("fabric", "gateway", "spine")
 
 
 @dataclass(frozen=True)
-class SizesLeft:
+class RemainingCapacity:
     """What is left of every size of one platform after one loss. Arrays over the sizes; shares of line rates."""
 
-    is_left: Bools  # something to run on, and a way to the data
+    is_running: Bools  # something to run on, and a way to the data
     n_servers: Ints
     exchange: Floats
     file: Floats
@@ -41,33 +41,35 @@ class SizesLeft:
     node_ways: Ints  # switches that share storage nodes of one port each, one of which is lost; 0: none is
 
     @classmethod
-    def whole(cls, sizes: Ints) -> "SizesLeft":
+    def whole(cls, sizes: Ints) -> "RemainingCapacity":
         """Nothing lost yet."""
         one, zero = np.ones(sizes.shape), np.zeros_like(sizes)
         return cls(np.ones(sizes.shape, dtype=bool), sizes, one, one, one, zero, zero, zero)
 
 
-def left_after(loss: Loss, platform: Platform, sizes: Ints, nodes: int, fabric: FabricAsked) -> Iterator[SizesLeft]:
+def capacity_after(
+    loss: Loss, platform: Platform, sizes: Ints, nodes: int, fabric: FabricAsked
+) -> Iterator[RemainingCapacity]:
     """What is left after each way of losing one part of a kind; nothing where the platform has no such part."""
-    whole = SizesLeft.whole(sizes)
+    whole = RemainingCapacity.whole(sizes)
     if loss == "server":
-        yield replace(whole, is_left=sizes > 1, n_servers=np.maximum(sizes - 1, 1))
+        yield replace(whole, is_running=sizes > 1, n_servers=np.maximum(sizes - 1, 1))
     elif loss == "storage-node" and platform.storage.kind != "local":
         survives = counts_nodes(platform.storage) and (nodes_survived(platform.storage) or 0) >= 1
-        yield replace(whole, is_left=np.full(sizes.shape, survives), nodes_lost=np.ones_like(sizes))
+        yield replace(whole, is_running=np.full(sizes.shape, survives), nodes_lost=np.ones_like(sizes))
     elif loss == "gateway" and platform.gateway is not None:
         # Each node has as many ports on another gateway.
         kept = np.full(sizes.shape, platform.has_spare_gateway)
-        yield replace(whole, is_left=kept, ports=np.full(sizes.shape, 0.5))
+        yield replace(whole, is_running=kept, ports=np.full(sizes.shape, 0.5))
     elif loss == "feed" and single_corded_device(platform):
-        yield replace(whole, is_left=np.zeros(sizes.shape, dtype=bool))
+        yield replace(whole, is_running=np.zeros(sizes.shape, dtype=bool))
     elif loss == "switch":
         yield from _without_switch(platform, sizes, nodes, fabric, whole)
 
 
 def _without_switch(
-    platform: Platform, sizes: Ints, nodes: int, fabric: FabricAsked, whole: SizesLeft
-) -> Iterator[SizesLeft]:
+    platform: Platform, sizes: Ints, nodes: int, fabric: FabricAsked, whole: RemainingCapacity
+) -> Iterator[RemainingCapacity]:
     rows = shape(platform, sizes, np.full(sizes.shape, nodes), fabric.spare_servers)
     if platform.fabric_switch is not None:
         planes = compute_fabric(platform, rows, fabric).planes
@@ -93,16 +95,16 @@ def _without_switch(
             yield replace(above, exchange=whole.exchange)
 
 
-def _where_any(tree: SwitchTree, left: SizesLeft, whole: SizesLeft) -> SizesLeft:
+def _where_any(tree: SwitchTree, left: RemainingCapacity, whole: RemainingCapacity) -> RemainingCapacity:
     """What is left where the network has a switch at all."""
     some = tree.leaves + tree.spines > 0
     parts = {name: np.where(some, part, getattr(whole, name)) for name, part in vars(left).items()}
-    return SizesLeft(**parts)
+    return RemainingCapacity(**parts)
 
 
 def _leaf_lost(
-    platform: Platform, tree: SwitchTree, sizes: Ints, ports: int, whole: SizesLeft, *, has_files: bool
-) -> SizesLeft:
+    platform: Platform, tree: SwitchTree, sizes: Ints, ports: int, whole: RemainingCapacity, *, has_files: bool
+) -> RemainingCapacity:
     """Without one leaf, of devices whose ports are dealt out over the leaves."""
     leaves = np.maximum(tree.leaves, 1)
     kept = (ports - np.ceil(ports / leaves)) / ports
@@ -111,7 +113,7 @@ def _leaf_lost(
     share = np.where(kept > 0, kept, 1.0)
     left = replace(
         whole,
-        is_left=(tree.leaves > 1) & (n_servers > 0),
+        is_running=(tree.leaves > 1) & (n_servers > 0),
         n_servers=np.maximum(n_servers, 1),
         exchange=share,
         file=share if has_files else whole.file,
@@ -121,23 +123,23 @@ def _leaf_lost(
     if platform.attachment == "gateway":
         return replace(left, gateway_ways=leaves)
     if not counts_nodes(platform.storage):
-        return replace(left, is_left=np.zeros(sizes.shape, dtype=bool))  # the one port of the head node
+        return replace(left, is_running=np.zeros(sizes.shape, dtype=bool))  # the one port of the head node
     if front_end_ports(platform) == 1 and platform.back_end_switch is None:
         # The fabric has so many leaves that the data survive the nodes of one (``compute_fabric``).
         survived = nodes_survived(platform.storage) or 0
-        return replace(left, is_left=left.is_left & (survived > 0), nodes_lost=np.full(sizes.shape, survived))
+        return replace(left, is_running=left.is_running & (survived > 0), nodes_lost=np.full(sizes.shape, survived))
     return _fewer_node_ports(left, front_end_ports(platform), leaves)
 
 
-def _fewer_node_ports(left: SizesLeft, ports: int, switches: Ints) -> SizesLeft:
+def _fewer_node_ports(left: RemainingCapacity, ports: int, switches: Ints) -> RemainingCapacity:
     kept = (ports - np.ceil(ports / switches)) / ports
     is_cut = kept <= 0
     return replace(left, ports=np.where(is_cut, 1.0, kept), node_ways=np.where(is_cut, switches, 0))
 
 
 def _above(
-    platform: Platform, tree: SwitchTree, whole: SizesLeft, rails: int, *, has_files: bool
-) -> Iterator[SizesLeft]:
+    platform: Platform, tree: SwitchTree, whole: RemainingCapacity, rails: int, *, has_files: bool
+) -> Iterator[RemainingCapacity]:
     """Without one spine, and without one core where there are three levels."""
     if not np.count_nonzero(tree.spines):
         return
@@ -152,7 +154,7 @@ def _above(
         left = replace(
             whole,
             # A network of spines alone is a director; one that holds leaves apart from each other leaves none in reach.
-            is_left=~there | ((ways > 1) & (tree.leaves > 0)) | (rails > 1 and not has_files),
+            is_running=~there | ((ways > 1) & (tree.leaves > 0)) | (rails > 1 and not has_files),
             exchange=np.maximum(1 - (1 - share) / rails, 1 - 1 / rails if rails > 1 else 0.0),
             file=share if has_files else one,
         )

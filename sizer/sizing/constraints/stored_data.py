@@ -60,7 +60,7 @@ class DataSet:
 
 
 @dataclass(frozen=True)
-class DataHeld:
+class StorageDemand:
     """What must fit on the storage. Of a design with drives in the servers: on the drives of each."""
 
     sets: tuple[DataSet, ...]
@@ -113,7 +113,7 @@ def data_sets(readers: Sequence[Reader]) -> tuple[DataSet, ...]:
     )
 
 
-def data_held(readers: Sequence[Reader], care: DataCare) -> DataHeld:
+def storage_demand(readers: Sequence[Reader], care: DataCare) -> StorageDemand:
     """What must fit on the storage for some workloads.
 
     Parameters
@@ -125,7 +125,7 @@ def data_held(readers: Sequence[Reader], care: DataCare) -> DataHeld:
     """
     sets = data_sets(readers)
     one_each = checkpoint_bytes(readers, care)
-    return DataHeld(
+    return StorageDemand(
         sets=sets,
         raw_bytes=sum(one.n_samples * float(raw_sample_bytes(one.sample_bytes, care)) for one in sets),
         checkpoint_bytes=one_each,

@@ -12,11 +12,11 @@ from sizer.perf.levels_over_time import level_at_percentile
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.team_jobs import JobFacts, job_facts
 from sizer.sizing.constraints.team_simulation import (
-    Case,
-    Kind,
+    JobMix,
+    PermanentJobs,
+    QueuedJobs,
     Reads,
     Simulated,
-    Standing,
     added,
     fewest_servers,
     simulated,
@@ -33,7 +33,7 @@ from sizer.workload.team import Team
 class TeamCase:
     """A team on one kind of server: its case, and what its jobs read."""
 
-    case: Case
+    case: JobMix
     queue: tuple[int, ...]  # places of the jobs that come and go among those of the team
     standing: tuple[int, ...]  # and of those that always run
     waits_s: tuple[float, ...]  # targets of those that come and go
@@ -42,11 +42,11 @@ class TeamCase:
 
     @classmethod
     def of(cls, team: Team, facts: Sequence[JobFacts], row: int, gpus_per_server: int) -> "TeamCase":
-        """Case of one row of the facts."""
+        """JobMix of one row of the facts."""
         queue = tuple(place for place, one in enumerate(facts) if one.jobs_a_day)
         standing = tuple(place for place, one in enumerate(facts) if not one.jobs_a_day)
         kinds = tuple(
-            Kind(
+            QueuedJobs(
                 facts[place].job.gpus,
                 facts[place].job.whole_servers,
                 facts[place].jobs_a_day,
@@ -56,10 +56,10 @@ class TeamCase:
             for place in queue
         )
         always = tuple(
-            Standing(job.gpus, job.whole_servers, job.always_running or 0)
+            PermanentJobs(job.gpus, job.whole_servers, job.always_running or 0)
             for job in (facts[place].job for place in standing)
         )
-        case = Case(gpus_per_server, kinds, always, team.hours_a_day, team.days_a_week, team.order)
+        case = JobMix(gpus_per_server, kinds, always, team.hours_a_day, team.days_a_week, team.order)
         waits = (facts[place].job.wait_s for place in queue)
         return cls(
             case=case,

@@ -40,7 +40,7 @@ _ROUNDING_S = 1e-6
 _MOST_LEVELS = 1_000
 
 
-class Kind(NamedTuple):
+class QueuedJobs(NamedTuple):
     """One kind of job that comes and goes."""
 
     gpus: int
@@ -50,7 +50,7 @@ class Kind(NamedTuple):
     is_fixed: bool  # all last as long; else exponential
 
 
-class Standing(NamedTuple):
+class PermanentJobs(NamedTuple):
     """Jobs of one kind that always run."""
 
     gpus: int
@@ -59,12 +59,12 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Case:
+class JobMix:
     """All that the waits of a team depend on, but for the number of servers."""
 
     gpus_per_server: int
-    kinds: tuple[Kind, ...]
-    standing: tuple[Standing, ...]
+    kinds: tuple[QueuedJobs, ...]
+    standing: tuple[PermanentJobs, ...]
     hours_a_day: float
     days_a_week: int
     order: QueueOrder
@@ -116,19 +116,20 @@ class Case:
         return begin, begin + self.weeks * WEEK_S
 
     @property
-    def held_gpus(self) -> float:
+    def mean_gpus_taken(self) -> float:
         """GPUs that are taken on average, those that whole servers leave unused among them."""
         share = self.days_a_week / WEEK_S
         return sum(
-            self.held(kind.gpus, kind.whole_servers) * kind.jobs_a_day * kind.duration_s * share for kind in self.kinds
-        ) + sum(self.held(job.gpus, job.whole_servers) * job.n_jobs for job in self.standing)
+            self.gpus_taken(kind.gpus, kind.whole_servers) * kind.jobs_a_day * kind.duration_s * share
+            for kind in self.kinds
+        ) + sum(self.gpus_taken(job.gpus, job.whole_servers) * job.n_jobs for job in self.standing)
 
     @property
     def least_servers(self) -> int:
         """Servers whose GPUs are as many as those that are taken on average."""
-        return max(int(np.ceil(self.held_gpus / self.gpus_per_server - 1e-9)), 1)
+        return max(int(np.ceil(self.mean_gpus_taken / self.gpus_per_server - 1e-9)), 1)
 
-    def held(self, gpus: int, whole_servers: bool) -> int:
+    def gpus_taken(self, gpus: int, whole_servers: bool) -> int:
         """GPUs that a job takes."""
         return servers_of(gpus, self.gpus_per_server, whole_servers) * self.gpus_per_server or gpus
 
@@ -151,7 +152,7 @@ class Jobs:
 
 
 @lru_cache(maxsize=32)
-def drawn(case: Case) -> Jobs:
+def draw_jobs(case: JobMix) -> Jobs:
     """Jobs of a case.
 
     Notes
@@ -185,7 +186,7 @@ def drawn(case: Case) -> Jobs:
 class Simulated:
     """A case on so many servers."""
 
-    case: Case
+    case: JobMix
     n_servers: int
     all_placed: bool  # the jobs that always run
     start_s: Floats  # (jobs,) inf: no room even on the empty cluster
@@ -195,17 +196,17 @@ class Simulated:
     @property
     def jobs(self) -> Jobs:
         """The jobs."""
-        return drawn(self.case)
+        return draw_jobs(self.case)
 
     @cached_property
-    def counted(self) -> Bools:
+    def is_in_window(self) -> Bools:
         """(jobs,) jobs that arrive in the weeks that count."""
         begin, end = self.case.window_s
         return np.asarray((self.jobs.arrival_s >= begin) & (self.jobs.arrival_s < end))
 
     def waits_s(self, kind: int) -> Floats:
         """Waits of the counted jobs of one kind, in the order of their arrival. [s]"""
-        chosen = self.counted & (self.jobs.kind == kind)
+        chosen = self.is_in_window & (self.jobs.kind == kind)
         return np.asarray(self.start_s[chosen] - self.jobs.arrival_s[chosen])
 
     def share_within(self, kind: int, wait_s: float) -> float:
@@ -223,7 +224,7 @@ class Simulated:
     def share_error(self, kind: int, wait_s: float) -> float:
         """Standard error of that share, from batches of weeks."""
         begin, end = self.case.window_s
-        chosen = self.counted & (self.jobs.kind == kind)
+        chosen = self.is_in_window & (self.jobs.kind == kind)
         if not chosen.any():
             return 0.0
         place = (self.jobs.arrival_s[chosen] - begin) / (end - begin) * N_BATCHES
@@ -279,13 +280,13 @@ class Reads(NamedTuple):
 
 
 @lru_cache(maxsize=160)
-def simulated(case: Case, n_servers: int) -> Simulated:
+def simulated(case: JobMix, n_servers: int) -> Simulated:
     """The case on so many servers."""
     return _run(case, n_servers)
 
 
-def _run(case: Case, n_servers: int, late_starts: LateStartLimit | None = None) -> Simulated:
-    cluster, jobs = case.cluster(n_servers), drawn(case)
+def _run(case: JobMix, n_servers: int, late_starts: LateStartLimit | None = None) -> Simulated:
+    cluster, jobs = case.cluster(n_servers), draw_jobs(case)
     found: Schedule = schedule(
         jobs.arrival_s,
         jobs.duration_s,
@@ -299,12 +300,12 @@ def _run(case: Case, n_servers: int, late_starts: LateStartLimit | None = None) 
     return Simulated(case, n_servers, cluster.all_placed, found.start_s, idle, fragments)
 
 
-def without_queue(case: Case) -> Simulated:
+def without_queue(case: JobMix) -> Simulated:
     """The case on a cluster without end, where every job starts at once."""
-    return Simulated(case, 0, True, drawn(case).arrival_s, 0.0, 0.0)
+    return Simulated(case, 0, True, draw_jobs(case).arrival_s, 0.0, 0.0)
 
 
-def meets(case: Case, n_servers: int, waits_s: Sequence[float], probability: float) -> bool:
+def meets(case: JobMix, n_servers: int, waits_s: Sequence[float], probability: float) -> bool:
     """Whether all jobs that always run are placed, and of every kind so many jobs start within its wait.
 
     A line that is too long is not simulated to its end: once more jobs of a kind are late than may be, it is no.
@@ -317,8 +318,8 @@ def meets(case: Case, n_servers: int, waits_s: Sequence[float], probability: flo
 
 
 @lru_cache(maxsize=8)
-def _late_starts(case: Case, waits_s: tuple[float, ...], probability: float) -> LateStartLimit:
-    jobs, (begin, end) = drawn(case), case.window_s
+def _late_starts(case: JobMix, waits_s: tuple[float, ...], probability: float) -> LateStartLimit:
+    jobs, (begin, end) = draw_jobs(case), case.window_s
     is_counted = (jobs.arrival_s >= begin) & (jobs.arrival_s < end)
     latest = np.where(is_counted, jobs.arrival_s + np.array(waits_s)[jobs.kind] + _ROUNDING_S, np.inf)
     count = np.bincount(jobs.kind[is_counted], minlength=len(case.kinds))
@@ -326,7 +327,7 @@ def _late_starts(case: Case, waits_s: tuple[float, ...], probability: float) -> 
 
 
 @lru_cache(maxsize=256)
-def fewest_servers(case: Case, waits_s: tuple[float, ...], probability: float, most: int) -> int | None:
+def fewest_servers(case: JobMix, waits_s: tuple[float, ...], probability: float, most: int) -> int | None:
     """Fewest servers, up to ``most``, that meet the waits; None where they do not.
 
     Notes
@@ -355,13 +356,13 @@ def fewest_servers(case: Case, waits_s: tuple[float, ...], probability: float, m
     return good
 
 
-def _first_guess(case: Case, probability: float) -> int:
-    jobs, (begin, end) = drawn(case), case.window_s
-    held = np.array([case.held(kind.gpus, kind.whole_servers) for kind in case.kinds], dtype=float)
+def _first_guess(case: JobMix, probability: float) -> int:
+    jobs, (begin, end) = draw_jobs(case), case.window_s
+    held = np.array([case.gpus_taken(kind.gpus, kind.whole_servers) for kind in case.kinds], dtype=float)
     levels, shares = shares_of_time(
         jobs.arrival_s, jobs.arrival_s + jobs.duration_s, held[jobs.kind] if len(held) else jobs.duration_s, begin, end
     )
-    standing = sum(case.held(job.gpus, job.whole_servers) * job.n_jobs for job in case.standing)
+    standing = sum(case.gpus_taken(job.gpus, job.whole_servers) * job.n_jobs for job in case.standing)
     return int(np.ceil((level_at_percentile(levels, shares, probability) + standing) / case.gpus_per_server))
 
 
@@ -411,7 +412,7 @@ def _joined(levels: Floats, shares: Floats) -> tuple[Floats, Floats]:
     return levels[last], np.diff(reached, prepend=0.0)
 
 
-def worst_bytes_per_s(case: Case, sizes: Ints, queue: Sequence[Reads], standing: Sequence[Reads]) -> Floats:
+def worst_bytes_per_s(case: JobMix, sizes: Ints, queue: Sequence[Reads], standing: Sequence[Reads]) -> Floats:
     """Most that all jobs that find room at once could read, on every number of servers. [B/s]
 
     Exact for the places that the jobs that always run take: every server is filled with the hungriest jobs that fit,

@@ -36,7 +36,7 @@ _BLOCK_ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class Judged:
+class EvaluatedSpace:
     """The whole space with the verdicts of its stages.
 
     Most platforms run alike: those that differ in drives, or in parts that no model reads. Arrays of a class of them
@@ -108,14 +108,14 @@ class Judged:
         return found | {name: self.over_rows(kept) for name, kept in self.class_passes.items() if name not in found}
 
 
-def judge(
+def evaluate_space(
     request: SizingRequest,
     works: Sequence[ResolvedWorkload],
     platforms: Sequence[Platform],
     space: Space,
     catalog: Catalog,
     calibration: Calibration,
-) -> Judged:
+) -> EvaluatedSpace:
     """Judge the stages of all rows in one vectorised pass.
 
     Notes
@@ -135,7 +135,7 @@ def judge(
     found = _Classes.empty(shape)
     step = max(_BLOCK_ROWS // len(space.sizes), 1)
     for start in range(0, len(alike.first), step):
-        _judge_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
+        _evaluate_block(slice(start, start + step), found, request, works, space, alike, servers, spare)
     passes: dict[AnyLimit, Bools] = {name: kept[alike.kind_of] for name, kept in servers.limits.items()}
     passes[Limit.STORAGE_CAPACITY] = np.broadcast_to(alike.units.holds_data[alike.first][:, None], shape)
     passes[Limit.STORAGE_RATE] = found.enough
@@ -154,7 +154,7 @@ def judge(
         name = LOSS_LIMITS[loss.after.loss]
         passes[name] = passes.get(name, np.ones(shape, dtype=bool)) & loss.keeps(found.nodes)
     length = None if servers.epochs is None else servers.epochs[alike.kind_of]
-    return Judged(
+    return EvaluatedSpace(
         space=space,
         platforms=tuple(platforms),
         works=tuple(works),
@@ -212,7 +212,7 @@ class _Alike:
             # What a loss leaves differs from platform to platform, too.
             each = np.arange(len(platforms))
             return cls(facts, facts.shaped((len(platforms), 1)), units, fewest, each, each, each, each)
-        storage = (units.counted, units.per_unit, units.least, units.most, units.holds_data)
+        storage = (units.is_counted, units.per_unit, units.least, units.most, units.holds_data)
         first, class_of = _distinct(np.stack([*facts.as_rows(), *storage]))
         kinds, kind_of = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
         cols = facts.shaped((len(platforms), 1))
@@ -289,7 +289,7 @@ class _Classes:
         return cls(np.zeros(shape, dtype=np.int64), enough, mounts, np.ones(shape), np.zeros(shape))
 
 
-def _judge_block(
+def _evaluate_block(
     block: slice,
     found: _Classes,
     request: SizingRequest,
@@ -306,7 +306,9 @@ def _judge_block(
     needs = [need.take(kind) for need in servers.needs]
     chances = [chance[kind] for chance in servers.chances]
     each = list(zip(works, computes, needs, chances, strict=True))
-    wanted = [evaluate.nodes_beside(chance, work, comp, cols, need, confidence) for work, comp, need, chance in each]
+    wanted = [
+        evaluate.nodes_given_compute(chance, work, comp, cols, need, confidence) for work, comp, need, chance in each
+    ]
     if servers.team is not None:
         wanted.append(evaluate.nodes_for(servers.team.bytes_per_s[kind], cols, confidence))
     units = alike.units.take(index)

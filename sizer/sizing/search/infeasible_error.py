@@ -15,7 +15,7 @@ from sizer.physical.protection import nodes_survived
 from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, single_corded_device
 from sizer.sizing.constraints.team_simulation import simulated
 from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
-from sizer.sizing.search.part_counts import Counting
+from sizer.sizing.search.part_counts import PartCounts
 from sizer.workload.request import Loss
 from sizer.workload.target_text import target_text
 
@@ -53,55 +53,55 @@ def limit_error_text(limit: AnyLimit, bound: float | None) -> str:
     return by_count(round(bound), f"the limit of {plain(bound)} {noun}", f"the limit of {plain(bound)} {noun}s")
 
 
-def infeasible_error(counting: Counting) -> InfeasibleError:
+def infeasible_error(counts: PartCounts) -> InfeasibleError:
     """Error that names the limit that excludes every design, how near the best comes, and what would be enough."""
-    judged = counting.judged
-    target = "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in judged.works))
-    row, broken = counting.nearest()
+    evaluated = counts.evaluated
+    target = "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in evaluated.works))
+    row, broken = counts.nearest()
     # A design that misses its targets while all parts work has the better reason.
     broken = tuple(limit for limit in broken if limit not in LOSS_LIMITS.values()) or broken
-    platform = judged.platforms[int(judged.space.platform[row])]
-    servers, nodes = int(judged.space.n_servers[row]), int(judged.storage_nodes[row])
+    platform = evaluated.platforms[int(evaluated.space.platform[row])]
+    servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
     storage = (f"{nodes} " if nodes else "") + platform.storage.name
-    limits = " and ".join(limit_error_text(limit, bound_of(limit, counting.request.limits)) for limit in broken)
+    limits = " and ".join(limit_error_text(limit, bound_of(limit, counts.request.limits)) for limit in broken)
     return InfeasibleError(
-        f"no design meets the request ({target} at {probability_text(counting.request.confidence)} confidence). "
+        f"no design meets the request ({target} at {probability_text(counts.request.confidence)} confidence). "
         f"Excluded by: {limits}. The nearest design, {servers} × {platform.server.name} with {storage}, "
-        f"{_shortfall_error_text(counting, row, broken)}."
+        f"{_shortfall_error_text(counts, row, broken)}."
     )
 
 
-def _shortfall_error_text(counting: Counting, row: int, broken: Sequence[AnyLimit]) -> str:
+def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimit]) -> str:
     """What the nearest design reaches or takes, so that the reader sees what would be enough."""
-    judged, work = counting.judged, counting.judged.works[0]
+    evaluated, work = counts.evaluated, counts.evaluated.works[0]
     if any(limit in LOSS_LIMITS.values() for limit in broken):
-        return _loss_error_text(counting, row, broken)
+        return _loss_error_text(counts, row, broken)
     if any(limit in TARGET_LIMITS for limit in broken):
         chance = (
-            f"at the median and meets the target with {probability_text(float(judged.probability[row]))} confidence"
+            f"at the median and meets the target with {probability_text(float(evaluated.probability[row]))} confidence"
         )
         if work.request.target.time_to_train_s is not None:
-            return f"takes {duration(float(judged.time_s[row]))} {chance}"
-        return f"reaches {significant(float(judged.throughput[row]))} {sample_unit(work.dnn)} {chance}"
+            return f"takes {duration(float(evaluated.time_s[row]))} {chance}"
+        return f"reaches {significant(float(evaluated.throughput[row]))} {sample_unit(work.dnn)} {chance}"
     if Limit.TEAM_WAITS in broken:
-        return _wait_error_text(counting, row)
-    racks, servers = int(counting.racks[row]), int(judged.space.n_servers[row])
+        return _wait_error_text(counts, row)
+    racks, servers = int(counts.racks[row]), int(evaluated.space.n_servers[row])
     return "takes {racks}, {units} rack units, {power} and {servers}".format(
         racks=by_count(racks, f"{racks} rack", f"{racks} racks"),
-        units=plain(float(counting.rack_units[row])),
-        power=si(float(counting.power_w[row]), "W"),
+        units=plain(float(counts.rack_units[row])),
+        power=si(float(counts.power_w[row]), "W"),
         servers=by_count(servers, f"{servers} server", f"{servers} servers"),
     )
 
 
-def _wait_error_text(counting: Counting, row: int) -> str:
+def _wait_error_text(counts: PartCounts, row: int) -> str:
     """Which kind of job of the team waits too long on a design, and how many of its jobs start within the target."""
-    judged, team = counting.judged, counting.request.team
-    kind = int(judged.kind_of_class[judged.class_of[int(judged.space.platform[row])]])
-    case = None if judged.team is None else judged.team.cases[kind]
+    evaluated, team = counts.evaluated, counts.request.team
+    kind = int(evaluated.kind_of_class[evaluated.class_of[int(evaluated.space.platform[row])]])
+    case = None if evaluated.team is None else evaluated.team.cases[kind]
     assert team is not None  # without a team nobody waits
     assert case is not None  # nor is a kind of server blamed that was not simulated
-    run = simulated(case.case, int(judged.space.n_servers[row]))
+    run = simulated(case.case, int(evaluated.space.n_servers[row]))
     if not run.all_placed:
         return "has no room for all jobs that always run"
     shares = [run.share_within(place, wait_s) for place, wait_s in enumerate(case.waits_s)]
@@ -112,15 +112,15 @@ def _wait_error_text(counting: Counting, row: int) -> str:
     )
 
 
-def _loss_error_text(counting: Counting, row: int, broken: Sequence[AnyLimit]) -> str:
+def _loss_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimit]) -> str:
     """Why a design that meets its targets does not after a loss, and what would help."""
-    platform = counting.judged.platforms[int(counting.judged.space.platform[row])]
+    platform = counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
     meets = "meets the target while all parts work"
     for loss in (loss for loss, limit in LOSS_LIMITS.items() if limit in broken):
         why, remedy = _weak_part_error_text(loss, platform)
         if why:
             return f"{meets}, but {why}; {remedy}"
-    most = int(counting.judged.space.sizes[-1])
+    most = int(counts.evaluated.space.sizes[-1])
     servers = by_count(most, f"{grouped(most)} server", f"{grouped(most)} servers")
     return f"{meets}, but not after such a loss with {servers} or fewer; allow more servers or lower the target"
 

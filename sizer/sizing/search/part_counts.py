@@ -18,7 +18,7 @@ from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.choice import nearest_row
-from sizer.sizing.search.feasibility import Judged
+from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
@@ -58,24 +58,24 @@ def _quantities(
 
 
 @dataclass(frozen=True)
-class Counted:
+class PlatformParts:
     """All sizes of one platform. Arrays over the sizes."""
 
-    found: Quantities
+    quantities: Quantities
     cost: Floats  # sum of the priced lines
     unpriced: frozenset[str]  # items without a price
     limits: dict[AnyLimit, Bools]  # what can be built, the room, the budget -> designs that keep it
 
 
 @dataclass(frozen=True)
-class Counting:
+class PartCounts:
     """Parts of the designs of a space. Arrays over its rows hold NaN until their platform is counted."""
 
     request: SizingRequest
-    judged: Judged
+    evaluated: EvaluatedSpace
     catalog: Catalog
     prices: PriceBook
-    counted: dict[int, Counted] = field(default_factory=dict)  # platform -> its rows
+    by_platform: dict[int, PlatformParts] = field(default_factory=dict)  # platform -> its rows
     rack_units: Floats = field(init=False)
     racks: Floats = field(init=False)
     power_w: Floats = field(init=False)
@@ -84,18 +84,18 @@ class Counting:
 
     def __post_init__(self) -> None:
         for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost"):
-            object.__setattr__(self, name, np.full(self.judged.space.n_rows, np.nan))
+            object.__setattr__(self, name, np.full(self.evaluated.space.n_rows, np.nan))
 
-    def of(self, index: int) -> Counted:
+    def of(self, index: int) -> PlatformParts:
         """One platform, counted now if nobody asked before."""
-        if index not in self.counted:
-            rows = self.judged.space.of_platform(index)
+        if index not in self.by_platform:
+            rows = self.evaluated.space.of_platform(index)
             one = self._count(index)
-            self.counted[index] = one
-            self.rack_units[rows], self.power_w[rows] = one.found.rack_units, one.found.power_max_w
-            self.racks[rows], self.raw_bytes[rows] = one.found.racks, np.nan_to_num(one.found.raw_bytes)
+            self.by_platform[index] = one
+            self.rack_units[rows], self.power_w[rows] = one.quantities.rack_units, one.quantities.power_max_w
+            self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
             self.cost[rows] = one.cost
-        return self.counted[index]
+        return self.by_platform[index]
 
     @cached_property
     def candidates(self) -> Bools:
@@ -103,7 +103,7 @@ class Counting:
 
         What else a design is made of only adds to these, so that no design outside keeps all limits.
         """
-        return np.asarray(self.judged.runs & (self._certainly_broken == 0))
+        return np.asarray(self.evaluated.runs & (self._certainly_broken == 0))
 
     @cached_property
     def _certainly_broken(self) -> Ints:
@@ -114,7 +114,7 @@ class Counting:
             (limits.power_w, "watts"),
             (limits.racks, "racks"),
         )
-        broken = np.zeros((self.judged.space.n_platforms, len(self.judged.space.sizes)), dtype=np.int64)
+        broken = np.zeros((self.evaluated.space.n_platforms, len(self.evaluated.space.sizes)), dtype=np.int64)
         for limit, name in pairs:
             if limit is not None:
                 broken += self._at_least[name] > limit
@@ -123,16 +123,16 @@ class Counting:
     @cached_property
     def _at_least(self) -> dict[str, Floats]:
         """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
-        judged = self.judged
-        units, watts = np.zeros((2, judged.space.n_platforms, len(judged.space.sizes)))
-        for index, platform in enumerate(judged.platforms):
-            chassis = judged.class_nodes[judged.class_of[index]] // nodes_per_unit(platform.storage)
+        evaluated = self.evaluated
+        units, watts = np.zeros((2, evaluated.space.n_platforms, len(evaluated.space.sizes)))
+        for index, platform in enumerate(evaluated.platforms):
+            chassis = evaluated.class_nodes[evaluated.class_of[index]] // nodes_per_unit(platform.storage)
             storage = platform.storage_server or platform.storage
-            for device, count in ((platform.server, judged.space.sizes), (storage, chassis)):
+            for device, count in ((platform.server, evaluated.space.sizes), (storage, chassis)):
                 units[index] += count * (device.height_u.value if device.height_u is not None else 0.0)
                 watts[index] += count * device_power(device).max_w
         # Racks that are there take some of it.
-        room = np.inf if self.request.existing.racks else judged.platforms[0].rack.height_u.value
+        room = np.inf if self.request.existing.racks else evaluated.platforms[0].rack.height_u.value
         return {"units": units, "watts": watts, "racks": np.ceil(units / room)}
 
     def feasible_of(self, index: int) -> Ints:
@@ -140,12 +140,12 @@ class Counting:
         if not self.candidates[index].any():
             return np.zeros(0, dtype=np.int64)
         keeps = np.logical_and.reduce([self.candidates[index], *self.of(index).limits.values()])
-        return np.asarray(np.flatnonzero(keeps) + self.judged.space.of_platform(index).start)
+        return np.asarray(np.flatnonzero(keeps) + self.evaluated.space.of_platform(index).start)
 
-    def _count(self, index: int) -> Counted:
-        judged, request = self.judged, self.request
-        platform, sizes = judged.platforms[index], judged.space.sizes
-        nodes = judged.class_nodes[judged.class_of[index]]
+    def _count(self, index: int) -> PlatformParts:
+        evaluated, request = self.evaluated, self.request
+        platform, sizes = evaluated.platforms[index], evaluated.space.sizes
+        nodes = evaluated.class_nodes[evaluated.class_of[index]]
         if sizes.size > _KEPT_SIZES or request.existing != NOTHING_EXISTING:
             found = quantities(
                 platform,
@@ -161,8 +161,8 @@ class Counting:
             key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric, current_locale().name)
             found = _quantities(*same, *key)
         amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
-        cost = np.zeros(len(judged.space.sizes)) if amount is None else amount
-        return Counted(found, cost, frozenset(unpriced), self.limits_of(found, cost))
+        cost = np.zeros(len(evaluated.space.sizes)) if amount is None else amount
+        return PlatformParts(found, cost, frozenset(unpriced), self.limits_of(found, cost))
 
     def limits_of(self, found: Quantities, cost: Floats) -> dict[AnyLimit, Bools]:
         """What can be built, the limits of the room and the budget -> counted designs that keep it."""
@@ -183,24 +183,24 @@ class Counting:
 
     def broken(self, row: int) -> list[AnyLimit]:
         """Limits that one design breaks, in the order in which they are looked at."""
-        judged = self.judged
-        index, size = divmod(row, len(judged.space.sizes))
-        passes = {limit: kept[judged.class_of[index], size] for limit, kept in judged.class_passes.items()}
-        passes[Limit.LARGER_PARTS] = np.bool_(index not in judged.twins)
+        evaluated = self.evaluated
+        index, size = divmod(row, len(evaluated.space.sizes))
+        passes = {limit: kept[evaluated.class_of[index], size] for limit, kept in evaluated.class_passes.items()}
+        passes[Limit.LARGER_PARTS] = np.bool_(index not in evaluated.twins)
         of_parts = {limit: kept[size] for limit, kept in self.of(index).limits.items()}
         return [limit for limit, is_kept in (passes | of_parts).items() if not is_kept]
 
     def deciding_prices(self, rows: Ints) -> tuple[str, ...]:
         """Items without a price whose quantity differs between ``rows``: only their prices could rank these by cost."""
-        judged = self.judged
+        evaluated = self.evaluated
         low: dict[str, int] = {}
         high: dict[str, int] = {}
-        members = [int(index) for index in np.unique(rows // len(judged.space.sizes))]
+        members = [int(index) for index in np.unique(rows // len(evaluated.space.sizes))]
         for index in members:
             one = self.of(index)
-            local = rows[rows // len(judged.space.sizes) == index] % len(judged.space.sizes)
+            local = rows[rows // len(evaluated.space.sizes) == index] % len(evaluated.space.sizes)
             counts: dict[str, Ints] = {}
-            for part in one.found.components:
+            for part in one.quantities.components:
                 if part.item in one.unpriced and part.status == "computed":
                     counts[part.item] = (
                         counts.get(part.item, np.zeros(local.size, dtype=np.int64)) + part.quantity[local]
@@ -216,18 +216,18 @@ class Counting:
     @cached_property
     def alive(self) -> tuple[int, ...]:
         """Platforms with a design whose stages run, but for the joint confidence; all but twins where there is none."""
-        distinct = [index for index in range(self.judged.space.n_platforms) if index not in self.judged.twins]
-        could = np.logical_and.reduce(self.judged.buildable).any(axis=1)[self.judged.class_of]
+        distinct = [index for index in range(self.evaluated.space.n_platforms) if index not in self.evaluated.twins]
+        could = np.logical_and.reduce(self.evaluated.buildable).any(axis=1)[self.evaluated.class_of]
         return tuple(index for index in distinct if could[index]) or tuple(distinct)
 
     @cached_property
     def passes(self) -> dict[AnyLimit, Bools]:
         """Limit -> (rows,) designs that keep it, of stages and parts; counts every platform that is alive."""
-        found = dict(self.judged.passes)
+        found = dict(self.evaluated.passes)
         for index in self.alive:
-            rows = self.judged.space.of_platform(index)
+            rows = self.evaluated.space.of_platform(index)
             for limit, keeps in self.of(index).limits.items():
-                found.setdefault(limit, np.ones(self.judged.space.n_rows, dtype=bool))[rows] = keeps
+                found.setdefault(limit, np.ones(self.evaluated.space.n_rows, dtype=bool))[rows] = keeps
         return found
 
     @cached_property
@@ -242,18 +242,20 @@ class Counting:
         the target, the likeliest and then the fastest; of those
         on which a team waits too long, the largest. Platforms are counted in the order of what they could be.
         """
-        judged = self.judged
-        breaks = np.sum([~kept for kept in judged.class_passes.values()], axis=0)
-        meets = judged.class_probability >= least_chance(self.request.confidence)
-        meets &= judged.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
+        evaluated = self.evaluated
+        breaks = np.sum([~kept for kept in evaluated.class_passes.values()], axis=0)
+        meets = evaluated.class_probability >= least_chance(self.request.confidence)
+        meets &= evaluated.class_passes[Limit.GPU_COUNT]  # so many GPUs may be asked for, whatever their rate
         # The weights only order: chance before rate, and below every design that meets the target.
-        fastest = judged.class_probability - 1.0 + 1e-6 * judged.class_throughput / judged.class_throughput.max()
+        fastest = (
+            evaluated.class_probability - 1.0 + 1e-6 * evaluated.class_throughput / evaluated.class_throughput.max()
+        )
         # A team that waits too long waits least on the most servers, below every design whose jobs start in time.
-        in_time = judged.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
-        servers = 1e-6 * judged.space.sizes - 2.0
+        in_time = evaluated.class_passes.get(Limit.TEAM_WAITS, np.ones(meets.shape, dtype=bool))
+        servers = 1e-6 * evaluated.space.sizes - 2.0
         bounds = []
         for index in self.alive:
-            row = judged.class_of[index]
+            row = evaluated.class_of[index]
             few = breaks[row] + self._certainly_broken[index]
             smallness = _smallness(self._at_least["racks"][index], self._at_least["units"][index])
             near = np.where(meets[row], smallness, fastest[row])
@@ -263,12 +265,12 @@ class Counting:
         for count, closeness, index in sorted(bounds):
             if best is not None and (count, closeness) > best[:2]:
                 break
-            row, found = judged.class_of[index], self.of(index).found
-            limits = {limit: kept[row] for limit, kept in judged.class_passes.items()} | self.of(index).limits
+            row, found = evaluated.class_of[index], self.of(index).quantities
+            limits = {limit: kept[row] for limit, kept in evaluated.class_passes.items()} | self.of(index).limits
             near = np.where(meets[row], _smallness(found.racks, found.rack_units), fastest[row])
             near = np.where(in_time[row], near, servers)
             size, broken = nearest_row(limits, near)
-            here = (len(broken), -float(near[size]), judged.space.of_platform(index).start + size, broken)
+            here = (len(broken), -float(near[size]), evaluated.space.of_platform(index).start + size, broken)
             best = here if best is None else min(best, here)
         assert best is not None  # the space has at least one platform
         return best[2], best[3]

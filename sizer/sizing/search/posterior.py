@@ -13,7 +13,7 @@ from sizer.perf.inference_step import InferenceRun
 from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
-from sizer.sizing.search.feasibility import Judged
+from sizer.sizing.search.feasibility import EvaluatedSpace
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
@@ -66,7 +66,7 @@ class Reached:
 
 
 def posterior(
-    judged: Judged,
+    evaluated: EvaluatedSpace,
     draws: Draws,
     catalog: Catalog,
     *,
@@ -77,7 +77,7 @@ def posterior(
 
     Parameters
     ----------
-    judged : Judged
+    evaluated : EvaluatedSpace
         The space with the storage nodes of every design, which stay as they are.
     draws : Draws
         Sets of coefficients.
@@ -97,11 +97,11 @@ def posterior(
     true rate in it, as do all their sizes. Caches, host decode, epochs and start-up are shared by all. Numbers of a
     design do not depend on which other designs are in the space.
     """
-    whole = Reached.empty(len(judged.works), (len(judged.class_first), len(judged.space.sizes)))
+    whole = Reached.empty(len(evaluated.works), (len(evaluated.class_first), len(evaluated.space.sizes)))
     parts: list[tuple[Ints, slice]] = []
 
     def told() -> Iterator[Block]:
-        for classes, sizes, block in _blocks(judged, draws, catalog, block_elements):
+        for classes, sizes, block in _blocks(evaluated, draws, catalog, block_elements):
             parts.append((classes, sizes))
             yield block
 
@@ -112,12 +112,12 @@ def posterior(
     return whole
 
 
-def posterior_of(judged: Judged, row: int, draws: Draws, catalog: Catalog) -> Reached:
+def posterior_of(evaluated: EvaluatedSpace, row: int, draws: Draws, catalog: Catalog) -> Reached:
     """:func:`posterior` of one design: one axis, of length 1, in place of classes and sizes."""
-    index, size = divmod(row, len(judged.space.sizes))
-    one = int(judged.class_of[index])
-    terms = _terms(judged, draws, catalog)
-    found = reached(_block(judged, draws, catalog, terms, np.array([one]), slice(size, size + 1)))
+    index, size = divmod(row, len(evaluated.space.sizes))
+    one = int(evaluated.class_of[index])
+    terms = _terms(evaluated, draws, catalog)
+    found = reached(_block(evaluated, draws, catalog, terms, np.array([one]), slice(size, size + 1)))
     return found.take(np.array([0]), np.array([0]))
 
 
@@ -165,47 +165,49 @@ def _has_length(work: ResolvedWorkload) -> bool:
     return not work.is_inference and (work.request.epochs is not None or work.recipe is not None)
 
 
-def _terms(judged: Judged, draws: Draws, catalog: Catalog) -> list[list[StepTerms]]:
+def _terms(evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog) -> list[list[StepTerms]]:
     """Terms of every workload in every compute group."""
-    sizes, calibration = judged.space.sizes, draws.calibration
-    return [evaluate.group_terms(work, judged.platforms, sizes, calibration, catalog) for work in judged.works]
+    sizes, calibration = evaluated.space.sizes, draws.calibration
+    return [evaluate.group_terms(work, evaluated.platforms, sizes, calibration, catalog) for work in evaluated.works]
 
 
-def _blocks(judged: Judged, draws: Draws, catalog: Catalog, block_elements: int) -> Iterator[tuple[Ints, slice, Block]]:
-    n_sizes = len(judged.space.sizes)
+def _blocks(
+    evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog, block_elements: int
+) -> Iterator[tuple[Ints, slice, Block]]:
+    n_sizes = len(evaluated.space.sizes)
     step = max(block_elements // draws.n, 1)
-    terms = _terms(judged, draws, catalog)
-    for kind in range(len(judged.kind_first)):
-        classes = np.flatnonzero(judged.kind_of_class == kind)
+    terms = _terms(evaluated, draws, catalog)
+    for kind in range(len(evaluated.kind_first)):
+        classes = np.flatnonzero(evaluated.kind_of_class == kind)
         for start in range(0, n_sizes, step):
             sizes = slice(start, min(start + step, n_sizes))
-            yield classes, sizes, _block(judged, draws, catalog, terms, classes, sizes)
+            yield classes, sizes, _block(evaluated, draws, catalog, terms, classes, sizes)
 
 
 def _block(
-    judged: Judged, draws: Draws, catalog: Catalog, terms: list[list[StepTerms]], classes: Ints, sizes: slice
+    evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog, terms: list[list[StepTerms]], classes: Ints, sizes: slice
 ) -> Block:
     """Block of some classes of one kind."""
-    first = int(judged.kind_first[judged.kind_of_class[classes[0]]])
-    servers = judged.space.sizes[sizes][:, None]
-    cols = _columns(judged, first, sizes)
+    first = int(evaluated.kind_first[evaluated.kind_of_class[classes[0]]])
+    servers = evaluated.space.sizes[sizes][:, None]
+    cols = _columns(evaluated, first, sizes)
     group = int(cols.compute.flat[0])
     ran = tuple(
-        _ran(judged, number, of_groups[group], group, cols, servers, draws, catalog)
+        _ran(evaluated, number, of_groups[group], group, cols, servers, draws, catalog)
         for number, of_groups in enumerate(terms)
     )
-    paths = tuple(_path(judged, int(index), sizes, servers, draws) for index in classes)
+    paths = tuple(_path(evaluated, int(index), sizes, servers, draws) for index in classes)
     return Block(servers * cols.gpus_per_server, servers * cols.cores, ran, paths)
 
 
-def _columns(judged: Judged, platform: int, sizes: slice) -> Columns:
+def _columns(evaluated: EvaluatedSpace, platform: int, sizes: slice) -> Columns:
     """Columns of a platform at some sizes, (sizes, 1) or (1, 1)."""
-    cols = judged.columns.take([platform]).shaped((-1, 1))
-    return cols.take(np.arange(len(judged.space.sizes))[sizes]) if len(cols.cores) > 1 else cols
+    cols = evaluated.columns.take([platform]).shaped((-1, 1))
+    return cols.take(np.arange(len(evaluated.space.sizes))[sizes]) if len(cols.cores) > 1 else cols
 
 
 def _ran(
-    judged: Judged,
+    evaluated: EvaluatedSpace,
     number: int,
     terms: StepTerms,
     group: int,
@@ -214,11 +216,11 @@ def _ran(
     draws: Draws,
     catalog: Catalog,
 ) -> _Ran:
-    work = judged.works[number]
-    of = compute_groups(judged.platforms)[0][group]
+    work = evaluated.works[number]
+    of = compute_groups(evaluated.platforms)[0][group]
     return _Ran(
         target=work.request.target,
-        run=evaluate.step_run(work, judged.platforms, cols, servers, catalog),
+        run=evaluate.step_run(work, evaluated.platforms, cols, servers, catalog),
         values=draws.step_values(terms),
         log_scatter=log_scatter(work, terms, of, draws),
         core_s=core_seconds(work, draws),
@@ -268,9 +270,9 @@ def _epochs(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) 
     return draws.epochs(work.recipe, servers * cols.gpus_per_server * work.batch_per_gpu)
 
 
-def _path(judged: Judged, index: int, sizes: slice, servers: Ints, draws: Draws) -> _Path:
-    cols = _columns(judged, int(judged.class_first[index]), sizes)
-    nodes = judged.class_nodes[index, sizes][:, None]
+def _path(evaluated: EvaluatedSpace, index: int, sizes: slice, servers: Ints, draws: Draws) -> _Path:
+    cols = _columns(evaluated, int(evaluated.class_first[index]), sizes)
+    nodes = evaluated.class_nodes[index, sizes][:, None]
     bracket = [
         float(column.flat[0])
         for column in (

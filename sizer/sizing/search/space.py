@@ -38,6 +38,6 @@ class Space:
         return slice(index * len(self.sizes), (index + 1) * len(self.sizes))
 
 
-def building_plan(n_platforms: int, fewest: int, most: int) -> Space:
+def design_space(n_platforms: int, fewest: int, most: int) -> Space:
     """Space of so many platforms with ``fewest`` to ``most`` servers each."""
     return Space(n_platforms, np.arange(fewest, most + 1, dtype=np.int64))

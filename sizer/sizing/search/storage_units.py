@@ -8,7 +8,7 @@ import numpy as np
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
-from sizer.sizing.constraints.stored_data import data_held
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.workload.data import DataCare
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -17,7 +17,7 @@ from sizer.workload.resolve import ResolvedWorkload
 class StorageUnits:
     """Units of the storage of some platforms. Arrays over the platforms."""
 
-    counted: Bools  # bought by the node
+    is_counted: Bools  # bought by the node
     per_unit: Ints  # nodes
     least: Ints  # nodes that the system and the data call for, in whole units
     most: Ints
@@ -26,7 +26,7 @@ class StorageUnits:
     @classmethod
     def of(cls, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], care: DataCare) -> "StorageUnits":
         """Units for the data sets of some workloads together, and for what is kept beside them."""
-        data = data_held(works, care).total_bytes
+        data = storage_demand(works, care).total_bytes
         seen: dict[tuple[str, int], tuple[bool, int, int, int, bool]] = {}
         rows = []
         for platform in platforms:
@@ -42,7 +42,7 @@ class StorageUnits:
     def take(self, rows: Ints) -> "StorageUnits":
         """Units of some platforms."""
         return StorageUnits(
-            self.counted[rows], self.per_unit[rows], self.least[rows], self.most[rows], self.holds_data[rows]
+            self.is_counted[rows], self.per_unit[rows], self.least[rows], self.most[rows], self.holds_data[rows]
         )
 
     def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
@@ -57,7 +57,7 @@ class StorageUnits:
         is_local : ndarray
             1 where the drives are in the servers; broadcasts with ``wanted``.
         """
-        counted, unit, most = self.counted[:, None], self.per_unit[:, None], self.most[:, None]
+        counted, unit, most = self.is_counted[:, None], self.per_unit[:, None], self.most[:, None]
         whole = np.ceil(np.maximum(wanted, self.least[:, None]) / unit) * unit
         # Local drives: one "node" a server. An NFS server: one.
         there = np.where(is_local > 0, servers, 1)

@@ -351,10 +351,10 @@ def nic_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floa
 
 def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float) -> Floats:
     """Smallest node count whose reads meet the target at the joint confidence; inf where none does."""
-    return nodes_beside(compute_probability(comp.gpu, comp.decode, wanted), work, comp, cols, wanted, confidence)
+    return nodes_given_compute(compute_probability(comp.gpu, comp.decode, wanted), work, comp, cols, wanted, confidence)
 
 
-def nodes_beside(
+def nodes_given_compute(
     already: Floats, work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float
 ) -> Floats:
     """:func:`storage_nodes` where the probability that GPUs and host decode meet the target is known.

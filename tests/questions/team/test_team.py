@@ -20,11 +20,11 @@ from sizer.questions.team.analysis import TeamAnswer, TeamModel, team_answer, te
 from sizer.questions.team.text import assumptions
 from sizer.sizing.constraints import team_simulation as team_runs
 from sizer.sizing.constraints.team_simulation import (
-    Case,
-    Kind,
+    JobMix,
+    PermanentJobs,
+    QueuedJobs,
     Reads,
     Simulated,
-    Standing,
     added,
     fewest_servers,
     simulated,
@@ -92,8 +92,8 @@ def answer() -> TeamAnswer:
 
 
 def one_kind(gpus=1, jobs_a_day=60.0, hours=2.0, fitted=4, hours_a_day=24.0, days=7, **other):
-    kind = Kind(gpus, other.get("whole", False), jobs_a_day, hours * 3600, other.get("fixed", False))
-    return Case(fitted, (kind,), (), hours_a_day, days, other.get("order", "first-come"))
+    kind = QueuedJobs(gpus, other.get("whole", False), jobs_a_day, hours * 3600, other.get("fixed", False))
+    return JobMix(fitted, (kind,), (), hours_a_day, days, other.get("order", "first-come"))
 
 
 def test_without_a_team_there_is_no_answer():
@@ -245,7 +245,7 @@ def test_the_same_request_gives_the_same_bytes():
 def test_another_kind_does_not_change_the_luck_of_the_first():
     """Jobs a day of a further kind, on a cluster where nobody waits, leave the draws of the first as they are."""
     alone = simulated(one_kind(jobs_a_day=30.0), 500)
-    both = simulated(replace(alone.case, kinds=(*alone.case.kinds, Kind(1, False, 30.0, 60.0, False))), 500)
+    both = simulated(replace(alone.case, kinds=(*alone.case.kinds, QueuedJobs(1, False, 30.0, 60.0, False))), 500)
     n = min(len(alone.jobs.arrival_s), int((both.jobs.kind == 0).sum()))
     assert n > 1000
     assert_allclose(both.jobs.arrival_s[both.jobs.kind == 0][:n], alone.jobs.arrival_s[:n])
@@ -270,17 +270,24 @@ def test_the_standard_error_is_that_of_repetitions():
 
 
 def test_rare_and_frequent_kinds_are_both_seen_often_enough():
-    rare = Case(4, (Kind(1, False, 0.5, 3600.0, False), Kind(1, False, 20.0, 3600.0, False)), (), 10.0, 5, "backfill")
+    rare = JobMix(
+        4,
+        (QueuedJobs(1, False, 0.5, 3600.0, False), QueuedJobs(1, False, 20.0, 3600.0, False)),
+        (),
+        10.0,
+        5,
+        "backfill",
+    )
     run = simulated(rare, 10)
-    assert (run.counted & (run.jobs.kind == 0)).sum() > 150
-    assert run.counted.sum() < 1.1 * team_runs.MOST_JOBS
+    assert (run.is_in_window & (run.jobs.kind == 0)).sum() > 150
+    assert run.is_in_window.sum() < 1.1 * team_runs.MOST_JOBS
 
 
 @pytest.mark.parametrize("order", ["first-come", "backfill"])
 def test_giving_up_early_changes_no_verdict(order):
     """The quick look, which stops once too many jobs are late, agrees with the whole simulation on every size."""
-    kinds = (Kind(4, False, 4.0, 4 * 3600.0, False), Kind(1, False, 30.0, 1800.0, False))
-    case = Case(4, kinds, (), 10.0, 5, order)
+    kinds = (QueuedJobs(4, False, 4.0, 4 * 3600.0, False), QueuedJobs(1, False, 30.0, 1800.0, False))
+    case = JobMix(4, kinds, (), 10.0, 5, order)
     seen = []
     for n_servers in range(1, 7):
         run = simulated(case, n_servers)
@@ -296,9 +303,9 @@ def test_too_many_jobs_are_refused_with_the_way_out():
 
 
 def test_short_jobs_beside_one_that_fills_the_cluster_for_months_are_refused() -> None:
-    kinds = (Kind(1, False, 3900.0, 60.0, False), Kind(8, False, 0.01, 100 * 86_400.0, False))
+    kinds = (QueuedJobs(1, False, 3900.0, 60.0, False), QueuedJobs(8, False, 0.01, 100 * 86_400.0, False))
     with pytest.raises(RequestError, match="more than are simulated"):
-        _ = Case(4, kinds, (), 10.0, 5, "first-come").weeks
+        _ = JobMix(4, kinds, (), 10.0, 5, "first-come").weeks
 
 
 def test_a_wait_that_no_allowed_cluster_keeps_names_what_it_reaches():
@@ -376,9 +383,9 @@ def test_many_levels_are_joined_upwards():
 @settings(max_examples=60)
 def test_the_worst_demand_agrees_with_every_way_to_fill_the_servers(sizes, reads, standing, n_servers):
     fitted = 3
-    kinds = tuple(Kind(gpus, whole, 1.0, 3600.0, False) for gpus, whole in sizes)
+    kinds = tuple(QueuedJobs(gpus, whole, 1.0, 3600.0, False) for gpus, whole in sizes)
     queue = [Reads(0.0, 1.0, float(read), 0.0) for read, _ in zip(reads, sizes, strict=False)]
-    case = Case(fitted, kinds, tuple(Standing(gpus, False, 1) for gpus in standing), 10.0, 5, "first-come")
+    case = JobMix(fitted, kinds, tuple(PermanentJobs(gpus, False, 1) for gpus in standing), 10.0, 5, "first-come")
     cluster = case.cluster(n_servers)
     if not cluster.all_placed:
         return
@@ -417,10 +424,10 @@ def test_gpus_that_whole_servers_leave_unused_are_told():
 
 
 def test_backfill_starts_more_jobs_in_time_where_large_and_small_ones_mix():
-    kinds = (Kind(4, False, 4.0, 4 * 3600.0, False), Kind(1, False, 30.0, 1800.0, False))
+    kinds = (QueuedJobs(4, False, 4.0, 4 * 3600.0, False), QueuedJobs(1, False, 30.0, 1800.0, False))
     shares = {}
     for order in ("first-come", "backfill"):
-        run = simulated(Case(4, kinds, (), 10.0, 5, order), 2)
+        run = simulated(JobMix(4, kinds, (), 10.0, 5, order), 2)
         shares[order] = run.share_within(1, 600.0)
         assert run.idle_gpus >= run.fragment_gpus >= 0
     assert shares["backfill"] > shares["first-come"] + 0.05
