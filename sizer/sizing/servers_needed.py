@@ -80,8 +80,8 @@ class Sizes:
 
         Notes
         -----
-        The limits are those of the search (``evaluate_space``), with the storage nodes that each size needs. Racks, watts and
-        budget are left out: they follow from parts, and counts these takes most of the time of a search.
+        The limits are those of the search (``evaluate_space``), with the storage nodes that each size needs. Racks,
+        watts and budget are not checked: they need the parts, and counting these takes most of the time of a search.
         """
         confidence = evaluate.share_of(self.request)
         asked = evaluate.least_chance(confidence)

@@ -1,6 +1,6 @@
-"""Judges every design of the space: the storage nodes it needs, how it runs, which limits its stages break.
+"""Evaluates every design of the space: the storage nodes it needs, how it runs, which limits its stages break.
 
-What designs are made of is counted later, and only where it matters (``counting``).
+Parts are counted later, and only where it matters (``part_counts``).
 """
 
 from collections.abc import Sequence
@@ -116,7 +116,7 @@ def evaluate_space(
     catalog: Catalog,
     calibration: Calibration,
 ) -> EvaluatedSpace:
-    """Judge the stages of all rows in one vectorised pass.
+    """Evaluate the stages of all rows in one vectorised pass.
 
     Notes
     -----
