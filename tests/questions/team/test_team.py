@@ -236,7 +236,7 @@ def test_more_jobs_need_no_fewer_servers():
 def test_the_same_request_gives_the_same_bytes():
     first = model().on(5)
     team_runs.simulated.cache_clear()
-    team_runs.drawn.cache_clear()
+    team_runs.draw_jobs.cache_clear()
     again = model().on(5)
     assert first.kinds == again.kinds
     assert first.demand.levels_bytes_per_s.tobytes() == again.demand.levels_bytes_per_s.tobytes()
@@ -257,14 +257,14 @@ def test_the_standard_error_is_that_of_repetitions():
     shares, errors = [], []
     try:
         for seed in range(40):
-            team_runs.drawn.cache_clear()
+            team_runs.draw_jobs.cache_clear()
             team_runs.SEED = 1000 + seed
             run = simulated.__wrapped__(case, 3)
             shares.append(run.share_within(0, wait_s))
             errors.append(run.share_error(0, wait_s))
     finally:
         team_runs.SEED = 20190401
-        team_runs.drawn.cache_clear()
+        team_runs.draw_jobs.cache_clear()
     assert 0.6 < np.std(shares, ddof=1) / np.sqrt(np.mean(np.square(errors))) < 1.5
     assert 0.5 < np.mean(shares) < 0.99
 
