@@ -19,6 +19,7 @@ def fabric_command(
     """Design one fabric: switches and cables of up to three levels."""
     from sizer.catalog.loader import load_catalog
     from sizer.physical.networks.single_fabric import single_fabric
+    from sizer.present.plan_text import fabric_text
 
     catalog = load_catalog(overlay=catalog_dir) if switch is not None else None
     found = single_fabric(
@@ -27,4 +28,4 @@ def fabric_command(
     if as_json:
         print_document("fabric", **vars(found))
     else:
-        print(found.as_text())
+        print(fabric_text(found))

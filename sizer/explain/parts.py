@@ -12,6 +12,7 @@ from sizer.physical.capacity import capacity_ladder
 from sizer.physical.components import Component
 from sizer.physical.racks.power import device_power
 from sizer.present import result_text, words
+from sizer.present.plan_text import note_text
 from sizer.present.tables import Cell, Row, row
 from sizer.present.verdict_text import binding_text
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
@@ -58,7 +59,7 @@ def capacity(result: SizingResult, catalog: Catalog) -> Why:
         share = f"× {number(left / before)}, leaves " if before and step.label != "usable" else ""
         rows.append(
             row(
-                f"{words.capital(step.label)}: {step.how}",
+                f"{words.capital(step.label)}: {note_text(step.how)}",
                 share + in_unit(left, "B"),
                 Cell("", (step.source,) if step.source else ()),
             )

@@ -10,6 +10,7 @@ from sizer.physical.components import Network, Quantities
 from sizer.present.assumption_text import assumption_rows, question_texts
 from sizer.present.calibration_text import note_texts
 from sizer.present.design_summary import design_summary
+from sizer.present.plan_text import notes_text
 from sizer.present.result_text import cautions
 from sizer.present.stage_text import measurement_text, stage_text
 from sizer.present.verdict_text import (
@@ -111,7 +112,7 @@ def _network(network: Network) -> dict[str, object]:
         "name": network.role,
         **fields_of(network, "kind", "switch", "spine", "rails"),
         **{name: getattr(network, name)[0] for name in of_row},
-        "subnet_manager": network.subnet_manager or None,
+        "subnet_manager": notes_text((network.subnet_manager,)) or None,
     }
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 
 from sizer.base.json_document import fields_of
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
+from sizer.present.plan_text import note_text, question_text
 
 
 def plan_content(plan: Plan) -> dict[str, object]:
@@ -18,9 +19,13 @@ def plan_content(plan: Plan) -> dict[str, object]:
         links[str(link.network)] += 1
         for item, pieces in link.cable.items:
             items[item] += pieces
-    return fields_of(
-        plan, "questions", "warnings", racks=[_rack(rack) for rack in plan.racks], links=links, cable_items=items
-    )
+    return {
+        "questions": [question_text(question) for question in plan.questions],
+        "warnings": [note_text(note) for note in plan.warnings],
+        "racks": [_rack(rack) for rack in plan.racks],
+        "links": links,
+        "cable_items": items,
+    }
 
 
 def _rack(rack: PlacedRack) -> dict[str, object]:

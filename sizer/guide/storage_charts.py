@@ -12,6 +12,7 @@ from sizer.catalog.schema import Storage
 from sizer.drawings.shapes import text_width
 from sizer.physical.capacity import CapacityStep
 from sizer.present.charting import COLUMN_PX, LIGHT, NAME_PX, QUIET_OPACITY, Bar, Chart, Palette, bar_chart
+from sizer.present.plan_text import note_text
 from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import estimate, percent, rounded
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
@@ -150,7 +151,7 @@ def _ladder_bars(steps: Sequence[CapacityStep], factor: float, palette: Palette)
     for number, step in enumerate(steps):
         after = step.capacity_bytes
         taken = before - after
-        name, note = step.label[:1].upper() + step.label[1:], _reason(step.how)
+        name, note = step.label[:1].upper() + step.label[1:], _reason(note_text(step.how))
         if number == 0 or step.label == "usable":
             fill = 1.0 if step.label == "usable" else QUIET_OPACITY
             bar = Bar(name, after / factor, si(after, "B"), palette.stages["storage"], fill=fill, note=note)

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_identity
-from sizer.base.quantities import with_decimal_sign
 from sizer.catalog.schema import Storage
+from sizer.physical.notes import Note, NoteKind
 
 # OneFS +2d:1n writes 2 (n - 1) data and 2 parity units; the published layouts never pass 16 data units
 # ("emc-overhead-15": 16+4 is the widest).
@@ -24,7 +24,7 @@ class CapacityStep:
 
     label: str  # "raw", "hot spare", "protection", "reserve", "usable"
     capacity_bytes: float  # what is left after this step
-    how: str  # one sentence with the arithmetic
+    how: Note
     basis: str  # basis of the fact used
     source: str  # key of catalog/sources.toml, "" for a sum
 
@@ -245,7 +245,7 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
         option = storage.capacity_options[capacity_option]
         units = int(_units(storage, np.asarray(n_nodes))) if counts_nodes(storage) else 1
         fact = option.raw_bytes
-        steps.append(CapacityStep("raw", raw, f"{units} × {option.name}", fact.basis, fact.source))
+        steps.append(CapacityStep("raw", raw, Note(NoteKind.UNITS, (units, option.name)), fact.basis, fact.source))
     if counts_nodes(storage) and storage.stripe_parity is not None:
         steps += _striped_steps(storage, raw, n_nodes)
     elif counts_nodes(storage) and storage.protection_overheads:
@@ -254,10 +254,10 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
         return tuple(steps)
     fixed = storage.usable_bytes
     if fixed is not None and not counts_nodes(storage):
-        how = fixed.note or "as stated by the source"
+        how = Note(NoteKind.STATED, (fixed.note,))
         steps.append(CapacityStep("usable", usable, how, fixed.basis, fixed.source))
     else:
-        steps.append(CapacityStep("usable", usable, "what is left for files", "derived", ""))
+        steps.append(CapacityStep("usable", usable, Note(NoteKind.FOR_FILES), "derived", ""))
     return tuple(steps)
 
 
@@ -284,17 +284,17 @@ def _striped_steps(storage: Storage, raw: float, n_nodes: int) -> list[CapacityS
     data_array, parity, spare_array, share = _stripe(storage, np.asarray(n_nodes))
     data, spare = int(data_array), int(spare_array)
     left = raw * max(n_nodes - spare, 0) / max(n_nodes, 1)
-    how = f"{spare} of {n_nodes} nodes kept free for a rebuild"
+    how = Note(NoteKind.HOT_SPARES, (spare, n_nodes))
     steps = [_step("hot spare", left, how, storage.hot_spare_nodes)]
     left *= data / max(data + parity, 1)
-    how = f"stripes of {data} data and {parity} parity blocks"
+    how = Note(NoteKind.STRIPES, (data, parity))
     steps.append(_step("protection", left, how, storage.stripe_parity))
-    how = "{share} stays after metadata and reserve".format(share=f"{share:.0%}")
+    how = Note(NoteKind.USABLE_SHARE, (share,))
     steps.append(_step("reserve", left * share, how, storage.usable_share))
     return steps
 
 
-def _step(label: str, left: float, how: str, fact: object) -> CapacityStep:
+def _step(label: str, left: float, how: Note, fact: object) -> CapacityStep:
     return CapacityStep(label, left, how, getattr(fact, "basis", "assumed"), getattr(fact, "source", ""))
 
 
@@ -304,12 +304,10 @@ def _onefs_step(storage: Storage, usable: float, n_nodes: int) -> CapacityStep:
     level = storage.protection.value if storage.protection is not None else "+2d:1n"
     if is_extrapolated(storage, nodes):
         last = max(_published(storage), default=0)
-        how = "{level} takes {share} at {n} nodes (extrapolated: the published table stops at {last})".format(
-            level=level, share=with_decimal_sign(f"{overhead:.1%}"), n=nodes, last=last
-        )
+        how = Note(NoteKind.ONEFS_EXTRAPOLATED, (level, overhead, nodes, last))
         return CapacityStep("protection", usable, how, "derived", storage.protection_overheads[-1].source)
     row = next(row for row in storage.protection_overheads if row.nodes == nodes)
-    how = "{level} takes {share} at {n} nodes".format(level=level, share=f"{overhead:.0%}", n=nodes)
+    how = Note(NoteKind.ONEFS_OVERHEAD, (level, overhead, nodes))
     return CapacityStep("protection", usable, how, row.basis, row.source)
 
 

@@ -7,13 +7,13 @@ from functools import lru_cache
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.base.locale import current_locale
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.layout import building_plan
 from sizer.physical.plan import Connection, Plan, PlanInputs
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.racks.placement import RackClass, RackLimits, device_needs, place
 from sizer.physical.roles import NetworkPlane, Role
+from sizer.physical.violations import Violation
 
 # Sizes shown, as multiples of the servers and storage of the design.
 GROWTH_FACTORS = (1.5, 2.0)
@@ -41,9 +41,10 @@ class GrowthStep:
     moved: tuple[MovedLink, ...]
     added_max_w: float
     has_unknown_power: bool = False  # of an added device: the draw is then at least that
-    limit: str = ""  # why the platform does not reach this size; the rest is then empty
+    limit: Violation | None = None  # why the platform does not reach this size; the rest is then empty
 
 
+@lru_cache(maxsize=4)  # guide, workbook and app ask for the same plan
 def growth(plan: Plan) -> tuple[GrowthStep, ...]:
     """Next two sizes of a laid-out design, each told from the standing one.
 
@@ -54,11 +55,6 @@ def growth(plan: Plan) -> tuple[GrowthStep, ...]:
     Standing devices stay in their rack units; new ones go into the room above them and then into new racks. A link
     stays where its switch port is one for end points in the larger fabric too; all others are listed.
     """
-    return _steps(plan, current_locale().name)
-
-
-@lru_cache(maxsize=4)  # guide, workbook and app ask for the same plan
-def _steps(plan: Plan, _locale: str) -> tuple[GrowthStep, ...]:
     return tuple(_step(plan, *size) for size in _sizes(plan.inputs))
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.base.quantities import grouped, plain
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Cable, Device
 from sizer.physical.components import Component, Quantities
@@ -17,6 +16,7 @@ from sizer.physical.networks.cables import choose_cables
 from sizer.physical.networks.counts import AS_USUAL, wiring
 from sizer.physical.networks.links import OUTSIDE, LinkGroup, NumberRange, connect
 from sizer.physical.networks.members import NO_NUMBERS, Wiring, shape
+from sizer.physical.notes import Note, NoteKind
 from sizer.physical.plan import (
     CABLE_CATEGORY,
     NAME_PREFIXES,
@@ -282,20 +282,14 @@ def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) ->
     return (*kept[:place], *measured, *kept[place:])
 
 
-def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalog: Catalog) -> Iterator[str]:
+def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalog: Catalog) -> Iterator[Note]:
     for item in dict.fromkeys(device.item for device in placed):
         device = catalog.device(item)
         if device.power_inlets is not None and device.power_inlets.value == 1:
-            yield (
-                f"{device.name} has a single power inlet and hangs on feed A: a transfer switch keeps it "
-                "up when A is lost"
-            )
+            yield Note(NoteKind.SINGLE_CORDED, (device.name,))
     for cable in cables:
         for number, choice in enumerate(cable.choices):
             stock = stock_length_m(choice, catalog.cables)
             longest = float(cable.length_m[cable.choice == number].max(initial=0.0))
             if stock is not None and longest > stock + 1e-9:
-                yield (
-                    f"{cable.run.role}: the way is {grouped(longest, 1)} m, the longest cable of its kind "
-                    f"{plain(stock)} m"
-                )
+                yield Note(NoteKind.CABLE_TOO_SHORT, (cable.run.role, longest, stock))

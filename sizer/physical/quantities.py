@@ -21,11 +21,13 @@ from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_ca
 from sizer.physical.networks.counts import AS_USUAL, wiring
 from sizer.physical.networks.members import CableCount, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
+from sizer.physical.notes import Note, NoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.racks.parts import depth_violations, rack_classes, rack_parts
 from sizer.physical.racks.placement import count_racks, rack_limits
 from sizer.physical.racks.power import device_power
 from sizer.physical.roles import ADAPTERS, Role
+from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Existing, Fabric, Limits
 
 NO_LIMITS = Limits()
@@ -95,7 +97,7 @@ def quantities(
     violations |= _storage_violations(platform, rows, nodes)
     violations |= depth_violations(platform, catalog, devices)
     if not placed.holds_all.all():
-        violations["a device exceeds what one rack holds"] = ~placed.holds_all
+        violations[Violation(ViolationKind.DEVICE_EXCEEDS_RACK)] = ~placed.holds_all
     return Quantities(
         components=tuple(c for c in components if np.count_nonzero(c.quantity)),
         networks=net.networks,
@@ -111,10 +113,10 @@ def quantities(
         unknown_weight=power.unknown_weight,
         front_end_bytes_per_s=net.front_end_bytes_per_s,
         gateway_bytes_per_s=net.gateway_bytes_per_s,
-        notes=_notes(platform, current_locale()),
+        notes=_notes(platform),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
-        row_notes={_alone(): ~rows.has_management} if not rows.has_management.all() else {},
+        row_notes={Note(NoteKind.SINGLE_SERVER): ~rows.has_management} if not rows.has_management.all() else {},
         violations=violations,
     )
 
@@ -368,34 +370,26 @@ def _metric_quantity(platform: Platform, rows: Shape, metric: str, nodes: Ints) 
     return applies.astype(np.int64)
 
 
-def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[str, Bools]:
+def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[Violation, Bools]:
     if not counts_nodes(platform.storage):
         return {}
     low, high = node_limits(platform.storage)
     mask = (asked < low) | (rows.nodes > high)
     if not mask.any():
         return {}
-    return {f"{platform.storage.name} has {low} to {high} nodes": mask}
-
-
-def _alone() -> str:
-    """Said of the rows where one server reads local drives or an NFS server that is there."""
-    return (
-        "one server on its own needs no head node, fabric or management switch: its ports join "
-        "the existing LAN, by others"
-    )
+    return {Violation(ViolationKind.NODE_COUNT, (platform.storage.name, low, high)): mask}
 
 
 @cached_by_identity
-def _notes(platform: Platform, _locale: Locale) -> tuple[str, ...]:
+def _notes(platform: Platform) -> tuple[Note, ...]:
     storage = platform.storage
     notes = []
     if platform.attachment == "lan":
-        notes.append(f"{storage.name} and the way to it over the LAN are there already, by others")
+        notes.append(Note(NoteKind.EXISTING_LAN_STORAGE, (storage.name,)))
     if platform.attachment == "local":
-        notes.append("each server reads a copy of the data on its own drives")
+        notes.append(Note(NoteKind.LOCAL_COPIES))
     if np.isnan(usable_bytes(storage, platform.capacity_option, node_limits(storage)[0])):
-        notes.append(f"no source gives the usable capacity of {storage.name}: confirm that the data fit")
+        notes.append(Note(NoteKind.USABLE_UNKNOWN, (storage.name,)))
     return tuple(notes)
 
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, plain
-from sizer.catalog.labels import fact_label, fact_value_text, sentence, with_vendor
+from sizer.catalog.labels import capital, fact_label, fact_value_text, with_vendor
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Port
+from sizer.physical.notes import CableQuestion
 from sizer.sizing.assumptions import (
     AssumedFact,
     CableRoute,
@@ -17,7 +18,6 @@ from sizer.sizing.assumptions import (
     MissingPrices,
     MissingReadRate,
     OpenPoint,
-    PlanQuestion,
 )
 from sizer.sizing.result import SizingResult
 from sizer.workload.resolve import DefaultKind
@@ -98,8 +98,8 @@ def question_texts(result: SizingResult) -> list[str]:
 
 
 def _question(point: OpenPoint) -> str:
-    if isinstance(point, PlanQuestion):
-        return sentence(point.text).rstrip(".")
+    if isinstance(point, CableQuestion):
+        return capital(question_text(point))
     if isinstance(point, MissingPrices):
         return f"{_PRICES}: {', '.join(with_vendor(item) for item in point.items)}"
     about, asked = part_questions(point)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sizer.base.quantities import grouped, si
 from sizer.drawings.racks import at_least
 from sizer.physical.expansion import GrowthStep
+from sizer.physical.violations import violation_error_text
 from sizer.present.tables import Row, Table, columns, row
 from sizer.present.words import capital, listed, plural
 
@@ -27,8 +28,8 @@ def _row(step: GrowthStep) -> Row:
     size = plural(step.n_servers, "server")
     if step.storage_nodes:
         size += f", {plural(step.storage_nodes, 'storage node')}"
-    if step.limit:
-        return row(size, f"Not on this platform: {step.limit}.", "–", "–", "–", "–")
+    if step.limit is not None:
+        return row(size, f"Not on this platform: {violation_error_text(step.limit)}.", "–", "–", "–", "–")
     added = listed([f"{number} × {role}" for role, _, number in step.added])
     return row(
         size,

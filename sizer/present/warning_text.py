@@ -1,7 +1,7 @@
 """Cautions about a design in words."""
 
 from sizer.base.quantities import grouped, plain
-from sizer.catalog.labels import sentence
+from sizer.present.plan_text import note_sentences
 from sizer.sizing.reasons import BudgetOfPricedLines, CableLengths, DesignWarning, FewerGpusUsed, UnknownReadRate
 from sizer.sizing.result import DesignAnswer
 
@@ -9,7 +9,7 @@ from sizer.sizing.result import DesignAnswer
 def design_warnings(design: DesignAnswer) -> list[str]:
     """Cautions about a design, its parts and its plan; one sentence or two each."""
     own = [_warning_text(warning, design) for warning in design.warnings]
-    return [*own, *(sentence(note) for note in (*design.quantities.notes, *design.plan.warnings))]
+    return [*own, *note_sentences((*design.quantities.notes, *design.plan.warnings))]
 
 
 def _warning_text(warning: DesignWarning, design: DesignAnswer) -> str:

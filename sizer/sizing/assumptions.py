@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sizer.catalog.model import Statement
 from sizer.catalog.schema import Item
+from sizer.physical.notes import CableQuestion
 from sizer.workload.resolve import WorkloadDefault
 
 
@@ -80,17 +81,10 @@ class MissingReadRate:
 
 
 @dataclass(frozen=True)
-class PlanQuestion:
-    """A point of the cabling plan."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class MissingPrices:
     """Parts of the bill without a price."""
 
     items: tuple[Item, ...]
 
 
-OpenPoint = MissingFacts | MissingReadRate | PlanQuestion | MissingPrices
+OpenPoint = MissingFacts | MissingReadRate | CableQuestion | MissingPrices

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from enum import Enum
 
+from sizer.physical.violations import Violation
 from sizer.workload.request import Limits, Loss
 
 
@@ -32,7 +33,7 @@ class Limit(Enum):
 
 
 # Rules of the physical design name their limit themselves: a device too deep for the rack, a tree too large.
-AnyLimit = Limit | str
+AnyLimit = Limit | Violation
 
 # Limits of one stage or of all together: a design that breaks one misses its target.
 COMPUTE_LIMITS = (Limit.GPU_COUNT, Limit.GPU_RATE, Limit.HOST_DECODE, Limit.SERVER_PORTS)

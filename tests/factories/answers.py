@@ -12,12 +12,14 @@ from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Statement
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.layout import building_plan
+from sizer.physical.notes import Note, NoteKind
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities as count
 from sizer.physical.quantities import slice_row
 from sizer.physical.roles import NetworkRole, Role
+from sizer.physical.violations import Violation, ViolationKind
 from sizer.sizing.assumptions import AssumedFact, CableRoute, DefaultTaken, MissingFacts, MissingReadRate
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.limits import Limit
@@ -137,7 +139,7 @@ def network(name: str, kind: str, switch: str | None, end_points: int, **more: A
 
     return Network(
         role=NetworkRole(name),
-        purpose=more.get("purpose", ""),
+        purpose=Note(NoteKind.DEPLOYMENT if name == "management" else NoteKind.GRADIENTS_AND_FILES),
         kind=kind,
         switch=switch,
         spine=switch,
@@ -152,7 +154,6 @@ def network(name: str, kind: str, switch: str | None, end_points: int, **more: A
         oversubscription=np.array([more.get("over", 1.0)]),
         gateways=ints("gateways"),
         gateway_uplinks=ints("uplinks"),
-        note=more.get("note", ""),
     )
 
 
@@ -374,7 +375,7 @@ def result(req: SizingRequest, design: DesignAnswer, **more: Any) -> SizingResul
         "runner_up_reason": RunnerUpReason(RunnerUpKind.NONE),
         "pareto": (),
         "n_designs": 14_208,
-        "ruled_out": {Limit.GPU_RATE: 9_120, "rack power": 411},
+        "ruled_out": {Limit.GPU_RATE: 9_120, Violation(ViolationKind.DEVICE_EXCEEDS_RACK): 411},
         "assumptions": ASSUMPTIONS,
         "questions": QUESTIONS,
         "sources": (BLOG, GUIDE, MLPERF),

@@ -55,23 +55,20 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
         head_node=R740XD,
     )
     nets = (
-        network("compute fabric", "edr", "sb7800", n + 4, purpose="gradients and storage traffic", free=36 - n - 4),
+        network("compute fabric", "edr", "sb7800", n + 4, free=36 - n - 4),
         network(
             "storage front end",
             "40gbe",
             "sx6036",
             4,
-            purpose="files, through the gateway to the compute fabric",
             used=7,
             free=29,
             leaves=0,
             gateways=1,
             uplinks=3,
         ),
-        network(
-            "storage back end", "40gbe", "d4040", 8, purpose="between storage nodes, two networks", leaves=2, free=56
-        ),
-        network("management", "1gbe", "s3048-on", 10, purpose="deployment, BMC, monitoring", free=38),
+        network("storage back end", "40gbe", "d4040", 8, leaves=2, free=56),
+        network("management", "1gbe", "s3048-on", 10, free=38),
     )
     design = DesignAnswer(
         platform=platform,
@@ -122,8 +119,8 @@ def c4140_design(n: int = 1) -> tuple[DesignAnswer, SizingRequest]:
 def apollo_design(req: SizingRequest, workloads: tuple[WorkloadAnswer, ...]) -> DesignAnswer:
     """Four Apollo 6500 with eight WekaIO servers on EDR."""
     nets = (
-        network("compute fabric", "edr", "sb7800", 33, purpose="gradients and storage", free=3),
-        network("management", "1gbe", "s3048-on", 14, purpose="BMC and monitoring", free=34),
+        network("compute fabric", "edr", "sb7800", 33, free=3),
+        network("management", "1gbe", "s3048-on", 14, free=34),
     )
     return DesignAnswer(
         platform=platform_with(

@@ -54,19 +54,15 @@ def nine_dgx1() -> SizingResult:
             "100gbe",
             "sn2700",
             52,
-            purpose="gradients and storage, RoCE",
             leaves=4,
             spines=2,
             cables=56,
             used=164,
             free=28,
             over=1.0,
-            note="40 GbE front-end ports of the storage run on 100 GbE switch ports",
         ),
-        network(
-            "storage back end", "40gbe", "d4040", 16, purpose="between storage nodes, two networks", leaves=2, free=48
-        ),
-        network("management", "1gbe", "s3048-on", 31, purpose="BMC, deployment, monitoring", free=17),
+        network("storage back end", "40gbe", "d4040", 16, leaves=2, free=48),
+        network("management", "1gbe", "s3048-on", 31, free=17),
     )
     design = DesignAnswer(
         platform=platform_with(server=DGX1, storage=F800, fabric="100gbe", fabric_switch=SN2700, back_end_switch=D4040),

@@ -7,8 +7,10 @@ import pytest
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.loader import load_catalog
+from sizer.physical.notes import Note, NoteKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Existing, Limits, SizingRequest
 
 
@@ -82,7 +84,7 @@ def test_one_server_with_local_drives_is_only_a_server(catalog):
     counted = slice_row(quantities(one(catalog, "dgx-1", "dgx1-ssd", "edr"), [1], [0], catalog=catalog), 0)
     hardware = {part.role for part in counted.components if part.category not in ("software", "support")}
     assert hardware == {"GPU server", "rack", "rack PDU", "blanking panel", "power cord"}
-    assert any("existing LAN" in note for note in counted.notes)
+    assert Note(NoteKind.SINGLE_SERVER) in counted.notes
 
 
 def test_a_cluster_has_one_head_node(catalog):
@@ -127,7 +129,7 @@ def test_limits_of_systems_are_violations(catalog):
 def test_a_rack_too_weak_for_one_server(catalog):
     platform = one(catalog, "dgx-2", "dgx2-nvme", "edr")
     counted = quantities(platform, [1], [0], catalog=catalog, limits=Limits(rack_power_w="5 kW"))
-    assert list(counted.violations) == ["a device exceeds what one rack holds"]
+    assert list(counted.violations) == [Violation(ViolationKind.DEVICE_EXCEEDS_RACK)]
 
 
 def test_watts_of_a_bracket(catalog):

@@ -14,6 +14,7 @@ from sizer.base.estimate import Estimate
 from sizer.drawings.palette import BAND_OPACITY, DARK, LIGHT
 from sizer.guide.storage_charts import demand_chart, ladder_chart
 from sizer.physical.capacity import CapacityStep, capacity_ladder
+from sizer.physical.notes import Note, NoteKind
 from sizer.present.charting import Chart, broken, chart_svg, time_unit
 from sizer.present.training_charts import accuracy_chart, cold_limit, design_gpus, epoch_chart
 from sizer.questions.failures.analysis import FailureCase
@@ -120,6 +121,10 @@ def charts(result: SizingResult) -> dict[str, Chart | None]:
     return found
 
 
+def stated(text):
+    return Note(NoteKind.STATED, (text,))
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_charts_of_the_examples_say_their_finding_and_draw_it(path):
     result = sized(path)
@@ -139,7 +144,10 @@ def test_charts_of_the_examples_say_their_finding_and_draw_it(path):
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_charts_take_both_palettes_and_the_width_of_their_place(palette):
     answer, design = first("nine_dgx1")
-    steps = [CapacityStep("raw", 96e12, "one", "published", ""), CapacityStep("usable", 72e12, "rest", "derived", "")]
+    steps = [
+        CapacityStep("raw", 96e12, stated("one"), "published", ""),
+        CapacityStep("usable", 72e12, stated("rest"), "derived", ""),
+    ]
     for chart in (
         demand_chart(answer, design, palette, "container"),
         ladder_chart(steps, 1e12, palette, "container"),
@@ -207,9 +215,9 @@ def test_local_drives_are_counted_by_the_server():
 def test_ladder_by_hand():
     """96 TB raw, a quarter for protection: 72 TB; 22.2 TB of data are 31 % of it."""
     steps = [
-        CapacityStep("raw", 96e12, "60 x 1.6 TB", "published", "a"),
-        CapacityStep("protection", 72e12, "+2d:1n takes 25%", "published", "a"),
-        CapacityStep("usable", 72e12, "what is left", "derived", ""),
+        CapacityStep("raw", 96e12, stated("60 x 1.6 TB"), "published", "a"),
+        CapacityStep("protection", 72e12, stated("+2d:1n takes 25%"), "published", "a"),
+        CapacityStep("usable", 72e12, stated("what is left"), "derived", ""),
     ]
     chart = ladder_chart(steps, 22.2e12)
     assert title(chart) == "72.0 TB of 96.0 TB are usable; the data set needs 31 % of it"
@@ -222,7 +230,7 @@ def test_ladder_by_hand():
 
 
 def test_ladder_at_its_ends():
-    usable = CapacityStep("usable", 1e12, "as printed", "published", "a")
+    usable = CapacityStep("usable", 1e12, stated("as printed"), "published", "a")
     assert title(ladder_chart([usable], 2.5e12)) == "1.00 TB are usable; the data set needs 2.5 times as much"
     assert title(ladder_chart([usable], 1e6)) == "1.00 TB are usable; the data set needs hardly any of it"
     assert ladder_chart([], 1e12) is None

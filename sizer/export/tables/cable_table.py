@@ -10,6 +10,7 @@ from sizer.export.tables.csv_text import csv_bytes
 from sizer.export.tables.table import Row, Sheet
 from sizer.export.text import TO_BE_QUOTED
 from sizer.physical.plan import Connection, End, Plan
+from sizer.present.plan_text import question_text
 from sizer.sizing.result import SizingResult
 
 _MEDIA = {"dac": "DAC", "aoc": "AOC", "copper": "twisted pair", "transceiver": "transceivers and fibre"}
@@ -65,7 +66,7 @@ def _cable_row(link: Connection, categories: dict[str, str], catalog: Catalog) -
     near, far = port_label(link.a), port_label(link.z)
     notes = (
         link.cable.note,
-        f"ask the vendor: {link.cable.question}" if link.cable.question else "",
+        f"ask the vendor: {question_text(link.cable.question)}" if link.cable.question is not None else "",
         "" if link.a.item else "far end by others",
     )
     return (

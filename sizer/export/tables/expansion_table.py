@@ -4,6 +4,7 @@ from sizer.catalog.model import Catalog
 from sizer.export.tables.table import Row, Sheet
 from sizer.physical.expansion import GrowthStep, growth
 from sizer.physical.plan import Plan
+from sizer.physical.violations import violation_error_text
 
 
 def growth_sheet(plan: Plan, catalog: Catalog) -> Sheet:
@@ -20,8 +21,8 @@ def growth_sheet(plan: Plan, catalog: Catalog) -> Sheet:
 
 def _rows(step: GrowthStep, catalog: Catalog) -> list[Row]:
     size = (step.n_servers, step.storage_nodes)
-    if step.limit:
-        return [(*size, "not on this platform", 0, step.limit, "", "", "")]
+    if step.limit is not None:
+        return [(*size, "not on this platform", 0, violation_error_text(step.limit), "", "", "")]
     added: list[Row] = [
         (*size, "added", number, f"{role}: {catalog.item(item).name}", "", "", "") for role, item, number in step.added
     ]

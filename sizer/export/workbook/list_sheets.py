@@ -9,6 +9,7 @@ from sizer.export.design_json import design_document
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
 from sizer.export.workbook.vendor_questions import vendor_questions
 from sizer.present.assumption_text import assumption_rows
+from sizer.present.plan_text import notes_text
 from sizer.sizing.result import SizingResult
 
 
@@ -53,7 +54,7 @@ def write_networks(sheets: Sheets, result: SizingResult) -> None:
             sheets.number(sheet, row, column, int(number[0]), "integer")
         sheets.number(sheet, row, 12, round(float(net.oversubscription[0]), 2), "ratio")
         sheets.number(sheet, row, 13, int(net.gateways[0]), "integer")
-        sheets.text(sheet, row, 14, net.note, "wrap")
+        sheets.text(sheet, row, 14, notes_text(net.notes), "wrap")
     row += 2
     for column, head in enumerate(("Cables and parts by role", "Quantity", "Item", "Note")):
         sheets.text(sheet, row, column, head, "head-right" if column == 1 else "head")

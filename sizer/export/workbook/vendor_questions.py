@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sizer.bom.bill import BillLine
 from sizer.bom.overrides import REQUEST
 from sizer.present.assumption_text import part_questions
+from sizer.present.plan_text import question_text
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
 
@@ -31,9 +32,8 @@ def vendor_questions(result: SizingResult) -> list[VendorQuestion]:
         if line.status not in ("existing", "by others") and line.quantity
         for question in _about_line(line, bill.currency)
     ]
-    found += [
-        VendorQuestion("", "", "Plan of racks and cables", "", None, text) for text in result.design.plan.questions
-    ]
+    of_plan = map(question_text, result.design.plan.questions)
+    found += [VendorQuestion("", "", "Plan of racks and cables", "", None, text) for text in of_plan]
     for point in result.questions:
         # What has no price is asked line by line above.
         if isinstance(point, MissingFacts | MissingReadRate):

@@ -5,9 +5,9 @@ from typing import Any
 from sizer.drawings.rack_fronts import rack_fronts
 from sizer.drawings.room import room
 from sizer.guide.context import GuideContext
-from sizer.present import words
 from sizer.present.facility_tables import cables_table, facility_table, feeds_table, racks_table
 from sizer.present.figures import Figure, drawn
+from sizer.present.plan_text import note_sentences
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "facility": facility_table(context.result, context.catalog),
         "feeds": feeds_table(plan) if context.is_full else None,
         "cables": cables_table(plan, context.catalog),
-        "warnings": [words.sentence(text) for text in plan.warnings],
+        "warnings": note_sentences(plan.warnings),
         "room": _room(context),
         "fronts": _fronts(context),
     }

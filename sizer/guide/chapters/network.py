@@ -9,6 +9,7 @@ from sizer.physical.components import Network
 from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.physical.roles import NetworkRole
 from sizer.present import result_text, words
+from sizer.present.plan_text import manager_text, note_text
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.sizing.result import WorkloadAnswer
 
@@ -38,7 +39,7 @@ def _networks(context: GuideContext) -> list[Network]:
 def _purposes(context: GuideContext) -> list[str]:
     """Use of each network, with its size."""
     return [
-        f"{words.capital(net.role)}: {net.purpose.rstrip('.')}; {words.plural(int(net.end_points[0]), 'end point')}."
+        f"{words.capital(net.role)}: {note_text(net.purpose)}; {words.plural(int(net.end_points[0]), 'end point')}."
         for net in _networks(context)
     ]
 
@@ -65,7 +66,7 @@ def networks_table(context: GuideContext) -> Table | None:
     notes = [
         words.sentence(f"{net.role}: {note}")
         for net in networks
-        for note in (net.note, f"subnet manager {net.subnet_manager}" if net.subnet_manager else "")
+        for note in (*map(note_text, net.notes), manager_text(net.subnet_manager))
         if note
     ]
     return record_table("networks", "Networks and port counts", networks, fields, note=" ".join(notes))
@@ -107,7 +108,7 @@ def subnet_table(plan: AddressPlan) -> Table:
 
     fields = (
         Field[Subnet]("Network", lambda net: words.capital(net.name), "left", 18),
-        Field[Subnet]("Used by", lambda net: net.purpose, "left", 26),
+        Field[Subnet]("Used by", lambda net: words.capital(note_text(net.purpose)), "left", 26),
         Field[Subnet]("VLAN", lambda net: str(net.vlan), "right", 8),
         Field[Subnet]("Subnet", lambda net: str(net.network), "left", 17),
         Field[Subnet]("Gateway", gateway, "left", 13),

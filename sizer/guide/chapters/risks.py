@@ -13,6 +13,7 @@ from sizer.present.assumption_text import question_texts
 from sizer.present.calibration_text import note_texts
 from sizer.present.figures import Figure, charted
 from sizer.present.performance_tables import platforms_table, ruled_out_table
+from sizer.present.plan_text import note_sentences
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table
 from sizer.present.verdict_text import reason_texts, selection_text
 from sizer.questions.what_if.charts import tornado_chart
@@ -68,7 +69,7 @@ def _tornado(context: GuideContext, number: int, sensitivity: Sensitivity, unit:
 def _warnings(context: GuideContext) -> list[str]:
     """Warnings that no other chapter prints: those on performance, physical design and the bill print their own."""
     design = context.design
-    printed = [*design.plan.warnings, *design.bill.warnings]
+    printed = [*note_sentences(design.plan.warnings), *design.bill.warnings]
     for answer in context.answers:
         printed += result_text.cautions(answer)
     sentences = {words.sentence(text) for text in printed}

@@ -12,6 +12,7 @@ from sizer.physical.capacity import CapacityStep, capacity_ladder, is_extrapolat
 from sizer.present import result_text, words
 from sizer.present.component_tables import storage_role
 from sizer.present.figures import charted
+from sizer.present.plan_text import note_text
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import (
@@ -171,7 +172,7 @@ def capacity_table(steps: Sequence[CapacityStep]) -> Table:
         Field[CapacityStep]("Step", lambda step: _STEPS[step.label], "left", 15),
         Field[CapacityStep]("Capacity", lambda step: si(step.capacity_bytes, "B"), "right", 13),
         Field[CapacityStep]("TiB", lambda step: with_decimal_sign(f"{step.capacity_bytes / TIB:.1f}"), "right", 10),
-        Field[CapacityStep]("Basis", lambda step: words.sentence(step.how), "left", 48),
+        Field[CapacityStep]("Basis", lambda step: words.sentence(note_text(step.how)), "left", 48),
         Field[CapacityStep]("Source", lambda step: Cell("", (step.source,)) if step.source else "", "left", 14),
     )
     return record_table(

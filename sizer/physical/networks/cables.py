@@ -11,6 +11,7 @@ from sizer.base.locale import Locale, current_locale
 from sizer.base.quantities import plain
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Cable, LinkKind
+from sizer.physical.notes import CableQuestion
 
 # Lengths that the search counts with. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one
 # rack with slack. Between racks of one row 10 m: up, along the tray over half a dozen racks of 0.6 m, and down. Both
@@ -33,7 +34,7 @@ class CableChoice:
 
     items: tuple[tuple[str, int], ...]
     note: str = ""
-    question: str = ""  # to ask the vendor
+    question: CableQuestion | None = None  # to ask the vendor
 
 
 def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> CableChoice:
@@ -58,7 +59,7 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
     choice = _choose(known, kind, length_m)
     if choice is not None:
         return choice
-    question = f"part number of a {kind_name(kind)} cable of {plain(length_m)} m"
+    question = CableQuestion(kind, length_m)
     stand_in = _STAND_INS.get(kind)
     if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
         return CableChoice(

@@ -24,6 +24,7 @@ from sizer.physical.networks.storage_networks import (
     gateway_uplink_count,
     storage_end,
 )
+from sizer.physical.notes import Note, NoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.protection import nodes_survived
@@ -73,12 +74,12 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         rate = GBIT_PER_S[fast] / GBIT_PER_S[kind]
         down = uplinked_down(leaf_numbers.size, uplink_numbers.size, rate, asked.oversubscription)
     carries_files = platform.attachment in _ON_FABRIC
-    purpose = "gradient exchange and storage traffic" if carries_files else "gradient exchange"
+    purpose = Note(NoteKind.GRADIENTS_AND_FILES if carries_files else NoteKind.GRADIENTS)
     notes = []
     if rails > 1:
-        notes.append(f"{rails} rails kept apart, one for each port of a server; all else joins rail 1")
+        notes.append(Note(NoteKind.RAILS, (rails,)))
     if asked.spare_servers:
-        notes.append(f"ports for {asked.spare_servers} more servers are kept free")
+        notes.append(Note(NoteKind.SPARE_PORTS, (asked.spare_servers,)))
     return NetworkMembers(
         network=network_counts(
             NetworkRole.COMPUTE,
@@ -86,7 +87,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
             kind,
             switch,
             planes,
-            "; ".join(notes),
+            tuple(notes),
             spine,
             rails=rails,
             subnet_manager=_subnet_manager(platform, switch, rails),
@@ -132,20 +133,16 @@ def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
     return Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
 
 
-def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> str:
+def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> Note | None:
     if not is_infiniband(platform.fabric):
-        return ""
+        return None
     if _runs_manager(switch):
-        if rails > 1:
-            return f"runs in the first leaf, {switch.name} of each rail"
-        return f"runs in the first leaf, {switch.name}"
+        return Note(NoteKind.MANAGER_IN_LEAF, (switch.name, rails))
     director = platform.director
     if director is not None and _runs_manager(director):
-        if rails > 1:
-            return f"runs in a director, {director.name} of each rail"
-        return f"runs in a director, {director.name}"
+        return Note(NoteKind.MANAGER_IN_DIRECTOR, (director.name, rails))
     has_port = platform.head_node is not None and fabric_numbers(platform.head_node, platform.fabric).size > 0
-    return "runs on the head node: the switches have none" if has_port and rails == 1 else ""
+    return Note(NoteKind.MANAGER_ON_HEAD_NODE) if has_port and rails == 1 else None
 
 
 def _runs_manager(switch: Switch) -> bool:

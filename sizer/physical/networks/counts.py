@@ -21,6 +21,7 @@ from sizer.physical.networks.storage_networks import (
 )
 from sizer.physical.platform import Platform
 from sizer.physical.roles import Role
+from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Fabric as FabricAsked
 
 AS_USUAL = FabricAsked()
@@ -91,14 +92,13 @@ def _links(part: NetworkMembers) -> Iterator[CableCount]:
     )
 
 
-def _violations(platform: Platform, rows: Shape, parts: list[NetworkMembers]) -> dict[str, Bools]:
-    found = {}
+def _violations(platform: Platform, rows: Shape, parts: list[NetworkMembers]) -> dict[Violation, Bools]:
+    found: dict[Violation, Bools] = {}
     for part in parts:
         fits = part.tree.fits
         if not fits.all():
-            limit = f"the {part.network.role} is larger than a tree of {part.leaf.name} can be"
-            found[limit] = ~fits
-    if is_infiniband(platform.fabric) and parts and parts[0].network.subnet_manager == "":
-        limit = f"no switch of the {kind_name(platform.fabric)} fabric and no head node can run a subnet manager"
-        found[limit] = rows.has_fabric
+            found[Violation(ViolationKind.TREE_TOO_LARGE, (part.network.role, part.leaf.name))] = ~fits
+    if is_infiniband(platform.fabric) and parts and parts[0].network.subnet_manager is None:
+        violation = Violation(ViolationKind.NO_SUBNET_MANAGER, (kind_name(platform.fabric),))
+        found[violation] = rows.has_fabric
     return found

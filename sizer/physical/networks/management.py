@@ -20,6 +20,7 @@ from sizer.physical.networks.members import (
 )
 from sizer.physical.networks.ports import management_numbers, switch_numbers
 from sizer.physical.networks.storage_networks import storage_role
+from sizer.physical.notes import Note, NoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.roles import MANAGEMENT_SWITCHES, NetworkPlane, NetworkRole, Role
@@ -58,10 +59,10 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
     fast = uplink_kind(switch, "1gbe")
     uplink_numbers = switch_numbers(switch, fast, ("fabric",))[:MANAGEMENT_UPLINKS]
     tree = _tree(links, reserved, numbers.size, uplink_numbers.size, fast, spine)
-    note = "BMC ports share this network by assumption; its way into the customer's LAN is by others"
+    notes = (Note(NoteKind.SHARED_WITH_BMC),)
     planes = [Plane(NetworkPlane(NetworkRole.MANAGEMENT), tree, tuple(ends))]
-    purpose = "deployment, monitoring and maintenance"
-    network = network_counts(NetworkRole.MANAGEMENT, purpose, "1gbe", switch, planes, note, spine)
+    purpose = Note(NoteKind.DEPLOYMENT)
+    network = network_counts(NetworkRole.MANAGEMENT, purpose, "1gbe", switch, planes, notes, spine)
     return NetworkMembers(
         network=network,
         planes=tuple(planes),

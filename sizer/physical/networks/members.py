@@ -15,8 +15,10 @@ from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
 from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
+from sizer.physical.notes import Note
 from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
+from sizer.physical.violations import Violation
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Wiring:
     members: tuple[NetworkMembers, ...]
     switches: tuple[SwitchCount, ...]
     links: tuple[CableCount, ...]
-    violations: dict[str, Bools]
+    violations: dict[Violation, Bools]
     front_end_bytes_per_s: Floats
     gateway_bytes_per_s: Floats
 
@@ -159,16 +161,16 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_server
 
 def network_counts(
     role: NetworkRole,
-    purpose: str,
+    purpose: Note,
     kind: LinkKind,
     switch: Switch,
     planes: Sequence[Plane],
-    note: str = "",
+    notes: tuple[Note, ...] = (),
     spine: Switch | None = None,
     *,
     held: Gateways | None = None,
     rails: int = 1,
-    subnet_manager: str = "",
+    subnet_manager: Note | None = None,
 ) -> Network:
     """Counts of a network, over its planes; gateways stand in the place of leaves."""
     tree = total(planes)
@@ -190,7 +192,7 @@ def network_counts(
         oversubscription=tree.oversubscription,
         gateways=zero if held is None else held.gateways,
         gateway_uplinks=zero if held is None else held.uplinks,
-        note=note,
+        notes=notes,
         rails=rails,
         subnet_manager=subnet_manager,
     )

@@ -33,25 +33,6 @@ class SingleFabric:
     oversubscription: float  # down : up of a leaf; 1 for a single switch
     spare_ports: int
 
-    def as_text(self) -> str:
-        """The counts in a few lines."""
-        names = (("leaf", "leaves"), ("spine", "spines"), ("core", "cores"))
-        counts = (self.leaves, self.spines, self.cores)
-        switches = [f"{n} {one if n == 1 else more}" for n, (one, more) in zip(counts, names, strict=True)]
-        cables = [
-            f"{self.end_point_cables} to end points",
-            f"{self.leaf_spine_cables} between leaves and spines",
-            f"{self.spine_core_cables} between spines and cores",
-        ]
-        level = "one switch" if self.leaves + self.spines == 1 else f"{self.levels} level{'s' * (self.levels > 1)}"
-        return "\n".join(
-            (
-                f"{level}: {', '.join(switches[: max(self.levels, 1)])}",
-                f"cables: {', '.join(cables[: max(self.levels, 1)])}",
-                f"down : up of a leaf {self.oversubscription:.3g} : 1; {self.spare_ports} ports spare",
-            )
-        )
-
 
 def single_fabric(
     end_points: int,

@@ -16,6 +16,7 @@ from sizer.physical.networks.members import (
     one_kind,
 )
 from sizer.physical.networks.ports import fabric_numbers, storage_network_numbers, switch_numbers, unit_numbers
+from sizer.physical.notes import Note, NoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.roles import BACK_END_SWITCHES, STORAGE_SWITCHES, NetworkPlane, NetworkRole, Role
@@ -49,9 +50,9 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     )
     ends = Ends(Role.STORAGE_CABLE, kind, ports, *storage_end(platform, kind), stays_in_rack=True)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (ends,))]
-    purpose = "files, from the storage through the gateway to the compute fabric"
-    note = f"{front_end_ports(platform)} port(s) of each storage node in use behind the gateway"
-    network = network_counts(NetworkRole.STORAGE, purpose, kind, gateway, planes, note, held=held)
+    purpose = Note(NoteKind.FILES_THROUGH_GATEWAY)
+    notes = (Note(NoteKind.GATEWAY_PORTS, (front_end_ports(platform),)),)
+    network = network_counts(NetworkRole.STORAGE, purpose, kind, gateway, planes, notes, held=held)
     return one_kind(network, planes, gateway, numbers, (Role.GATEWAY,) * 3, Role.GATEWAY_UPLINK, leaf_down=numbers.size)
 
 
@@ -77,8 +78,7 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     )
     tree = tree.with_free_ports(servers.kept)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (servers, storage))]
-    purpose = "files, apart from the compute fabric"
-    network = network_counts(NetworkRole.STORAGE, purpose, kind, switch, planes)
+    network = network_counts(NetworkRole.STORAGE, Note(NoteKind.FILES), kind, switch, planes)
     return one_kind(network, planes, switch, switch_numbers(switch, kind), STORAGE_SWITCHES, Role.STORAGE_UPLINK)
 
 
@@ -99,9 +99,8 @@ def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:
         )
         for place, side in enumerate(BACK_END_SIDES)
     ]
-    purpose = "traffic among the storage nodes"
-    note = "two separate networks, int-a and int-b, on dedicated switches; nothing else may be attached"
-    network = network_counts(NetworkRole.STORAGE_BACK_END, purpose, kind, switch, planes, note)
+    purpose, notes = Note(NoteKind.BETWEEN_STORAGE_NODES), (Note(NoteKind.TWO_BACK_ENDS),)
+    network = network_counts(NetworkRole.STORAGE_BACK_END, purpose, kind, switch, planes, notes)
     return one_kind(
         network, planes, switch, numbers, BACK_END_SWITCHES, Role.BACK_END_UPLINK, uplinks_stay_in_rack=True
     )

@@ -6,7 +6,6 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Ints
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.base.quantities import plain
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Accessory, Device
 from sizer.physical.components import Component
@@ -14,6 +13,7 @@ from sizer.physical.platform import Platform
 from sizer.physical.racks.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
 from sizer.physical.racks.power import outlet_kind
 from sizer.physical.roles import Role
+from sizer.physical.violations import Violation, ViolationKind
 
 
 def rack_classes(devices: Iterable[Component], catalog: Catalog, spare_servers: Ints | int = 0) -> list[RackClass]:
@@ -67,14 +67,14 @@ def _accessories(catalog: Catalog) -> dict[str, Accessory]:
     return {item.use: item for item in catalog.accessories.values() if item.orderable}
 
 
-def depth_violations(platform: Platform, catalog: Catalog, devices: Sequence[Component]) -> dict[str, Bools]:
+def depth_violations(platform: Platform, catalog: Catalog, devices: Sequence[Component]) -> dict[Violation, Bools]:
     """Devices that are deeper than the rack; an unknown depth is a question, not a fault."""
     usable = platform.rack.usable_depth_m
-    found = {}
+    found: dict[Violation, Bools] = {}
     for part in devices:
         item = catalog.item(part.item)
         depth = item.depth_m if isinstance(item, Device) else None
         if usable is not None and depth is not None and depth.value > usable.value and part.quantity.any():
-            limit = f"{item.name} is {plain(depth.value)} m deep; {platform.rack.name} takes {plain(usable.value)} m"
-            found[limit] = part.quantity > 0
+            values = (item.name, depth.value, platform.rack.name, usable.value)
+            found[Violation(ViolationKind.TOO_DEEP, values)] = part.quantity > 0
     return found

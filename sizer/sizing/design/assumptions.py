@@ -18,7 +18,6 @@ from sizer.sizing.assumptions import (
     MissingPrices,
     MissingReadRate,
     OpenPoint,
-    PlanQuestion,
 )
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import OS_RESERVE_BYTES
@@ -79,7 +78,7 @@ def open_points(design: DesignAnswer, catalog: Catalog) -> tuple[OpenPoint, ...]
     ]
     if rate_is_unknown(design.platform.storage):
         points.append(MissingReadRate(design.platform.storage))
-    points += [PlanQuestion(text) for text in design.plan.questions]
+    points += design.plan.questions
     if design.bill.unpriced:
         points.append(MissingPrices(tuple(catalog.item(item_id) for item_id in design.bill.unpriced)))
     return tuple(points)

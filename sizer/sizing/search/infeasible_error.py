@@ -12,6 +12,7 @@ from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.storage_networks import front_end_ports
 from sizer.physical.platform import Platform
 from sizer.physical.protection import nodes_survived
+from sizer.physical.violations import violation_error_text
 from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, single_corded_device
 from sizer.sizing.constraints.team_simulation import simulated
 from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
@@ -44,7 +45,7 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
 def limit_error_text(limit: AnyLimit, bound: float | None) -> str:
     """A limit in words; ``bound`` is the number that the request sets, in racks, rack units or watts."""
     if not isinstance(limit, Limit):
-        return limit
+        return violation_error_text(limit)
     if bound is None:
         return _ERROR_TEXTS[limit]
     if limit is Limit.POWER:

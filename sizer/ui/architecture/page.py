@@ -20,6 +20,7 @@ from sizer.present.component_tables import components
 from sizer.present.expansion_table import growth_table
 from sizer.present.facility_tables import cables_table, facility_table, racks_table
 from sizer.present.performance_tables import stage_table
+from sizer.present.plan_text import network_notes_text, note_sentences
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.verdict_text import binding_text
 from sizer.present.warning_text import design_warnings
@@ -60,7 +61,7 @@ def show(view: View) -> None:
                 st.markdown(f"**{plain(part.title)}**")
                 look.note(part.role)
                 look.table(part.table, sources)
-    told = {sentence(text) for text in design.plan.warnings}
+    told = note_sentences(design.plan.warnings)
     rest = [text for text in design_warnings(design) if text not in told]
     if rest:
         st.header("To be aware of", anchor=False)
@@ -106,7 +107,7 @@ def _building_plan(view: View) -> None:
     with power:
         if power.open:
             look.table(_kept_table(view.key, "facility", result, view.catalog), sources)
-            look.notes([sentence(text) for text in result.design.plan.warnings])
+            look.notes(note_sentences(result.design.plan.warnings))
     with cables:
         if cables.open:
             if result.design.plan.n_links:
@@ -185,7 +186,7 @@ def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
             Cell("by others", is_muted=True) if net.switch is None else result_text.network_switches(net, catalog),
             result_text.port_arithmetic(net),
             _ratio(net),
-            sentence("; ".join(text for text in (net.purpose, net.note, _manager(net)) if text)),
+            sentence(network_notes_text(net)),
         )
         for net in design.quantities.networks
     ]
@@ -198,10 +199,6 @@ def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
         ("Carries", "left", 22),
     )
     return Table("networks", "Networks of the design", heads, tuple(rows))
-
-
-def _manager(net: Network) -> str:
-    return f"subnet manager {net.subnet_manager}" if net.subnet_manager else ""
 
 
 def _ratio(net: Network) -> str:

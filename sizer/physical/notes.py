@@ -1,0 +1,67 @@
+"""What a reader must know of a design, as keys with their values. ``present.plan_text`` has the words."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sizer.catalog.schema import LinkKind
+
+
+class NoteKind(Enum):
+    """What a note is about; behind each its values."""
+
+    # Purposes of networks.
+    GRADIENTS = "gradients"
+    GRADIENTS_AND_FILES = "gradients-and-files"
+    FILES = "files"
+    FILES_THROUGH_GATEWAY = "files-through-gateway"
+    BETWEEN_STORAGE_NODES = "between-storage-nodes"
+    DEPLOYMENT = "deployment"
+    # Purposes of subnets.
+    SUBNET_FILES = "subnet-files"
+    GRADIENTS_OVER_IPOIB = "gradients-over-ipoib"
+    GRADIENTS_AND_FILES_OVER_IPOIB = "gradients-and-files-over-ipoib"
+    OPERATING_SYSTEMS = "operating-systems"
+    CONTROLLERS = "controllers"
+    # How networks are built.
+    RAILS = "rails"  # number of rails
+    SPARE_PORTS = "spare-ports"  # servers that can be added
+    GATEWAY_PORTS = "gateway-ports"  # ports of each storage node
+    TWO_BACK_ENDS = "two-back-ends"
+    SHARED_WITH_BMC = "shared-with-bmc"
+    # Where the subnet manager runs.
+    MANAGER_IN_LEAF = "manager-in-leaf"  # switch, number of rails
+    MANAGER_IN_DIRECTOR = "manager-in-director"  # switch, number of rails
+    MANAGER_ON_HEAD_NODE = "manager-on-head-node"
+    # What the whole design rests on.
+    EXISTING_LAN_STORAGE = "existing-lan-storage"  # storage
+    LOCAL_COPIES = "local-copies"
+    USABLE_UNKNOWN = "usable-unknown"  # storage
+    SINGLE_SERVER = "single-server"
+    # Cautions of a building plan.
+    SINGLE_CORDED = "single-corded"  # device
+    CABLE_TOO_SHORT = "cable-too-short"  # role, length of the way, longest cable [m]
+    # Steps from raw to usable capacity.
+    UNITS = "units"  # number, capacity option
+    HOT_SPARES = "hot-spares"  # nodes kept free, all nodes
+    STRIPES = "stripes"  # data and parity blocks
+    USABLE_SHARE = "usable-share"  # share
+    ONEFS_OVERHEAD = "onefs-overhead"  # protection level, share, nodes
+    ONEFS_EXTRAPOLATED = "onefs-extrapolated"  # protection level, share, nodes, last published number of nodes
+    STATED = "stated"  # the source's own note, or ""
+    FOR_FILES = "for-files"
+
+
+@dataclass(frozen=True)
+class Note:
+    """One note: its kind and the values that its words need."""
+
+    kind: NoteKind
+    values: tuple[str | float, ...] = ()
+
+
+@dataclass(frozen=True)
+class CableQuestion:
+    """A cable that the catalogue does not have: its part number is open."""
+
+    kind: LinkKind
+    length_m: float
