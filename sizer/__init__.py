@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from sizer.questions.growth.analysis import growth_plan as growth_plan
     from sizer.questions.growth.result import GrowthPlan as GrowthPlan
     from sizer.questions.rent.analysis import rent_or_buy as rent_or_buy
-    from sizer.questions.scale.analysis import UpOrOut as UpOrOut
-    from sizer.questions.scale.analysis import up_or_out as up_or_out
+    from sizer.questions.scale.analysis import ScaleComparison as ScaleComparison
+    from sizer.questions.scale.analysis import scale_comparison as scale_comparison
     from sizer.questions.team.analysis import TeamAnswer as TeamAnswer
     from sizer.questions.team.analysis import team_answer as team_answer
     from sizer.questions.verdict.analysis import claims as claims
@@ -59,7 +59,7 @@ _PUBLIC = {
     "SizingRequest": "sizer.workload.request",
     "SizingResult": "sizer.sizing.result",
     "TeamAnswer": "sizer.questions.team.analysis",
-    "UpOrOut": "sizer.questions.scale.analysis",
+    "ScaleComparison": "sizer.questions.scale.analysis",
     "SimplestDesign": "sizer.questions.verdict.simplest_design",
     "claims": "sizer.questions.verdict.analysis",
     "failure_cases": "sizer.questions.failures.analysis",
@@ -76,7 +76,7 @@ _PUBLIC = {
     "spare_cost": "sizer.sizing.redundancy_cost",
     "sweep": "sizer.batch.sweep",
     "team_answer": "sizer.questions.team.analysis",
-    "up_or_out": "sizer.questions.scale.analysis",
+    "scale_comparison": "sizer.questions.scale.analysis",
 }
 
 __all__ = sorted([*_PUBLIC, "__version__"])

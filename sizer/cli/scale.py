@@ -8,7 +8,7 @@ import typer
 from sizer.base.errors import RequestError
 from sizer.cli.options import AsJson, CatalogDir, print_json
 
-# Keys of ``sizer.questions.scale.analysis.Key``, written out so that ``--help`` stays quick.
+# Keys of ``sizer.questions.scale.analysis.RowOrder``, written out so that ``--help`` stays quick.
 _Order = Literal["listed", "rate", "rack-units", "watts", "ports"]
 
 
@@ -17,31 +17,33 @@ def scale_command(
     gpus: Annotated[
         str | None, typer.Option(help="Numbers of GPUs, e.g. 8,16,32; default: those of the design.")
     ] = None,
-    order_by: Annotated[_Order, typer.Option(help="Order of the rows; none is a ranking unless you choose one.")] = (
+    order_by: Annotated[_Order, typer.Option(help="Order of the rows; the listed order is not a ranking.")] = (
         "listed"
     ),
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """The same GPUs in fewer, larger servers or in more, smaller ones: rate, gradients, space, power and price."""
+    """Compare the same GPUs in fewer, larger servers or in more, smaller ones: rate, space, power and price."""
     from sizer.catalog.loader import load_catalog
-    from sizer.questions.scale.analysis import up_or_out
-    from sizer.questions.scale.export import up_or_out_document
-    from sizer.questions.scale.text import up_or_out_text
+    from sizer.questions.scale.analysis import scale_comparison
+    from sizer.questions.scale.export import scale_document
+    from sizer.questions.scale.text import scale_text
+    from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
     counts = None if gpus is None else [_count(part.strip()) for part in gpus.split(",")]
     catalog = load_catalog(overlay=catalog_dir)
     result = size(SizingRequest.from_file(request_file), catalog)
-    found = up_or_out(result, catalog, n_gpus=counts)
+    evaluated = EvaluatedDesign(result, catalog)
+    comparison = scale_comparison(evaluated, counts)
     if as_json:
-        print_json(up_or_out_document(found))
+        print_json(scale_document(comparison, catalog))
     else:
-        print(up_or_out_text(found, result, catalog, order_by))
+        print(scale_text(comparison, evaluated, order_by))
 
 
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise RequestError(f"--gpus: {text!r} is no number of GPUs; write for example --gpus 8,16,32")
+        raise RequestError(f"--gpus: {text!r} is not a number of GPUs; write for example --gpus 8,16,32")
     return int(text)

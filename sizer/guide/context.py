@@ -18,7 +18,7 @@ from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.growth.analysis import growth_plan
 from sizer.questions.growth.result import GrowthPlan, without_money
 from sizer.questions.rent.analysis import rent_or_buy
-from sizer.questions.scale.analysis import SameGpus, allowed_kinds, up_or_out
+from sizer.questions.scale.analysis import EqualGpuComparison, n_allowed_kinds, scale_comparison
 from sizer.questions.team.analysis import TeamAnswer, team_answer
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim
@@ -149,8 +149,9 @@ class GuideContext:
         return growth(self.design.plan)
 
     @cached_property
-    def same_gpus(self) -> SameGpus | None:
+    def same_gpus(self) -> EqualGpuComparison | None:
         """The design's GPUs in other servers; None where the request allows no second server type for them."""
-        if allowed_kinds(self.result, self.catalog) < 2:
+        evaluated = EvaluatedDesign(self.result, self.catalog)
+        if n_allowed_kinds(evaluated) < 2:
             return None
-        return next(iter(up_or_out(self.result, self.catalog).comparisons), None)
+        return next(iter(scale_comparison(evaluated).comparisons), None)

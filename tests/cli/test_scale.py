@@ -13,7 +13,7 @@ def test_scale_prints_tables_and_sentences() -> None:
     assert done.returncode == 0, done.stderr
     assert "2 × C4140" in done.stdout
     assert "8 GPUs do not fill servers of 16." in done.stdout
-    assert "what more servers cost each GPU" in done.stdout
+    assert "rate per GPU on more servers" in done.stdout
 
 
 def test_scale_json_has_every_arrangement() -> None:
@@ -25,6 +25,6 @@ def test_scale_json_has_every_arrangement() -> None:
 
 
 def test_a_slip_is_named() -> None:
-    refused(run("scale", QUESTION, "--gpus", "8;16"), 2, "'8;16' is no number of GPUs")
+    refused(run("scale", QUESTION, "--gpus", "8;16"), 2, "'8;16' is not a number of GPUs")
     refused(run("scale", QUESTION, "--gpus", "0"), 2, "n_gpus = 0 is outside 1..10000")
     refused(run("scale", QUESTION, "--order-by", "vendor"), 2, "rack-units")

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from sizer import Estimate, SizingRequest, load_catalog, project, up_or_out
-from sizer.questions.scale.analysis import SameGpus
+from sizer import Estimate, SizingRequest, load_catalog, project, scale_comparison, size
+from sizer.questions.scale.analysis import EqualGpuComparison
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 
 CATALOG = load_catalog()
 CHIEF = "tf-cnn-benchmarks-ngc18.09"
@@ -38,8 +39,14 @@ def request(
     return SizingRequest.from_dict(data)
 
 
-def same_gpus(asked: SizingRequest, n_gpus: int) -> SameGpus:
-    return up_or_out(asked, CATALOG, n_gpus=n_gpus).comparisons[0]
+def efficiencies(asked: SizingRequest, n_gpus: list[int]) -> list[Estimate]:
+    """Scaling efficiency of the first workload from one number of GPUs to the next."""
+    comparison = scale_comparison(EvaluatedDesign(size(asked, CATALOG), CATALOG), n_gpus=n_gpus)
+    return [step.efficiency[0] for step in comparison.scaling_steps]
+
+
+def same_gpus(asked: SizingRequest, n_gpus: int) -> EqualGpuComparison:
+    return scale_comparison(EvaluatedDesign(size(asked, CATALOG), CATALOG), n_gpus=n_gpus).comparisons[0]
 
 
 def holds(interval: Estimate, published: float) -> bool:
@@ -54,16 +61,20 @@ def test_one_server_two_or_four_are_comparable(dnn: str) -> None:
     """
     batch = 256 if dnn == "resnet50" else 128  # table 1 of the source
     same = same_gpus(request("apollo-6500", CHIEF, batch, dnn=dnn), 8)
-    assert [(way.arrangement.n_servers, way.arrangement.gpus_used) for way in same.ways[:3]] == [(1, 8), (2, 4), (4, 2)]
+    assert [(way.arrangement.n_servers, way.arrangement.gpus_used) for way in same.designs[:3]] == [
+        (1, 8),
+        (2, 4),
+        (4, 2),
+    ]
     for pair in same.pairs[:2]:
-        assert 0.9 <= float(pair.relative[0].value) <= 1.1
-        assert float(pair.relative[0].low) < 1.01  # that they are equal is not ruled out, to a percent
+        assert 0.9 <= float(pair.rate_ratios[0].value) <= 1.1
+        assert float(pair.rate_ratios[0].low) < 1.01  # that they are equal is not ruled out, to a percent
 
 
 def test_external_storage_holds_none_of_them_back() -> None:
     """weka-scaling-2019: the storage can handle a scale-out as well as a scale-up deployment."""
     same = same_gpus(request("apollo-6500", CHIEF), 32)
-    own = [way for way in same.ways if way.arrangement.platform.server.id == "apollo-6500"]
+    own = [way for way in same.designs if way.arrangement.platform.server.id == "apollo-6500"]
     assert len(own) == 3
     assert all(way.runs[0].answer.bottleneck == "gpu" for way in own)
 
@@ -74,13 +85,13 @@ STACKS = [("mxnet-dell-2018", 128), ("tensorflow-dell-2018", 256), ("caffe2-dell
 @pytest.mark.parametrize(("stack", "batch"), STACKS)
 def test_modules_train_faster_than_cards_in_the_same_host(stack: str, batch: int) -> None:
     """dell-ready-ai-nvidia-2018, page 18: SXM2 is 5 to 20 % faster than PCIe in a C4140."""
-    (pair,) = same_gpus(request("c4140", stack, batch), 4).forms
+    (pair,) = same_gpus(request("c4140", stack, batch), 4).form_pairs
     modules, cards = pair.first, pair.second
     assert (modules.arrangement.platform.gpu.id, cards.arrangement.platform.gpu.id) == (
         "v100-sxm2-16gb",
         "v100-pcie-16gb",
     )
-    gain = 1 / float(pair.relative[0].value)
+    gain = 1 / float(pair.rate_ratios[0].value)
     assert 1.05 <= gain <= 1.20
 
 
@@ -112,8 +123,8 @@ def test_two_small_servers_against_one_large_one() -> None:
     same = same_gpus(request("dgx-1", "tf-horovod-dell-2018", 128), 8)
     pair = next(pair for pair in same.pairs if pair.second.arrangement.platform.server.id == "c4140")
     assert pair.second.arrangement.n_servers == 2
-    assert float(pair.relative[0].value) >= 1 - 0.078
-    assert holds(pair.relative[0], 1 - 0.078)
+    assert float(pair.rate_ratios[0].value) >= 1 - 0.078
+    assert holds(pair.rate_ratios[0], 1 - 0.078)
 
 
 def test_newer_software_on_the_small_servers() -> None:
@@ -150,18 +161,22 @@ def test_one_port_for_eight_gpus_costs(
 ) -> None:
     """dlperf, ResNet-50 v1.5 tables: the share of its rate that a GPU keeps when the servers double."""
     asked = request("apollo-6500", stack, batch, precision)  # one EDR port for eight GPUs
-    kept = up_or_out(asked, CATALOG, n_gpus=[8, 16, 32]).kept
+    kept = scale_comparison(EvaluatedDesign(size(asked, CATALOG), CATALOG), n_gpus=[8, 16, 32]).scaling_steps
     shares = [many / (2 * few) for few, many in pairwise(published)]
     for step, share, does in zip(kept, shares, agrees, strict=True):
-        assert float(step.share[0].value) == pytest.approx(share, abs=0.04)
-        assert holds(step.share[0], share) == does
+        assert float(step.efficiency[0].value) == pytest.approx(share, abs=0.04)
+        assert holds(step.efficiency[0], share) == does
 
 
 def test_with_mixed_precision_the_port_costs_more_than_with_fp32() -> None:
     """dlperf: MXNet keeps 84 % from 8 to 16 GPUs with fp16 and 96 % with fp32, whose steps hide more."""
     stack = "mxnet-ngc20.03-dali"
     kept = [
-        up_or_out(request("apollo-6500", stack, batch, precision), CATALOG, n_gpus=[8, 16]).kept[0].share[0]
+        scale_comparison(
+            EvaluatedDesign(size(request("apollo-6500", stack, batch, precision), CATALOG), CATALOG), n_gpus=[8, 16]
+        )
+        .scaling_steps[0]
+        .efficiency[0]
         for precision, batch in (("mixed", 256), ("fp32", 128))
     ]
     assert float(kept[0].high) < float(kept[1].low)

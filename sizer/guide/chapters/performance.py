@@ -9,10 +9,10 @@ from sizer.present.figures import Figure, charted
 from sizer.present.performance_tables import figures_table, neighbours_table, stage_table, time_table
 from sizer.present.tables import Table
 from sizer.present.training_charts import accuracy_chart, epoch_chart
-from sizer.questions.scale.analysis import Pair, SameGpus, Way
+from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, EqualGpuComparison
 from sizer.questions.scale.charts import rates_chart, steps_chart
-from sizer.questions.scale.comparison_text import difference, storage_words
-from sizer.questions.scale.tables import per_gpu_table, rates_table, short_table, steps_table, things_table
+from sizer.questions.scale.comparison_text import difference, storage_text
+from sizer.questions.scale.tables import hardware_table, per_gpu_table, rates_table, short_table, steps_table
 from sizer.sizing.result import WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -114,38 +114,38 @@ def scale_section(context: GuideContext) -> ScaleSection | None:
     same = context.same_gpus
     if same is None:
         return None
-    allowed = [way for way in same.ways if way.arrangement.is_allowed]
+    allowed = [way for way in same.designs if way.arrangement.is_allowed]
     ways = allowed if context.is_full else [way for way in allowed if way.arrangement.kind != "spread"]
     return ScaleSection(
         lead=_lead(context, same, ways),
         tables=_full_tables(context, ways) if context.is_full else [short_table(ways)],
         figures=_figures(context, ways),
-        differences=[difference(Pair(ways[0], way)) for way in ways[1:]] if context.is_full else [],
+        differences=[difference(ArrangementPair(ways[0], way)) for way in ways[1:]] if context.is_full else [],
     )
 
 
-def _lead(context: GuideContext, same: SameGpus, ways: list[Way]) -> str:
+def _lead(context: GuideContext, same: EqualGpuComparison, ways: list[ArrangedDesign]) -> str:
     text = (
         f"The same {words.plural(same.n_gpus, 'GPU')} fit in fewer, larger servers or in more, smaller ones. "
         "Larger servers exchange more of the gradients over internal links and need fewer ports; "
         "smaller servers give the same GPUs more host processors and more ports."
     )
-    if all(run.split is None for way in ways for run in way.runs):
+    if all(run.step is None for way in ways for run in way.runs):
         text += " Inference exchanges no gradients, so only rack space, power and the hosts differ."
-    return f"{text} {storage_words(same, context.design.storage_nodes)}"
+    return f"{text} {storage_text(same, context.design.storage_nodes)}"
 
 
-def _full_tables(context: GuideContext, ways: list[Way]) -> list[Table]:
+def _full_tables(context: GuideContext, ways: list[ArrangedDesign]) -> list[Table]:
     by_workload: list[Table] = []
     for number, answer in enumerate(context.answers):
         suffix = f"-{number + 1}" if context.has_many_workloads else ""
         tables = (rates_table(ways, number, suffix), steps_table(ways, number, suffix))
         prefix = f"{answer.workload.name}: " if context.has_many_workloads else ""
         by_workload += [replace(table, caption=prefix + table.caption) for table in tables if table is not None]
-    return [*by_workload, things_table(ways, context.catalog), per_gpu_table(ways)]
+    return [*by_workload, hardware_table(ways, context.catalog), per_gpu_table(ways)]
 
 
-def _figures(context: GuideContext, ways: list[Way]) -> list[Figure]:
+def _figures(context: GuideContext, ways: list[ArrangedDesign]) -> list[Figure]:
     rates = charted(
         "up-or-out-chart",
         rates_chart(ways, palette=context.palette),

@@ -1,4 +1,4 @@
-"""Scale-up against scale-out: the same GPUs in fewer, larger servers, in more, smaller ones, or of another form."""
+"""Scale-up compared with scale-out: the same GPUs in fewer, larger servers or in more, smaller ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,57 +14,58 @@ from sizer.base.estimate import Estimate
 from sizer.bom.bill import Bill
 from sizer.bom.customer import unpriced_bill
 from sizer.bom.prices import price_book
-from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.model import Catalog
-from sizer.questions.scale.arrangement_run import StepSplit, asked_of, world
-from sizer.questions.scale.arrangements import Arrangement, LeftOut, arrangements, gpus_used, is_same_host
+from sizer.questions.scale.arrangement_run import StepTimes, drawn_rates, request_of
+from sizer.questions.scale.arrangements import Arrangement, ExcludedServer, arrangements, gpus_used, is_same_host
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.space import design_space
-from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload, resolve
 
-Key = Literal["listed", "rate", "rack-units", "watts", "ports"]
+RowOrder = Literal["listed", "rate", "rack-units", "watts", "ports"]
 
 # More GPUs than any published cluster of these parts has (1,536) several times over; a larger number is a slip.
 MAX_GPUS = 10_000
-# Storage that is sized anew keeps the GPUs busy with this probability, whatever the request asks of its target.
+# Storage that is resized feeds the GPUs at full utilization with this probability, whatever the request asks for.
 _STORAGE_CONFIDENCE = 0.9
-# Worlds in which two arrangements are compared: the ends of their ratio's interval are then known to half a percent.
+# Draws with which two arrangements are compared: the ends of their ratio's interval are then known to half a percent.
 _DRAWS = 2_000
 _SEED = 0
 
 
 @dataclass(frozen=True)
-class WayRun:
+class ArrangementRun:
     """One workload on one arrangement."""
 
     answer: WorkloadAnswer
-    split: StepSplit | None  # None for inference, which exchanges no gradients
-    worlds: Floats = field(repr=False, compare=False)  # rate in every draw of the calibration [samples/s]
+    step: StepTimes | None  # None for inference, which exchanges no gradients
+    drawn_samples_per_s: Floats = field(repr=False, compare=False)  # rate in every draw
 
-    def over(self, other: "WayRun", scale: float = 1.0) -> Estimate:
-        """Rate over that of another run, times ``scale``: of the medians, with the 90 % interval over the worlds."""
+    def over(self, other: "ArrangementRun", scale: float = 1.0) -> Estimate:
+        """Rate over that of another run, times ``scale``: of the medians, with the 90 % interval over the draws."""
         value = float(self.answer.throughput.value) / float(other.answer.throughput.value)
-        low, high = (float(end) for end in np.quantile(self.worlds / other.worlds, (0.05, 0.95)))
+        low, high = (
+            float(end) for end in np.quantile(self.drawn_samples_per_s / other.drawn_samples_per_s, (0.05, 0.95))
+        )
         return Estimate(
             np.asarray(scale * value), np.asarray(scale * min(low, value)), np.asarray(scale * max(high, value))
         )
 
 
 @dataclass(frozen=True)
-class Way:
+class ArrangedDesign:
     """One arrangement as a whole design."""
 
     arrangement: Arrangement
     design: DesignAnswer
     bill: Bill
-    runs: tuple[WayRun, ...]  # of every workload
+    runs: tuple[ArrangementRun, ...]  # of every workload
 
     @property
     def n_gpus(self) -> int:
@@ -108,72 +109,72 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two arrangements to be told apart, the second against the first."""
+class ArrangementPair:
+    """Two arrangements, the second compared with the first."""
 
-    first: Way
-    second: Way
+    first: ArrangedDesign
+    second: ArrangedDesign
 
     @cached_property
-    def relative(self) -> tuple[Estimate, ...]:
-        """Of every workload: rate of the second over that of the first, in the same worlds. [-]"""
+    def rate_ratios(self) -> tuple[Estimate, ...]:
+        """Of every workload: rate of the second over that of the first, in the same draws. [-]"""
         return tuple(two.over(one) for one, two in zip(self.first.runs, self.second.runs, strict=True))
 
 
 @dataclass(frozen=True)
-class SameGpus:
+class EqualGpuComparison:
     """One number of GPUs in all its arrangements."""
 
     n_gpus: int
-    ways: tuple[Way, ...]
-    left_out: tuple[LeftOut, ...]
+    designs: tuple[ArrangedDesign, ...]
+    excluded: tuple[ExcludedServer, ...]
     storage_nodes: int  # the same in all arrangements on this storage; 0 for local drives and NFS servers
-    storage_is_sized: bool  # False: that of the design, which holds nobody back
-    forms: tuple[Pair, ...]  # the same host with SXM2 modules and, second, with PCIe cards
+    storage_is_sized: bool  # False: that of the design, which is no bottleneck
+    form_pairs: tuple[ArrangementPair, ...]  # the same host with SXM2 modules and, second, with PCIe cards
 
     @property
-    def first(self) -> Way:
+    def first(self) -> ArrangedDesign:
         """The arrangement that the others are compared with."""
-        return self.ways[0]
+        return self.designs[0]
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[ArrangementPair, ...]:
         """The first arrangement against each of the others."""
-        return tuple(Pair(self.first, way) for way in self.ways[1:])
+        return tuple(ArrangementPair(self.first, way) for way in self.designs[1:])
 
-    def ordered(self, key: Key) -> tuple[Way, ...]:
-        """Arrangements by a key that somebody chose; ties, and no key, leave the order as it is listed."""
-        by = {
+    def ordered(self, order: RowOrder) -> tuple[ArrangedDesign, ...]:
+        """Arrangements in an order that the user chose; ties stay as listed."""
+        key = {
             "listed": lambda _: 0.0,
             "rate": lambda way: -float(way.runs[0].answer.throughput.value),
             "rack-units": lambda way: way.rack_units,
             "watts": lambda way: way.power_max_w,
             "ports": lambda way: way.n_ports,
         }
-        return tuple(sorted(self.ways, key=by[key]))
+        return tuple(sorted(self.designs, key=key[order]))
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What each GPU of the first arrangement keeps of its rate when there are more servers of the kind."""
+class ScalingStep:
+    """Scaling efficiency from fewer to more servers of the same kind."""
 
-    few: Way
-    many: Way
-    share: tuple[Estimate, ...]  # of every workload: rate of a GPU among the many over that among the few [-]
+    few: ArrangedDesign
+    many: ArrangedDesign
+    efficiency: tuple[Estimate, ...]  # of every workload: rate per GPU among the many over that among the few [-]
 
 
 @dataclass(frozen=True)
-class UpOrOut:
+class ScaleComparison:
     """The comparison, one entry a number of GPUs."""
 
-    comparisons: tuple[SameGpus, ...]
+    comparisons: tuple[EqualGpuComparison, ...]
 
     @cached_property
-    def kept(self) -> tuple[Kept, ...]:
+    def scaling_steps(self) -> tuple[ScalingStep, ...]:
         """From each number of GPUs to the next larger one, where the same servers are used to the same degree."""
         firsts = sorted((one.first for one in self.comparisons), key=lambda way: way.n_gpus)
         return tuple(
-            Kept(
+            ScalingStep(
                 few,
                 many,
                 tuple(two.over(one, few.n_gpus / many.n_gpus) for one, two in zip(few.runs, many.runs, strict=True)),
@@ -185,99 +186,95 @@ class UpOrOut:
     @cached_property
     def has_training(self) -> bool:
         """Whether any workload exchanges gradients."""
-        return any(run.split is not None for one in self.comparisons for way in one.ways for run in way.runs)
+        return any(run.step is not None for one in self.comparisons for way in one.designs for run in way.runs)
 
 
-def up_or_out(
-    asked: SizingRequest | SizingResult,
-    catalog: Catalog,
-    calibration: Calibration | None = None,
-    n_gpus: int | Sequence[int] | None = None,
-) -> UpOrOut:
+def scale_comparison(evaluated: EvaluatedDesign, n_gpus: int | Sequence[int] | None = None) -> ScaleComparison:
     """The same number of GPUs arranged in servers of several kinds and numbers.
 
     Parameters
     ----------
-    asked : SizingRequest or SizingResult
-        A request is sized first; servers, storage and fabric of its design come first in the comparison.
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
+    evaluated : EvaluatedDesign
+        The servers, storage and fabric of its design come first in the comparison.
     n_gpus : int or sequence of int, optional
         GPUs of the arrangements, 2 to 10,000; default: those that the design uses. [-]
 
     Returns
     -------
-    UpOrOut
+    ScaleComparison
         Without comparisons where the catalogue no longer holds the parts of a design.
 
     Raises
     ------
     RequestError
-        If a number of GPUs is out of range, or the request names something that the catalogue does not have.
-    InfeasibleError
-        If a request has no design.
+        If a number of GPUs is out of range.
 
     Notes
     -----
     Every number comes from the models that size clusters
     (:func:`~sizer.sizing.design.evaluate_design.design_answer`). Storage is the same in all arrangements: that of the
-    design where it holds no full server back, else as many nodes as those that read most need. Idle GPUs of servers
-    that are not full stand in rack units, watts and price. Ratios of rates come from 2,000 draws of the calibration in
-    which both arrangements share every parameter, so that they are far better known than the rates; the seed is fixed.
+    design where it is no bottleneck of a full server, else as many nodes as the servers that read most need. Idle GPUs
+    of half-used servers are included in rack units, watts and price. Ratios of rates come from 2,000 draws of the
+    calibration in which both arrangements share every parameter, so that they are far better known than the rates; the
+    seed is fixed.
     """
-    fitted = calibration if calibration is not None else stored_calibration()
-    result = asked if isinstance(asked, SizingResult) else size(asked, catalog, fitted)
-    counts = [_gpus(result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
+    counts = [_gpus(evaluated.result)] if n_gpus is None else [n_gpus] if isinstance(n_gpus, int) else list(n_gpus)
     for count in counts:
         if isinstance(count, bool) or not 1 <= count <= MAX_GPUS:
             raise RequestError(f"n_gpus = {count} is outside 1..{MAX_GPUS}")
-    if any(model is None for model in EvaluatedDesign(result, catalog, fitted).workloads):
-        return UpOrOut(())
-    draws = Draws(fitted, _DRAWS, streams(_SEED))
-    return UpOrOut(tuple(_compared(result, count, catalog, draws) for count in dict.fromkeys(counts)))
+    if any(model is None for model in evaluated.workloads):
+        return ScaleComparison(())
+    draws = Draws(evaluated.calibration, _DRAWS, streams(_SEED))
+    return ScaleComparison(tuple(_comparison(evaluated, count, draws) for count in dict.fromkeys(counts)))
 
 
-def allowed_kinds(result: SizingResult, catalog: Catalog) -> int:
-    """Kinds of full servers that a request allows for as many GPUs as the design uses, quickly counted."""
-    found, _ = arrangements(result.request, result.design, _gpus(result), catalog)
-    return sum(one.kind != "spread" and one.is_allowed for one in found)
+def n_allowed_kinds(evaluated: EvaluatedDesign) -> int:
+    """Kinds of full servers that a request allows for as many GPUs as the design uses, without evaluating them."""
+    result = evaluated.result
+    arranged, _ = arrangements(result.request, result.design, _gpus(result), evaluated.catalog)
+    return sum(one.kind != "spread" and one.is_allowed for one in arranged)
 
 
-def _compared(result: SizingResult, n_gpus: int, catalog: Catalog, draws: Draws) -> SameGpus:
-    found, left_out = arrangements(result.request, result.design, n_gpus, catalog)
+def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualGpuComparison:
+    result, catalog = evaluated.result, evaluated.catalog
+    arranged, excluded = arrangements(result.request, result.design, n_gpus, catalog)
     works = resolve(result.request, catalog, draws.calibration.measured)
     nodes = result.design.storage_nodes
     is_sized = result.design.storage_nodes > 0 and n_gpus != _gpus(result)
     if is_sized:
-        nodes = _nodes_needed(result.request, found, catalog, draws.calibration)
-    designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in found]
-    held_back = any(one.kind != "spread" and _is_held_back(of) for one, of in zip(found, designs, strict=True))
-    if result.design.storage_nodes and not is_sized and held_back:
-        is_sized, nodes = True, max(nodes, _nodes_needed(result.request, found, catalog, draws.calibration))
-        designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in found]
-    worlds = [
-        [world(result.request, work, one, design, catalog, draws) for one, design in zip(found, designs, strict=True)]
+        nodes = _nodes_needed(result.request, arranged, catalog, draws.calibration)
+    designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in arranged]
+    is_storage_bound = any(
+        one.kind != "spread" and _is_storage_bound(of) for one, of in zip(arranged, designs, strict=True)
+    )
+    if result.design.storage_nodes and not is_sized and is_storage_bound:
+        is_sized, nodes = True, max(nodes, _nodes_needed(result.request, arranged, catalog, draws.calibration))
+        designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in arranged]
+    drawn = [
+        [
+            drawn_rates(result.request, work, one, design, catalog, draws)
+            for one, design in zip(arranged, designs, strict=True)
+        ]
         for work in works
     ]
     ways = tuple(
-        Way(
+        ArrangedDesign(
             arrangement=one,
             design=design,
             bill=_bill(result, design),
             runs=tuple(
-                WayRun(answer, of_work[place].split(answer), of_work[place].rates)
-                for answer, of_work in zip(design.workloads, worlds, strict=True)
+                ArrangementRun(answer, of_work[place].step_times(answer), of_work[place].samples_per_s)
+                for answer, of_work in zip(design.workloads, drawn, strict=True)
             ),
         )
-        for place, (one, design) in enumerate(zip(found, designs, strict=True))
+        for place, (one, design) in enumerate(zip(arranged, designs, strict=True))
     )
     forms = tuple(
-        Pair(ways[one], ways[other])
+        ArrangementPair(ways[one], ways[other])
         for one, other in product(range(len(ways)), repeat=2)
-        if _is_form_pair(found[one], found[other])
+        if _is_form_pair(arranged[one], arranged[other])
     )
-    return SameGpus(n_gpus, ways, left_out, nodes, is_sized, forms)
+    return EqualGpuComparison(n_gpus, ways, excluded, nodes, is_sized, forms)
 
 
 def _is_form_pair(one: Arrangement, other: Arrangement) -> bool:
@@ -291,18 +288,18 @@ def _gpus(result: SizingResult) -> int:
 
 
 def _nodes_needed(
-    request: SizingRequest, found: Sequence[Arrangement], catalog: Catalog, calibration: Calibration
+    request: SizingRequest, arranged: Sequence[Arrangement], catalog: Catalog, calibration: Calibration
 ) -> int:
-    """Storage nodes with which every arrangement keeps its GPUs busy, or the most that the system has.
+    """Storage nodes with which every arrangement uses its GPUs fully, or the most that the system has.
 
-    Half-used servers do not count: validation runs faster on more hosts, and the storage of all rows would follow.
+    Half-used servers do not count: validation runs faster on more hosts, and all rows would get more storage for it.
     """
     most = 0
-    for one in found:
-        if one.kind == "spread" or one.platform.storage.id != found[0].platform.storage.id:
+    for one in arranged:
+        if one.kind == "spread" or one.platform.storage.id != arranged[0].platform.storage.id:
             continue
         target = Target(gpus_busy=one.n_gpus)
-        wanted = asked_of(request, one).model_copy(
+        wanted = request_of(request, one).model_copy(
             update={
                 "confidence": max(request.confidence, _STORAGE_CONFIDENCE),
                 "workload": tuple(work.model_copy(update={"target": target}) for work in request.workload),
@@ -328,7 +325,7 @@ def _design(
     if is_same and one.gpus_used == gpus_used(result.request, one.platform):
         return design
     return design_answer(
-        asked_of(result.request, one),
+        request_of(result.request, one),
         works,
         one.platform,
         one.n_servers,
@@ -341,11 +338,11 @@ def _design(
     )
 
 
-def _is_held_back(design: DesignAnswer) -> bool:
+def _is_storage_bound(design: DesignAnswer) -> bool:
     return any(answer.bottleneck in ("storage", "network") for answer in design.workloads)
 
 
 def _bill(result: SizingResult, design: DesignAnswer) -> Bill:
-    """The bill; what a customer's copy does not offer has no price in it."""
-    is_told = design is result.design or not result.design.bill.is_customer_copy
-    return design.bill if is_told else unpriced_bill(design.bill)
+    """The bill; a customer's copy has prices of the offer only."""
+    is_shown = design is result.design or not result.design.bill.is_customer_copy
+    return design.bill if is_shown else unpriced_bill(design.bill)

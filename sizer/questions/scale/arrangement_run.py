@@ -1,4 +1,4 @@
-"""One workload on one arrangement of GPUs: where a step's time goes, and its rate in every draw of the calibration."""
+"""One workload on one arrangement of GPUs: the times of a step, and the rate in every draw of the calibration."""
 
 from dataclasses import dataclass
 
@@ -20,8 +20,8 @@ from sizer.workload.resolve import ResolvedWorkload
 
 
 @dataclass(frozen=True)
-class StepSplit:
-    """Where the time of a training step goes, at the medians. [s]
+class StepTimes:
+    """Times of a training step at the medians. [s]
 
     ``inside_s`` and ``between_s`` are the whole exchange, hidden or not; the other four add up to the step.
     """
@@ -44,30 +44,30 @@ class StepSplit:
         return self.compute_s + self.exposed_s + self.waiting_s + self.data_s
 
 
-def asked_of(request: SizingRequest, one: Arrangement) -> SizingRequest:
+def request_of(request: SizingRequest, one: Arrangement) -> SizingRequest:
     """The request on so many GPUs of each server."""
     only = request.platforms.model_copy(update={"gpus_per_server": None if one.is_full else one.gpus_used})
     return request.model_copy(update={"platforms": only})
 
 
 @dataclass(frozen=True)
-class World:
+class DrawnRates:
     """One workload on one arrangement in every draw."""
 
-    steps: TrainingRun | None
+    run: TrainingRun | None  # None for inference
     terms: Floats
-    rates: Floats  # (draws,) [samples/s]
+    samples_per_s: Floats  # (draws,)
 
-    def split(self, answer: WorkloadAnswer) -> StepSplit | None:
-        """Parts of a step; what storage, network and host decode take from the median rate is waiting for data."""
-        if self.steps is None:
+    def step_times(self, answer: WorkloadAnswer) -> StepTimes | None:
+        """Times of a step; what storage, network and host decode take from the median rate is waiting for data."""
+        if self.run is None:
             return None
-        times = self.steps.times(self.terms)
+        times = self.run.times(self.terms)
         compute_s, exposed_s, waiting_s = (
             float(part.flat[0]) for part in (times.compute_s, times.exposed_s, times.waiting_s)
         )
-        step_s = float(self.steps.samples.flat[0]) / float(answer.throughput.value)
-        return StepSplit(
+        step_s = float(self.run.samples.flat[0]) / float(answer.throughput.value)
+        return StepTimes(
             compute_s=compute_s,
             inside_s=float(times.inside_s.flat[0]),
             between_s=float(times.between_s.flat[0]),
@@ -77,19 +77,19 @@ class World:
         )
 
 
-def world(
+def drawn_rates(
     request: SizingRequest,
     work: ResolvedWorkload,
     one: Arrangement,
     design: DesignAnswer,
     catalog: Catalog,
     draws: Draws,
-) -> World:
+) -> DrawnRates:
     """A workload on an arrangement under the draws; ``design`` has the storage and the gateway."""
     gateway = float(design.quantities.gateway_bytes_per_s[0])
     platforms = [one.platform]
     run = run_on(
-        asked_of(request, one),
+        request_of(request, one),
         work,
         one.platform,
         [one.n_servers],
@@ -103,7 +103,7 @@ def world(
     steps = evaluate.step_run(work, platforms, run.cols, run.servers, catalog)
     gpu = steps.samples_per_s(draws.step_values(terms)) * np.exp(log_scatter(work, terms, group, draws))
     decode = decode_samples_per_s(run.servers * run.cols.cores, core_seconds(work, draws))
-    # Storage and network are the same system in all arrangements: their spread would not tell these apart.
+    # Storage and network are the same system in all arrangements: their uncertainty does not affect the comparison.
     path = min(float(run.warm.storage.median.flat[0]), float(run.warm.network.median.flat[0]))
     rates = np.minimum(np.minimum(gpu, decode), path)
-    return World(steps if isinstance(steps, TrainingRun) else None, terms.values, rates)
+    return DrawnRates(steps if isinstance(steps, TrainingRun) else None, terms.values, rates)

@@ -1,12 +1,12 @@
-"""The same number of GPUs in fewer or in more servers: which arrangements can be built, and why others cannot."""
+"""The same number of GPUs in fewer or in more servers: arrangements that can be built, and why others cannot."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import Literal, get_args
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.quantities import grouped
-from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu, Server
 from sizer.physical.platform import Platform
@@ -15,9 +15,9 @@ from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import FabricKind, Platforms, SizingRequest
 
-# "design": servers of the described kind as full as the job fills them; "spread": more of them, each with fewer GPUs
-# in use; "other": servers of another kind, full.
-Kind = Literal["design", "spread", "other"]
+# "design": servers of the described kind, as full as the number of GPUs allows; "spread": more of them, each with
+# fewer GPUs in use; "other": servers of another kind, full.
+ArrangementKind = Literal["design", "spread", "other"]
 
 # Published tests spread eight GPUs over one, two and four servers (weka-scaling-2019): halved twice.
 _HALVINGS = 2
@@ -30,11 +30,11 @@ _SAME_CLASS = 0.25
 class Arrangement:
     """So many servers of one kind, of which the job uses so many GPUs each."""
 
-    kind: Kind
+    kind: ArrangementKind
     platform: Platform
     n_servers: int
     gpus_used: int  # of each server
-    is_allowed: bool  # whether the request allows its parts; what it does not is compared all the same, and marked
+    is_allowed: bool  # whether the request allows its parts; others are compared as well, and marked
 
     @property
     def n_gpus(self) -> int:
@@ -45,23 +45,36 @@ class Arrangement:
     def name(self) -> str:
         """'4 × DGX-1', '8 × DGX-1 (4 of 8 GPUs used)', '4 × DSS 8440 (8 GPUs each)'."""
         server = self.platform.server
-        values = {"servers": f"{grouped(self.n_servers)} × {server.name}", "used": self.gpus_used}
+        servers = f"{grouped(self.n_servers)} × {server.name}"
         if not self.is_full:
-            return "{servers} ({used} of {all} GPUs used)".format(**values, all=self.platform.gpus_per_server)
-        return "{servers} ({used} GPUs each)".format(**values) if server.n_gpus_choices else str(values["servers"])
+            return f"{servers} ({self.gpus_used} of {self.platform.gpus_per_server} GPUs used)"
+        return f"{servers} ({self.gpus_used} GPUs each)" if server.n_gpus_choices else servers
 
     @property
     def is_full(self) -> bool:
-        """Whether no GPU stays idle."""
+        """Whether no GPU is idle."""
         return self.gpus_used == self.platform.gpus_per_server
 
 
+class ExclusionReason(Enum):
+    """Why a kind of server is not compared."""
+
+    TOO_MANY_SERVERS = "more servers than the search considers"
+    FORBIDDEN = "excluded by the request"
+    NO_SIMILAR_GPU = "supports no GPU of the same class"
+    NO_LOCAL_DRIVES = "no local drives published"
+    NO_STORAGE_CONNECTION = "cannot connect to the storage"
+    NOT_FILLED = "the GPUs do not fill it"
+
+
 @dataclass(frozen=True)
-class LeftOut:
+class ExcludedServer:
     """A kind of server that is not compared."""
 
     name: str
-    reason: str
+    reason: ExclusionReason
+    gpus_per_server: tuple[int, ...] = ()  # of the kind, where the GPUs do not fill it
+    part: str = ""  # id of the part that the server does not support
 
 
 def gpus_used(request: SizingRequest, platform: Platform) -> int:
@@ -71,14 +84,14 @@ def gpus_used(request: SizingRequest, platform: Platform) -> int:
 
 def arrangements(
     request: SizingRequest, design: DesignAnswer, n_gpus: int, catalog: Catalog
-) -> tuple[tuple[Arrangement, ...], tuple[LeftOut, ...]]:
-    """Ways to arrange a number of GPUs, and what is left out.
+) -> tuple[tuple[Arrangement, ...], tuple[ExcludedServer, ...]]:
+    """Arrangements of a number of GPUs, and the kinds of server that are excluded.
 
     Parameters
     ----------
     request : SizingRequest
     design : DesignAnswer
-        Its servers come first; its storage and fabric are kept where other servers can join them.
+        Its servers come first; other servers use its storage and fabric where they can connect to them.
     n_gpus : int
         GPUs of every arrangement.
     catalog : Catalog
@@ -87,14 +100,16 @@ def arrangements(
     -------
     arrangements : tuple of Arrangement
         The design's kind of server as full as the number allows, the same spread over more servers, then the other
-        orderable kinds in the order of the catalogue. That order ranks nobody.
-    left_out : tuple of LeftOut
+        orderable kinds in the order of the catalogue, which is not a ranking.
+    excluded : tuple of ExcludedServer
         In the same order.
     """
     own = design.platform
     most = gpus_used(request, own)
     used = next(count for count in range(min(most, n_gpus), 0, -1) if n_gpus % count == 0)
-    found: list[Arrangement | LeftOut] = [_sized(Arrangement("design", own, n_gpus // used, used, is_allowed=True))]
+    found: list[Arrangement | ExcludedServer] = [
+        _sized(Arrangement("design", own, n_gpus // used, used, is_allowed=True))
+    ]
     for _ in range(_HALVINGS):
         if used % 2 or used <= 2:
             break
@@ -105,7 +120,7 @@ def arrangements(
             found += _others(request, own, server, n_gpus, catalog)
     return (
         tuple(one for one in found if isinstance(one, Arrangement)),
-        tuple(one for one in found if isinstance(one, LeftOut)),
+        tuple(one for one in found if isinstance(one, ExcludedServer)),
     )
 
 
@@ -120,36 +135,36 @@ def is_same_host(one: Server, other: Server) -> bool:
     return host(one) == host(other)
 
 
-def _sized(one: Arrangement) -> Arrangement | LeftOut:
-    """The arrangement, unless it is larger than any that is looked at."""
+def _sized(one: Arrangement) -> Arrangement | ExcludedServer:
+    """The arrangement, unless it is larger than any that the search considers."""
     if one.kind == "design" or one.n_servers <= MAX_SERVERS:
         return one
     name = f"{grouped(one.n_servers)} × {one.platform.server.name}"
-    return LeftOut(name, f"more than {MAX_SERVERS} servers are not looked at")
+    return ExcludedServer(name, ExclusionReason.TOO_MANY_SERVERS)
 
 
 def _others(
     request: SizingRequest, own: Platform, server: Server, n_gpus: int, catalog: Catalog
-) -> Iterator[Arrangement | LeftOut]:
+) -> Iterator[Arrangement | ExcludedServer]:
     if server.id in request.platforms.forbidden_servers:
-        yield LeftOut(server.name, "the request forbids it")
+        yield ExcludedServer(server.name, ExclusionReason.FORBIDDEN)
         return
     gpu = _gpu_for(server, own.gpu, catalog)
     if gpu is None:
-        yield LeftOut(server.name, f"it takes no GPU of the class of {own.gpu.name}")
+        yield ExcludedServer(server.name, ExclusionReason.NO_SIMILAR_GPU, part=own.gpu.id)
         return
     storage = server.local_storage if own.storage.kind == "local" else own.storage.id
     if storage is None:
-        yield LeftOut(server.name, "no local drives of it are published")
+        yield ExcludedServer(server.name, ExclusionReason.NO_LOCAL_DRIVES)
         return
     options = _options(request, own, server, gpu, storage, catalog)
     if not options:
-        yield LeftOut(server.name, f"it does not join {item_name(storage, catalog)}")
+        yield ExcludedServer(server.name, ExclusionReason.NO_STORAGE_CONNECTION, part=storage)
         return
     full = [option for option in options if n_gpus % option.gpus_per_server == 0]
     if not full:
-        per = " or ".join(grouped(option.gpus_per_server) for option in options)
-        yield LeftOut(server.name, f"{grouped(n_gpus)} GPUs do not fill servers of {per}")
+        sizes = tuple(option.gpus_per_server for option in options)
+        yield ExcludedServer(server.name, ExclusionReason.NOT_FILLED, sizes)
     for option in full:
         allowed = _is_allowed(request, option)
         yield _sized(
@@ -166,24 +181,24 @@ def _gpu_for(server: Server, like: Gpu, catalog: Catalog) -> Gpu | None:
         return abs(gpu.memory_bytes.value - like.memory_bytes.value)
 
     peak = like.peak_mixed_flop_per_s.value
-    near = [
+    similar = [
         gpu
         for gpu in (catalog.gpus[name] for name in server.gpus)
         if abs(gpu.peak_mixed_flop_per_s.value / peak - 1) <= _SAME_CLASS
     ]
-    return min(near, key=distance, default=None)
+    return min(similar, key=distance, default=None)
 
 
 def _options(
     request: SizingRequest, own: Platform, server: Server, gpu: Gpu, storage: str, catalog: Catalog
 ) -> list[Platform]:
-    """Platforms of a server with one storage: on the design's fabric where it joins it, else on its fastest."""
+    """Platforms of a server with one storage: on the design's fabric where it connects to it, else on its fastest."""
     same_fabric = tuple(kind for kind in get_args(FabricKind) if kind == own.fabric)
     for fabrics in (same_fabric, ()):
         asked = Platforms(servers=(server.id,), gpus=(gpu.id,), storage=(storage,), fabrics=fabrics)
         try:
             found = platforms(catalog, request.model_copy(update={"platforms": asked}))
-        except (InfeasibleError, RequestError):  # parts that do not join, or that the catalogue lost
+        except (InfeasibleError, RequestError):  # parts that cannot be connected, or that the catalogue no longer holds
             continue
         # The drives of the design; of several fabrics the fastest comes first.
         same = [one for one in found if one.capacity_option == own.capacity_option and one.storage.id == own.storage.id]

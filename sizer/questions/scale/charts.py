@@ -10,30 +10,30 @@ from sizer.drawings.palette import COLUMN_PX
 from sizer.present.charting import Chart, Rows, axis, broken, chart_of, finish, label_room, names_axis
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import estimate, listed, percent, sample_unit
-from sizer.questions.scale.analysis import Pair, Way
-from sizer.questions.scale.arrangement_run import StepSplit
+from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
+from sizer.questions.scale.arrangement_run import StepTimes
 
 # Pixels of a full-width chart that the names left of its bars leave for the plot.
 _PLOT = 450.0
 _ROW_PX = 34
-# A part of all steps below this share is not worth a word. [-]
+# A smaller share of all steps is not mentioned. [-]
 _SEEN = 0.005
 # Arrangements that a title names.
 _NAMED = 2
 
 
 def rates_chart(
-    ways: Sequence[Way],
+    ways: Sequence[ArrangedDesign],
     number: int = 0,
     palette: Palette = LIGHT,
     width: int | str = COLUMN_PX,
-    first: Way | None = None,
+    first: ArrangedDesign | None = None,
 ) -> Chart | None:
-    """Rate of every arrangement with its 90 % interval, in the colour of the stage that limits it.
+    """Rate of every arrangement with its 90 % interval, in the colour of its bottleneck.
 
     Parameters
     ----------
-    ways : sequence of Way
+    ways : sequence of ArrangedDesign
         Bars in this order.
     number : int
         Of the workload.
@@ -41,8 +41,8 @@ def rates_chart(
         Colours.
     width : int or str
         Pixels, or ``container``.
-    first : Way, optional
-        What the finding sets the others against; default the first bar.
+    first : ArrangedDesign, optional
+        What the finding compares the others with; default the first bar.
 
     Returns
     -------
@@ -80,26 +80,28 @@ def rates_chart(
     return finish(layers, rates_finding(ways, number, first), palette, width, _ROW_PX * len(rows))
 
 
-def rates_finding(ways: Sequence[Way], number: int = 0, first: Way | None = None) -> str:
+def rates_finding(ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None) -> str:
     """Title of the chart of rates: a difference only where the interval of the ratio leaves one."""
     first = first or ways[0]
     faster, slower = [], []
     for way in ways:
-        ratio = Pair(first, way).relative[number]
+        ratio = ArrangementPair(first, way).rate_ratios[number]
         if float(ratio.low) > 1:
             faster.append(way.arrangement.name)
         elif float(ratio.high) < 1:
             slower.append(way.arrangement.name)
-    values = {"gpus": grouped(first.n_gpus), "first": first.arrangement.name}
+    gpus, name = f"{grouped(first.n_gpus)} GPUs", first.arrangement.name
     if not faster and not slower:
-        return "{gpus} GPUs: no arrangement is certainly faster or slower than {first}".format(**values)
+        return f"{gpus}: no arrangement is certainly faster or slower than {name}"
     if not slower:
-        return "{gpus} GPUs: only {faster} certainly run faster than {first}".format(**values, faster=_named(faster))
+        return f"{gpus}: only {_named(faster)} {_is(faster)} certainly faster than {name}"
     if not faster:
-        return "{gpus} GPUs: only {slower} certainly run slower than {first}".format(**values, slower=_named(slower))
-    return "{gpus} GPUs: {faster} certainly run faster than {first}; {slower} slower".format(
-        **values, faster=_named(faster), slower=_named(slower)
-    )
+        return f"{gpus}: only {_named(slower)} {_is(slower)} certainly slower than {name}"
+    return f"{gpus}: {_named(faster)} {_is(faster)} certainly faster than {name}; {_named(slower)} slower"
+
+
+def _is(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _named(names: Sequence[str]) -> str:
@@ -110,11 +112,11 @@ def _named(names: Sequence[str]) -> str:
 
 
 def steps_chart(
-    ways: Sequence[Way], number: int = 0, palette: Palette = LIGHT, width: int | str = COLUMN_PX
+    ways: Sequence[ArrangedDesign], number: int = 0, palette: Palette = LIGHT, width: int | str = COLUMN_PX
 ) -> Chart | None:
     """Where the time of a training step goes in every arrangement, as stacked bars; None for inference."""
-    splits = [split for way in ways if (split := way.runs[number].split) is not None]
-    if len(ways) < 2 or len(splits) < len(ways):
+    steps = [step for way in ways if (step := way.runs[number].step) is not None]
+    if len(ways) < 2 or len(steps) < len(ways):
         return None
     parts = {
         "computing": ("compute_s", palette.stages["gpu"]),
@@ -124,15 +126,15 @@ def steps_chart(
     }
     names = [broken(way.arrangement.name) for way in ways]
     rows: Rows = []
-    for name, split in zip(names, splits, strict=True):
+    for name, step in zip(names, steps, strict=True):
         start = 0.0
         for label, (field, _) in parts.items():
-            length = 1e3 * getattr(split, field)
+            length = 1e3 * getattr(step, field)
             rows.append({"name": name, "part": label, "from": start, "to": start + length})
             start += length
     total = [
-        {"name": name, "to": 1e3 * split.step_s, "text": f"{grouped(1e3 * split.step_s, 1)} ms"}
-        for name, split in zip(names, splits, strict=True)
+        {"name": name, "to": 1e3 * step.step_s, "text": f"{grouped(1e3 * step.step_s, 1)} ms"}
+        for name, step in zip(names, steps, strict=True)
     ]
     longest = max(float(one["to"]) for one in total)  # type: ignore[arg-type]
     scale = alt.Scale(domain=[0, longest * label_room([str(one["text"]) for one in total], _PLOT)], nice=False)
@@ -156,18 +158,18 @@ def steps_chart(
         ),
         chart_of(total).mark_text(align="left", dx=6).encode(x=alt.X("to:Q", scale=scale), y=y, text="text:N"),
     ]
-    return finish(layers, steps_finding(splits), palette, width, _ROW_PX * len(names))
+    return finish(layers, steps_finding(steps), palette, width, _ROW_PX * len(names))
 
 
-def steps_finding(splits: Sequence[StepSplit]) -> str:
-    """Title of the chart of steps: what working together takes of them."""
-    together = [(split.exposed_s + split.waiting_s) / split.step_s for split in splits]
+def steps_finding(steps: Sequence[StepTimes]) -> str:
+    """Title of the chart of steps: the share that communication and waiting take."""
+    together = [(step.exposed_s + step.waiting_s) / step.step_s for step in steps]
     low, high = percent(min(together)), percent(max(together))
-    data = max(split.data_s / split.step_s for split in splits)
+    data = max(step.data_s / step.step_s for step in steps)
     text = (
-        f"Working together takes {low} of a step in every arrangement"
+        f"Communication and waiting take {low} of a step in every arrangement"
         if low == high
-        else f"Working together takes {low} to {high} of a step"
+        else f"Communication and waiting take {low} to {high} of a step"
     )
     if data < _SEEN:
         return text

@@ -1,59 +1,54 @@
-"""What tells two arrangements of the same GPUs apart, in sentences made from their numbers."""
+"""Differences between arrangements of the same GPUs, in sentences."""
 
 from collections.abc import Iterator
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
-from sizer.catalog.labels import sentence
+from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.links import kind_name
-from sizer.questions.scale.analysis import Pair, SameGpus, Way, WayRun
-from sizer.questions.scale.arrangement_run import StepSplit
+from sizer.catalog.model import Catalog
+from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, ArrangementRun, EqualGpuComparison
+from sizer.questions.scale.arrangement_run import StepTimes
+from sizer.questions.scale.arrangements import ExcludedServer, ExclusionReason
+from sizer.sizing.recommend import MAX_SERVERS
 
 # Parts of a step that differ by less than this share of it explain nothing.
 _SEEN = 0.01
 # Rates this close are alike. [%]
 _ALIKE = 0.5
-# An interval this narrow is none: both rates hang on the same stage. [%]
+# An interval this narrow is none: both rates depend on the same stage. [%]
 _EXACT = 0.05
 # A model of steps cannot tell shorter parts of one. [s]
 _NOTHING_S = 1e-5
 
 
-def difference(pair: Pair) -> str:
+def difference(pair: ArrangementPair) -> str:
     """What the second arrangement of a pair does differently, as a few sentences.
 
     Rates of every workload, where a step takes longer, and what rack units, watts, ports and price differ by.
     """
     first, second = pair.first, pair.second
     has_many = len(second.runs) > 1
-    said = []
-    for one, other, ratio in zip(first.runs, second.runs, pair.relative, strict=True):
-        text = rate_words(ratio, second.arrangement.name, first.arrangement.name)
+    sentences = []
+    for one, other, ratio in zip(first.runs, second.runs, pair.rate_ratios, strict=True):
+        text = rate_comparison_text(ratio, second.arrangement.name, first.arrangement.name)
         cause = _cause(one, other, first, second)
         whose = f"{other.answer.workload.name}: " if has_many else ""
-        said.append(sentence(f"{whose}{'; '.join([text, *cause])}"))
-    said += [sentence(text) for text in (_hardware(first, second), _price(first, second)) if text]
-    return " ".join(said)
+        sentences.append(sentence(f"{whose}{'; '.join([text, *cause])}"))
+    sentences += [sentence(text) for text in (_hardware(first, second), _price(first, second)) if text]
+    return " ".join(sentences)
 
 
-def rate_words(ratio: Estimate, name: str, first: str) -> str:
-    """How two rates compare: a difference is certain only where the interval of their ratio leaves out none."""
+def rate_comparison_text(ratio: Estimate, name: str, first: str) -> str:
+    """How two rates compare: a difference is certain only where the interval of their ratio excludes 1."""
     value, low, high = (100 * (float(part) - 1) for part in ratio)
-    names = {"name": name, "first": first, "percent": f"{significant(abs(value), 2)}{NARROW_SPACE}%"}
-    span = "{low} to {high}".format(low=signed(low), high=f"{signed(high)}{NARROW_SPACE}%")
     if abs(value) < _ALIKE:
-        text = "{name} runs as fast as {first}".format(**names)
-    elif low <= 0 <= high:
-        text = (
-            "{name} runs perhaps {percent} faster than {first}".format(**names)
-            if value > 0
-            else "{name} runs perhaps {percent} slower than {first}".format(**names)
-        )
-    elif value > 0:
-        text = "{name} runs {percent} faster than {first}".format(**names)
+        text = f"{name} is as fast as {first}"
     else:
-        text = "{name} runs {percent} slower than {first}".format(**names)
-    return text if high - low < _EXACT else f"{text} ({span})"
+        difference_text = f"{significant(abs(value), 2)}{NARROW_SPACE}% {'faster' if value > 0 else 'slower'}"
+        certainty = "possibly " if low <= 0 <= high else ""
+        text = f"{name} is {certainty}{difference_text} than {first}"
+    return text if high - low < _EXACT else f"{text} ({signed(low)} to {signed(high)}{NARROW_SPACE}%)"
 
 
 def signed(percent: float) -> str:
@@ -62,24 +57,24 @@ def signed(percent: float) -> str:
     return digits if not float(f"{abs(percent):.1f}") else f"{'+' if percent > 0 else '−'}{digits}"
 
 
-def gradient_words(way: Way, split: StepSplit) -> str:
-    """How long the gradients of a step take, and how much of it shows."""
-    if not split.exchange_s:
+def gradient_text(way: ArrangedDesign, step: StepTimes) -> str:
+    """How long the gradient exchange of a step takes, and how much of it is not hidden."""
+    if not step.exchange_s:
         return "one GPU exchanges no gradients"
-    if not split.between_s:
-        text = f"the gradients of a step take {_ms(split.inside_s)} inside the server"
+    if not step.between_s:
+        text = f"the gradient exchange of a step takes {_ms(step.inside_s)} inside the server"
     else:
         text = (
-            f"the gradients of a step take {_ms(split.inside_s)} inside the servers and "
-            f"{_ms(split.between_s)} between them over {kind_name(way.design.platform.fabric)}"
+            f"the gradient exchange of a step takes {_ms(step.inside_s)} inside the servers and "
+            f"{_ms(step.between_s)} between them over {kind_name(way.design.platform.fabric)}"
         )
-    if split.exposed_s < _NOTHING_S:
+    if step.exposed_s < _NOTHING_S:
         return f"{text}, hidden behind the computation"
-    return f"{text}, of which {_ms(split.exposed_s)} is not hidden"
+    return f"{text}, of which {_ms(step.exposed_s)} is not hidden"
 
 
-def storage_words(same: SameGpus, design_nodes: int) -> str:
-    """Which storage all arrangements have, and whether it holds one of them back."""
+def storage_text(same: EqualGpuComparison, design_nodes: int) -> str:
+    """Which storage all arrangements have, and for which of them it is the bottleneck."""
     storage = same.first.design.platform.storage
     if storage.kind == "local":
         text = "Each kind of server reads from its own local drives"
@@ -89,66 +84,57 @@ def storage_words(same: SameGpus, design_nodes: int) -> str:
         text = f"All arrangements have the {same.storage_nodes} {storage.name} nodes of the design"
     else:
         text = (
-            f"All arrangements have {same.storage_nodes} {storage.name} nodes, enough for the full "
-            "servers that read most"
+            f"All arrangements have {same.storage_nodes} {storage.name} nodes, enough for the full servers that read "
+            "the most"
         )
-    held = [
+    bound = [
         way.arrangement.name
-        for way in same.ways
+        for way in same.designs
         if any(run.answer.bottleneck in ("storage", "network") for run in way.runs)
     ]
-    if held:
-        text += "; " + f"storage or network still holds back {', '.join(held)}"
+    if bound:
+        text += f"; storage or network remains the bottleneck of {', '.join(bound)}"
     return sentence(text)
 
 
-def _cause(one: WayRun, other: WayRun, first: Way, second: Way) -> Iterator[str]:
-    """The part of a step that differs most, and what becomes of the gradients."""
-    if one.split is None or other.split is None:
+def _cause(one: ArrangementRun, other: ArrangementRun, first: ArrangedDesign, second: ArrangedDesign) -> Iterator[str]:
+    """The part of a step that differs most, and the gradient exchange."""
+    if one.step is None or other.step is None:
         return
-    before, after = one.split, other.split
+    before, after = one.step, other.step
     changes = {
         part: getattr(after, part) - getattr(before, part) for part in ("compute_s", "exposed_s", "waiting_s", "data_s")
     }
     part, change = max(changes.items(), key=lambda pair: abs(pair[1]))
     if abs(change) >= _SEEN * before.step_s:
-        values = {"time": _ms(abs(change))}
-        gpus = {"one": second.design.platform.gpu.name, "other": first.design.platform.gpu.name}
-        is_more = change > 0
-        if part == "compute_s" and gpus["one"] != gpus["other"]:
-            yield (
-                "a step on {one} computes {time} longer than on {other}".format(**gpus, **values)
-                if is_more
-                else "a step on {one} computes {time} less than on {other}".format(**gpus, **values)
-            )
+        amount = f"{_ms(abs(change))} {'longer' if change > 0 else 'less'}"
+        gpus = second.design.platform.gpu.name, first.design.platform.gpu.name
+        if part == "compute_s" and gpus[0] != gpus[1]:
+            yield f"a step on {gpus[0]} computes {amount} than on {gpus[1]}"
         elif part == "compute_s":
-            yield (
-                "a step computes {time} longer".format(**values)
-                if is_more
-                else "a step computes {time} less".format(**values)
-            )
+            yield f"a step computes {amount}"
         elif part == "exposed_s":
-            yield (
-                "gradients hold a step up {time} longer".format(**values)
-                if is_more
-                else "gradients hold a step up {time} less".format(**values)
-            )
-        elif part == "waiting_s":
-            yield (
-                "its GPUs wait {time} longer for one another".format(**values)
-                if is_more
-                else "its GPUs wait {time} less for one another".format(**values)
-            )
+            yield f"gradients delay a step {amount}"
         else:
-            yield (
-                "its GPUs wait {time} longer for data".format(**values)
-                if is_more
-                else "its GPUs wait {time} less for data".format(**values)
-            )
-    yield gradient_words(second, after)
+            yield f"its GPUs wait {amount} for {'one another' if part == 'waiting_s' else 'data'}"
+    yield gradient_text(second, after)
 
 
-def _hardware(first: Way, second: Way) -> str:
+def exclusion_text(excluded: ExcludedServer, n_gpus: int, catalog: Catalog) -> str:
+    """Why a kind of server is not compared."""
+    part = item_name(excluded.part, catalog) if excluded.part else ""
+    sizes = " or ".join(map(grouped, excluded.gpus_per_server))
+    return {
+        ExclusionReason.TOO_MANY_SERVERS: f"More than {MAX_SERVERS} servers would be needed.",
+        ExclusionReason.FORBIDDEN: "Excluded by the request.",
+        ExclusionReason.NO_SIMILAR_GPU: f"It supports no GPU of the class of {part}.",
+        ExclusionReason.NO_LOCAL_DRIVES: "Its local drives are not published.",
+        ExclusionReason.NO_STORAGE_CONNECTION: f"It cannot connect to {part}.",
+        ExclusionReason.NOT_FILLED: f"{grouped(n_gpus)} GPUs do not fill servers of {sizes}.",
+    }[excluded.reason]
+
+
+def _hardware(first: ArrangedDesign, second: ArrangedDesign) -> str:
     """Rack units, watts, ports and cables, with more before fewer."""
     more: list[str] = []
     less: list[str] = []
@@ -177,20 +163,20 @@ def _hardware(first: Way, second: Way) -> str:
     if less:
         parts.append(f"Less: {', '.join(less)}")
     if not parts:
-        return "Rack units, watts, ports and cables are the same"
+        return "Rack units, power, ports and cables are the same"
     text = ". ".join(parts)
-    # What has no published draw is the same on both sides only where the same devices lack it.
+    # Devices without a published draw cancel out only where both sides have the same ones.
     if abs(watts) >= _SEEN * first.power_max_w and _unknown(first) != _unknown(second):
-        text += "; " + "not all draws are published, so the difference in watts is uncertain"
+        text += "; not all power figures are published, so the difference in power is uncertain"
     return text
 
 
-def _unknown(way: Way) -> frozenset[str]:
+def _unknown(way: ArrangedDesign) -> frozenset[str]:
     return frozenset(way.design.quantities.unknown_power)
 
 
-def _price(first: Way, second: Way) -> str:
-    """What the priced lines differ by; nothing where a bill has no price at all."""
+def _price(first: ArrangedDesign, second: ArrangedDesign) -> str:
+    """The price difference of the priced lines; empty where a bill has no price at all."""
     one, other = first.bill, second.bill
     if one.net_total.is_unknown or other.net_total.is_unknown:
         return ""
@@ -202,7 +188,7 @@ def _price(first: Way, second: Way) -> str:
         text = f"Priced lines cost {amount} more" if change > 0 else f"Priced lines cost {amount} less"
     if one.is_complete and other.is_complete:
         return text
-    return text + "; " + "lines to be quoted come on top of both"
+    return f"{text}; lines that need a quote are not included"
 
 
 def _ms(seconds: float) -> str:

@@ -3,46 +3,54 @@
 from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
-from sizer.questions.scale.analysis import Pair, SameGpus, UpOrOut, Way, WayRun
-from sizer.questions.scale.comparison_text import difference
+from sizer.catalog.model import Catalog
+from sizer.questions.scale.analysis import (
+    ArrangedDesign,
+    ArrangementPair,
+    ArrangementRun,
+    EqualGpuComparison,
+    ScaleComparison,
+)
+from sizer.questions.scale.comparison_text import difference, exclusion_text
 
 
-def up_or_out_document(comparison: UpOrOut) -> dict[str, Any]:
+def scale_document(comparison: ScaleComparison, catalog: Catalog) -> dict[str, Any]:
     """The whole comparison."""
     return json_document(
         "up-or-out",
-        comparisons=[_same_gpus(same) for same in comparison.comparisons],
+        comparisons=[_same_gpus(same, catalog) for same in comparison.comparisons],
         kept=[
             {
-                "from_gpus": growth.few.n_gpus,
-                "to_gpus": growth.many.n_gpus,
-                "server": growth.few.arrangement.platform.server.id,
-                "share": growth.share,
+                "from_gpus": step.few.n_gpus,
+                "to_gpus": step.many.n_gpus,
+                "server": step.few.arrangement.platform.server.id,
+                "share": step.efficiency,
             }
-            for growth in comparison.kept
+            for step in comparison.scaling_steps
         ],
     )
 
 
-def _same_gpus(same: SameGpus) -> dict[str, object]:
+def _same_gpus(same: EqualGpuComparison, catalog: Catalog) -> dict[str, object]:
     return fields_of(
         same,
-        *("n_gpus", "storage_nodes", "storage_is_sized", "left_out"),
-        arrangements=[_way(same.first, way) for way in same.ways],
-        forms=[_pair(pair) for pair in same.forms],
+        *("n_gpus", "storage_nodes", "storage_is_sized"),
+        left_out=[{"name": one.name, "reason": exclusion_text(one, same.n_gpus, catalog)} for one in same.excluded],
+        arrangements=[_way(same.first, way) for way in same.designs],
+        forms=[_pair(pair) for pair in same.form_pairs],
     )
 
 
-def _pair(pair: Pair) -> dict[str, object]:
+def _pair(pair: ArrangementPair) -> dict[str, object]:
     return {
         "first": pair.first.arrangement.name,
         "second": pair.second.arrangement.name,
-        "rate_ratio": pair.relative,
+        "rate_ratio": pair.rate_ratios,
         "difference": difference(pair),
     }
 
 
-def _way(first: Way, way: Way) -> dict[str, object]:
+def _way(first: ArrangedDesign, way: ArrangedDesign) -> dict[str, object]:
     arrangement, platform, bill = way.arrangement, way.arrangement.platform, way.bill
     return {
         **fields_of(arrangement, "name", "kind", "n_servers", "is_allowed", gpus_used_per_server=arrangement.gpus_used),
@@ -57,12 +65,12 @@ def _way(first: Way, way: Way) -> dict[str, object]:
         "total": None if bill.net_total.is_unknown else bill.total,
         "storage_nodes": way.design.storage_nodes,
         "workloads": [_run(run, before) for run, before in zip(way.runs, first.runs, strict=True)],
-        "difference": "" if way is first else difference(Pair(first, way)),
+        "difference": "" if way is first else difference(ArrangementPair(first, way)),
     }
 
 
-def _run(run: WayRun, before: WayRun) -> dict[str, object]:
-    answer, split = run.answer, run.split
+def _run(run: ArrangementRun, before: ArrangementRun) -> dict[str, object]:
+    answer, step = run.answer, run.step
     return fields_of(
         answer,
         *("scaling_efficiency", "bottleneck"),
@@ -70,5 +78,5 @@ def _run(run: WayRun, before: WayRun) -> dict[str, object]:
         samples_per_s=answer.throughput,
         rate_ratio=run.over(before),
         time_to_train_s=None if answer.time is None else answer.time.total_s,
-        step=None if split is None else fields_of(split, *vars(split), "exchange_s", "step_s"),
+        step=None if step is None else fields_of(step, *vars(step), "exchange_s", "step_s"),
     )

@@ -1,259 +1,220 @@
 """Tables of the same GPUs in fewer or in more servers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
 from sizer.present import result_text, words
-from sizer.present.tables import Align, Cell, Table, columns, row
-from sizer.questions.scale.analysis import Kept, Pair, Way
-from sizer.questions.scale.arrangements import LeftOut
-from sizer.questions.scale.comparison_text import signed
+from sizer.present.tables import Cell, Field, RowKind, Table, record_table
+from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, ScalingStep
+from sizer.questions.scale.arrangement_run import StepTimes
+from sizer.questions.scale.arrangements import ExcludedServer
+from sizer.questions.scale.comparison_text import exclusion_text, signed
 from sizer.sizing.result import STAGES
 
 # Items without a price named below a table; the others are counted.
 _NAMED = 8
-# Shorter parts of a step are nothing that the model could tell. [ms]
+# Shorter parts of a step are below the resolution of the model. [ms]
 _LEAST_MS = 0.01
-# Parts that tell arrangements apart; cables, cords and panels without a price are counted only.
-_TELLING = ("compute", "storage", "network")
+# Parts that differ between arrangements; cables, cords and panels without a price are counted only.
+_DISTINCTIVE = ("compute", "storage", "network")
+_ARRANGEMENT = "Arrangement"
 
 
-def rates_table(ways: Sequence[Way], number: int = 0, suffix: str = "", first: Way | None = None) -> Table:
-    """Rate of every arrangement, against the first and against single GPUs, and what limits it.
+def rates_table(
+    ways: Sequence[ArrangedDesign], number: int = 0, suffix: str = "", first: ArrangedDesign | None = None
+) -> Table:
+    """Rate of every arrangement, compared with the first and with single GPUs, and its bottleneck.
 
     Parameters
     ----------
-    ways : sequence of Way
+    ways : sequence of ArrangedDesign
         Rows in this order.
     number : int
         Of the workload.
     suffix : str
         Makes the table's id unique in a document.
-    first : Way, optional
-        What the others are set against; default the first row.
+    first : ArrangedDesign, optional
+        What the others are compared with; default the first row.
     """
-    first = first or ways[0]
-    unit = words.sample_unit(first.runs[number].answer.dnn)
-    is_timed = all(way.runs[number].answer.time is not None for way in ways)
-    rows = []
-    for way in ways:
-        answer = way.runs[number].answer
-        cells: list[str | Cell] = [
-            way_name(way),
-            words.estimate(answer.throughput, unit, bare=True),
-            "–" if way is first else _percent(Pair(first, way), number),
-            words.percent(answer.scaling_efficiency),
-            Cell(STAGES[answer.bottleneck], stage=answer.bottleneck),
-        ]
-        if is_timed and answer.time is not None:
-            cells.append(words.rounded(answer.time.total_s, "s"))
-        rows.append(row(*cells, kind="strong" if way is first else ""))
-    timed: list[tuple[str, Align, int]] = [("Time to train", "right", 12)] if is_timed else []
-    heads = columns(
-        ("Arrangement", "left", 24 if is_timed else 29),
-        (f"Rate, {unit}", "right", 16),
-        ("Against the first", "right", 22),
-        ("Of single GPUs", "right", 10),
-        ("Limit", "left", 16),
-        *timed,
-    )
-    note = (
-        "Against the first: of the medians, with the 90 % interval of the ratio, in which both "
-        "sides share what the model does not know exactly. Of single GPUs: rate over that of as "
-        "many GPUs that work alone."
-    )
-    return Table(
-        f"up-or-out-rates{suffix}",
-        f"{grouped(first.n_gpus)} GPUs in several arrangements",
-        heads,
-        tuple(rows),
-        with_marks(note, ways),
-    )
+    base = first or ways[0]
+    unit = words.sample_unit(base.runs[number].answer.dnn)
+    times = [way.runs[number].answer.time for way in ways]
+    is_timed = all(time is not None for time in times)
 
+    def rate(way: ArrangedDesign) -> str:
+        return words.estimate(way.runs[number].answer.throughput, unit, bare=True)
 
-def steps_table(ways: Sequence[Way], number: int = 0, suffix: str = "", first: Way | None = None) -> Table | None:
-    """Where the time of a training step goes; None for inference."""
-    rows = []
-    for way in ways:
-        split = way.runs[number].split
-        if split is None:
-            return None
-        parts = (
-            split.step_s,
-            split.compute_s,
-            split.inside_s,
-            split.between_s,
-            split.exposed_s,
-            split.waiting_s,
-            split.data_s,
-        )
-        rows.append(row(way_name(way), *map(milliseconds, parts), kind="strong" if way is (first or ways[0]) else ""))
-    heads = columns(
-        ("Arrangement", "left", 30),
-        ("Step, ms", "right", 10),
-        ("Computing", "right", 11),
-        ("Gradients inside", "right", 11),
-        ("Gradients between", "right", 11),
-        ("Not hidden", "right", 8),
-        ("Waiting for others", "right", 10),
-        ("Waiting for data", "right", 9),
-    )
-    note = (
-        "A step is computing, the gradients that computing does not hide, and waiting. Runs "
-        "published for many servers lose more than the links explain; the model books that as "
-        "waiting of the GPUs for one another."
-    )
-    return Table(
-        f"up-or-out-steps{suffix}",
-        "A training step, in milliseconds, at the medians",
-        heads,
-        tuple(rows),
-        with_marks(note, ways),
-    )
+    def time_text(way: ArrangedDesign) -> str:
+        time = way.runs[number].answer.time
+        return "" if time is None else words.rounded(time.total_s, "s")
 
+    def bottleneck(way: ArrangedDesign) -> Cell:
+        key = way.runs[number].answer.bottleneck
+        return Cell(STAGES[key], stage=key)
 
-def things_table(ways: Sequence[Way], catalog: Catalog, first: Way | None = None) -> Table:
-    """Rack units, watts, switches, ports, cables and price of every arrangement as a whole design."""
-    rows = [
-        row(
-            way_name(way),
-            grouped(way.rack_units),
-            power(way),
-            grouped(way.n_switches),
-            grouped(way.n_ports),
-            grouped(way.n_cables),
-            result_text.price(way.bill),
-            kind="strong" if way is (first or ways[0]) else "",
-        )
-        for way in ways
+    fields: list[Field[ArrangedDesign]] = [
+        Field(_ARRANGEMENT, arrangement_name, width=24 if is_timed else 29),
+        Field(
+            f"Rate, {unit}",
+            lambda way: words.estimate(way.runs[number].answer.throughput, unit, bare=True),
+            "right",
+            16,
+        ),
+        Field("Compared with the first", lambda way: _ratio_text(base, way, number), "right", 22),
+        Field("Scaling efficiency", lambda way: words.percent(way.runs[number].answer.scaling_efficiency), "right", 10),
+        Field("Bottleneck", bottleneck, width=16),
+        *([Field("Time to train", time_text, "right", 12)] if is_timed else []),
     ]
-    heads = columns(
-        ("Arrangement", "left", 30),
-        ("Rack units", "right", 8),
-        ("Power", "right", 20),
-        ("Switches", "right", 9),
-        ("Ports", "right", 7),
-        ("Cables", "right", 8),
-        (result_text.price_label(ways[0].bill), "right", 18),
-    )
     note = (
-        "The whole design with storage and network. Power is the bracket from the sum of the "
-        "parts to the rating of the supplies where no draw is published. GPUs that stand idle "
-        "count."
+        "Compared with the first: ratio of the medians with its 90 % interval; both rates share the uncertain "
+        "parameters. Scaling efficiency: rate compared with that of as many GPUs that work alone."
     )
-    return Table(
-        "up-or-out-things",
-        f"What {grouped(ways[0].n_gpus)} GPUs take in every arrangement",
-        heads,
-        tuple(rows),
-        with_marks(f"{note} {_unpriced(ways, catalog)}".strip(), ways),
-    )
+    caption = f"{grouped(base.n_gpus)} GPUs in several arrangements"
+    return _table(f"up-or-out-rates{suffix}", caption, ways, fields, base, note)
 
 
-def per_gpu_table(ways: Sequence[Way], number: int = 0, first: Way | None = None) -> Table:
+def steps_table(
+    ways: Sequence[ArrangedDesign], number: int = 0, suffix: str = "", first: ArrangedDesign | None = None
+) -> Table | None:
+    """Where the time of a training step goes; None for inference."""
+    steps = {id(way): way.runs[number].step for way in ways}
+    if any(step is None for step in steps.values()):
+        return None
+
+    def part(title: str, width: int, seconds: Callable[[StepTimes], float]) -> Field[ArrangedDesign]:
+        def text(way: ArrangedDesign) -> str:
+            step = steps[id(way)]
+            return "" if step is None else milliseconds(seconds(step))
+
+        return Field(title, text, "right", width)
+
+    fields: list[Field[ArrangedDesign]] = [
+        Field(_ARRANGEMENT, arrangement_name, width=30),
+        part("Step, ms", 10, lambda step: step.step_s),
+        part("Computing", 11, lambda step: step.compute_s),
+        part("Gradients inside", 11, lambda step: step.inside_s),
+        part("Gradients between", 11, lambda step: step.between_s),
+        part("Not hidden", 8, lambda step: step.exposed_s),
+        part("Waiting for others", 10, lambda step: step.waiting_s),
+        part("Waiting for data", 9, lambda step: step.data_s),
+    ]
+    note = (
+        "A step consists of computing, gradients that computing does not hide, and waiting. Published runs on many "
+        "servers lose more than the links explain; the model counts that as GPUs waiting for one another."
+    )
+    caption = "A training step, in milliseconds, at the medians"
+    return _table(f"up-or-out-steps{suffix}", caption, ways, fields, first or ways[0], note)
+
+
+def hardware_table(ways: Sequence[ArrangedDesign], catalog: Catalog, first: ArrangedDesign | None = None) -> Table:
+    """Rack units, power, switches, ports, cables and price of every arrangement as a whole design."""
+    fields: list[Field[ArrangedDesign]] = [
+        Field(_ARRANGEMENT, arrangement_name, width=30),
+        Field("Rack units", lambda way: grouped(way.rack_units), "right", 8),
+        Field("Power", power, "right", 20),
+        Field("Switches", lambda way: grouped(way.n_switches), "right", 9),
+        Field("Ports", lambda way: grouped(way.n_ports), "right", 7),
+        Field("Cables", lambda way: grouped(way.n_cables), "right", 8),
+        Field(result_text.price_label(ways[0].bill), lambda way: result_text.price(way.bill), "right", 18),
+    ]
+    note = (
+        "The whole design with storage and network, including idle GPUs. Where no draw is published, power is a range "
+        "from the sum of the parts to the rating of the power supplies."
+    )
+    caption = f"Hardware of every arrangement of {grouped(ways[0].n_gpus)} GPUs"
+    note = f"{note} {_unpriced(ways, catalog)}".strip()
+    return _table("up-or-out-things", caption, ways, fields, first or ways[0], note)
+
+
+def per_gpu_table(ways: Sequence[ArrangedDesign], number: int = 0, first: ArrangedDesign | None = None) -> Table:
     """The same for each GPU in use."""
     unit = words.sample_unit(ways[0].runs[number].answer.dnn)
-    rows = []
-    for way in ways:
-        n, bill = way.n_gpus, way.bill
-        price = result_text.price(bill)
-        if not bill.net_total.is_unknown:
-            price = at_least(not bill.is_complete, words.money(words.whole(float(bill.total) / n), bill.currency))
-        rows.append(
-            row(
-                way_name(way),
-                significant(float(way.runs[number].answer.throughput.value) / n),
-                significant(way.rack_units / n, 2),
-                at_least(way.has_unknown_power, si(way.power_max_w / n, "W")),
-                price,
-                kind="strong" if way is (first or ways[0]) else "",
-            )
-        )
-    heads = columns(
-        ("Arrangement", "left", 32),
-        (f"Rate, {unit}", "right", 16),
-        ("Rack units", "right", 13),
-        ("Most power", "right", 18),
-        (result_text.price_label(ways[0].bill), "right", 21),
-    )
-    return Table("up-or-out-per-gpu", "The same for each GPU in use", heads, tuple(rows), with_marks("", ways))
+
+    def rate(way: ArrangedDesign) -> str:
+        return significant(float(way.runs[number].answer.throughput.value) / way.n_gpus)
+
+    def price(way: ArrangedDesign) -> str:
+        bill = way.bill
+        if bill.net_total.is_unknown:
+            return result_text.price(bill)
+        amount = words.money(words.whole(float(bill.total) / way.n_gpus), bill.currency)
+        return at_least(not bill.is_complete, amount)
+
+    fields: list[Field[ArrangedDesign]] = [
+        Field(_ARRANGEMENT, arrangement_name, width=32),
+        Field(f"Rate, {unit}", rate, "right", 16),
+        Field("Rack units", lambda way: significant(way.rack_units / way.n_gpus, 2), "right", 13),
+        Field(
+            "Maximum power",
+            lambda way: at_least(way.has_unknown_power, si(way.power_max_w / way.n_gpus, "W")),
+            "right",
+            18,
+        ),
+        Field(result_text.price_label(ways[0].bill), price, "right", 21),
+    ]
+    return _table("up-or-out-per-gpu", "The same per GPU in use", ways, fields, first or ways[0])
 
 
-def short_table(ways: Sequence[Way]) -> Table:
-    """What a customer compares: rate of the first workload, rack units, watts and price."""
+def short_table(ways: Sequence[ArrangedDesign]) -> Table:
+    """What a customer compares: rate of the first workload, rack units, power and price."""
     first = ways[0]
     unit = words.sample_unit(first.runs[0].answer.dnn)
-    rows = [
-        row(
-            way_name(way),
-            words.estimate(way.runs[0].answer.throughput, unit, bare=True),
-            "–" if way is first else _percent(Pair(first, way), 0),
-            grouped(way.rack_units),
-            power(way),
-            result_text.price(way.bill),
-            kind="strong" if way is first else "",
-        )
-        for way in ways
+    fields: list[Field[ArrangedDesign]] = [
+        Field(_ARRANGEMENT, arrangement_name, width=20),
+        Field(f"Rate, {unit}", lambda way: words.estimate(way.runs[0].answer.throughput, unit, bare=True), "right", 17),
+        Field("Compared with the first", lambda way: _ratio_text(first, way, 0), "right", 21),
+        Field("Rack units", lambda way: grouped(way.rack_units), "right", 7),
+        Field("Power", power, "right", 18),
+        Field(result_text.price_label(first.bill), lambda way: result_text.price(way.bill), "right", 17),
     ]
-    heads = columns(
-        ("Arrangement", "left", 20),
-        (f"Rate, {unit}", "right", 17),
-        ("Against the first", "right", 21),
-        ("Rack units", "right", 7),
-        ("Power", "right", 18),
-        (result_text.price_label(first.bill), "right", 17),
-    )
-    note = "Medians with 90 % intervals. The order of the rows ranks nobody."
+    note = "Medians with 90 % intervals. Rows are not ranked."
     if len(first.runs) > 1:
-        note += " " + "Throughput of the first workload."
-    return Table(
-        "up-or-out",
-        f"{grouped(first.n_gpus)} GPUs in several arrangements",
-        heads,
-        tuple(rows),
-        with_marks(note, ways),
-    )
+        note += " Throughput of the first workload."
+    return _table("up-or-out", f"{grouped(first.n_gpus)} GPUs in several arrangements", ways, fields, first, note)
 
 
-def kept_table(kept: Sequence[Kept], number: int = 0) -> Table:
-    """What each GPU keeps of its rate from one number of GPUs to the next, on the same kind of server."""
-    rows = [
-        row(
-            f"{one.few.arrangement.name} to {one.many.arrangement.name}",
-            words.percent(float(one.share[number].value)),
-            (f"{words.percent(float(one.share[number].low))} to {words.percent(float(one.share[number].high))}"),
-        )
-        for one in kept
+def scaling_table(steps: Sequence[ScalingStep], number: int = 0) -> Table:
+    """Scaling efficiency from one number of GPUs to the next, on the same kind of server."""
+
+    def interval(step: ScalingStep) -> str:
+        efficiency = step.efficiency[number]
+        return f"{words.percent(float(efficiency.low))} to {words.percent(float(efficiency.high))}"
+
+    fields: list[Field[ScalingStep]] = [
+        Field("From and to", lambda step: f"{step.few.arrangement.name} to {step.many.arrangement.name}", width=50),
+        Field("Scaling efficiency", lambda step: words.percent(float(step.efficiency[number].value)), "right", 22),
+        Field("90 % interval", interval, "right", 28),
     ]
-    heads = columns(("From and to", "left", 50), ("Each GPU keeps", "right", 22), ("90 % interval", "right", 28))
-    name = kept[0].few.runs[number].answer.workload.name
-    return Table(f"up-or-out-kept-{number}", f"{name}: what more servers cost each GPU", heads, tuple(rows))
+    name = steps[0].few.runs[number].answer.workload.name
+    return record_table(f"up-or-out-kept-{number}", f"{name}: rate per GPU on more servers", steps, fields)
 
 
-def left_out_table(left_out: Sequence[LeftOut]) -> Table | None:
+def excluded_table(excluded: Sequence[ExcludedServer], n_gpus: int, catalog: Catalog) -> Table | None:
     """Kinds of server that are not compared, and why; None where there is none."""
-    if not left_out:
+    if not excluded:
         return None
-    rows = tuple(row(one.name, words.sentence(one.reason)) for one in left_out)
-    heads = columns(("Server", "left", 35), ("Why it is not compared", "left", 65))
-    return Table("up-or-out-left-out", "Not compared", heads, rows)
+    fields: list[Field[ExcludedServer]] = [
+        Field("Server", lambda one: one.name, width=35),
+        Field("Why it is not compared", lambda one: exclusion_text(one, n_gpus, catalog), width=65),
+    ]
+    return record_table("up-or-out-left-out", "Not compared", excluded, fields)
 
 
-def way_name(way: Way) -> str:
+def arrangement_name(way: ArrangedDesign) -> str:
     """Name of an arrangement, with a mark where the request does not allow it."""
     return way.arrangement.name if way.arrangement.is_allowed else f"{way.arrangement.name} *"
 
 
-def power(way: Way) -> str:
-    """Bracket of the draw, 'at least' where a device has no published one."""
+def power(way: ArrangedDesign) -> str:
+    """Range of the draw, 'at least' where a device has no published one."""
     low, high = si(way.power_low_w, "W"), si(way.power_max_w, "W")
     if low.rpartition(NARROW_SPACE)[2] == high.rpartition(NARROW_SPACE)[2]:
         low = low.rpartition(NARROW_SPACE)[0]  # of 16.4 kW to 17.4 kW the second unit is enough
     text = high if way.power_low_w == way.power_max_w else f"{low} to {high}"
-    # Where the cell must break, it breaks before the bracket.
+    # Where the cell must break, it breaks before the range.
     return at_least(way.has_unknown_power, text.replace(" ", words.NO_BREAK))
 
 
@@ -265,31 +226,44 @@ def milliseconds(seconds: float) -> str:
     return grouped(value, 2) if value >= _LEAST_MS / 2 else "0"
 
 
-def with_marks(note: str, ways: Sequence[Way]) -> str:
-    """A note, with the meaning of the mark where one is set."""
-    if all(way.arrangement.is_allowed for way in ways):
-        return note
-    return f"{note} * Not among what the request allows; compared all the same.".strip()
+def _table(
+    id_: str,
+    caption: str,
+    ways: Sequence[ArrangedDesign],
+    fields: Sequence[Field[ArrangedDesign]],
+    base: ArrangedDesign,
+    note: str = "",
+) -> Table:
+    """A row for each arrangement; the one that the others are compared with stands out."""
+
+    def kind(way: ArrangedDesign) -> RowKind:
+        return "strong" if way is base else ""
+
+    if not all(way.arrangement.is_allowed for way in ways):
+        note = f"{note} * Not allowed by the request; compared for information.".strip()
+    return record_table(id_, caption, ways, fields, kind=kind, note=note)
 
 
-def _percent(pair: Pair, number: int) -> str:
+def _ratio_text(base: ArrangedDesign, way: ArrangedDesign, number: int) -> str:
     """'−3.1 % (−5.0 to +0.4)'."""
-    value, low, high = (signed(100 * (float(part) - 1)) for part in pair.relative[number])
+    if way is base:
+        return "–"
+    ratio = ArrangementPair(base, way).rate_ratios[number]
+    value, low, high = (signed(100 * (float(part) - 1)) for part in ratio)
     text = f"{value}{NARROW_SPACE}%"
     # The same here, before the interval.
     span = f"{low} to {high}".replace(" ", words.NO_BREAK)
     return text if low == high else f"{text} ({span})"
 
 
-def _unpriced(ways: Sequence[Way], catalog: Catalog) -> str:
-    """What has no price, by name: servers first, since they tell arrangements apart."""
+def _unpriced(ways: Sequence[ArrangedDesign], catalog: Catalog) -> str:
+    """What has no price, by name: servers first, since they differ between arrangements."""
     lines = [line for way in ways for line in way.bill.bought if line.extended_net is None and line.item]
-    # A customer's copy prices the offer alone; what else has a published price is not its matter.
+    # A customer's copy prices the offer alone; published prices of other parts do not belong in it.
     if not lines or ways[0].bill.is_customer_copy:
         return ""
-    told = dict.fromkeys(line.item for kind in _TELLING for line in lines if line.category == kind)
-    named = [item_name(item, catalog) for item in told][:_NAMED]
-    rest = len({line.item for line in lines}) - len(named)
-    return "Without a published price: {items}.".format(
-        items=words.listed([*named, f"{rest} others"] if rest else named)
-    )
+    distinctive = dict.fromkeys(line.item for kind in _DISTINCTIVE for line in lines if line.category == kind)
+    named = [item_name(item, catalog) for item in distinctive][:_NAMED]
+    more = len({line.item for line in lines}) - len(named)
+    items = words.listed([*named, f"{more} others"] if more else named)
+    return f"Without a published price: {items}."

@@ -33,9 +33,8 @@ from sizer.ui.look import Spec
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.questions import compare as causes
 from sizer.ui.questions import data as data_question
-from sizer.ui.questions import failures, growth, team, verdict
+from sizer.ui.questions import failures, growth, scale, team, verdict
 from sizer.ui.questions import rent as rent_or_buy
-from sizer.ui.questions import scale as up_or_out
 from sizer.ui.questions.what_if_inputs import HELD, Pair, chosen_mode, chosen_pair, kept, reset, start, widget_key
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
@@ -363,7 +362,7 @@ def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
 _QUESTIONS: Mapping[str, Callable[[View], None]] = {
     "Two inputs": _two_inputs,
     "Do we need this?": verdict.show,
-    "Scale up or out": up_or_out.show,
+    "Scale up or out": scale.show,
     "Team": team.show,
     "Data and ingest": data_question.show,
     "Growth": growth.show,

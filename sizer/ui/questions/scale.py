@@ -8,11 +8,18 @@ import streamlit as st
 from sizer.base.errors import SizerError
 from sizer.catalog.model import Catalog
 from sizer.present.words import plural
-from sizer.questions.scale.analysis import Key, Pair, SameGpus, Way, up_or_out
+from sizer.questions.scale.analysis import (
+    ArrangedDesign,
+    ArrangementPair,
+    EqualGpuComparison,
+    RowOrder,
+    scale_comparison,
+)
 from sizer.questions.scale.charts import rates_chart, steps_chart
-from sizer.questions.scale.comparison_text import difference, storage_words
-from sizer.questions.scale.tables import left_out_table, per_gpu_table, rates_table, steps_table, things_table
+from sizer.questions.scale.comparison_text import difference, storage_text
+from sizer.questions.scale.tables import excluded_table, hardware_table, per_gpu_table, rates_table, steps_table
 from sizer.questions.scale.text import NOTHING
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look
 from sizer.ui.error_messages import sentences
@@ -23,14 +30,14 @@ from sizer.ui.typed import plain
 
 # Laying out larger clusters takes longer than a page should; the command line takes up to 10,000.
 MOST_GPUS = 1024
-_ORDERS: Mapping[Key, str] = {
+_ORDERS: Mapping[RowOrder, str] = {
     "listed": "as listed",
     "rate": "highest rate first",
     "rack-units": "fewest rack units first",
     "watts": "least power first",
     "ports": "fewest ports first",
 }
-assert set(_ORDERS) == set(get_args(Key))
+assert set(_ORDERS) == set(get_args(RowOrder))
 
 
 def show(view: View) -> None:
@@ -38,44 +45,46 @@ def show(view: View) -> None:
     assert view.result is not None
     number = chosen_workload(view.result.design, "what-if")
     st.header("Scale up or scale out", anchor=False)
-    kept = _kept(view.key)
+    choices = _choices(view.key)
     try:
-        same = _same_gpus(view.key, kept["gpus"], view.result, view.catalog)
+        same = _same_gpus(view.key, choices["gpus"], view.result, view.catalog)
     except SizerError as error:
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return
     if same is None:
         st.info(NOTHING)
         return
-    if kept["gpus"] is None:
-        kept["gpus"] = same.n_gpus
-    _inputs(same, kept)
-    ways = [way for way in same.ordered(kept["order"]) if way is same.first or way.arrangement.name not in kept["off"]]
-    look.note(storage_words(same, view.result.design.storage_nodes))
-    if len(same.ways) == 1:
-        st.info(f"No other server of the catalogue takes {plural(same.n_gpus, 'GPU')}; try another number.")
+    if choices["gpus"] is None:
+        choices["gpus"] = same.n_gpus
+    _inputs(same, choices)
+    ways = [
+        way for way in same.ordered(choices["order"]) if way is same.first or way.arrangement.name not in choices["off"]
+    ]
+    look.note(storage_text(same, view.result.design.storage_nodes))
+    if len(same.designs) == 1:
+        st.info(f"No other server can be filled with {plural(same.n_gpus, 'GPU')}; try another number.")
     _compared(view, number, same, ways)
-    left = left_out_table(same.left_out)
-    if left is not None:
+    excluded = excluded_table(same.excluded, same.n_gpus, view.catalog)
+    if excluded is not None:
         with st.expander("Not compared, and why"):
-            look.table(left, view.catalog.sources)
+            look.table(excluded, view.catalog.sources)
 
 
-def _kept(answer_key: str) -> dict[str, Any]:
+def _choices(answer_key: str) -> dict[str, Any]:
     """What is asked here, for one answer: a new one begins with the GPUs of its design."""
-    kept: dict[str, Any] = st.session_state.get("scale", {})
-    if kept.get("answer") != answer_key:
-        order = kept.get("order", "listed")
-        kept = st.session_state.scale = {"answer": answer_key, "gpus": None, "off": set(), "order": order}
-    return kept
+    choices: dict[str, Any] = st.session_state.get("scale", {})
+    if choices.get("answer") != answer_key:
+        order = choices.get("order", "listed")
+        choices = st.session_state.scale = {"answer": answer_key, "gpus": None, "off": set(), "order": order}
+    return choices
 
 
-def _inputs(same: SameGpus, kept: dict[str, Any]) -> None:
-    names = [way.arrangement.name for way in same.ways[1:]]
+def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
+    names = [way.arrangement.name for way in same.designs[1:]]
     for key, value in (
-        ("scale/gpus", kept["gpus"]),
-        ("scale/order", kept["order"]),
-        ("scale/shown", [name for name in names if name not in kept["off"]]),
+        ("scale/gpus", choices["gpus"]),
+        ("scale/order", choices["order"]),
+        ("scale/shown", [name for name in names if name not in choices["off"]]),
     ):
         st.session_state[key] = value
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
@@ -94,13 +103,13 @@ def _inputs(same: SameGpus, kept: dict[str, Any]) -> None:
             list(_ORDERS),
             format_func=lambda key: _ORDERS[key],
             key="scale/order",
-            help="As listed: servers of the design first, then the catalogue's order, which ranks nobody.",
+            help="As listed: servers of the design first, then the catalogue's order, which is not a ranking.",
             on_change=_store,
             args=("order", "scale/order"),
             width=240,
         )
     st.multiselect(
-        f"Set against {plain(same.first.arrangement.name)}",
+        f"Compare {plain(same.first.arrangement.name)} with",
         names,
         key="scale/shown",
         placeholder="nothing",
@@ -117,7 +126,7 @@ def _store_shown(names: Sequence[str]) -> None:
     st.session_state.scale["off"] = set(names) - set(st.session_state["scale/shown"])
 
 
-def _compared(view: View, number: int, same: SameGpus, ways: Sequence[Way]) -> None:
+def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[ArrangedDesign]) -> None:
     sources, first = view.catalog.sources, same.first
     names = tuple(way.arrangement.name for way in ways)
     rates, steps = _specs(view.key, same.n_gpus, number, names, look.palette().name, ways, first)
@@ -130,24 +139,26 @@ def _compared(view: View, number: int, same: SameGpus, ways: Sequence[Way]) -> N
         st.subheader("Where a training step goes", anchor=False)
         look.chart(steps)
         look.table(table, sources)
-    st.subheader("What it takes", anchor=False)
-    look.table(things_table(ways, view.catalog, first=first), sources)
+    st.subheader("Hardware and price", anchor=False)
+    look.table(hardware_table(ways, view.catalog, first=first), sources)
     look.table(per_gpu_table(ways, number, first=first), sources)
-    shown = [Pair(first, way) for way in ways if way is not first]
-    shown += [pair for pair in same.forms if {pair.first.arrangement.name, pair.second.arrangement.name} <= set(names)]
+    shown = [ArrangementPair(first, way) for way in ways if way is not first]
+    shown += [
+        pair for pair in same.form_pairs if {pair.first.arrangement.name, pair.second.arrangement.name} <= set(names)
+    ]
     if shown:
-        with st.expander("What tells them apart, in words", expanded=True):
+        with st.expander("Differences in words", expanded=True):
             look.notes([difference(pair) for pair in shown])
 
 
-@st.cache_resource(show_spinner="Arranging the same GPUs in other servers", max_entries=32)
+@st.cache_resource(show_spinner="Comparing other servers with the same GPUs", max_entries=32)
 def _same_gpus(
     answer_key: str,  # noqa: ARG001  (names the result)
     n_gpus: int | None,
     _result: SizingResult,
     _catalog: Catalog,
-) -> SameGpus | None:
-    return next(iter(up_or_out(_result, _catalog, n_gpus=n_gpus).comparisons), None)
+) -> EqualGpuComparison | None:
+    return next(iter(scale_comparison(EvaluatedDesign(_result, _catalog), n_gpus).comparisons), None)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -157,8 +168,8 @@ def _specs(
     number: int,
     names: tuple[str, ...],  # noqa: ARG001  (name the arrangements)
     palette_name: str,
-    _ways: Sequence[Way],
-    _first: Way,
+    _ways: Sequence[ArrangedDesign],
+    _first: ArrangedDesign,
 ) -> tuple[Spec | None, Spec | None]:
     colours = look.palette_named(palette_name)
     drawn = (rates_chart(_ways, number, colours, "container", _first), steps_chart(_ways, number, colours, "container"))

@@ -8,10 +8,11 @@ from numpy.testing import assert_allclose
 from sizer.base.errors import RequestError
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE
-from sizer.questions.scale.analysis import MAX_GPUS, Pair, up_or_out
-from sizer.questions.scale.arrangements import arrangements, is_same_host
-from sizer.questions.scale.comparison_text import difference, rate_words, storage_words
+from sizer.questions.scale.analysis import MAX_GPUS, ArrangementPair, scale_comparison
+from sizer.questions.scale.arrangements import ExclusionReason, arrangements, is_same_host
+from sizer.questions.scale.comparison_text import difference, rate_comparison_text, storage_text
 from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.project import project
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
@@ -38,11 +39,11 @@ def result():
 
 @pytest.fixture(scope="module")
 def found(result):
-    return up_or_out(result, catalog(), n_gpus=[8, 16, 32])
+    return scale_comparison(EvaluatedDesign(result, catalog()), n_gpus=[8, 16, 32])
 
 
 def ways(same):
-    return {way.arrangement.name: way for way in same.ways}
+    return {way.arrangement.name: way for way in same.designs}
 
 
 # --- what is compared
@@ -50,47 +51,47 @@ def ways(same):
 
 def test_every_arrangement_has_the_same_gpus(found):
     for same in found.comparisons:
-        for way in same.ways:
+        for way in same.designs:
             assert way.arrangement.n_servers * way.arrangement.gpus_used == way.n_gpus == same.n_gpus
             assert way.design.n_servers == way.arrangement.n_servers
 
 
 def test_one_server_two_and_four():
     """The published test: 1 x 8, 2 x 4 and 4 x 2 GPUs."""
-    same = up_or_out(asked(), catalog(), n_gpus=8).comparisons[0]
-    own = [way.arrangement for way in same.ways if way.arrangement.kind != "other"]
+    same = scale_comparison(EvaluatedDesign(size(asked(), catalog()), catalog()), n_gpus=8).comparisons[0]
+    own = [way.arrangement for way in same.designs if way.arrangement.kind != "other"]
     assert [(one.n_servers, one.gpus_used) for one in own] == [(1, 8), (2, 4), (4, 2)]
     assert [one.is_full for one in own] == [True, False, False]
     assert own[1].name == "2 × DGX-1 (4 of 8 GPUs used)"
 
 
 def test_default_is_what_the_design_uses(result):
-    assert [same.n_gpus for same in up_or_out(result, catalog()).comparisons] == [32]
+    assert [same.n_gpus for same in scale_comparison(EvaluatedDesign(result, catalog())).comparisons] == [32]
     used = size(asked(platforms={"gpus_per_server": 6}, n_gpus=12), catalog())
-    same = up_or_out(used, catalog()).comparisons[0]
+    same = scale_comparison(EvaluatedDesign(used, catalog())).comparisons[0]
     assert (same.n_gpus, same.first.arrangement.gpus_used, same.first.design) == (12, 6, used.design)
 
 
 def test_a_gpu_stands_only_in_servers_of_its_form(found):
     for same in found.comparisons:
-        for way in same.ways:
+        for way in same.designs:
             platform = way.arrangement.platform
             assert platform.gpu.id in platform.server.gpus
-    names = [way.arrangement.name for way in found.comparisons[-1].ways]
+    names = [way.arrangement.name for way in found.comparisons[-1].designs]
     assert "8 × C4140 PCIe" in names  # has cards of its own form, not the modules that the request names
 
 
 def test_servers_that_are_not_filled_are_named_with_the_reason(found):
-    left = {one.name: one.reason for one in found.comparisons[0].left_out}
-    assert left == dict.fromkeys(("DGX-2", "DGX-2H"), "8 GPUs do not fill servers of 16")
+    left = {one.name: (one.reason, one.gpus_per_server) for one in found.comparisons[0].excluded}
+    assert left == dict.fromkeys(("DGX-2", "DGX-2H"), (ExclusionReason.NOT_FILLED, (16,)))
 
 
 @pytest.mark.parametrize(
     ("platforms", "name", "reason"),
     [
-        ({"forbidden_servers": ["c4140"]}, "C4140", "the request forbids it"),
-        ({"storage": ["dgx1-ssd"]}, "DSS 8440", "no local drives of it are published"),
-        ({"storage": ["isilon-f800"], "fabrics": ["100gbe"]}, "DGX-2", "8 GPUs do not fill servers of 16"),
+        ({"forbidden_servers": ["c4140"]}, "C4140", ExclusionReason.FORBIDDEN),
+        ({"storage": ["dgx1-ssd"]}, "DSS 8440", ExclusionReason.NO_LOCAL_DRIVES),
+        ({"storage": ["isilon-f800"], "fabrics": ["100gbe"]}, "DGX-2", ExclusionReason.NOT_FILLED),
     ],
 )
 def test_what_is_left_out(platforms, name, reason):
@@ -100,12 +101,12 @@ def test_what_is_left_out(platforms, name, reason):
 
 
 def test_kinds_that_the_request_does_not_allow_are_marked(found):
-    allowed = {way.arrangement.platform.server.id: way.arrangement.is_allowed for way in found.comparisons[-1].ways}
+    allowed = {way.arrangement.platform.server.id: way.arrangement.is_allowed for way in found.comparisons[-1].designs}
     assert {name for name, is_allowed in allowed.items() if is_allowed} == {"dgx-1", "c4140", "apollo-6500"}
 
 
 def test_the_same_host_with_another_form_of_gpu(found):
-    (pair,) = found.comparisons[-1].forms
+    (pair,) = found.comparisons[-1].form_pairs
     assert (pair.first.arrangement.name, pair.second.arrangement.name) == ("8 × C4140", "8 × C4140 PCIe")
     servers = catalog().servers
     assert is_same_host(servers["c4140"], servers["c4140-pcie"])
@@ -114,7 +115,7 @@ def test_the_same_host_with_another_form_of_gpu(found):
 
 def test_rows_stay_in_their_order_unless_a_key_is_chosen(found):
     same = found.comparisons[-1]
-    assert same.ordered("listed") == same.ways
+    assert same.ordered("listed") == same.designs
     units = [way.rack_units for way in same.ordered("rack-units")]
     rates = [float(way.runs[0].answer.throughput.value) for way in same.ordered("rate")]
     assert (units, rates) == (sorted(units), sorted(rates, reverse=True))
@@ -123,13 +124,13 @@ def test_rows_stay_in_their_order_unless_a_key_is_chosen(found):
 @pytest.mark.parametrize("count", [0, -8, MAX_GPUS + 1, True])
 def test_a_number_of_gpus_out_of_range_is_named(result, count):
     with pytest.raises(RequestError, match=f"n_gpus = {count} is outside 1..{MAX_GPUS}"):
-        up_or_out(result, catalog(), n_gpus=count)
+        scale_comparison(EvaluatedDesign(result, catalog()), n_gpus=count)
 
 
 def test_a_design_of_parts_that_the_catalogue_no_longer_holds_is_not_compared(result):
     shipped = catalog()
     gone = {key: server for key, server in shipped.servers.items() if key != "dgx-1"}
-    assert up_or_out(result, replace(shipped, servers=gone)).comparisons == ()
+    assert scale_comparison(EvaluatedDesign(result, replace(shipped, servers=gone))).comparisons == ()
 
 
 # --- numbers
@@ -160,17 +161,17 @@ def test_first_arrangement_of_the_designs_size_is_the_design_itself(result, foun
 
 def test_a_server_with_one_gpu_exchanges_nothing():
     request = asked(n_gpus=1, platforms={"gpus_per_server": 1})
-    split = up_or_out(request, catalog()).comparisons[0].first.runs[0].split
+    split = scale_comparison(EvaluatedDesign(size(request, catalog()), catalog())).comparisons[0].first.runs[0].step
     assert (split.exchange_s, split.exposed_s, split.waiting_s) == (0, 0, 0)
 
 
 def test_gradient_between_servers_follows_the_ring(found):
     """2 (m-1)/m G over the ports, and 2 log2 m latencies: 1 : 1.5 : 1.75 for m = 2, 4, 8; four ports take a quarter."""
     between = {
-        (same.n_gpus, way.arrangement.platform.server.id): way.runs[0].split.between_s
+        (same.n_gpus, way.arrangement.platform.server.id): way.runs[0].step.between_s
         - 2 * HOP_S * (way.arrangement.n_servers - 1).bit_length()
         for same in found.comparisons
-        for way in same.ways
+        for way in same.designs
         if way.arrangement.is_full and way.arrangement.platform.server.id in ("c4140", "dgx-1", "apollo-6500")
     }
     assert_allclose(between[16, "c4140"] / between[8, "c4140"], 1.5, rtol=1e-9)
@@ -181,56 +182,58 @@ def test_gradient_between_servers_follows_the_ring(found):
 
 def test_parts_of_a_step_make_up_the_rate(found):
     for same in found.comparisons:
-        for way in same.ways:
+        for way in same.designs:
             (run,) = way.runs
-            rate = same.n_gpus * run.answer.batch_per_gpu / run.split.step_s
+            rate = same.n_gpus * run.answer.batch_per_gpu / run.step.step_s
             # The median of the slowest of several stages lies a little below that of the GPUs, never above.
             assert_allclose(rate, float(run.answer.throughput.value), rtol=1e-6)
 
 
 def test_shared_parameters_make_ratios_better_known_than_rates(found):
     same = found.comparisons[0]
-    first, spread = same.first, same.ways[1]
+    first, spread = same.first, same.designs[1]
     rate = spread.runs[0].answer.throughput
-    ratio = Pair(first, spread).relative[0]
+    ratio = ArrangementPair(first, spread).rate_ratios[0]
     assert float(ratio.high / ratio.low) < float(rate.high / rate.low)
-    assert tuple(Pair(first, first).relative[0]) == (1, 1, 1)
+    assert tuple(ArrangementPair(first, first).rate_ratios[0]) == (1, 1, 1)
     assert_allclose(float(ratio.value), float(rate.value) / float(first.runs[0].answer.throughput.value))
 
 
 def test_same_question_same_bytes(result, found):
-    again = up_or_out(result, catalog(), n_gpus=[8, 16, 32])
+    again = scale_comparison(EvaluatedDesign(result, catalog()), n_gpus=[8, 16, 32])
     for one, other in zip(found.comparisons, again.comparisons, strict=True):
         assert [difference(pair) for pair in one.pairs] == [difference(pair) for pair in other.pairs]
 
 
 def test_storage_is_the_same_and_holds_nobody_back(found):
     for same in found.comparisons:
-        assert {way.design.storage_nodes for way in same.ways} == {same.storage_nodes}
-        assert all(way.runs[0].answer.bottleneck not in ("storage", "network") for way in same.ways)
+        assert {way.design.storage_nodes for way in same.designs} == {same.storage_nodes}
+        assert all(way.runs[0].answer.bottleneck not in ("storage", "network") for way in same.designs)
 
 
 def test_storage_grows_with_the_fastest_arrangement():
     """Validation over host links runs faster on more hosts, which read more."""
     validation = sized("apollo-googlenet-inference")
-    same = up_or_out(validation, catalog()).comparisons[0]
+    same = scale_comparison(EvaluatedDesign(validation, catalog())).comparisons[0]
     assert same.storage_is_sized
     assert same.storage_nodes > validation.design.storage_nodes
-    assert "enough for the full servers that read most" in storage_words(same, validation.design.storage_nodes)
+    assert "enough for the full servers that read the most" in storage_text(same, validation.design.storage_nodes)
 
 
 def test_validation_alone_exchanges_no_gradients():
-    found = up_or_out(sized("apollo-googlenet-inference"), catalog())
+    found = scale_comparison(EvaluatedDesign(sized("apollo-googlenet-inference"), catalog()))
     assert not found.has_training
-    assert all(way.runs[0].split is None and way.rack_units > 0 for way in found.comparisons[0].ways)
+    assert all(way.runs[0].step is None and way.rack_units > 0 for way in found.comparisons[0].designs)
     assert "gradients" not in difference(found.comparisons[0].pairs[0])
 
 
 @pytest.mark.parametrize("server", ["dgx-1", "c4140", "apollo-6500"])
 def test_more_servers_for_the_same_gpus_never_use_fewer_ports(server):
     # 16 servers fill one switch of any kind, 32 DGX-1 with four ports each need a fat tree.
-    for same in up_or_out(asked((server,)), catalog(), n_gpus=[8, 24, 64]).comparisons:
-        ports = [way.n_ports for way in same.ways if way.arrangement.kind != "other"]
+    for same in scale_comparison(
+        EvaluatedDesign(size(asked((server,)), catalog()), catalog()), n_gpus=[8, 24, 64]
+    ).comparisons:
+        ports = [way.n_ports for way in same.designs if way.arrangement.kind != "other"]
         assert ports == sorted(ports)
         assert len(ports) > 1
 
@@ -240,29 +243,29 @@ def test_more_servers_for_the_same_gpus_never_use_fewer_ports(server):
 
 def test_a_difference_is_certain_only_outside_the_interval():
     said = {
-        "A runs 10 % faster than B (+2.0 to +20 %)": (1.1, 1.02, 1.2),
-        "A runs perhaps 10 % slower than B (−20 to +5.0 %)": (0.9, 0.8, 1.05),
-        "A runs as fast as B (−10 to +10 %)": (1.001, 0.9, 1.1),
-        "A runs 100 % faster than B": (2.0, 2.0, 2.0),
+        "A is 10 % faster than B (+2.0 to +20 %)": (1.1, 1.02, 1.2),
+        "A is possibly 10 % slower than B (−20 to +5.0 %)": (0.9, 0.8, 1.05),
+        "A is as fast as B (−10 to +10 %)": (1.001, 0.9, 1.1),
+        "A is 100 % faster than B": (2.0, 2.0, 2.0),
     }
     for text, ratio in said.items():
-        assert rate_words(Estimate(*ratio), "A", "B").replace(NARROW_SPACE, " ") == text
+        assert rate_comparison_text(Estimate(*ratio), "A", "B").replace(NARROW_SPACE, " ") == text
 
 
 def test_the_larger_server_costs_and_saves_what_the_plan_says(found):
     same = found.comparisons[-1]
     by_name = ways(same)
     first, second = by_name["4 × DGX-1"], by_name["8 × C4140"]
-    text = difference(Pair(first, second))
+    text = difference(ArrangementPair(first, second))
     assert f"Less: {first.rack_units - second.rack_units:g}{NARROW_SPACE}U" in text
     assert "over EDR InfiniBand" in text
     assert "Priced lines" not in text  # no C4140 has a published price: nothing is subtracted from nothing
-    spread = difference(Pair(first, by_name["8 × DGX-1 (4 of 8 GPUs used)"]))
-    assert f"Priced lines cost 596{NARROW_SPACE}000 USD more; lines to be quoted come on top of both." in spread
+    spread = difference(ArrangementPair(first, by_name["8 × DGX-1 (4 of 8 GPUs used)"]))
+    assert f"Priced lines cost 596{NARROW_SPACE}000 USD more; lines that need a quote are not included." in spread
 
 
 def test_a_customers_copy_prices_nothing_but_the_offer(result):
-    same = up_or_out(customer_copy(result), catalog()).comparisons[0]
+    same = scale_comparison(EvaluatedDesign(customer_copy(result), catalog())).comparisons[0]
     assert same.first.bill.total == result.design.bill.total > 0
-    assert all(way.bill.total == 0 for way in same.ways[1:])
+    assert all(way.bill.total == 0 for way in same.designs[1:])
     assert all("Priced" not in difference(pair) for pair in same.pairs)

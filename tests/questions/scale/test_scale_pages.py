@@ -10,20 +10,21 @@ from sizer.guide.edition import SHORT, Edition
 from sizer.guide.outline import guide
 from sizer.guide.pdf.render import guide_html
 from sizer.present.words import NO_BREAK
-from sizer.questions.scale.analysis import UpOrOut, up_or_out
-from sizer.questions.scale.arrangement_run import StepSplit
+from sizer.questions.scale.analysis import ScaleComparison, scale_comparison
+from sizer.questions.scale.arrangement_run import StepTimes
 from sizer.questions.scale.charts import rates_chart, rates_finding, steps_chart, steps_finding
-from sizer.questions.scale.export import up_or_out_document
+from sizer.questions.scale.export import scale_document
 from sizer.questions.scale.tables import (
-    kept_table,
-    left_out_table,
+    excluded_table,
+    hardware_table,
     per_gpu_table,
     rates_table,
+    scaling_table,
     steps_table,
-    things_table,
 )
-from sizer.questions.scale.text import NOTHING, up_or_out_text
+from sizer.questions.scale.text import NOTHING, scale_text
 from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
@@ -39,7 +40,7 @@ def result():
 
 @pytest.fixture(scope="module")
 def found(result):
-    return up_or_out(result, catalog(), n_gpus=[16, 32])
+    return scale_comparison(EvaluatedDesign(result, catalog()), n_gpus=[16, 32])
 
 
 @pytest.fixture(scope="module")
@@ -76,20 +77,20 @@ def drawn(chart, key):
 
 
 def test_every_table_has_a_row_an_arrangement(same):
-    for table in (rates_table(same.ways), steps_table(same.ways), things_table(same.ways, catalog()),
-                  per_gpu_table(same.ways)):  # fmt: skip
-        assert len(table.rows) == len(same.ways)
+    for table in (rates_table(same.designs), steps_table(same.designs), hardware_table(same.designs, catalog()),
+                  per_gpu_table(same.designs)):  # fmt: skip
+        assert len(table.rows) == len(same.designs)
         assert sum(row.kind == "strong" for row in table.rows) == 1
         assert all(len(row.cells) == len(table.columns) for row in table.rows)
 
 
 def test_what_the_request_does_not_allow_is_marked(same):
-    rows = texts(rates_table(same.ways))
+    rows = texts(rates_table(same.designs))
     marked = {row[0] for row in rows if row[0].endswith("*")}
     assert "8 × C4140 PCIe *" in marked
     assert "8 × C4140" in {row[0] for row in rows}
-    assert "* Not among what the request allows" in rates_table(same.ways).note
-    assert "*" not in rates_table([way for way in same.ways if way.arrangement.is_allowed]).note
+    assert "* Not allowed by the request" in rates_table(same.designs).note
+    assert "*" not in rates_table([way for way in same.designs if way.arrangement.is_allowed]).note
 
 
 def test_rows_in_another_order_stay_set_against_the_first(same):
@@ -102,48 +103,49 @@ def test_rows_in_another_order_stay_set_against_the_first(same):
 
 
 def test_unknown_prices_are_never_zero(same):
-    prices = {row[0]: row[-1] for row in texts(things_table(same.ways, catalog()))}
+    prices = {row[0]: row[-1] for row in texts(hardware_table(same.designs, catalog()))}
     assert prices["8 × C4140"] == "to be quoted"
     assert prices["4 × DGX-1"].startswith("at least USD 596")  # 4 x 149,000 USD
-    note = things_table(same.ways, catalog()).note
+    note = hardware_table(same.designs, catalog()).note
     assert "Without a published price: " in note
     assert "Dell EMC C4140" in note
 
 
 def test_a_customers_copy_says_nothing_of_published_prices(result):
-    ways = up_or_out(customer_copy(result), catalog()).comparisons[0].ways
-    table = things_table(ways, catalog())
+    ways = scale_comparison(EvaluatedDesign(customer_copy(result), catalog())).comparisons[0].designs
+    table = hardware_table(ways, catalog())
     assert "published price" not in table.note
     assert [row[-1] for row in texts(table)][1:] == ["to be quoted"] * (len(ways) - 1)
 
 
 def test_watts_are_a_bracket_and_a_lower_bound(same):
-    power = {row[0]: row[2] for row in texts(things_table(same.ways, catalog()))}
+    power = {row[0]: row[2] for row in texts(hardware_table(same.designs, catalog()))}
     low, high = same.first.power_low_w / 1e3, same.first.power_max_w / 1e3
     assert power["4 × DGX-1"].replace(NO_BREAK, " ") == f"at least {low:.1f} to {high:.1f}{NARROW_SPACE}kW"
 
 
 def test_figures_a_gpu_are_those_of_the_design_shared_out(same):
-    row = next(row for row in texts(per_gpu_table(same.ways)) if row[0] == "4 × DGX-1")
+    row = next(row for row in texts(per_gpu_table(same.designs)) if row[0] == "4 × DGX-1")
     assert row[2] == f"{22 / 32:.2f}"
     assert row[4].replace(NARROW_SPACE, "") == "at least USD 18625"  # 596,000 / 32
 
 
 def test_inference_has_no_table_of_steps():
-    ways = up_or_out(sized("apollo-googlenet-inference"), catalog()).comparisons[0].ways
+    ways = scale_comparison(EvaluatedDesign(sized("apollo-googlenet-inference"), catalog())).comparisons[0].designs
     assert steps_table(ways) is None
     assert steps_chart(ways) is None
     assert len(rates_table(ways).rows) == len(ways)
 
 
 def test_what_is_left_out_has_a_table(found):
-    assert left_out_table(()) is None
-    table = left_out_table(up_or_out(sized("small-team"), catalog(), n_gpus=4).comparisons[0].left_out)
+    assert excluded_table((), 4, catalog()) is None
+    same = scale_comparison(EvaluatedDesign(sized("small-team"), catalog()), n_gpus=4).comparisons[0]
+    table = excluded_table(same.excluded, 4, catalog())
     assert ["DGX-2", "4 GPUs do not fill servers of 16."] in texts(table)
 
 
 def test_what_more_servers_cost_is_a_row_a_step(found):
-    rows = texts(kept_table(found.kept))
+    rows = texts(scaling_table(found.scaling_steps))
     assert [row[0] for row in rows] == ["2 × DGX-1 to 4 × DGX-1"]
 
 
@@ -151,25 +153,25 @@ def test_what_more_servers_cost_is_a_row_a_step(found):
 
 
 def test_a_bar_an_arrangement_with_its_interval(same):
-    rows = drawn(rates_chart(same.ways), "low")
-    assert [row["name"].replace("\n", " ") for row in rows] == [way.arrangement.name for way in same.ways]
+    rows = drawn(rates_chart(same.designs), "low")
+    assert [row["name"].replace("\n", " ") for row in rows] == [way.arrangement.name for way in same.designs]
     assert all(row["low"] < row["value"] < row["high"] for row in rows)
-    assert rates_chart(same.ways[:1]) is None
+    assert rates_chart(same.designs[:1]) is None
 
 
 def test_the_finding_claims_only_what_the_intervals_leave(same):
-    kinds = {way.arrangement.name: way for way in same.ways}
-    allowed = [way for way in same.ways if way.arrangement.is_allowed]
+    kinds = {way.arrangement.name: way for way in same.designs}
+    allowed = [way for way in same.designs if way.arrangement.is_allowed]
     assert rates_finding(allowed) == "32 GPUs: no arrangement is certainly faster or slower than 4 × DGX-1"
     faster = [kinds["4 × DGX-1"], kinds["2 × DGX-2H"]]
-    assert rates_finding(faster) == "32 GPUs: only 2 × DGX-2H certainly run faster than 4 × DGX-1"
+    assert rates_finding(faster) == "32 GPUs: only 2 × DGX-2H is certainly faster than 4 × DGX-1"
     three = [*faster[::-1], kinds["8 × C4140 PCIe"], kinds["8 × UCP RS V225G"]]
-    assert rates_finding(three) == "32 GPUs: only 3 arrangements certainly run slower than 2 × DGX-2H"
-    assert rates_finding(faster[::-1]) == "32 GPUs: only 4 × DGX-1 certainly run slower than 2 × DGX-2H"
+    assert rates_finding(three) == "32 GPUs: only 3 arrangements are certainly slower than 2 × DGX-2H"
+    assert rates_finding(faster[::-1]) == "32 GPUs: only 4 × DGX-1 is certainly slower than 2 × DGX-2H"
 
 
 def test_bars_of_a_step_add_up_to_it(same):
-    parts, totals = (drawn(steps_chart(same.ways), key) for key in ("part", "text"))
+    parts, totals = (drawn(steps_chart(same.designs), key) for key in ("part", "text"))
     for total in totals:
         own = [part for part in parts if part["name"] == total["name"]]
         assert own[-1]["to"] == pytest.approx(total["to"])
@@ -177,10 +179,10 @@ def test_bars_of_a_step_add_up_to_it(same):
 
 
 def test_finding_of_the_steps_by_hand():
-    one = StepSplit(compute_s=0.08, inside_s=0.01, between_s=0.01, exposed_s=0.005, waiting_s=0.015, data_s=0.0)
-    two = StepSplit(compute_s=0.06, inside_s=0.01, between_s=0.01, exposed_s=0.01, waiting_s=0.02, data_s=0.01)
+    one = StepTimes(compute_s=0.08, inside_s=0.01, between_s=0.01, exposed_s=0.005, waiting_s=0.015, data_s=0.0)
+    two = StepTimes(compute_s=0.06, inside_s=0.01, between_s=0.01, exposed_s=0.01, waiting_s=0.02, data_s=0.01)
     said = steps_finding([one, two]).replace(NARROW_SPACE, " ")
-    assert said == "Working together takes 20 % to 30 % of a step; waiting for data up to 10 %"
+    assert said == "Communication and waiting take 20 % to 30 % of a step; waiting for data up to 10 %"
 
 
 # --- the guide
@@ -191,7 +193,7 @@ def test_short_guide_shows_full_servers_that_the_request_allows(result):
     (table,) = part.tables
     assert [row[0] for row in texts(table)] == ["4 × DGX-1", "4 × Apollo 6500", "8 × C4140"]
     assert part.differences == []
-    assert "ranks nobody" in table.note
+    assert "Rows are not ranked" in table.note
 
 
 def test_full_guide_says_what_tells_them_apart(result):
@@ -230,16 +232,21 @@ def test_two_workloads_have_tables_of_their_own():
 
 
 def test_text_for_a_terminal_has_all_of_it(found, result):
-    text = up_or_out_text(found, result, catalog(), "rack-units")
+    text = scale_text(found, EvaluatedDesign(result, catalog()), "rack-units")
     assert text.startswith("16\u00a0GPUs: scale up or scale out")
-    for said in ("All arrangements have the 6 WekaIO Matrix nodes", "8 × C4140 PCIe *", "runs perhaps", "Not compared",
-                 "what more servers cost each GPU"):  # fmt: skip
-        assert (said in text) == (said != "Not compared")  # 16 and 32 GPUs fill every kind
-    assert up_or_out_text(UpOrOut(()), result, catalog()) == NOTHING
+    present = (
+        "All arrangements have the 6 WekaIO Matrix nodes",
+        "8 × C4140 PCIe *",
+        "is possibly",
+        "rate per GPU on more servers",
+    )
+    assert all(phrase in text for phrase in present)
+    assert "Not compared" not in text  # 16 and 32 GPUs fill every kind
+    assert scale_text(ScaleComparison(()), EvaluatedDesign(result, catalog())) == NOTHING
 
 
 def test_plain_data_holds_every_number(found):
-    document = json.loads(json.dumps(up_or_out_document(found), allow_nan=False))
+    document = json.loads(json.dumps(scale_document(found, catalog()), allow_nan=False))
     last = document["comparisons"][-1]
     first = last["arrangements"][0]
     assert (first["server"], first["n_servers"], first["rack_units"], first["total"]) == ("dgx-1", 4, 22, "596000.00")
