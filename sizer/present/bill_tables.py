@@ -14,7 +14,7 @@ from sizer.drawings.racks import at_least
 from sizer.physical.components import CATEGORIES
 from sizer.physical.racks.power import energy_kwh_per_year
 from sizer.present import words
-from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
 from sizer.sizing.result import DesignAnswer, SizingResult
 
 _TITLES = {
@@ -34,19 +34,27 @@ STATUS_WORDS = {
     "added": "added by the quote",
     "existing": "at hand, not bought",
     "optional": "optional, not in the total",
-    "by others": "by others, not in the total",
+    "by others": "provided by others, not in the total",
 }
 
 
 def component_table(design: DesignAnswer, catalog: Catalog) -> Table:
-    """Every device of the design with its role and number; cables, software and services stand in the bill."""
-    rows = [
-        row(words.capital(part.role), item_name(part.item, catalog), grouped(int(part.quantity[0])))
+    """Every device of the design with its role and number; the bill lists cables, software and services."""
+    parts = [
+        part
         for part in design.quantities.components
         if int(part.quantity[0]) and part.category in ("compute", "head node", "storage", "network", "rack and power")
     ]
-    heads = columns(("Role", "left", 35), ("Device", "left", 50), ("Number", "right", 15))
-    return Table("devices", "Devices of the design", heads, tuple(rows))
+    return record_table(
+        "devices",
+        "Devices of the design",
+        parts,
+        [
+            Field("Role", lambda part: words.capital(part.role), width=35),
+            Field("Device", lambda part: item_name(part.item, catalog), width=50),
+            Field("Number", lambda part: grouped(int(part.quantity[0])), "right", 15),
+        ],
+    )
 
 
 def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
@@ -54,34 +62,35 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
 
     ``documents`` are the keys of the sources that can be cited; other sources of prices are named in words.
     """
-    rows: list[Row] = []
-    for category in CATEGORIES:
-        lines = bill.part(category).lines
-        if lines:
-            rows.append(row(_TITLES[category], kind="group"))
-            rows += [_line(line, bill.has_discount, documents) for line in lines]
-    n_blank = 5 if bill.has_discount else 4
-    rows += [row("", label, *[""] * (n_blank - 1), amount, kind="total") for label, amount in total_rows(bill)]
-    unit_price = "Unit price" if bill.is_customer_copy else "Unit list price"
-    heads = columns(
-        ("Line", "left", 6),
-        ("Description", "left", 35),
-        ("Part number", "left", 18),
-        ("Qty", "right", 13),
-        (unit_price, "right", 14),
-        ("Extended", "right", 14),
+    lines = [line for category in CATEGORIES for line in bill.part(category).lines]
+    has_discount = bill.has_discount
+    fields: list[Field[BillLine]] = [
+        Field("Line", lambda line: line.line, width=6),
+        Field("Description", lambda line: _description(line, documents), width=26 if has_discount else 35),
+        Field("Part number", part_number, width=17 if has_discount else 18),
+        Field("Qty", _quantity, "right", 13),
+        Field(
+            "Unit price" if bill.is_customer_copy else "Unit list price",
+            lambda line: price_texts(line)[0],
+            "right",
+            13 if has_discount else 14,
+        ),
+        Field("Discount", lambda line: price_texts(line)[1], "right", 10),
+        Field("Extended net" if has_discount else "Extended", lambda line: price_texts(line)[2], "right", 15),
+    ]
+    if not has_discount:
+        del fields[5]
+    blank = [""] * (len(fields) - 3)
+    return record_table(
+        "bill",
+        "Bill of materials",
+        lines,
+        fields,
+        group=lambda line: _TITLES[line.category],
+        totals=[row("", label, *blank, amount, kind="total") for label, amount in total_rows(bill)],
+        note=price_note(bill),
+        style="bill",
     )
-    if bill.has_discount:
-        heads = columns(
-            ("Line", "left", 6),
-            ("Description", "left", 26),
-            ("Part number", "left", 17),
-            ("Qty", "right", 13),
-            ("Unit list price", "right", 13),
-            ("Discount", "right", 10),
-            ("Extended net", "right", 15),
-        )
-    return Table("bill", "Bill of materials", heads, tuple(rows), price_note(bill), "bill")
 
 
 def price_note(bill: Bill) -> str:
@@ -89,14 +98,13 @@ def price_note(bill: Bill) -> str:
     if bill.is_customer_copy:
         kind = "Prices without taxes, freight and duties"
     elif bill.has_discount:
-        kind = "Net prices after the discounts shown without taxes, freight and duties"
+        kind = "Net prices after the discounts shown, without taxes, freight and duties"
     else:
         kind = "List prices without taxes, freight, duties and discounts"
-    if bill.valid_until is None:
-        told = f"{kind}; budgetary and not binding."
-    else:
-        told = f"{kind}; budgetary and not binding, valid until {words.date(bill.valid_until)}."
-    return told + " " + "Part numbers are to be confirmed in the vendor's configurator before ordering."
+    valid = "" if bill.valid_until is None else f", valid until {words.date(bill.valid_until)}"
+    return (
+        f"{kind}; budgetary and not binding{valid}. Confirm part numbers in the vendor's configurator before ordering."
+    )
 
 
 def total_rows(bill: Bill) -> list[tuple[str, str]]:
@@ -131,7 +139,7 @@ def price_texts(line: BillLine) -> tuple[str, str, str]:
     In a customer's copy the unit price is what is paid, or "in the sum" where no whole cents make up the line.
     """
     if line.status in ("existing", "by others"):
-        text = "at hand" if line.status == "existing" else "by others"
+        text = "at hand" if line.status == "existing" else "provided by others"
         return text, "", text
     discount = f"{percent(line.discount_percent)}{words.NO_BREAK}%" if line.discount_percent else ""
     if line.unit_price == 0:
@@ -145,7 +153,7 @@ def part_number(line: BillLine) -> Cell:
     return Cell(line.sku) if line.sku or not line.item else Cell("to be confirmed", is_muted=True)
 
 
-def _line(line: BillLine, has_discount: bool, documents: Container[str]) -> Row:
+def _description(line: BillLine, documents: Container[str]) -> Cell:
     notes = [line.note] if line.note else []
     if line.status in STATUS_WORDS:
         notes.append(STATUS_WORDS[line.status])
@@ -156,53 +164,51 @@ def _line(line: BillLine, has_discount: bool, documents: Container[str]) -> Row:
     elif line.price_source in documents:
         cites = (line.price_source,)
     else:
-        # What the quote says itself its status tells.
+        # The status tells what the quote itself says.
         source = "" if line.price_source == REQUEST else line.price_source
         notes += [", ".join(part for part in (source, where) if part)]
         where = ""
     role, colon, rest = line.description.partition(": ")
     text = f"{role}: {joined(line.manufacturer, rest)}" if colon else joined(line.manufacturer, role)
-    description = "; ".join(part for part in (words.capital(text), *notes) if part)
-    counted = "" if line.unit in ("EA", "") else f"{words.NO_BREAK}{words.plural_of(line.quantity, line.unit)}"
-    unit_price, discount, extended = price_texts(line)
-    return row(
-        line.line,
-        Cell(description, cites=cites, where=where),
-        part_number(line),
-        grouped(line.quantity) + counted,
-        unit_price,
-        *([discount] if has_discount else []),
-        extended,
-    )
+    return Cell("; ".join(part for part in (words.capital(text), *notes) if part), cites=cites, where=where)
+
+
+def _quantity(line: BillLine) -> str:
+    unit = "" if line.unit in ("EA", "") else f"{words.NO_BREAK}{words.plural_of(line.quantity, line.unit)}"
+    return grouped(line.quantity) + unit
 
 
 def cost_table(result: SizingResult) -> Table:
-    """What is bought once, what comes back every year, and the energy that runs it."""
-    bill, plan = result.design.bill, result.design.plan
-    rows = []
-    for category in CATEGORIES:
-        part = bill.part(category)
-        if part.bought:
-            known = f"{len(part.bought) - part.net_total.n_open} of {len(part.bought)} lines"
-            rows.append(row(_TITLES[category], _part_text(part.net_total), known))
-    rows.append(row("Bought once", sum_text(bill.one_off), "", kind="total"))
-    rows.append(row("Support and subscriptions, a year", _yearly_text(bill), ""))
-    typical = sum(rack.typical_w for rack in plan.racks)
-    pue = result.request.site.pue_ratio
-    energy = si(1e3 * energy_kwh_per_year(typical, pue or 1.0), "Wh")
+    """What is bought once, what is paid every year, and the energy."""
+    bill, plan, site, rental = result.design.bill, result.design.plan, result.request.site, result.request.rental
+    energy = si(1e3 * energy_kwh_per_year(sum(rack.typical_w for rack in plan.racks), site.pue_ratio or 1.0), "Wh")
     is_lower = any(rack.has_unknown_power for rack in plan.racks)
-    how = f"PUE {plain(pue)}" if pue is not None else "without cooling: no PUE was given"
-    rows.append(row("Energy, a year", at_least(is_lower, energy), how))
-    heads = columns(
-        ("Part", "left", 40),
-        (f"Amount, {bill.currency}", "right", 30),
-        ("Known", "left", 30),
+    has_tariff = rental is not None and rental.electricity_per_kwh is not None
+    tariff = "The comparison with renting below includes its cost." if has_tariff else "No tariff was given."
+    parts = [(category, bill.part(category)) for category in CATEGORIES]
+    return fact_table(
+        "cost",
+        "Cost of purchase and operation",
+        [
+            *((_TITLES[category], _part_text(part.net_total), _known(part)) for category, part in parts if part.bought),
+            row("Bought once", sum_text(bill.one_off), "", kind="total"),
+            ("Support and subscriptions per year", _yearly_text(bill), ""),
+            (
+                "Energy per year",
+                at_least(is_lower, energy),
+                f"PUE {plain(site.pue_ratio)}" if site.pue_ratio is not None else "without cooling: no PUE given",
+            ),
+        ],
+        titles=("Part", f"Amount, {bill.currency}", "Known"),
+        widths=(40, 30, 30),
+        aligns=("left", "right", "left"),
+        note=f"Energy is that of the typical draw, all year round. {tariff}",
+        style="",
     )
-    note = "Energy is that of the typical draw, all year round. A tariff turns it into money; none was given."
-    rental = result.request.rental
-    if rental is not None and rental.electricity_per_kwh is not None:
-        note = "Energy is that of the typical draw, all year round. What it costs stands below, beside renting."
-    return Table("cost", "What it costs to buy and to run", heads, tuple(rows), note)
+
+
+def _known(part: Bill) -> str:
+    return f"{len(part.bought) - part.net_total.n_open} of {len(part.bought)} lines"
 
 
 def _part_text(amount: Sum) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sizer.catalog.schema import Source
 from sizer.present import words
-from sizer.present.tables import Cell, Table, columns, row
+from sizer.present.tables import Cell, Field, Table, record_table
 
 
 class Citations:
@@ -29,20 +29,19 @@ class Citations:
 
     def table(self) -> Table:
         """All cited documents. The last call of a rendering: what comes up later is missing."""
-        rows = []
-        for key, number in self._numbers.items():
-            source = self._sources[key]
-            text = f"{source.title}. {source.publisher}".rstrip(". ") + "."
-            rows.append(row(f"[{number}]", text, source.date or Cell("not dated", is_muted=True), source.grade))
-        return Table(
+        return record_table(
             "sources",
             "Documents that the numbers come from",
-            columns(
-                ("No.", "left", 7),
-                ("Title and publisher", "left", 68),
-                ("Date", "left", 15),
-                ("Grade", "left", 10),
-            ),
-            tuple(rows),
+            [(number, self._sources[key]) for key, number in self._numbers.items()],
+            [
+                Field("No.", lambda pair: f"[{pair[0]}]", width=7),
+                Field("Title and publisher", lambda pair: _title(pair[1]), width=68),
+                Field("Date", lambda pair: pair[1].date or Cell("not dated", is_muted=True), width=15),
+                Field("Grade", lambda pair: pair[1].grade, width=10),
+            ],
             style="sources",
         )
+
+
+def _title(source: Source) -> str:
+    return f"{source.title}. {source.publisher}".rstrip(". ") + "."

@@ -1,4 +1,4 @@
-"""The chapter on components: one part of the design after the other, with the source of every fact."""
+"""The chapter on components: each part of the design with the source of every fact."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.present import words
-from sizer.present.tables import Table, columns, component_rows
+from sizer.present.tables import Table, component_rows, fact_table
 from sizer.sizing.result import DesignAnswer
 
 
 @dataclass(frozen=True)
-class Component:
+class ComponentSection:
     """One part: what it does here, and what the catalogue knows about it."""
 
     title: str
@@ -20,7 +20,7 @@ class Component:
     table: Table
 
 
-def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
+def components(design: DesignAnswer, catalog: Catalog) -> list[ComponentSection]:
     """Parts of the design in the order of the data path, each once."""
     platform = design.platform
     bought = {part.item: int(part.quantity[0]) for part in design.quantities.components}
@@ -33,10 +33,10 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
             by_count(
                 servers,
                 f"It trains the network with {gpus}.",
-                f"{words.capital(words.spelled(servers))} of these train the network; each holds {gpus}.",
+                f"{words.capital(words.spelled(servers))} servers train the network, each with {gpus}.",
             ),
         ),
-        ("GPU", platform.gpu, f"{words.plural(design.n_gpus, 'GPU')} in all."),
+        ("GPU", platform.gpu, f"{words.plural(design.n_gpus, 'GPU')} in total."),
         (
             "Head node",
             platform.head_node,
@@ -53,39 +53,39 @@ def components(design: DesignAnswer, catalog: Catalog) -> list[Component]:
             platform.fabric_switch,
             "Carries the gradients between the servers and the reads from storage.",
         ),
-        ("Spine switch", platform.spine_switch, "Joins the leaf switches."),
-        ("Storage switch", platform.storage_switch, "Joins the front end of the storage to the servers."),
+        ("Spine switch", platform.spine_switch, "Connects the leaf switches."),
+        ("Storage switch", platform.storage_switch, "Connects the front end of the storage with the servers."),
         (
             "Gateway",
             platform.gateway,
-            "Passes the files between the Ethernet of the storage and the InfiniBand of the servers.",
+            "Connects the Ethernet of the storage with the InfiniBand of the servers.",
         ),
         (
             "Back-end switch",
             platform.back_end_switch,
-            "Carries the traffic among storage nodes; nothing else may be attached.",
+            "Carries the traffic between storage nodes; no other device may be connected.",
         ),
-        ("Management switch", platform.management_switch, "Reaches every device out of band."),
+        ("Management switch", platform.management_switch, "Connects every device out of band."),
     ]
     # A platform names all its devices; a small design may do without some. Server, GPU and storage always count.
     always = {platform.server.id, platform.gpu.id, platform.storage.id}
-    found: list[Component] = []
+    sections: list[ComponentSection] = []
     seen: set[str] = set()
     for title, item, role in parts:
         if item is None or item.id in seen or (item.id not in always and not bought.get(item.id)):
             continue
         seen.add(item.id)
-        rows = component_rows(item, catalog, platform.capacity_option)
-        heads = columns(("Fact", "left", 30), ("Value", "left", 42), ("Source", "left", 28))
-        table = Table(
+        table = fact_table(
             f"component-{item.id}",
             f"What the sources state about the {with_vendor(item)}",
-            heads,
-            rows,
+            component_rows(item, catalog, platform.capacity_option),
+            titles=("Fact", "Value", "Source"),
+            widths=(30, 42, 28),
+            aligns=("left", "left", "left"),
             style="component",
         )
-        found.append(Component(f"{title}: {with_vendor(item)}", role, table))
-    return found
+        sections.append(ComponentSection(f"{title}: {with_vendor(item)}", role, table))
+    return sections
 
 
 def storage_role(design: DesignAnswer) -> str:
@@ -101,8 +101,8 @@ def storage_role(design: DesignAnswer) -> str:
     if design.platform.attachment == "lan":
         return by_count(
             n_servers,
-            "Already at hand; the server reads it over the local network.",
-            "Already at hand; the servers read it over the local network.",
+            "Existing storage; the server reads it over the local network.",
+            "Existing storage; the servers read it over the local network.",
         )
     if kind == "nfs-server":
         return "Serves the data set and the home directories."

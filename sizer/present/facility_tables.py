@@ -1,9 +1,8 @@
 """Racks, power, cooling and cables of the building plan as tables, for the guide and the app."""
 
 from collections.abc import Sequence
-from itertools import groupby
 
-from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
+from sizer.base.quantities import NARROW_SPACE, grouped, plain, si, significant
 from sizer.catalog.labels import item_name
 from sizer.catalog.links import GBIT_PER_S
 from sizer.catalog.model import Catalog
@@ -11,9 +10,9 @@ from sizer.drawings import racks
 from sizer.drawings.racks import RackKind
 from sizer.physical.plan import Connection, PlacedRack, Plan
 from sizer.physical.racks.positions import SLACK_FRACTION
-from sizer.physical.racks.power import both_live_w, energy_kwh_per_year, heat_btu_per_h
+from sizer.physical.racks.power import PowerFeed, both_live_w, energy_kwh_per_year, heat_btu_per_h
 from sizer.present import words
-from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.sizing.result import SizingResult
 
 # A longer table lists equal racks once.
@@ -32,46 +31,55 @@ def racks_table(plan: Plan) -> Table:
         kinds: Sequence[RackKind] = racks.rack_kinds(plan.racks)
     else:
         kinds = [RackKind((rack,)) for rack in plan.racks]
-    rows = [_rack_row(kind, plan) for kind in kinds]
-    if len(plan.racks) > 1:
-        rows.append(_all_racks(plan))
-    heads = columns(
-        ("Rack", "left", 12),
-        ("Row, place", "left", 9),
-        ("Units used, free", "right", 11),
-        ("Typical, kW", "right", 15),
-        ("Maximum, kW", "right", 15),
-        ("Heat, BTU/h", "right", 18),
-        ("Weight, kg", "right", 10),
-        ("On a tile, kg", "right", 10),
-    )
-    notes = [("Heat is that of the maximum draw. PDUs and cables have no published weight and are left out of it.")]
+    notes = ["Heat is that of the maximum draw. PDUs and cables have no published weight and are not included."]
     if plan.rack.width_m is not None and plan.rack.depth_m is not None:
         notes.append("A floor tile is 600 mm square; the weight is spread over the footprint of the rack.")
     if any(rack.is_existing for rack in plan.racks):
-        notes.append("Of a rack that is there only what this design adds is counted.")
-    return Table("racks", f"The racks, {plan.rack.name}", heads, tuple(rows), " ".join(notes))
+        notes.append("For an existing rack, only the devices that this design adds are counted.")
+    fields: list[Field[RackKind]] = [
+        Field("Rack", _rack_name, width=12),
+        Field("Row, place", lambda kind: _place(kind.racks), width=9),
+        Field("Units used, free", lambda kind: f"{_used_u(kind.first)}, {len(kind.first.empty_units)}", "right", 11),
+        Field("Typical, kW", lambda kind: _kilowatts(kind.first.typical_w, kind.first), "right", 15),
+        Field("Maximum, kW", lambda kind: _kilowatts(kind.first.max_w, kind.first), "right", 15),
+        Field(
+            "Heat, BTU/h",
+            lambda kind: _number(heat_btu_per_h(kind.first.max_w), kind.first.has_unknown_power),
+            "right",
+            18,
+        ),
+        Field("Weight, kg", lambda kind: _number(kind.first.weight_kg, kind.first.has_unknown_weight), "right", 10),
+        Field("On a tile, kg", lambda kind: _tile_load(kind.first, plan), "right", 10),
+    ]
+    return record_table(
+        "racks",
+        f"The racks, {plan.rack.name}",
+        kinds,
+        fields,
+        totals=[_all_racks(plan)] if len(plan.racks) > 1 else [],
+        note=" ".join(notes),
+    )
 
 
-def _rack_row(kind: RackKind, plan: Plan) -> Row:
-    rack, count = kind.first, len(kind.racks)
-    used = sum(device.height_u for device in rack.present)
+def _rack_name(kind: RackKind) -> str:
+    count = len(kind.racks)
+    name = kind.names if count == 1 else f"{kind.names}: {count} equal racks"
+    return f"{name}, existing" if kind.first.is_existing else name
+
+
+def _used_u(rack: PlacedRack) -> int:
+    return sum(device.height_u for device in rack.present)
+
+
+def _kilowatts(draw_w: float, rack: PlacedRack) -> str:
+    return _number(draw_w / 1e3, rack.has_unknown_power, 1)
+
+
+def _tile_load(rack: PlacedRack, plan: Plan) -> str:
     load = plan.floor_tile_kg(rack)
-    name = (
-        kind.names
-        if count == 1
-        else by_count(count, f"{kind.names}: {count} equal rack", f"{kind.names}: {count} equal racks")
-    )
-    return row(
-        f"{name}, existing" if rack.is_existing else name,
-        _place(kind.racks),
-        f"{used}, {len(rack.empty_units)}",
-        _number(rack.typical_w / 1e3, rack.has_unknown_power, 1),
-        _number(rack.max_w / 1e3, rack.has_unknown_power, 1),
-        _number(heat_btu_per_h(rack.max_w), rack.has_unknown_power),
-        _number(rack.weight_kg, rack.has_unknown_weight),
-        words.NOT_PUBLISHED if load is None else _number(load, rack.has_unknown_weight or rack.is_existing),
-    )
+    if load is None:
+        return words.NOT_PUBLISHED
+    return _number(load, rack.has_unknown_weight or rack.is_existing)
 
 
 def _place(equal: Sequence[PlacedRack]) -> str:
@@ -92,7 +100,7 @@ def _number(value: float, is_lower_bound: bool, digits: int = 0) -> str:
 def _all_racks(plan: Plan) -> Row:
     some_power = any(rack.has_unknown_power for rack in plan.racks)
     some_weight = any(rack.has_unknown_weight for rack in plan.racks)
-    used = sum(device.height_u for rack in plan.racks for device in rack.present)
+    used = sum(map(_used_u, plan.racks))
     maximum = sum(rack.max_w for rack in plan.racks)
     return row(
         words.plural(len(plan.racks), "rack"),
@@ -108,86 +116,71 @@ def _all_racks(plan: Plan) -> Row:
 
 
 def facility_table(result: SizingResult, catalog: Catalog) -> Table:
-    """What the room must feed, cool and carry."""
+    """What the room must supply, cool and support."""
     plan, site = result.design.plan, result.request.site
     present = [device for rack in plan.racks for device in rack.present]
     open_w = dict.fromkeys(device.item for device in present if not device.power.is_known)
     some_power, some_weight = bool(open_w), any(rack.has_unknown_weight for rack in plan.racks)
     typical, maximum = (sum(watts) for watts in zip(*((r.typical_w, r.max_w) for r in plan.racks), strict=True))
+    energy = energy_kwh_per_year(typical, site.pue_ratio or 1.0)
+    pue = f"PUE {plain(site.pue_ratio)}" if site.pue_ratio is not None else "without cooling and losses: no PUE given"
+    names = words.listed(item_name(item, catalog) for item in open_w)
+    return fact_table(
+        "facility",
+        "Power, cooling and weight",
+        [
+            ("Racks", _rack_count(plan)),
+            ("Maximum draw", f"{racks.watts(maximum, some_power)}; the basis for feeds, racks and cooling"),
+            ("Typical draw", f"{racks.watts(typical, some_power)}; the basis for energy"),
+            ("Maximum heat", f"{_number(heat_btu_per_h(maximum), some_power)}{NARROW_SPACE}BTU/h"),
+            ("Energy per year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
+            ("Heaviest load of a rack", _heaviest_load(plan)),
+            ("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
+            ("PDUs", _pdu_text(result)),
+            ("Maximum not published", f"{names}; counted as far as it is known" if open_w else None),
+        ],
+        widths=(24, 76),
+        style="",
+    )
+
+
+def _heaviest_load(plan: Plan) -> str:
     heaviest = max(plan.racks, key=lambda rack: rack.max_w)
     capacity = racks.feed_capacity_w(heaviest)
-    energy = energy_kwh_per_year(typical, site.pue_ratio or 1.0)
-    pue = (
-        f"PUE {plain(site.pue_ratio)}" if site.pue_ratio is not None else "without cooling and losses: no PUE was given"
-    )
-    heavy_load = f"{racks.watts(heaviest.max_w, heaviest.has_unknown_power)} in {heaviest.name}"
-    if capacity:
-        heavy_load += "; " + f"each feed alone carries {si(capacity, 'W')}"
-    rows = [
-        row("Racks", _rack_count(plan)),
-        row(
-            "Maximum draw",
-            f"{racks.watts(maximum, some_power)}; feeds, racks and cooling are sized with it",
-        ),
-        row("Typical draw", f"{racks.watts(typical, some_power)}; energy is counted with it"),
-        row("Heat to cool, most", f"{_number(heat_btu_per_h(maximum), some_power)}{NARROW_SPACE}BTU/h"),
-        row("Energy a year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
-        row(
-            "Heaviest load of a rack",
-            heavy_load,
-        ),
-        row("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),
-        row("PDUs", _pdu_text(result)),
-    ]
-    if open_w:
-        names = words.listed(item_name(item, catalog) for item in open_w)
-        rows.append(row("Maximum not published", f"{names}; counted as far as it is known"))
-    return Table("facility", "Power, cooling and weight", columns(("", "left", 24), ("", "left", 76)), tuple(rows))
+    text = f"{racks.watts(heaviest.max_w, heaviest.has_unknown_power)} in {heaviest.name}"
+    return f"{text}; each feed alone carries {si(capacity, 'W')}" if capacity else text
 
 
 def feeds_table(plan: Plan) -> Table | None:
-    """Load of every PDU in normal service and while the other side is lost; None where the racks bring their own."""
+    """Load of every PDU in normal service and with the other feed lost; None where the racks bring their own."""
     kinds = racks.rack_kinds(plan.racks) if len(plan.racks) > _MAX_SINGLE else [RackKind((one,)) for one in plan.racks]
-    rows = [
-        row(
-            kind.names,
-            feed.name,
-            si(both_live_w(feed, kind.first.feeds), "W"),
-            si(feed.alone_w, "W"),
-            si(feed.capacity_w, "W"),
-            words.percent(feed.alone_w / feed.capacity_w),
-            f"{feed.used('c13')} of {feed.outlets_c13}",
-            f"{feed.used('c19')} of {feed.outlets_c19}",
-        )
-        for kind in kinds
-        for feed in kind.first.feeds
-    ]
-    if not rows:
+    feeds = [(kind, feed) for kind in kinds for feed in kind.first.feeds]
+    if not feeds:
         return None
-    heads = columns(
-        ("Rack", "left", 17),
-        ("PDU", "left", 9),
-        ("Both feeds live", "right", 14),
-        ("Other feed lost", "right", 14),
-        ("Capacity", "right", 13),
-        ("Load", "right", 9),
-        ("C13", "right", 11),
-        ("C19", "right", 11),
-    )
+    fields: list[Field[tuple[RackKind, PowerFeed]]] = [
+        Field("Rack", lambda pair: pair[0].names, width=17),
+        Field("PDU", lambda pair: pair[1].name, width=9),
+        Field("Both feeds live", lambda pair: si(both_live_w(pair[1], pair[0].first.feeds), "W"), "right", 14),
+        Field("Other feed lost", lambda pair: si(pair[1].alone_w, "W"), "right", 14),
+        Field("Capacity", lambda pair: si(pair[1].capacity_w, "W"), "right", 13),
+        Field("Load", lambda pair: words.percent(pair[1].alone_w / pair[1].capacity_w), "right", 9),
+        Field("C13", lambda pair: f"{pair[1].used('c13')} of {pair[1].outlets_c13}", "right", 11),
+        Field("C19", lambda pair: f"{pair[1].used('c19')} of {pair[1].outlets_c19}", "right", 11),
+    ]
     note = (
-        "Watts are known maximum draws; while both feeds live a device spreads evenly over its "
-        "inlets. C13 and C19 tell the outlets taken."
+        "Watts are known maximum draws. With both feeds live, a device draws evenly from its inlets. "
+        "C13 and C19: outlets in use."
     )
-    return Table("feeds", "Power feeds in normal service and after losing one", heads, tuple(rows), note)
+    return record_table("feeds", "Power feeds in normal service and after the loss of one", feeds, fields, note=note)
 
 
 def _rack_count(plan: Plan) -> str:
     there = sum(rack.is_existing for rack in plan.racks)
     text = f"{words.plural(len(plan.racks), 'rack')}, {plan.rack.name}"
-    used = sum(device.height_u for rack in plan.racks for device in rack.present)
+    used = sum(map(_used_u, plan.racks))
     if there:
-        text += ", " + by_count(there, f"{there} of them existing", f"{there} of them existing")
-    return text + "; " + "{units} in use".format(units=f"{grouped(used)}{NARROW_SPACE}U")
+        text += f", {there} of them existing"
+    return f"{text}; {grouped(used)}{NARROW_SPACE}U in use"
 
 
 def _energy(energy_kwh: float) -> str:
@@ -198,7 +191,7 @@ def _energy(energy_kwh: float) -> str:
 def _pdu_text(result: SizingResult) -> str:
     count = sum(len(rack.feeds) for rack in result.design.plan.racks)
     if not count:
-        return "those of the racks that are there"
+        return "those of the existing racks"
     pdus = f"{grouped(count)} × {result.design.platform.pdu.name}"
     return f"{pdus}, half of them on feed A, half on feed B"
 
@@ -207,40 +200,46 @@ def cables_table(plan: Plan, catalog: Catalog) -> Table | None:
     """Cables by network, kind and length; None where the design has none."""
     if not plan.connections:
         return None
-    rows: list[Row] = []
-    for network, links in groupby(plan.connections, key=lambda link: link.network.network):
-        rows.append(row(words.capital(network), kind="group"))
-        alike: dict[tuple[object, ...], list[Connection]] = {}
-        for link in links:
-            alike.setdefault((link.kind, link.cable.items, link.stock_length_m), []).append(link)
-        rows += [_cable_row(found, catalog) for found in sorted(alike.values(), key=_fast_and_short_first)]
-    rows.append(row("All cables", "", "", "", "", grouped(plan.n_links), kind="total"))
-    heads = columns(
-        ("Link", "left", 17),
-        ("Medium", "left", 20),
-        ("Part", "left", 27),
-        ("Length, m", "right", 11),
-        ("Longest way, m", "right", 13),
-        ("Number", "right", 12),
+    alike: dict[tuple[object, ...], list[Connection]] = {}
+    for link in plan.connections:
+        key = (link.network.network, link.kind, link.cable.items, link.stock_length_m)
+        alike.setdefault(key, []).append(link)
+    networks = list(dict.fromkeys(link.network.network for link in plan.connections))
+    order = sorted(
+        alike.values(), key=lambda links: (networks.index(links[0].network.network), *_fast_and_short_first(links))
     )
+    fields: list[Field[list[Connection]]] = [
+        Field("Link", lambda links: words.link_name(links[0].kind), width=17),
+        Field(
+            "Medium",
+            lambda links: _MEDIA[links[0].medium] if links[0].cable.items else words.TO_BE_QUOTED,
+            width=20,
+        ),
+        Field("Part", lambda links: _cable_parts(links[0], catalog), width=27),
+        Field("Length, m", lambda links: _stock_length(links[0].stock_length_m), "right", 11),
+        Field("Longest run, m", lambda links: grouped(max(link.length_m for link in links), 1), "right", 13),
+        Field("Number", lambda links: grouped(len(links)), "right", 12),
+    ]
     slack = words.percent(SLACK_FRACTION)
-    note = f"A way is measured from port to port, with {slack} slack; the cable is the shortest that reaches."
-    return Table("cables", "Cables by network", heads, tuple(rows), note)
+    return record_table(
+        "cables",
+        "Cables by network",
+        order,
+        fields,
+        group=lambda links: words.capital(links[0].network.network),
+        totals=[row("All cables", "", "", "", "", grouped(plan.n_links), kind="total")],
+        note=f"A run is measured from port to port, with {slack} slack; the cable is the shortest that reaches.",
+    )
 
 
 def _fast_and_short_first(links: Sequence[Connection]) -> tuple[float, float]:
     return -GBIT_PER_S[links[0].kind], links[0].stock_length_m or 0.0
 
 
-def _cable_row(links: Sequence[Connection], catalog: Catalog) -> Row:
-    first = links[0]
-    parts = [f"{f'{pieces} × ' if pieces > 1 else ''}{catalog.item(item).name}" for item, pieces in first.cable.items]
-    stock = first.stock_length_m
-    return row(
-        words.link_name(first.kind),
-        _MEDIA[first.medium] if parts else words.TO_BE_QUOTED,
-        ", ".join(parts) if parts else Cell("none in the catalogue", is_muted=True),
-        plain(stock) if stock is not None else Cell("to length", is_muted=True),
-        grouped(max(link.length_m for link in links), 1),
-        grouped(len(links)),
-    )
+def _cable_parts(link: Connection, catalog: Catalog) -> str | Cell:
+    parts = [f"{f'{pieces} × ' if pieces > 1 else ''}{catalog.item(item).name}" for item, pieces in link.cable.items]
+    return ", ".join(parts) if parts else Cell("none in the catalogue", is_muted=True)
+
+
+def _stock_length(length_m: float | None) -> str | Cell:
+    return plain(length_m) if length_m is not None else Cell("to length", is_muted=True)

@@ -9,7 +9,7 @@ from sizer.present.charting import Chart, chart_svg
 
 
 @dataclass(frozen=True)
-class Figure:
+class PageFigure:
     """A drawing or chart with its caption. The picture carries its own spoken text."""
 
     id: str
@@ -18,12 +18,12 @@ class Figure:
     is_wide: bool = False  # takes a landscape page
 
 
-def drawn(id_: str, drawing: Drawing, caption: str = "") -> Figure:
+def drawn(id_: str, drawing: Drawing, caption: str = "") -> PageFigure:
     """Figure of a drawing; its title opens the caption."""
     text = f"{drawing.title}. {caption}".strip()
-    return Figure(id_, text, write_svg(drawing), is_wide=drawing.width > COLUMN_PX)
+    return PageFigure(id_, text, write_svg(drawing), is_wide=drawing.width > COLUMN_PX)
 
 
-def charted(id_: str, chart: Chart | None, caption: str) -> Figure | None:
+def charted(id_: str, chart: Chart | None, caption: str) -> PageFigure | None:
     """Figure of a chart; None where there is nothing to draw."""
-    return None if chart is None else Figure(id_, caption, chart_svg(chart))
+    return None if chart is None else PageFigure(id_, caption, chart_svg(chart))

@@ -1,4 +1,4 @@
-"""Sentences about a result: verdict first, then the number, the reason and the doubt."""
+"""Sentences about a result: the result first, then the number, the reason and the cautions."""
 
 from collections.abc import Sequence
 
@@ -7,70 +7,47 @@ from sizer.base.units import gbit_per_s_from_bytes_per_s
 from sizer.bom.bill import Bill
 from sizer.catalog.labels import fact_value, item_name
 from sizer.catalog.model import Catalog
-from sizer.drawings.datapath import is_limit
 from sizer.drawings.racks import at_least
 from sizer.physical.components import Network
 from sizer.present import words
 from sizer.present.calibration_text import note_texts
+from sizer.present.charts import next_bottleneck
 from sizer.present.verdict_text import binding_text, runner_up_text
 from sizer.present.warning_text import design_warnings
-from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
+from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 
 def reason(design: DesignAnswer) -> list[str]:
-    """Why the design is as large as it is: what limits each workload, and what less would mean."""
+    """Why the design is as large as it is: the bottleneck of each workload, and what a smaller design misses."""
     sentences = [limit(answer, len(design.workloads) > 1) for answer in design.workloads]
     return [*sentences, words.sentence(binding_text(design))]
 
 
 def limit(answer: WorkloadAnswer, named: bool) -> str:
-    """What limits a workload, and how far the next limit is."""
-    unit = words.sample_unit(answer.dnn)
-    subject = (
-        f"{answer.workload.name}: {words.stage(answer.bottleneck, inside=True)}" if named else STAGES[answer.bottleneck]
-    )
-    rate = words.estimate(answer.throughput, unit)
-    following = next((stage for stage in answer.stages if stage.key == answer.next_bottleneck), None)
-    if following is None or following.key == answer.bottleneck or not is_limit(following, answer):
-        return f"{subject} sets the pace at {rate}."
-    ratio, after = (
-        float(following.capacity.value) / float(answer.throughput.value),
-        words.stage(following.key, inside=True),
-    )
-    if ratio < 1.05:
-        return f"{subject} sets the pace at {rate}; {after} stands at almost the same rate."
-    return f"{subject} sets the pace at {rate}; the next limit, {after}, lies {significant(ratio, 2)} times higher."
+    """Bottleneck of a workload, and the headroom of the next one."""
+    subject = f"{answer.workload.name}: bottleneck" if named else "Bottleneck"
+    rate = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
+    text = f"{subject}: {words.stage(answer.bottleneck, inside=True)}, {rate}."
+    following = next_bottleneck(answer)
+    if following is None:
+        return text
+    ratio = float(following.capacity.value) / float(answer.throughput.value)
+    return f"{text} Next bottleneck: {words.stage(following.key, inside=True)}, {words.headroom(ratio)}."
 
 
 def doubt(result: SizingResult) -> list[str]:
-    """How sure the answer is, and what it rests on."""
-    design = result.design
-    n_targets = len(design.workloads)
-    chance, asked = words.percent(design.probability), words.percent(result.request.confidence)
-    if all(answer.meets_target for answer in design.workloads):
-        text = by_count(
-            n_targets,
-            f"The target is met with a probability of {chance}; {asked} was asked.",
-            f"All targets are met with a probability of {chance}; {asked} was asked.",
-        )
+    """Sizing confidence, and the number of assumptions."""
+    chance, asked = words.percent(result.design.probability), words.percent(result.request.confidence)
+    several = len(result.design.workloads) > 1
+    text = f"The probability of meeting {'all targets' if several else 'the target'} is {chance}"
+    if all(answer.meets_target for answer in result.design.workloads):
+        sentences = [f"{text}; {asked} was requested."]
     else:
-        text = by_count(
-            n_targets,
-            f"The target is not met with the certainty asked: the probability is {chance}, {asked} was asked.",
-            f"All targets are not met with the certainty asked: the probability is {chance}, {asked} was asked.",
-        )
-    sentences = [text]
+        sentences = [f"{text}, below the requested {asked}."]
     assumed = len(result.assumptions)
     if assumed:
-        sentences.append(
-            by_count(
-                assumed,
-                f"{words.capital(words.spelled(assumed))} of the facts behind it is assumed, because no "
-                "source gives it.",
-                f"{words.capital(words.spelled(assumed))} of the facts behind it are assumed, because no "
-                "source gives them.",
-            )
-        )
+        inputs = by_count(assumed, "One input is an assumption", f"{grouped(assumed)} inputs are assumptions")
+        sentences.append(f"{inputs}. Confirm {by_count(assumed, 'it', 'them')} with the vendors before ordering.")
     return sentences
 
 
@@ -94,19 +71,12 @@ def open_prices(bill: Bill) -> str:
     if not missing:
         return "Every line has a price."
     if missing == len(bill.bought):
-        return "No line has a published price; the vendors must quote all of them."
-    lines, of = words.plural(missing, "line"), len(bill.bought)
+        return "No line has a published price: every line needs a quote."
+    lines, of = words.plural(missing, "line"), grouped(len(bill.bought))
+    need = f"{lines} of {of} {by_count(missing, 'needs', 'need')} a quote"
     if bill.net_total.is_unknown:
-        return by_count(
-            missing,
-            f"{lines} of {of} has no published price, and those that have one are free of charge.",
-            f"{lines} of {of} have no published price, and those that have one are free of charge.",
-        )
-    return by_count(
-        missing,
-        f"{lines} of {of} has no published price, so the total is a lower bound.",
-        f"{lines} of {of} have no published price, so the total is a lower bound.",
-    )
+        return f"{need}; the lines with a price are free of charge."
+    return f"{need}, so the total is a lower bound."
 
 
 def power(design: DesignAnswer, which: str = "maximum") -> str:
@@ -166,12 +136,12 @@ def port_arithmetic(net: Network) -> str:
         int(part[0]) for part in (net.end_points, net.leaf_spine_cables, net.ports_used, net.ports_free)
     )
     uplinks = int(net.gateway_uplinks[0])
-    left = by_count(free, f"{words.plural(free, 'port')} stays free", f"{words.plural(free, 'port')} stay free")
+    spare = f"{words.plural(free, 'port')} free"
     if cables and ends + 2 * cables == used:
-        return f"{ends} end points + 2 × {cables} ends of inter-switch cables = {used} ports; {left}"
+        return f"{ends} end points + 2 × {cables} ends of inter-switch cables = {used} ports; {spare}"
     if uplinks and ends + uplinks == used:
-        return f"{words.plural(ends, 'end point')} + {words.plural(uplinks, 'gateway uplink')} = {used} ports; {left}"
-    return f"{words.plural(used, 'port')} in use; {left}"
+        return f"{words.plural(ends, 'end point')} + {words.plural(uplinks, 'gateway uplink')} = {used} ports; {spare}"
+    return f"{words.plural(used, 'port')} in use; {spare}"
 
 
 def gateway_arithmetic(design: DesignAnswer) -> str:
@@ -194,55 +164,46 @@ def gateway_arithmetic(design: DesignAnswer) -> str:
 
 
 def cold_epoch(answer: WorkloadAnswer) -> str:
-    """What the first epoch asks of storage, and what the later ones do."""
+    """Storage reads of the first epoch, and of the later ones."""
     assert answer.time is not None
-    first, later = answer.time.first_epoch_s, answer.time.epoch_s
-    cold, each = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), words.rounded(later, "s")
-    text = f"The first epoch reads every sample from storage: {cold} for {words.rounded(first, 's')}."
-    hits = answer.cache_hit_fraction
+    first, later = words.rounded(answer.time.first_epoch_s, "s"), words.rounded(answer.time.epoch_s, "s")
+    cold, hits = words.estimate(answer.cold_storage_bytes_per_s, "B/s"), answer.cache_hit_fraction
+    text = f"The first epoch reads every sample from storage: {cold} for {first}."
     if hits >= 0.995:
-        after = f"From then on the data set sits in memory; an epoch takes {each} and storage idles."
-    elif hits >= 0.005:
-        after = f"Later epochs take {each} each; caches serve {words.percent(hits)} of their reads."
-    else:
-        after = f"Later epochs take {each} each and read everything again: the caches hold too little."
-    return f"{text} {after}"
+        return f"{text} Later epochs take {later} each and read from memory only."
+    if hits >= 0.005:
+        return f"{text} Later epochs take {later} each; caches serve {words.percent(hits)} of their reads."
+    return f"{text} Later epochs take {later} each and read every sample again: the caches are too small."
 
 
 def measured(answer: WorkloadAnswer) -> str:
-    """How many published measurements carry the projection of a workload."""
+    """Number of published measurements near a workload, and how many of them calibrate the model."""
     count = len(answer.evidence)
     if not count:
-        return "No published measurement is near this workload; the interval is as wide as that makes it."
+        return "No published measurement is close to this workload, so its interval is wide."
     fitted = sum(one.calibrates for one in answer.evidence)
-    if count == 1:
-        if fitted:
-            return "One published measurement lies near this workload; it helped to fit the model."
-        return "One published measurement lies near this workload; it had no part in fitting the model."
-    if fitted == count:
-        role = "all of them helped to fit the model"
-    elif not fitted:
-        role = "none of them had a part in fitting the model"
-    else:
-        role = f"{words.spelled(fitted)} helped to fit the model, {words.spelled(count - fitted)} had no part in it"
-    return f"{words.capital(words.spelled(count))} published measurements lie near this workload; {role}."
+    runs = by_count(count, "One published measurement is", f"{grouped(count)} published measurements are")
+    if fitted in (0, count):
+        role = "calibrate the model" if fitted else "were not used to calibrate the model"
+        if count == 1:
+            role = "calibrates the model" if fitted else "was not used to calibrate the model"
+        return f"{runs} close to this workload; {by_count(count, 'it', 'they')} {role}."
+    return (
+        f"{runs} close to this workload; {grouped(fitted)} {by_count(fitted, 'calibrates', 'calibrate')} the model, "
+        f"{grouped(count - fitted)} {by_count(count - fitted, 'tests', 'test')} it."
+    )
 
 
 def width(answer: WorkloadAnswer) -> str:
-    """What the interval of the GPUs' rate consists of, and whether it interpolates."""
+    """Parts of the uncertainty of the GPUs' rate, and whether the rate is an extrapolation."""
     parts = answer.gpu_spread
-    reach = (
-        f"This is an extrapolation: {'; '.join(note_texts(answer.extrapolations))}."
-        if answer.extrapolations
-        else "Batch and number of GPUs lie within the measured range."
-    )
     spread = (
-        f"The rate of the GPUs spreads by {words.percent(parts.parameters)} (standard deviation) "
-        f"because no more was measured of this combination, by {words.percent(parts.within)} "
-        f"because runs of one source scatter, and by {words.percent(parts.between)} because "
-        "sources differ."
+        f"GPU-rate uncertainty (1 sigma): {words.percent(parts.parameters)} from limited data, "
+        f"{words.percent(parts.within)} within sources, {words.percent(parts.between)} between sources."
     )
-    return f"{spread} {reach}"
+    if answer.extrapolations:
+        return f"{spread} The rate is an extrapolation: {'; '.join(note_texts(answer.extrapolations))}."
+    return f"{spread} Batch and number of GPUs are within the measured range."
 
 
 def gap(published: float, predicted: float) -> str:
@@ -264,30 +225,27 @@ def neighbours(result: SizingResult) -> str:
 
 
 def judged(result: SizingResult) -> str:
-    """How many designs were looked at."""
-    return (
-        f"The tool evaluated every one of {words.plural(result.n_designs, 'design')} that the "
-        "catalogue and the request allow; none was sampled or left out."
-    )
+    """Number of designs evaluated."""
+    return f"All {words.plural(result.n_designs, 'design')} that the catalogue and the request allow were evaluated."
 
 
 def epochs_text(answer: WorkloadAnswer) -> str:
     """Length of a training."""
     if answer.time is None:
-        return "not asked"
+        return "not requested"
     count = words.estimate(answer.time.epochs, "epochs")
     return f"{count} ({answer.recipe.name})" if answer.recipe is not None else count
 
 
 def storage_name(design: DesignAnswer) -> str:
-    """'8 Isilon F800 nodes in two chassis', or the name of storage that is not counted by the node."""
+    """'8 Isilon F800 nodes in 2 chassis', or the name of storage that is not counted by the node."""
     name = design.platform.storage.name
     nodes, per_unit = design.storage_nodes, design.platform.storage.nodes_per_unit
     if not nodes:
         return name
     text = f"{grouped(nodes)} {name} nodes"
     if per_unit is not None and per_unit.value > 1:
-        text += f" in {words.spelled(-(-nodes // per_unit.value))} chassis"
+        text += f" in {grouped(-(-nodes // per_unit.value))} chassis"
     return text
 
 
@@ -313,8 +271,8 @@ def fits(size_bytes: float, room_bytes: float) -> str:
     """Whether a data set fits somewhere."""
     share = size_bytes / room_bytes
     if share <= 1:
-        return f"fits it ({words.percent(share)} of it)"
-    return f"does not fit it ({significant(share, 2)} times as large)"
+        return f"fits ({words.percent(share)} of it)"
+    return f"does not fit ({significant(share, 2)} times as large)"
 
 
 def cautions(answer: WorkloadAnswer) -> tuple[str, ...]:

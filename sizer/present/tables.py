@@ -91,12 +91,14 @@ def record_table(
     *,
     kind: Callable[[T], RowKind] = lambda _: "",
     group: Callable[[T], str] = lambda _: "",
+    totals: Sequence[Row] = (),
     note: str = "",
     style: str = "",
 ) -> Table:
     """Table with one row for each record and one column for each field.
 
-    ``kind`` marks rows; ``group`` names what the records of a stretch have in common, which heads their rows.
+    ``kind`` marks rows; ``group`` names what the records of a stretch have in common, which heads their rows;
+    ``totals`` are the rows below all records.
     """
     rows: list[Row] = []
     for name, members in groupby(records, key=group):
@@ -104,7 +106,7 @@ def record_table(
             rows.append(row(name, kind="group"))
         rows += [row(*(field.text(record) for field in fields), kind=kind(record)) for record in members]
     heads = tuple(Column(field.title, field.align, field.width) for field in fields)
-    return Table(id_, caption, heads, tuple(rows), note, style)
+    return Table(id_, caption, heads, (*rows, *totals), note, style)
 
 
 def fact_table(

@@ -12,7 +12,7 @@ from sizer.guide.chapters.hardware_tables import gpu_table, memory_table, proces
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.bill_tables import component_table
-from sizer.present.figures import Figure, drawn
+from sizer.present.figures import PageFigure, drawn
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def _topology(context: GuideContext) -> Figure | None:
+def _topology(context: GuideContext) -> PageFigure | None:
     """The topology where the summary shows it grouped; a full-page drawing is for the full guide only."""
     drawing = topology(context.design)
     if drawing.width <= COLUMN_PX:

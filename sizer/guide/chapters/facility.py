@@ -6,7 +6,7 @@ from sizer.drawings.rack_fronts import rack_fronts
 from sizer.drawings.room import room
 from sizer.guide.context import GuideContext
 from sizer.present.facility_tables import cables_table, facility_table, feeds_table, racks_table
-from sizer.present.figures import Figure, drawn
+from sizer.present.figures import PageFigure, drawn
 from sizer.present.plan_text import note_sentences
 
 
@@ -24,7 +24,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def _room(context: GuideContext) -> Figure | None:
+def _room(context: GuideContext) -> PageFigure | None:
     """Plan of the room; None for a single rack."""
     plan = context.design.plan
     if not context.is_full or len(plan.racks) == 1:
@@ -32,7 +32,7 @@ def _room(context: GuideContext) -> Figure | None:
     return drawn("room", room(plan), "The colour at the left of a rack shows its main use.")
 
 
-def _fronts(context: GuideContext) -> list[Figure]:
+def _fronts(context: GuideContext) -> list[PageFigure]:
     """Rack elevations; the caption of the first explains how to read them."""
     read = (
         "Unit 1 is at the bottom; hatched units have blanking panels. Below each rack: the load of a PDU "

@@ -5,7 +5,7 @@ from typing import Any
 
 from sizer.guide.context import GuideContext
 from sizer.present import charts, result_text, words
-from sizer.present.figures import Figure, charted
+from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import figures_table, neighbours_table, stage_table, time_table
 from sizer.present.tables import Table
 from sizer.present.training_charts import accuracy_chart, epoch_chart
@@ -30,11 +30,11 @@ class WorkloadPerformance:
     stages: Table
     figures: Table
     time: Table | None
-    stage_chart: Figure | None
-    scaling_chart: Figure | None
-    time_chart: Figure | None
-    epoch_chart: Figure | None
-    accuracy_chart: Figure | None
+    stage_chart: PageFigure | None
+    scaling_chart: PageFigure | None
+    time_chart: PageFigure | None
+    epoch_chart: PageFigure | None
+    accuracy_chart: PageFigure | None
     cautions: list[str]
 
 
@@ -102,7 +102,7 @@ class ScaleSection:
 
     lead: str
     tables: list[Table]
-    figures: list[Figure]
+    figures: list[PageFigure]
     differences: list[str]  # in the full guide
 
 
@@ -145,7 +145,7 @@ def _full_tables(context: GuideContext, ways: list[ArrangedDesign]) -> list[Tabl
     return [*by_workload, hardware_table(ways, context.catalog), per_gpu_table(ways)]
 
 
-def _figures(context: GuideContext, ways: list[ArrangedDesign]) -> list[Figure]:
+def _figures(context: GuideContext, ways: list[ArrangedDesign]) -> list[PageFigure]:
     rates = charted(
         "up-or-out-chart",
         rates_chart(ways, palette=context.palette),

@@ -11,7 +11,7 @@ from sizer.guide.context import GuideContext
 from sizer.present import charts, result_text, words
 from sizer.present.assumption_text import question_texts
 from sizer.present.calibration_text import note_texts
-from sizer.present.figures import Figure, charted
+from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import platforms_table, ruled_out_table
 from sizer.present.plan_text import note_sentences
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table
@@ -61,7 +61,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def _tornado(context: GuideContext, number: int, sensitivity: Sensitivity, unit: str) -> Figure | None:
+def _tornado(context: GuideContext, number: int, sensitivity: Sensitivity, unit: str) -> PageFigure | None:
     chart = tornado_chart(sensitivity, unit, context.palette)
     return charted(f"tornado-{number}", chart, "Each bar varies one input between its two ends; all others are fixed.")
 

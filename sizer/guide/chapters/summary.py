@@ -11,7 +11,7 @@ from sizer.drawings.topology import topology
 from sizer.drawings.topology_groups import grouped_topology
 from sizer.guide.context import GuideContext
 from sizer.present import result_text, words
-from sizer.present.figures import Figure, drawn
+from sizer.present.figures import PageFigure, drawn
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.verdict_text import verdict_text
 from sizer.questions.team.tables import least_served, wait_text
@@ -43,7 +43,7 @@ def one_page(context: GuideContext) -> dict[str, Any]:
     drawing = datapath(design, first, words.sample_unit(first.dnn))
     n_blocks = len(context.answers) + (context.team is not None)
     return {
-        "path": Figure("path", f"Data path of “{first.workload.name}”.", write_svg(drawing)),
+        "path": PageFigure("path", f"Data path of “{first.workload.name}”.", write_svg(drawing)),
         "numbers": numbers_table(context, is_brief=n_blocks > _MOST_DETAILED),
         "reasons": result_text.reason(design),
         "confidence": result_text.doubt(context.result),
@@ -81,7 +81,7 @@ def needs(context: GuideContext) -> list[str]:
     return sentences
 
 
-def picture(design: DesignAnswer) -> Figure:
+def picture(design: DesignAnswer) -> PageFigure:
     """The cluster in the width of the text column; a large one grouped by device type."""
     drawing = topology(design)
     return drawn("at-a-glance", drawing if drawing.width <= COLUMN_PX else grouped_topology(Cluster(design)))

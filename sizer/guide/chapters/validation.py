@@ -7,7 +7,7 @@ from sizer.evidence.answer import answer_parity_chart
 from sizer.guide.context import GuideContext
 from sizer.present import result_text
 from sizer.present.charting import chart_svg
-from sizer.present.figures import Figure
+from sizer.present.figures import PageFigure
 from sizer.present.performance_tables import evidence_table
 from sizer.present.tables import Table
 from sizer.sizing.result import WorkloadAnswer
@@ -24,7 +24,7 @@ class WorkloadEvidence:
     name: str
     uncertainty: str  # components of the uncertainty of the GPU rate
     table: Table
-    chart: Figure | None
+    chart: PageFigure | None
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def _part(context: GuideContext, answer: WorkloadAnswer, number: int) -> Workloa
     return WorkloadEvidence(answer.workload.name, result_text.width(answer), table, _chart(context, answer, number))
 
 
-def _chart(context: GuideContext, answer: WorkloadAnswer, number: int) -> Figure | None:
+def _chart(context: GuideContext, answer: WorkloadAnswer, number: int) -> PageFigure | None:
     chart = answer_parity_chart(answer, context.palette, height=_CHART_PX) if context.is_full else None
     if chart is None:
         return None
@@ -49,4 +49,4 @@ def _chart(context: GuideContext, answer: WorkloadAnswer, number: int) -> Figure
         "Predicted and published rates of the runs below, with the 90 % interval of each prediction. "
         "The band is ± 10 %, the dashed lines a factor of two; filled marks are outside their interval."
     )
-    return Figure(f"evidence-chart-{number}", caption, chart_svg(chart))
+    return PageFigure(f"evidence-chart-{number}", caption, chart_svg(chart))
