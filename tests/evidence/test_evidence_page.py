@@ -419,8 +419,8 @@ def test_without_measurements_the_chapter_says_so():
     bare = tuple(replace(answer, evidence=()) for answer in result.design.workloads)
     design = replace(result.design, workloads=bare)
     text = render.guide_html(replace(result, design=design, platforms=(design,)), catalog())
-    assert "No published run is near this design" in text
-    assert "No published measurement is near this workload" in text
+    assert "No published run is close to this design" in text
+    assert "No published measurement is close to this workload" in text
 
 
 def test_rows_of_an_answer_are_its_evidence():

@@ -245,7 +245,7 @@ def evidence() -> tuple[NearbyMeasurement, ...]:
         name: str, source: str, where: str, n_gpus: int, server: str, rates: tuple[float, Estimate], *, fitted: bool
     ) -> NearbyMeasurement:
         return NearbyMeasurement(
-            name, source, where, n_gpus, "Tesla V100 SXM2 16 GB", server, "TensorFlow NGC 18.09", *rates, fitted
+            name, source, where, "Tesla V100 SXM2 16 GB", server, "TensorFlow NGC 18.09", n_gpus, *rates, fitted
         )
 
     place = "results, small images"

@@ -50,7 +50,7 @@ def test_discounts_and_the_deal_are_shown_before_the_total() -> None:
         assert found["1.1"][-3:] == ["1\u202f000.05", "12.5\xa0%", "2\u202f625.12"]
         assert found["2.1"][-1] == "to be quoted"
         assert found["3.2"][-1] == "no charge"
-        assert found["5.2"][-1] == "by others"
+        assert found["5.2"][-1] == "provided by others"
         assert found["5.3"][-1] == "at hand"
         assert {len(row.cells) for row in table.rows if row.kind != "group"} == {len(table.columns)}
         assert sum(column.width for column in table.columns) == 100
@@ -78,12 +78,12 @@ def test_a_sum_of_which_nothing_is_known_is_to_be_quoted() -> None:
         assert found["Discount of the deal, 5\xa0%"][-1] == "to be quoted"
     assert prose.price(bill) == "to be quoted"
     assert prose.open_prices(bill) == (
-        "1\xa0line of 2 has no published price, and those that have one are free of charge."
+        "1\xa0line of 2 needs a quote; the lines with a price are free of charge."
     )
 
 
 def test_lines_that_nobody_buys_are_not_counted_as_open() -> None:
-    assert prose.open_prices(factories.bill(LINES)).startswith("1\xa0line of 5 has no published price")
+    assert prose.open_prices(factories.bill(LINES)).startswith("1\xa0line of 5 needs a quote")
     bought = [line for line in LINES if line.is_bought and line.unit_price is not None]
     assert prose.open_prices(factories.bill([*bought, *LINES[-2:]])) == "Every line has a price."
     assert prose.price(Bill("USD", ())) == "not published"
