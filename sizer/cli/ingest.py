@@ -1,4 +1,4 @@
-"""``sizer ingest``: what must fit on the storage, how the data get in, and what is done with them beside training."""
+"""``sizer ingest``: required capacity, time to ingest the data, and local copies."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +10,12 @@ from sizer.cli.options import AsJson, CatalogDir, print_json
 
 def ingest_command(
     request_file: Annotated[
-        Path, typer.Argument(help="Request file; its [data] says what is asked.", metavar="REQUEST")
+        Path, typer.Argument(help="Request file, with a [data] table if needed.", metavar="REQUEST")
     ],
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Size the cluster and tell how long its data take to come in, what must fit, and whether local copies pay."""
+    """Size the cluster and show required capacity, time to ingest, and whether local copies pay off."""
     from sizer.catalog.loader import load_catalog
     from sizer.questions.data.analysis import data_plan
     from sizer.questions.data.export import data_document

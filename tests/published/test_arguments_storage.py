@@ -43,7 +43,7 @@ def test_data_from_outside_pass_the_gateway_and_not_the_head_node(filled):
     The argument holds for the links: from a source of 40 Gbit/s it is four times as fast as one 10 GbE port of the head
     node. It does not for the published write rate of 1 GB/s, which is below both: ask for the rate of many files.
     """
-    by_key = {fill.way.key: fill for fill in filled.ingest.fills}
+    by_key = {route.key: route for route in filled.ingest.routes}
     assert filled.ingest.chosen is by_key["gateway"]
     assert by_key["head-node"].least_s / by_key["gateway"].least_s == pytest.approx(4)
     assert by_key["head-node"].published_s == by_key["gateway"].published_s == pytest.approx(22_200)

@@ -66,7 +66,7 @@ def test_a_size_with_a_wrong_unit_is_said_beside_its_field():
 def test_a_silent_request_is_answered_and_a_start_offered():
     app = asked("dgx1-f800-resnet50")
     assert "says nothing about snapshots" in page_text(app)
-    assert "Must fit" in page_text(app)
+    assert "Required capacity" in page_text(app)
     widget(app.button, "Enter snapshots, reserve and checkpoints").click().run()
     assert_well(app)
     care = care_of(app)
@@ -78,16 +78,16 @@ def test_a_silent_request_is_answered_and_a_start_offered():
 def test_the_question_shows_capacity_ways_and_checkpoints():
     app = asked("questions/how-long-to-fill")
     text = page_text(app)
-    for words in ("Through the gateway (this plan)", "Must fit", "10 of each training", "Size of a checkpoint"):
+    for words in ("Through the gateway (this plan)", "Required capacity", "10 of each training", "Checkpoint size"):
         assert words in text
-    assert "its drives hold" in text
+    assert "does not fit" in text
     assert not charts(app)  # a copy that does not fit has no break-even to draw
 
 
 def test_a_break_even_is_drawn():
     app = asked("questions/copy-to-local-drives")
     (finding,) = charts(app)
-    assert finding.startswith("Copying to local drives first is ahead after")
+    assert finding.startswith("Copying to local drives first pays off after")
     assert "core-hours" in page_text(app)
 
 

@@ -16,17 +16,15 @@ from sizer.present.plan_text import note_text
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import (
-    account_table,
+    assumptions_table,
     checkpoints_table,
     copies_table,
-    copy_text,
     decoded_table,
-    fill_text,
-    taken_table,
-    transform_text,
+    required_capacity_table,
+    routes_table,
     validation_table,
-    ways_table,
 )
+from sizer.questions.data.text import copy_text, ingest_text, questions, transform_text
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 
@@ -99,11 +97,11 @@ def _data(context: GuideContext) -> dict[str, Any]:
     """Stored data and ingest; in the full guide, or where requested, also the other work on the data."""
     plan, care, is_full = context.data, context.result.request.data, context.is_full
     copies = plan.copies if is_full or care.copy_to_local else ()
-    has_more = plan.held.total_bytes > plan.held.sets_bytes or len(plan.held.sets) > 1
+    has_more = plan.required.total_bytes > plan.required.sets_bytes or len(plan.required.sets) > 1
     return {
-        "requirement": account_table(plan) if has_more else None,
-        "ingest": fill_text(plan.ingest),
-        "ingest_paths": ways_table(plan.ingest) if is_full or care.ingest is not None else None,
+        "requirement": required_capacity_table(plan) if has_more else None,
+        "ingest": ingest_text(plan.ingest),
+        "ingest_paths": routes_table(plan.ingest) if is_full or care.ingest is not None else None,
         "checkpoints": checkpoints_table(plan.checkpoints),
         "transform": transform_text(plan.transform) if plan.transform is not None else "",
         "decoded": decoded_table(plan.decoded) if is_full else None,
@@ -118,8 +116,8 @@ def _data(context: GuideContext) -> dict[str, Any]:
             )
             for number, copy in enumerate(copies, 1)
         ],
-        "assumptions": taken_table(plan.assumptions),
-        "questions": [words.question(text) for text in plan.questions] if is_full else [],
+        "assumptions": assumptions_table(plan),
+        "questions": [words.question(text) for text in questions(plan)] if is_full else [],
     }
 
 

@@ -1,20 +1,19 @@
-"""The data of a result: what must fit, how it gets in, and what checkpoints, transforming and validation take."""
+"""The data of a design: required capacity, ingest, checkpoints, preprocessing, validation and local copies."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
-from sizer.base.quantities import plain, significant
 from sizer.base.units import HOUR_S
 from sizer.calibrate.calibration import Calibration
-from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Storage
 from sizer.perf.data_transfer import fill_time_s, lost_fraction
 from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.perf.preprocess import core_seconds_per_sample
-from sizer.present.assumption_text import AssumptionRow
-from sizer.questions.data.ingest import Ingest, ingest
+from sizer.questions.data.ingest import IngestPlan, ingest_plan
 from sizer.questions.data.local_copy import LocalCopy, local_copies, on_local_drives
 from sizer.sizing.constraints.stored_data import (
     CHECKPOINT_BYTES_PER_PARAMETER,
@@ -28,13 +27,22 @@ from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.stages.platform_columns import host_cores, storage_nic_bytes_per_s
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 
-# Time that checkpoints may take before they are worth a thought; the write rate for it is told. A choice of ours.
-LITTLE_LOST = 0.01
-# The loader whose cost of decoding stands in for a transform that nobody measured: TensorFlow's, through the two JPEG
-# sizes of the DGX-1 test (dell-isilon-dgx1-blog-2018).
+# Share of the time for checkpoints that is negligible; the answer states the write rate for it. A choice of ours.
+NEGLIGIBLE_LOSS = 0.01
+# Its decoding cost is assumed for a transform without a stated cost: TensorFlow's loader, from the two JPEG sizes of
+# the DGX-1 test (dell-isilon-dgx1-blog-2018).
 _DECODER = ("framework", "tensorflow", "")
 # A training step is a forward pass and a backward one of twice the work (as ``evaluate.evaluation_share`` counts).
 _FORWARDS_PER_STEP = 3.0
+
+
+class VendorQuestion(StrEnum):
+    """What no source says about writing to the storage."""
+
+    DRIVE_WRITE_RATE = "drive write rate"
+    WRITE_RATE = "write rate"
+    WRITE_RATE_BY_SCALE = "write rate by scale"  # one rate is published, without nodes or files
+    FILE_CREATION_RATE = "file creation rate"
 
 
 @dataclass(frozen=True)
@@ -43,35 +51,37 @@ class Checkpoint:
 
     workload: str
     size_bytes: float
+    size_is_assumed: bool  # the request states no bytes per parameter
     every_s: float
-    kept: int
-    write_bytes_per_s: float | None  # the slowest known rate on the way; None: none is known
+    n_retained: int
+    write_bytes_per_s: float | None  # the slowest known rate on the path; None: none is known
     rate_is_bound: bool  # no write rate is published: it may be slower
     write_s: float | None
-    lost_fraction: float | None  # of the time, where training waits for the writing
-    little_lost_bytes_per_s: float  # rate at which only ``LITTLE_LOST`` of the time is lost
+    lost_fraction: float | None  # of the time, if training waits for the writing
+    negligible_loss_bytes_per_s: float  # rate at which only ``NEGLIGIBLE_LOSS`` of the time is lost
 
 
 @dataclass(frozen=True)
 class Transform:
-    """Transforming all sets ahead of training, on the processors of all GPU servers."""
+    """Preprocessing of all data sets before training, on the processors of all GPU servers."""
 
     n_samples: float
     core_s_per_sample: float  # mean over the sets
     core_hours: float
-    is_assumed: bool  # the cost of decoding stands in for the transform's own
-    cores: float | None  # of all servers; None: the catalogue does not know the processors
+    cost_is_assumed: bool  # the decoding cost is used instead of a stated one
+    raw_size_is_assumed: bool  # the request states no size: raw samples count as large as prepared ones
+    cores: float | None  # of all servers; None: the processors are not in the catalogue
     cpu_s: float | None
     raw_bytes: float
     prepared_bytes: float
 
 
 @dataclass(frozen=True)
-class Decoded:
-    """Storing decoded tensors instead of what a workload reads now."""
+class DecodedStorage:
+    """Storing decoded tensors instead of the present format of a workload."""
 
     workload: str
-    size_ratio: float  # of a tensor over a stored sample
+    size_ratio: float  # tensor / stored sample
     sample_bytes: float
     dataset_bytes: float
     cores_saved_per_gpu: float
@@ -79,47 +89,47 @@ class Decoded:
 
 
 @dataclass(frozen=True)
-class Validation:
-    """Passes over held-back samples beside one training, or of a workload that only validates."""
+class ValidationPass:
+    """Passes over held-out samples during one training, or of a workload that only validates."""
 
     workload: str
     n_samples: float
-    every_epochs: float | None  # None: the workload is validation alone
+    every_epochs: float | None  # None: the workload only validates
     every_is_assumed: bool  # the request states no recipe: a pass after each epoch
     samples_per_s: float
     limiting: str  # key of STAGES
     reads_bytes_per_s: float  # from the storage while a pass lasts
     pass_s: float
     per_epoch_s: float | None
-    share: float | None  # of the time of training and passes together, in which the GPUs do not train
-    local_samples_per_s: float | None  # from the servers' own drives; None: these are the storage, or there are none
+    share: float | None  # of the time of training and passes together
+    local_samples_per_s: float | None  # from the servers' local drives; None: these are the storage, or there are none
     drives_are_bound: bool  # no source gives the rate of the drives: it may be lower
 
 
 @dataclass(frozen=True)
 class DataPlan:
-    """Everything about the data of a design that is not training."""
+    """Everything about the data of a design except training."""
 
-    held: StorageDemand
+    storage: Storage
+    required: StorageDemand
     usable_bytes: float  # of the storage, or of each server's drives; NaN: not published
     is_per_server: bool
-    ingest: Ingest
+    ingest: IngestPlan
     checkpoints: tuple[Checkpoint, ...]
-    transform: Transform | None  # None: not asked for
-    decoded: tuple[Decoded, ...]
-    validations: tuple[Validation, ...]
+    transform: Transform | None  # None: not requested
+    decoded: tuple[DecodedStorage, ...]
+    validations: tuple[ValidationPass, ...]
     copies: tuple[LocalCopy, ...]
-    assumptions: tuple[AssumptionRow, ...]
-    questions: tuple[str, ...]  # to the vendor
+    questions: tuple[VendorQuestion, ...]
 
     @property
     def free_bytes(self) -> float:
-        """Usable bytes that nothing is planned for; NaN where the capacity is not published. [B]"""
-        return self.usable_bytes - self.held.total_bytes
+        """Usable capacity beyond the required one; NaN if the capacity is not published. [B]"""
+        return self.usable_bytes - self.required.total_bytes
 
 
 def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
-    """What the storage of a result must hold, how the data get in, and what is done with them beside training.
+    """Required capacity, ingest, and the other uses of the data of a result.
 
     Parameters
     ----------
@@ -127,96 +137,100 @@ def data_plan(evaluated: EvaluatedDesign) -> DataPlan:
 
     Notes
     -----
-    Times are bytes over the slowest known link. Where no source gives a write rate the time is a lower bound, and
-    ``questions`` holds what to ask the vendor.
+    Times are bytes / rate of the slowest known link. Without a published write rate the time is a lower bound, and
+    ``questions`` lists what to ask the vendor.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
-    design, care = result.design, result.request.data
-    known = evaluated.workloads
-    present = [model for model in known if model is not None]
-    held = storage_demand(design.workloads, care)
+    design, data = result.design, result.request.data
+    known = [model for model in evaluated.workloads if model is not None]
+    required = storage_demand(design.workloads, data)
     usable = float(design.quantities.usable_bytes[0])
-    transform = _transform(result, held, catalog, fitted)
     fitted_gpus = design.platform.gpus_per_server
     n_gpus = design.n_servers * min(result.request.platforms.gpus_per_server or fitted_gpus, fitted_gpus)
     return DataPlan(
-        held=held,
+        storage=design.platform.storage,
+        required=required,
         usable_bytes=usable if usable > 0 else np.nan,
         is_per_server=design.platform.storage.kind == "local",
-        ingest=ingest(design, held, care),
+        ingest=ingest_plan(design, required, data),
         checkpoints=tuple(_checkpoints(result)),
-        transform=transform,
-        decoded=tuple(one for answer in design.workloads if (one := _decoded(answer, n_gpus, fitted)) is not None),
-        validations=tuple(found for model in present if (found := _validation(model)) is not None),
+        transform=_transform(result, required, catalog, fitted),
+        decoded=tuple(
+            tensors for answer in design.workloads if (tensors := _decoded(answer, n_gpus, fitted)) is not None
+        ),
+        validations=tuple(validation for model in known if (validation := _validation(model)) is not None),
         copies=local_copies(known),
-        assumptions=tuple(_assumptions(result, transform)),
-        questions=tuple(_questions(design)),
+        questions=_questions(design),
     )
 
 
 def _checkpoints(result: SizingResult) -> Iterator[Checkpoint]:
-    """One process writes: through the ports of one server, to a storage whose write rate may be published."""
-    care, design = result.request.data, result.design
-    if care.checkpoint_every_s is None:
+    """One process writes through the ports of one server to the storage."""
+    data, design = result.request.data, result.design
+    if data.checkpoint_every_s is None:
         return
-    each = care.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
+    bytes_per_parameter = data.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
     published = design.platform.storage.test_write_bytes_per_s
     ports = storage_nic_bytes_per_s(design.platform)
     rate = min(ports, published.value if published is not None else np.inf)
     for answer in design.workloads:
         if answer.is_inference:
             continue
-        size = each * answer.dnn.parameters.value
+        size = bytes_per_parameter * answer.dnn.parameters.value
         write_s = float(fill_time_s(size, rate)) if np.isfinite(rate) else None
         yield Checkpoint(
             workload=answer.workload.name,
             size_bytes=size,
-            every_s=care.checkpoint_every_s,
-            kept=care.checkpoints_kept,
+            size_is_assumed=data.checkpoint_bytes_per_parameter is None,
+            every_s=data.checkpoint_every_s,
+            n_retained=data.checkpoints_kept,
             write_bytes_per_s=rate if np.isfinite(rate) else None,
             rate_is_bound=published is None,
             write_s=write_s,
-            lost_fraction=None if write_s is None else float(lost_fraction(write_s, care.checkpoint_every_s)),
-            little_lost_bytes_per_s=size / (LITTLE_LOST * care.checkpoint_every_s),
+            lost_fraction=None if write_s is None else float(lost_fraction(write_s, data.checkpoint_every_s)),
+            negligible_loss_bytes_per_s=size / (NEGLIGIBLE_LOSS * data.checkpoint_every_s),
         )
 
 
-def _transform(result: SizingResult, held: StorageDemand, catalog: Catalog, fitted: Calibration) -> Transform | None:
-    care, design = result.request.data, result.design
-    if not is_transformed(care):
+def _transform(
+    result: SizingResult, required: StorageDemand, catalog: Catalog, fitted: Calibration
+) -> Transform | None:
+    data, design = result.request.data, result.design
+    if not is_transformed(data):
         return None
     fixed_s, s_per_byte, _ = fitted.decode_terms(*_DECODER)
     core_s = 0.0
-    for one in held.sets:
-        cost = care.transform_core_s
+    for data_set in required.sets:
+        cost = data.transform_core_s
         if cost is None:
-            raw = raw_sample_bytes(one.sample_bytes, care)
+            raw = raw_sample_bytes(data_set.sample_bytes, data)
             cost = float(core_seconds_per_sample(raw, fixed_s, s_per_byte))
-        core_s += one.n_samples * cost
+        core_s += data_set.n_samples * cost
     cores = design.n_servers * host_cores(design.platform.server, catalog)
     is_known = np.isfinite(cores)
-    n_samples = sum(one.n_samples for one in held.sets)
+    n_samples = sum(data_set.n_samples for data_set in required.sets)
     return Transform(
         n_samples=n_samples,
         core_s_per_sample=core_s / n_samples,
         core_hours=core_s / HOUR_S,
-        is_assumed=care.transform_core_s is None,
+        cost_is_assumed=data.transform_core_s is None,
+        raw_size_is_assumed=data.raw_sample_bytes is None,
         cores=cores if is_known else None,
         cpu_s=core_s / cores if is_known else None,
-        raw_bytes=held.raw_bytes,
-        prepared_bytes=held.sets_bytes,
+        raw_bytes=required.raw_bytes,
+        prepared_bytes=required.sets_bytes,
     )
 
 
-def _decoded(answer: WorkloadAnswer, n_gpus: int, fitted: Calibration) -> Decoded | None:
-    """Tensors as the GPU takes them; None for what is decoded already, or is not decoded at all."""
+def _decoded(answer: WorkloadAnswer, n_gpus: int, fitted: Calibration) -> DecodedStorage | None:
+    """Tensors in the form that the GPU reads; None for data that are decoded already or never."""
     if answer.dataset.format == "decoded tensors" or answer.dnn.sample != "image":
         return None
     stack = answer.stack
     fixed_s, s_per_byte, _ = fitted.decode_terms(stack.loader, stack.framework, stack.id)
     core_s = float(core_seconds_per_sample(answer.sample_bytes, fixed_s, s_per_byte))
     tensor, rate = answer.dnn.input_bytes.value, float(answer.throughput.value)
-    return Decoded(
+    return DecodedStorage(
         workload=answer.workload.name,
         size_ratio=tensor / answer.sample_bytes,
         sample_bytes=tensor,
@@ -226,11 +240,11 @@ def _decoded(answer: WorkloadAnswer, n_gpus: int, fitted: Calibration) -> Decode
     )
 
 
-def _validation(model: WorkloadOnDesign) -> Validation | None:
-    """Passes of a training over its held-back samples, or of a validation over its set; None where none are known."""
+def _validation(model: WorkloadOnDesign) -> ValidationPass | None:
+    """Passes of a training over its held-out samples, or of a validation over its set; None if none are known."""
     work = model.work
-    held_back = work.dataset.n_validation_samples
-    n_samples = work.n_samples if work.is_inference else held_back.value if held_back is not None else 0.0
+    held_out = work.dataset.n_validation_samples
+    n_samples = work.n_samples if work.is_inference else held_out.value if held_out is not None else 0.0
     if not n_samples:
         return None
     rate, limiting = _forward_rate(model)
@@ -242,7 +256,7 @@ def _validation(model: WorkloadOnDesign) -> Validation | None:
         epoch_s = work.n_samples / float(rates_of([model.run.warm])[0])
         per_epoch_s = pass_s / every
         share = per_epoch_s / (epoch_s + per_epoch_s)
-    return Validation(
+    return ValidationPass(
         workload=work.request.name,
         n_samples=n_samples,
         every_epochs=every,
@@ -259,7 +273,7 @@ def _validation(model: WorkloadOnDesign) -> Validation | None:
 
 
 def _forward_rate(model: WorkloadOnDesign) -> tuple[float, str]:
-    """Median rate of forward passes over samples that no cache holds, and the stage that bounds it. [samples/s]"""
+    """Median rate of forward passes over uncached samples, and the stage that limits it. [samples/s]"""
     medians = {key: float(stage.median.flat[0]) for key, stage in model.run.cold.by_key().items()}
     # Forward passes exchange no gradients; the GPU stage of a training counts three of them a step.
     del medians["exchange"]
@@ -269,44 +283,12 @@ def _forward_rate(model: WorkloadOnDesign) -> tuple[float, str]:
     return medians[limiting], limiting
 
 
-def _assumptions(result: SizingResult, transform: Transform | None) -> Iterator[AssumptionRow]:
-    care = result.request.data
-    if care.checkpoint_every_s is not None and care.checkpoint_bytes_per_parameter is None:
-        yield AssumptionRow(
-            "Size of a checkpoint",
-            f"{plain(CHECKPOINT_BYTES_PER_PARAMETER)} B a parameter",
-            "assumed",
-            "",
-            "weights and momentum in single precision; state yours",
-        )
-    if transform is None:
-        return
-    if care.raw_sample_bytes is None:
-        yield AssumptionRow(
-            "Size of a raw sample",
-            "that of a prepared one",
-            "assumed",
-            "",
-            "the request states none; the raw set takes as much room again",
-        )
-    if transform.is_assumed:
-        yield AssumptionRow(
-            "Processor time of the transform",
-            f"{significant(transform.core_s_per_sample * 1e3)} core-ms a sample",
-            "assumed",
-            "dell-isilon-dgx1-blog-2018",
-            ("the cost of decoding and cropping by TensorFlow's loader, as a first guess; measure yours"),
-        )
-
-
-def _questions(design: DesignAnswer) -> Iterator[str]:
-    """What no source says about writing to the storage."""
-    storage = with_vendor(design.platform.storage)
-    if design.platform.storage.kind == "local":
-        yield f"{storage}: sustained write rate of the drives"
-        return
-    if design.platform.storage.test_write_bytes_per_s is None:
-        yield f"{storage}: sustained write rate, of one client and of all together"
-    else:
-        yield f"{storage}: write rate by number of nodes and of clients, each with files of its own"
-    yield f"{storage}: files created a second, for sets of single files"
+def _questions(design: DesignAnswer) -> tuple[VendorQuestion, ...]:
+    storage = design.platform.storage
+    if storage.kind == "local":
+        return (VendorQuestion.DRIVE_WRITE_RATE,)
+    known = storage.test_write_bytes_per_s is not None
+    return (
+        VendorQuestion.WRITE_RATE_BY_SCALE if known else VendorQuestion.WRITE_RATE,
+        VendorQuestion.FILE_CREATION_RATE,
+    )

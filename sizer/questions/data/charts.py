@@ -1,4 +1,4 @@
-"""Chart of a copy to local drives against shared storage, over the epochs of a training."""
+"""Chart of a copy to local drives compared with shared storage, over the epochs of a training."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from sizer.questions.data.local_copy import LocalCopy
 
 _HEIGHT_PX = 230
-# Epochs shown where neither break-even nor length asks for more, points of a line, and how far beyond the break-even.
+# Fewest epochs on the axis, points of a line, and length of the axis in break-even epochs.
 _LEAST_EPOCHS, _POINTS, _BEYOND = 10, 60, 1.5
-# Lines closer than this over all epochs say nothing that a sentence does not.
+# Lines closer than this over all epochs are not worth a chart.
 _ALIKE = 0.02
 
 
-def copy_chart(one: "LocalCopy", palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
-    """Time of a training by its epochs, both ways, with the break-even marked.
+def copy_chart(copy: "LocalCopy", palette: Palette = LIGHT, width: int | str = COLUMN_PX) -> Chart | None:
+    """Time of a training by number of epochs, with and without a copy, and the break-even.
 
     Parameters
     ----------
-    one : LocalCopy
+    copy : LocalCopy
         One workload.
     palette : Palette
         Colours.
@@ -36,11 +36,11 @@ def copy_chart(one: "LocalCopy", palette: Palette = LIGHT, width: int | str = CO
     Returns
     -------
     Chart or None
-        None where the copy does not fit, or the two ways take nearly the same time.
+        None if the copy does not fit, or both take nearly the same time.
     """
-    epochs = _epochs(one)
-    shared, local = one.shared_total_s(epochs), one.local_total_s(epochs)
-    if one.fits is False or np.abs(local - shared).max() < _ALIKE * shared.max():
+    epochs = _epochs(copy)
+    shared, local = copy.shared_total_s(epochs), copy.local_total_s(epochs)
+    if copy.fits is False or np.abs(local - shared).max() < _ALIKE * shared.max():
         return None
     factor, unit = time_unit(float(max(shared.max(), local.max())))
     colours = {"shared storage": palette.stages["storage"], "copy to local drives": palette.ink}
@@ -49,7 +49,7 @@ def copy_chart(one: "LocalCopy", palette: Palette = LIGHT, width: int | str = CO
         for (way, colour), times in zip(colours.items(), (shared, local), strict=True)
         for n, time in zip(epochs, times, strict=True)
     ]
-    # Room to the right of the lines for their names.
+    # Room for the names to the right of the lines.
     x_scale = alt.Scale(domain=[0, float(epochs[-1]) * 1.28], nice=False)
     y_scale = alt.Scale(domain=[0, max(row["time"] for row in rows) * 1.08], nice=False)
     x = alt.X("epochs:Q", scale=x_scale, axis=axis(grid=False, values=_ticks(float(epochs[-1]))), title="epochs")
@@ -61,24 +61,24 @@ def copy_chart(one: "LocalCopy", palette: Palette = LIGHT, width: int | str = CO
         .mark_text(align="left", dx=6)
         .encode(x=x, y=y, text="way:N", color=colour),
     ]
-    if math.isfinite(one.break_even_epoch):
-        layers += _break_even(one, factor, x, y, palette)
-    return finish(layers, copy_finding(one), palette, width, _HEIGHT_PX)
+    if math.isfinite(copy.break_even_epoch):
+        layers += _break_even(copy, factor, x, y, palette)
+    return finish(layers, copy_finding(copy), palette, width, _HEIGHT_PX)
 
 
-def copy_finding(one: "LocalCopy") -> str:
+def copy_finding(copy: "LocalCopy") -> str:
     """Title of the chart."""
-    if math.isinf(one.break_even_epoch):
-        return "Copying to local drives first never pays"
-    count = grouped(one.break_even_epoch)
-    if one.drives_are_bound:
-        return f"Copying to local drives first is ahead after {count} epochs at the earliest"
-    return f"Copying to local drives first is ahead after {count} epochs"
+    if math.isinf(copy.break_even_epoch):
+        return "Copying to local drives first is never faster"
+    count = grouped(copy.break_even_epoch)
+    if copy.drives_are_bound:
+        return f"Copying to local drives first pays off after {count} epochs at the earliest"
+    return f"Copying to local drives first pays off after {count} epochs"
 
 
-def _epochs(one: "LocalCopy") -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
-    beyond = _BEYOND * one.break_even_epoch if math.isfinite(one.break_even_epoch) else 0.0
-    most = max(_LEAST_EPOCHS, beyond, one.epochs or 0.0)
+def _epochs(copy: "LocalCopy") -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+    beyond = _BEYOND * copy.break_even_epoch if math.isfinite(copy.break_even_epoch) else 0.0
+    most = max(_LEAST_EPOCHS, beyond, copy.epochs or 0.0)
     return np.linspace(1.0, math.ceil(most), _POINTS)
 
 
@@ -88,7 +88,7 @@ def _ticks(most: float) -> list[float]:
 
 
 def _names(rows: Rows, top: float) -> Rows:
-    """Names at the right ends of the lines, apart where these lie close."""
+    """Names at the right ends of the lines, moved apart if they are close."""
     ends = sorted(
         (
             max((row for row in rows if row["way"] == way), key=lambda row: row["epochs"])
@@ -103,11 +103,11 @@ def _names(rows: Rows, top: float) -> Rows:
     return [{**low, "time": low["time"] - shift}, {**high, "time": high["time"] + shift}]
 
 
-def _break_even(one: "LocalCopy", factor: float, x: alt.X, y: alt.Y, palette: Palette) -> list[Any]:
-    at = one.break_even_epoch
+def _break_even(copy: "LocalCopy", factor: float, x: alt.X, y: alt.Y, palette: Palette) -> list[Any]:
+    at = copy.break_even_epoch
     point = {
         "epochs": at,
-        "time": float(one.local_total_s(np.array(at))) / factor,
+        "time": float(copy.local_total_s(np.array(at))) / factor,
         "text": f"break-even, {grouped(at)} epochs",
     }
     mark = chart_of([point])

@@ -1,12 +1,12 @@
-"""Ways by which the data reach the storage of a design, link by link, and how long each takes."""
+"""Routes by which the data reach the storage of a design, link by link, and the time that each takes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
-from sizer.base.quantities import by_count, grouped
-from sizer.catalog.links import GBIT_PER_S, is_infiniband, kind_name, link_bytes_per_s
+from sizer.catalog.links import GBIT_PER_S, is_infiniband, link_bytes_per_s
 from sizer.catalog.schema import LinkKind, Server
 from sizer.perf.data_transfer import fill_time_s
 from sizer.physical.capacity import counts_nodes
@@ -17,64 +17,85 @@ from sizer.sizing.constraints.stored_data import StorageDemand
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.data import DataCare, IngestPath
 
-# The Dell guide: data from outside may be loaded through the gateway, so that they do not pass the head node.
+# The Dell guide: data from outside may be loaded through the gateway and bypass the head node.
 _GUIDE = "dell-ready-ai-nvidia-2018"
 
 
-@dataclass(frozen=True)
-class PathLink:
-    """One link of a way; the data pass it ``copies`` times."""
+class IngestLinkRole(StrEnum):
+    """What a link of a route is."""
 
-    name: str
+    CUSTOMER_SOURCE = "customer source"
+    PUBLISHED_WRITES = "published writes"  # the write rate of a published test
+    SERVER_PORT = "server port"  # one of each server
+    STORAGE_PORTS = "storage ports"
+    STORAGE_LINE = "storage line"  # all ports of the storage
+    PORTS_BEHIND_GATEWAY = "ports behind gateway"  # of the storage
+    GATEWAY_PORTS = "gateway ports"  # free ones
+    GATEWAY_UPLINKS = "gateway uplinks"
+    HOST_PORT = "host port"  # one external port of the head node or GPU server
+    FABRIC_PORT = "fabric port"  # of that host
+
+
+class IngestEntry(StrEnum):
+    """Where the data enter the cluster."""
+
+    SERVER_PORTS = "server ports"  # every server with its own drives gets a copy
+    CUSTOMER_LAN = "customer LAN"  # the storage is the customer's
+    FRONT_END = "front end"
+    FREE_FRONT_END = "free front end"  # storage ports that the gateway does not use
+    GATEWAY = "gateway"
+    HEAD_NODE = "head node"
+    GPU_SERVER = "GPU server"  # in a design of one server, which has no head node
+
+
+@dataclass(frozen=True)
+class IngestLink:
+    """One link of a route; the data pass it ``copies`` times."""
+
+    role: IngestLinkRole
     bytes_per_s: float
+    n_ports: int = 0  # 0: not a number of ports
+    port_kind: LinkKind | None = None
     copies: int = 1
     source: str = ""
 
     @property
     def data_bytes_per_s(self) -> float:
-        """Rate at which it lets one copy of the data through. [B/s]"""
+        """Rate for one copy of the data. [B/s]"""
         return self.bytes_per_s / self.copies
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way into the storage."""
+class IngestRoute:
+    """One route into the storage, and the time that the data take on it."""
 
     key: IngestPath
-    name: str
-    links: tuple[PathLink, ...]  # in the order in which the data pass them
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Fill:
-    """How long one way takes to bring the data in."""
-
-    way: Way
-    data_bytes: float  # of one copy
-    source: PathLink | None  # what the customer's source delivers, where the request states it
-    write: PathLink | None  # what a published test wrote; None: no source gives a rate
+    entry: IngestEntry
+    network_links: tuple[IngestLink, ...]  # in the order in which the data pass them
+    data_bytes: float = 0.0  # of one copy
+    source: IngestLink | None = None  # the customer's source, if the request states its rate
+    write: IngestLink | None = None  # writes of a published test; None: no source gives a rate
 
     @property
-    def links(self) -> tuple[PathLink, ...]:
-        """Everything on the way that has a rate, the source first; the write rate is not among them."""
-        return (*((self.source,) if self.source is not None else ()), *self.way.links)
+    def links(self) -> tuple[IngestLink, ...]:
+        """All links with a known rate, the customer's source first; without the write rate."""
+        return (*((self.source,) if self.source is not None else ()), *self.network_links)
 
     @property
-    def slowest(self) -> PathLink | None:
-        """The link that bounds the way; None where none has a known rate."""
+    def slowest(self) -> IngestLink | None:
+        """The slowest link; None if no rate is known."""
         return min(self.links, key=lambda link: link.data_bytes_per_s, default=None)
 
     @property
     def least_s(self) -> float | None:
-        """Time by the links alone: no less is possible. None where no link has a known rate. [s]"""
+        """Lower bound of the time, from the links alone; None if no link has a known rate. [s]"""
         if not self.links:
             return None
         return float(fill_time_s(self.data_bytes, *(link.data_bytes_per_s for link in self.links)))
 
     @property
     def published_s(self) -> float | None:
-        """Time at the published write rate, or of the links where they are slower. None: no rate is published. [s]"""
+        """Time at the published write rate, or of the links if they are slower. None: no rate is published. [s]"""
         if self.write is None:
             return None
         rates = (self.write.data_bytes_per_s, *(link.data_bytes_per_s for link in self.links))
@@ -82,53 +103,56 @@ class Fill:
 
     @property
     def shown_s(self) -> float:
-        """What ways are compared by; inf where nothing is known. [s]"""
-        known = self.published_s if self.published_s is not None else self.least_s
+        """The best known time, at the published write rate if there is one; inf: none is known. [s]"""
+        known = self.least_s if self.published_s is None else self.published_s
         return np.inf if known is None else known
 
 
 @dataclass(frozen=True)
-class Ingest:
-    """All ways of a design into its storage."""
+class IngestPlan:
+    """All routes of a design into its storage."""
 
-    fills: tuple[Fill, ...]  # the quickest first
-    chosen: Fill | None  # the one asked for, else the quickest; None: the design has no way whose links are known
-    missing: IngestPath | None  # the way that was asked for and that the design does not have
+    routes: tuple[IngestRoute, ...]  # the quickest first
+    chosen: IngestRoute | None  # the requested one, else the quickest; None: the design has no route
+    missing: IngestPath | None  # a requested route that the design lacks
     n_files: float  # single files among the data; 0: records
 
 
-def ingest(design: DesignAnswer, held: StorageDemand, care: DataCare) -> Ingest:
-    """Time to bring the data of a design in, by every way that it has.
+def ingest_plan(design: DesignAnswer, stored: StorageDemand, data: DataCare) -> IngestPlan:
+    """Time to ingest the data of a design, by every route that it has.
 
     Parameters
     ----------
     design : DesignAnswer
-    held : StorageDemand
-        What comes in: the raw sets where they are transformed inside, else the sets as they are read.
-    care : DataCare
-        The way asked for, and what the source delivers.
+    stored : StorageDemand
+        The data sets; the raw ones are ingested if they are transformed inside.
+    data : DataCare
+        The requested route, and the rate of the source.
 
     Notes
     -----
-    Bytes over the slowest link of the way. A rate in files a second is in no source, so a set of single files may take
-    longer than its bytes do.
+    Bytes / rate of the slowest link of the route. No source gives a rate in files per second, so a set of single files
+    may take longer.
     """
-    data = held.raw_bytes or held.sets_bytes
-    write = _write(design)
-    fills = [Fill(way, data, _source(care, _copies(design)), write) for way in _ways(design)]
-    fills.sort(key=lambda fill: (fill.shown_s, fill.least_s or np.inf))
-    asked = [fill for fill in fills if fill.way.key == care.ingest]
-    single = [one for one in held.sets if any(design.workloads[r].dataset.format == "raw files" for r in one.readers)]
-    return Ingest(
-        fills=tuple(fills),
-        chosen=next(iter(asked or fills), None),
-        missing=care.ingest if care.ingest is not None and not asked else None,
-        n_files=sum(one.n_samples for one in single),
+    data_bytes = stored.raw_bytes or stored.sets_bytes
+    source, write = _source(data, _copies(design)), _write(design)
+    routes = [replace(route, data_bytes=data_bytes, source=source, write=write) for route in _routes(design)]
+    routes.sort(key=lambda route: (route.shown_s, route.least_s or np.inf))
+    requested = [route for route in routes if route.key == data.ingest]
+    return IngestPlan(
+        routes=tuple(routes),
+        chosen=next(iter(requested or routes), None),
+        missing=data.ingest if data.ingest is not None and not requested else None,
+        n_files=sum(
+            data_set.n_samples
+            for data_set in stored.sets
+            if any(design.workloads[reader].dataset.format == "raw files" for reader in data_set.readers)
+        ),
     )
 
 
 def outside_kind(server: Server, fabric: LinkKind) -> LinkKind | None:
-    """Fastest Ethernet port of a server that is neither on the compute fabric nor its BMC; None where there is none."""
+    """Fastest Ethernet port of a server that is neither on the compute fabric nor its BMC; None if it has none."""
     kinds = [
         port.kind
         for port in server.ports
@@ -138,58 +162,56 @@ def outside_kind(server: Server, fabric: LinkKind) -> LinkKind | None:
 
 
 def _copies(design: DesignAnswer) -> int:
-    """Copies that come in: every server with drives of its own gets one."""
+    """Copies to ingest: one for every server with its own drives."""
     return design.n_servers if design.platform.storage.kind == "local" else 1
 
 
-def _source(care: DataCare, copies: int) -> PathLink | None:
-    if care.source_bytes_per_s is None:
+def _source(data: DataCare, copies: int) -> IngestLink | None:
+    if data.source_bytes_per_s is None:
         return None
-    return PathLink("the customer's source, as stated", care.source_bytes_per_s, copies)
+    return IngestLink(IngestLinkRole.CUSTOMER_SOURCE, data.source_bytes_per_s, copies=copies)
 
 
-def _write(design: DesignAnswer) -> PathLink | None:
+def _write(design: DesignAnswer) -> IngestLink | None:
     fact = design.platform.storage.test_write_bytes_per_s
-    return None if fact is None else PathLink("writes of a published test", fact.value, source=fact.source)
+    return None if fact is None else IngestLink(IngestLinkRole.PUBLISHED_WRITES, fact.value, source=fact.source)
 
 
-def _ways(design: DesignAnswer) -> Iterator[Way]:
+def _routes(design: DesignAnswer) -> Iterator[IngestRoute]:
     platform = design.platform
     if platform.storage.kind == "local":
         yield from _to_servers(design)
         return
-    # The first of equals is taken: through the gateway nothing more has to be connected.
+    # The first of equals is chosen: the gateway needs no additional connection.
     if platform.attachment == "gateway":
         yield from _through_gateway(design)
     front = _front_end(design)
     if front is not None:
         yield front
     if platform.head_node is not None and any(device.role is Role.HEAD_NODE for device in design.plan.devices):
-        yield from _through_host(design, platform.head_node, "Through the head node")
+        yield from _through_host(design, platform.head_node, IngestEntry.HEAD_NODE)
     else:
-        # A design of one server has no head node: the server takes its part.
-        yield from _through_host(design, platform.server, "Through the GPU server")
+        yield from _through_host(design, platform.server, IngestEntry.GPU_SERVER)
 
 
-def _to_servers(design: DesignAnswer) -> Iterator[Way]:
+def _to_servers(design: DesignAnswer) -> Iterator[IngestRoute]:
     platform = design.platform
     kind = outside_kind(platform.server, platform.fabric)
     if kind is not None:
-        link = PathLink(f"a port of each server, {kind_name(kind)}", link_bytes_per_s(kind))
-        yield Way("front-end", "Through ports of the servers", (link,), "every server gets a copy")
+        yield IngestRoute("front-end", IngestEntry.SERVER_PORTS, (_ports(IngestLinkRole.SERVER_PORT, 1, kind),))
 
 
-def _ports(count: int, kind: LinkKind, text: str, source: str = "") -> PathLink:
-    return PathLink(text, count * link_bytes_per_s(kind), source=source)
+def _ports(role: IngestLinkRole, count: int, kind: LinkKind) -> IngestLink:
+    return IngestLink(role, count * link_bytes_per_s(kind), count, kind)
 
 
-def _front_end(design: DesignAnswer) -> Way | None:
-    """The storage's own ports, where they are Ethernet; InfiniBand has no way out but through a gateway or a host."""
+def _front_end(design: DesignAnswer) -> IngestRoute | None:
+    """The storage's own Ethernet ports; InfiniBand is reached only through a gateway or a host."""
     platform, storage = design.platform, design.platform.storage
     if not counts_nodes(storage):
         if platform.attachment != "lan":
             return None
-        return Way("front-end", "Over the customer's LAN", (), "the storage is the customer's; its links are by others")
+        return IngestRoute("front-end", IngestEntry.CUSTOMER_LAN, ())
     kind = front_end_kind(platform)
     fact = storage.front_end_ports_per_node
     used = front_end_ports(platform)
@@ -199,17 +221,12 @@ def _front_end(design: DesignAnswer) -> Way | None:
     count = design.storage_nodes * free
     if is_infiniband(kind) or not count:
         return None
-    text = by_count(
-        count,
-        f"{grouped(count)} port of the storage, {kind_name(kind)}",
-        f"{grouped(count)} ports of the storage, {kind_name(kind)} each",
-    )
-    behind = "ports that the gateway leaves free" if platform.attachment == "gateway" else ""
-    return Way("front-end", "Through the front end of the storage", (_ports(count, kind, text),), behind)
+    entry = IngestEntry.FREE_FRONT_END if platform.attachment == "gateway" else IngestEntry.FRONT_END
+    return IngestRoute("front-end", entry, (_ports(IngestLinkRole.STORAGE_PORTS, count, kind),))
 
 
-def _through_gateway(design: DesignAnswer) -> Iterator[Way]:
-    """Free ports of the gateways, then the ports by which the storage hangs on them."""
+def _through_gateway(design: DesignAnswer) -> Iterator[IngestRoute]:
+    """Free ports of the gateways, then the ports that connect the storage to them."""
     gateway = design.platform.gateway
     assert gateway is not None
     front = next(net for net in design.quantities.networks if net.role is NetworkRole.STORAGE)
@@ -217,42 +234,30 @@ def _through_gateway(design: DesignAnswer) -> Iterator[Way]:
     if not free:
         return
     used = int(front.end_points[0])
-    links = (
-        PathLink(
-            by_count(free, f"{grouped(free)} free port of the gateway", f"{grouped(free)} free ports of the gateway"),
-            free * gateway.front_end_bytes_per_s.value,
-            source=_GUIDE,
-        ),
-        _ports(
-            used,
-            kind,
-            by_count(
-                used,
-                f"{grouped(used)} port of the storage behind it",
-                f"{grouped(used)} ports of the storage behind it",
-            ),
-        ),
+    gateway_ports = IngestLink(
+        IngestLinkRole.GATEWAY_PORTS, free * gateway.front_end_bytes_per_s.value, free, source=_GUIDE
     )
-    yield Way("gateway", "Through the gateway", links, "past the head node")
+    storage_ports = _ports(IngestLinkRole.PORTS_BEHIND_GATEWAY, used, kind)
+    yield IngestRoute("gateway", IngestEntry.GATEWAY, (gateway_ports, storage_ports))
 
 
-def _through_host(design: DesignAnswer, host: Server, name: str) -> Iterator[Way]:
-    """One port of a host to the outside, its port on the fabric, and what lies between that and the storage.
+def _through_host(design: DesignAnswer, host: Server, entry: IngestEntry) -> Iterator[IngestRoute]:
+    """One external port of a host, its port on the fabric, and the links between that and the storage.
 
-    One port, not all: the others are there so that one may fail, and a single copy runs over one of them.
+    One port only: the others are for redundancy, and a single copy uses one of them.
     """
     platform, counts = design.platform, design.quantities
     outside = outside_kind(host, platform.fabric)
     if outside is None:
         return
-    links = [PathLink(f"one port of it to the outside, {kind_name(outside)}", link_bytes_per_s(outside))]
+    links = [_ports(IngestLinkRole.HOST_PORT, 1, outside)]
     if platform.storage.server is None or platform.storage.server.value != host.id:
         if fabric_numbers(host, platform.fabric).size:
-            inside = f"its port on the compute fabric, {kind_name(platform.fabric)}"
-            links.append(PathLink(inside, link_bytes_per_s(platform.fabric)))
+            links.append(_ports(IngestLinkRole.FABRIC_PORT, 1, platform.fabric))
         if platform.gateway is not None:
-            links.append(PathLink("uplinks of the gateway", float(counts.gateway_bytes_per_s[0]), source=_GUIDE))
+            uplinks_bytes_per_s = float(counts.gateway_bytes_per_s[0])
+            links.append(IngestLink(IngestLinkRole.GATEWAY_UPLINKS, uplinks_bytes_per_s, source=_GUIDE))
         line = float(counts.front_end_bytes_per_s[0])
         if counts_nodes(platform.storage) and np.isfinite(line):
-            links.append(PathLink("ports of the storage", line))
-    yield Way("head-node", name, tuple(links))
+            links.append(IngestLink(IngestLinkRole.STORAGE_LINE, line))
+    yield IngestRoute("head-node", entry, tuple(links))

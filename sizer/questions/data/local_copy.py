@@ -1,4 +1,4 @@
-"""Copying the data to the servers' own drives before training, against reading shared storage in every epoch."""
+"""Copying the data to the servers' local drives before training, compared with reading shared storage every epoch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,71 +19,70 @@ from sizer.sizing.stages.workload_run import sequential_bytes_per_s
 
 @dataclass(frozen=True)
 class LocalCopy:
-    """One workload, read from copies on the servers' drives and from shared storage. Times are medians."""
+    """One workload that reads copies on the servers' drives, and shared storage. Times are medians."""
 
     workload: str
     drives: Storage
     usable_bytes: float  # of the drives of one server; NaN: not published
-    copy_bytes: float  # that one server copies: the whole set, or its shard where shards are fixed
+    copy_bytes: float  # copied by one server: the whole set, or its shard if shards are fixed
     copy_s: float  # all servers at once, before the first epoch
     first_shared_s: float
     shared_s: float  # each later epoch
     first_local_s: float
     local_s: float
-    break_even_epoch: float  # first number of epochs at which the copy is ahead; inf: never
-    epochs: float | None  # of the training, where the request states them
-    drives_are_bound: bool  # no source gives the rate of the drives: local epochs may be slower than this
+    break_even_epoch: float  # first number of epochs after which the copy is faster in total; inf: never
+    epochs: float | None  # of the training, if the request states them
+    drives_are_bound: bool  # no source gives the rate of the drives: local epochs may be slower
     storage_is_bound: bool  # no source gives the rate of the storage: the copy may take longer
     storage_nodes: int
-    nodes_for_data: int  # that hold everything, were all epochs read locally
-    copy_with_fewer_s: float  # copy from so many nodes
+    nodes_for_data: int  # enough for the capacity, if all epochs are read locally
+    copy_with_fewer_s: float  # copy from that many nodes
 
     @property
     def fits(self) -> bool | None:
-        """Whether the copy fits the drives of a server; None where their size is not published."""
+        """Whether the copy fits the drives of a server; None if their size is not published."""
         return None if np.isnan(self.usable_bytes) else self.copy_bytes <= self.usable_bytes
 
     @property
     def saved_nodes(self) -> int:
-        """Storage nodes that are there for the reads alone."""
+        """Storage nodes that only the read rate requires."""
         return max(self.storage_nodes - self.nodes_for_data, 0)
 
     @property
     def pays(self) -> bool | None:
-        """Whether the copy fits and is ahead by the end of the training; None where that is not known."""
+        """Whether the copy fits and saves time over the whole training; None if that is not known."""
         if self.fits is False or np.isinf(self.break_even_epoch):
             return False
         return None if self.fits is None or self.epochs is None else self.break_even_epoch <= self.epochs
 
     def shared_total_s(self, n_epochs: Floats) -> Floats:
-        """Time of so many epochs from shared storage. [s]"""
+        """Time of a number of epochs from shared storage. [s]"""
         return np.asarray(self.first_shared_s + (n_epochs - 1) * self.shared_s)
 
     def local_total_s(self, n_epochs: Floats) -> Floats:
-        """Time of the copy and so many epochs from local drives. [s]"""
+        """Time of the copy and a number of epochs from local drives. [s]"""
         return np.asarray(self.copy_s + self.first_local_s + (n_epochs - 1) * self.local_s)
 
 
-def local_copies(known: Sequence[WorkloadOnDesign | None]) -> tuple[LocalCopy, ...]:
-    """What a copy to local drives brings, for each workload of a design.
+def local_copies(workloads: Sequence[WorkloadOnDesign]) -> tuple[LocalCopy, ...]:
+    """Effect of a copy to local drives, for each workload of a design.
 
     Parameters
     ----------
-    known : sequence of WorkloadOnDesign or None
-        Workloads on the design; None stands for one whose parts the catalogue does not hold.
+    workloads : sequence of WorkloadOnDesign
 
     Returns
     -------
     tuple of LocalCopy
-        Empty where the drives are local already, or the servers list none.
+        Empty if the drives are the storage, or the servers have none.
 
     Notes
     -----
-    In random order every server reads samples of the whole set, so each needs all of it; fixed shards need a share. All
-    servers copy at once from cold shared storage. The memory of the servers caches local reads as it caches shared
-    ones. What the drives write is in no source: the copy may take longer.
+    In random order every server reads samples of the whole set and needs all of it; fixed shards need a share. All
+    servers copy at once from cold shared storage. Server memory caches local reads as it caches shared ones. No source
+    gives the write rate of the drives: the copy may take longer.
     """
-    return tuple(copy for model in known if model is not None and (copy := _local_copy(model)) is not None)
+    return tuple(copy for model in workloads if (copy := _local_copy(model)) is not None)
 
 
 def _local_copy(model: WorkloadOnDesign) -> LocalCopy | None:
@@ -117,7 +116,7 @@ def _local_copy(model: WorkloadOnDesign) -> LocalCopy | None:
 
 
 def on_local_drives(model: WorkloadOnDesign) -> WorkloadOnDesign | None:
-    """The same servers reading drives of their own; None where these are the storage, or the servers list none."""
+    """The same servers with their local drives as storage; None if they are the storage, or the servers have none."""
     name = model.platform.server.local_storage
     if model.platform.storage.kind == "local" or name is None:
         return None
@@ -160,8 +159,8 @@ def _nodes_for_data(model: WorkloadOnDesign) -> int:
 
 
 def _with_nodes(model: WorkloadOnDesign, nodes: int) -> WorkloadOnDesign:
-    """The design with other storage nodes, and the gateway uplinks that they need."""
-    found = quantities(
+    """The design with another number of storage nodes, and the gateway uplinks that they need."""
+    resized = quantities(
         model.platform,
         [model.n_servers],
         [nodes],
@@ -169,4 +168,4 @@ def _with_nodes(model: WorkloadOnDesign, nodes: int) -> WorkloadOnDesign:
         existing=model.request.existing,
         fabric=model.request.fabric,
     )
-    return replace(model, storage_nodes=nodes, gateway_bytes_per_s=float(found.gateway_bytes_per_s[0]))
+    return replace(model, storage_nodes=nodes, gateway_bytes_per_s=float(resized.gateway_bytes_per_s[0]))

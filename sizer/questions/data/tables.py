@@ -1,359 +1,342 @@
-"""Tables and sentences about the data of a design: what must fit, how it gets in, what is done beside training."""
+"""Tables about the data of a design: required capacity, ingest, checkpoints, validation, local copies, assumptions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sizer.base.quantities import duration, grouped, plain, si, significant
+from sizer.base.quantities import by_count, duration, grouped, plain, si, significant
+from sizer.catalog.links import kind_name
 from sizer.present import words
 from sizer.present.assumption_text import AssumptionRow
-from sizer.present.tables import Cell, Row, Table, columns, row
-from sizer.questions.data.analysis import LITTLE_LOST, Checkpoint, DataPlan, Decoded, Transform, Validation
-from sizer.questions.data.ingest import Fill, Ingest
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.questions.data.analysis import NEGLIGIBLE_LOSS, Checkpoint, DataPlan, DecodedStorage, ValidationPass
+from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy
+from sizer.sizing.constraints.stored_data import CHECKPOINT_BYTES_PER_PARAMETER
 
-# Epochs that are as good as the same.
-_ALIKE = 0.005
+ENTRY_NAMES = {
+    IngestEntry.SERVER_PORTS: "Through ports of the servers",
+    IngestEntry.CUSTOMER_LAN: "Over the customer's LAN",
+    IngestEntry.FRONT_END: "Through the front end of the storage",
+    IngestEntry.FREE_FRONT_END: "Through the front end of the storage",
+    IngestEntry.GATEWAY: "Through the gateway",
+    IngestEntry.HEAD_NODE: "Through the head node",
+    IngestEntry.GPU_SERVER: "Through the GPU server",
+}
+_ENTRY_NOTES = {
+    IngestEntry.SERVER_PORTS: "every server gets a copy",
+    IngestEntry.CUSTOMER_LAN: "the storage belongs to the customer; its links are out of scope",
+    IngestEntry.FREE_FRONT_END: "ports that the gateway does not use",
+    IngestEntry.GATEWAY: "bypasses the head node",
+}
 
 
-def account_table(plan: DataPlan) -> Table:
-    """What must fit, part by part, against what is usable."""
-    held = plan.held
-    rows = [
-        row(one.name, si(one.size_bytes, "B"), f"{significant(one.n_samples)} samples of {si(one.sample_bytes, 'B')}")
-        for one in held.sets
-    ]
-    if held.raw_bytes:
-        rows.append(row("The same, raw", si(held.raw_bytes, "B"), "kept beside what it is transformed to"))
-    if held.snapshots_bytes:
-        share = words.percent(held.snapshot_share)
-        rows.append(row("Snapshots", si(held.snapshots_bytes, "B"), f"{share} of the data"))
-    if held.reserve_bytes:
-        share = words.percent(held.reserve_share)
-        rows.append(row("Reserve", si(held.reserve_bytes, "B"), f"{share} of the data, for data to come"))
+# --- capacity
+
+
+def required_capacity_table(plan: DataPlan) -> Table:
+    """Required capacity, part by part, compared with the usable capacity."""
+    return fact_table(
+        "data-account",
+        "Required and usable capacity",
+        _capacity_rows(plan),
+        titles=("Item", "Size", "Basis"),
+        widths=(38, 18, 44),
+        aligns=("left", "right", "left"),
+        style="",
+    )
+
+
+def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row]:
+    required = plan.required
+    for data_set in required.sets:
+        samples = f"{significant(data_set.n_samples)} samples of {si(data_set.sample_bytes, 'B')}"
+        yield data_set.name, si(data_set.size_bytes, "B"), samples
+    if required.raw_bytes:
+        yield "Raw data", si(required.raw_bytes, "B"), "stored in addition to the prepared data"
+    if required.snapshots_bytes:
+        yield "Snapshots", si(required.snapshots_bytes, "B"), f"{words.percent(required.snapshot_share)} of the data"
+    if required.reserve_bytes:
+        share = f"{words.percent(required.reserve_share)} of the data, for growth"
+        yield "Reserve", si(required.reserve_bytes, "B"), share
     if plan.checkpoints:
-        kept = f"{grouped(plan.checkpoints[0].kept)} of each training"
-        rows.append(row("Checkpoints", si(held.checkpoints_bytes, "B"), kept))
-    rows.append(row("Must fit", si(held.total_bytes, "B"), "", kind="total"))
-    where = "on the drives of each server" if plan.is_per_server else "on the storage"
+        count = f"{grouped(plan.checkpoints[0].n_retained)} of each training"
+        yield "Checkpoints", si(required.checkpoints_bytes, "B"), count
+    yield row("Required capacity", si(required.total_bytes, "B"), "", kind="total")
+    place = "on the drives of each server" if plan.is_per_server else "on the storage"
     if np.isnan(plan.usable_bytes):
-        rows.append(row("Usable", Cell(words.NOT_PUBLISHED), where))
+        yield "Usable capacity", Cell(words.NOT_PUBLISHED), place
     else:
-        left = plan.free_bytes / plan.usable_bytes
-        rows.append(row("Usable", si(plan.usable_bytes, "B"), where))
-        rows.append(row("Free beyond that", si(plan.free_bytes, "B"), f"{words.percent(left)} of it"))
-    heads = columns(("What", "left", 38), ("Size", "right", 18), ("How", "left", 44))
-    return Table("data-account", "What must fit, and what is usable", heads, tuple(rows))
+        yield "Usable capacity", si(plan.usable_bytes, "B"), place
+        headroom = plan.free_bytes / plan.usable_bytes
+        yield "Headroom", si(plan.free_bytes, "B"), f"{words.percent(headroom)} of the usable capacity"
 
 
-def ways_table(found: Ingest) -> Table | None:
-    """Every way into the storage with its links; None where the design has none."""
-    if not found.fills:
+# --- ingest
+
+
+def routes_table(ingest: IngestPlan) -> Table | None:
+    """Every route into the storage with its links; None if the design has none."""
+    if not ingest.routes:
         return None
-    rows = [_way_row(fill, fill is found.chosen) for fill in found.fills]
-    heads = columns(
-        ("Way", "left", 24),
-        ("Links and their rates", "left", 44),
-        ("At least", "right", 14),
-        ("At the published write rate", "right", 18),
-    )
-    size = si(found.fills[0].data_bytes, "B")
-    caption = f"Time to bring in {size}, by each way that the design has"
-    return Table("ingest", caption, heads, tuple(rows), _write_note(found.fills[0]))
-
-
-def _write_note(fill: Fill) -> str:
-    if fill.write is None:
-        return "No source gives a write rate of this storage: the times are what the links allow at best."
-    return (
-        f"The only published write rate is {si(fill.write.bytes_per_s, 'B/s')}; nodes or files of "
-        "that test are not stated in full. Between it and the links lies what the storage will "
-        "do."
-    )
-
-
-def _way_row(fill: Fill, is_chosen: bool) -> Row:
-    links = "; ".join(_link_text(link.name, link.data_bytes_per_s) for link in fill.links)
-    least, published = fill.least_s, fill.published_s
-    name = f"{fill.way.name} (this plan)" if is_chosen else fill.way.name
-    text = words.capital("; ".join(part for part in (links, fill.way.note) if part))
-    cites = tuple(dict.fromkeys(link.source for link in fill.links if link.source))
-    return row(
-        name,
-        Cell(text, cites),
-        _not_known() if least is None else duration(least),
-        _not_known() if published is None else Cell(duration(published), (fill.write.source,) if fill.write else ()),
-        kind="strong" if is_chosen else "",
-    )
-
-
-def _link_text(name: str, bytes_per_s: float) -> str:
-    return f"{name}, {si(bytes_per_s, 'B/s')}"
-
-
-def _not_known() -> Cell:
-    return Cell(words.NOT_PUBLISHED)
-
-
-def fill_text(found: Ingest) -> str:
-    """How long the chosen way takes, and what bounds it."""
-    chosen = found.chosen
-    if chosen is None:
-        return "No way into the storage is part of this plan: say how the data reach it."
-    size = si(chosen.data_bytes, "B")
-    least, published = chosen.least_s, chosen.published_s
-    if least is None and published is None:
-        text = f"How long {size} take is not known: neither link nor write rate is published."
-    elif least is None or (published is not None and published > least):
-        assert published is not None
-        text = f"{chosen.way.name}, {size} take {duration(published)} at the only published write rate"
-        text += f"; the links alone would allow {duration(least)}." if least is not None else "."
+    first = ingest.routes[0]
+    if first.write is None:
+        note = "No source gives a write rate of this storage: the times are lower bounds from the links."
     else:
-        assert chosen.slowest is not None
-        text = (
-            f"{chosen.way.name}, {size} take at least {duration(least)}; the slowest link is "
-            f"{_link_text(chosen.slowest.name, chosen.slowest.data_bytes_per_s)}."
+        note = (
+            f"The only published write rate is {si(first.write.bytes_per_s, 'B/s')}, from a test whose nodes or files "
+            "are not fully stated. The actual rate lies between it and that of the links."
         )
-    return " ".join([text, *_fill_remarks(found)])
-
-
-def _fill_remarks(found: Ingest) -> list[str]:
-    remarks = []
-    if found.missing is not None:
-        remarks.append(f"The way asked for, {words.name(found.missing)}, is not part of this design.")
-    if found.n_files:
-        remarks.append(
-            f"They are {significant(found.n_files)} single files, and no source gives a rate in files "
-            "a second: measure it, or pack them into records first."
-        )
-    return remarks
-
-
-def checkpoints_table(found: Sequence[Checkpoint]) -> Table | None:
-    """Size, time and share of the time of checkpoints; None where none are asked for."""
-    if not found:
-        return None
-    rows = [
-        row(
-            one.workload,
-            si(one.size_bytes, "B"),
-            duration(one.every_s),
-            _bounded(one.write_s, one.rate_is_bound),
-            _not_known() if one.lost_fraction is None else _share(one.lost_fraction, one.rate_is_bound),
-            si(one.little_lost_bytes_per_s, "B/s"),
-        )
-        for one in found
-    ]
-    heads = columns(
-        ("Training", "left", 26),
-        ("Size", "right", 13),
-        ("Every", "right", 12),
-        ("Takes", "right", 17),
-        ("Of the time", "right", 15),
-        (f"Rate that costs {words.percent(LITTLE_LOST)}", "right", 17),
+    return record_table(
+        "ingest",
+        f"Time to ingest {si(first.data_bytes, 'B')}, by route",
+        ingest.routes,
+        [
+            Field("Route", lambda route: _route_name(route, ingest), "left", 24),
+            Field("Links and their rates", _links_cell, "left", 44),
+            Field("At least", lambda route: _time_cell(route.least_s), "right", 14),
+            Field("At the published write rate", _published_cell, "right", 18),
+        ],
+        kind=lambda route: "strong" if route is ingest.chosen else "",
+        note=note,
     )
-    note = "Training is taken to wait for the writing; a framework that writes beside it loses less."
-    return Table("checkpoints", "Checkpoints", heads, tuple(rows), note)
 
 
-def _bounded(seconds: float | None, is_bound: bool) -> Cell:
+def _route_name(route: IngestRoute, ingest: IngestPlan) -> str:
+    name = ENTRY_NAMES[route.entry]
+    return f"{name} (this plan)" if route is ingest.chosen else name
+
+
+def _links_cell(route: IngestRoute) -> Cell:
+    texts = [*map(link_text, route.links), _ENTRY_NOTES.get(route.entry, "")]
+    cites = tuple(dict.fromkeys(link.source for link in route.links if link.source))
+    return Cell(words.capital("; ".join(filter(None, texts))), cites)
+
+
+def link_text(link: IngestLink) -> str:
+    """A link with its rate: '4 ports of the storage, 40 GbE each, 20.0 GB/s'."""
+    return f"{link_name(link)}, {si(link.data_bytes_per_s, 'B/s')}"
+
+
+def link_name(link: IngestLink) -> str:
+    """A link without its rate: '4 ports of the storage, 40 GbE each'."""
+    kind = "" if link.port_kind is None else kind_name(link.port_kind)
+    count = link.n_ports
+    storage_ports = by_count(count, f"{grouped(count)} port of the storage", f"{grouped(count)} ports of the storage")
+    return {
+        IngestLinkRole.CUSTOMER_SOURCE: "the customer's source, as stated",
+        IngestLinkRole.PUBLISHED_WRITES: "writes of a published test",
+        IngestLinkRole.SERVER_PORT: f"one port of each server, {kind}",
+        IngestLinkRole.STORAGE_PORTS: f"{storage_ports}, {kind}{' each' if count > 1 else ''}",
+        IngestLinkRole.STORAGE_LINE: "ports of the storage",
+        IngestLinkRole.PORTS_BEHIND_GATEWAY: f"{storage_ports} behind it",
+        IngestLinkRole.GATEWAY_PORTS: by_count(
+            count, f"{grouped(count)} free port of the gateway", f"{grouped(count)} free ports of the gateway"
+        ),
+        IngestLinkRole.GATEWAY_UPLINKS: "uplinks of the gateway",
+        IngestLinkRole.HOST_PORT: f"one external port, {kind}",
+        IngestLinkRole.FABRIC_PORT: f"one port on the compute fabric, {kind}",
+    }[link.role]
+
+
+def _published_cell(route: IngestRoute) -> Cell:
+    return _time_cell(route.published_s, () if route.write is None else (route.write.source,))
+
+
+def _time_cell(seconds: float | None, cites: tuple[str, ...] = (), *, is_bound: bool = False) -> Cell:
     if seconds is None:
-        return _not_known()
-    return Cell(f"at least {duration(seconds)}" if is_bound else duration(seconds))
+        return Cell(words.NOT_PUBLISHED)
+    return Cell(f"at least {duration(seconds)}" if is_bound else duration(seconds), cites)
 
 
-def _share(fraction: float, is_bound: bool) -> Cell:
-    # A share of a ten-thousandth is nothing to print digits of.
-    text = words.percent(fraction) if fraction >= 1e-3 else f"under {words.percent(1e-3)}"
-    return Cell(f"at least {text}" if is_bound and fraction >= 1e-3 else text)
+# --- other uses of the data
 
 
-def transform_text(found: Transform) -> str:
-    """What transforming all data ahead takes of the processors."""
-    text = (
-        f"Transforming {significant(found.n_samples)} samples ahead of training takes "
-        f"{significant(found.core_hours)} core-hours "
-        f"({significant(found.core_s_per_sample * 1e3)} core-ms a sample)"
-    )
-    if found.cpu_s is None or found.cores is None:
-        return f"{text}."
-    return text + (
-        f", {duration(found.cpu_s)} on the {grouped(found.cores)} cores of the GPU servers while "
-        f"nothing trains; {si(found.raw_bytes, 'B')} become {si(found.prepared_bytes, 'B')}."
-    )
-
-
-def decoded_table(found: Sequence[Decoded]) -> Table | None:
-    """What storing decoded tensors would take and save; None where everything is decoded already."""
-    if not found:
+def checkpoints_table(checkpoints: Sequence[Checkpoint]) -> Table | None:
+    """Size, duration and share of the time of checkpoints; None if none are requested."""
+    if not checkpoints:
         return None
-    rows = [
-        row(
-            one.workload,
-            f"{significant(one.size_ratio)} times",
-            si(one.dataset_bytes, "B"),
-            si(one.reads_bytes_per_s, "B/s"),
-            significant(one.cores_saved_per_gpu),
-        )
-        for one in found
-    ]
-    heads = columns(
-        ("Workload", "left", 28),
-        ("Size of a sample", "right", 17),
-        ("Whole set", "right", 17),
-        ("Reads without a cache", "right", 20),
-        ("Cores saved a GPU", "right", 18),
+    return record_table(
+        "checkpoints",
+        "Checkpoints",
+        checkpoints,
+        [
+            Field("Training", lambda checkpoint: checkpoint.workload, "left", 26),
+            Field("Size", lambda checkpoint: si(checkpoint.size_bytes, "B"), "right", 13),
+            Field("Interval", lambda checkpoint: duration(checkpoint.every_s), "right", 12),
+            Field(
+                "Write time",
+                lambda checkpoint: _time_cell(checkpoint.write_s, is_bound=checkpoint.rate_is_bound),
+                "right",
+                17,
+            ),
+            Field(
+                "Share of time",
+                lambda checkpoint: _share_cell(checkpoint.lost_fraction, checkpoint.rate_is_bound),
+                "right",
+                15,
+            ),
+            Field(
+                f"Write rate for {words.percent(NEGLIGIBLE_LOSS)}",
+                lambda checkpoint: si(checkpoint.negligible_loss_bytes_per_s, "B/s"),
+                "right",
+                17,
+            ),
+        ],
+        note="Assumes that training waits for the writing; asynchronous checkpoints lose less time.",
     )
-    note = "Tensors are cut once: random crops of the whole picture are no longer possible."
-    return Table("decoded", "Were decoded tensors stored instead", heads, tuple(rows), note)
 
 
-def validation_table(found: Sequence[Validation]) -> Table | None:
-    """Passes over held-back samples: how long, what they read, and from local drives; None where there are none."""
-    if not found:
+def _share_cell(fraction: float | None, is_bound: bool = False) -> Cell:
+    if fraction is None:
+        return Cell(words.NOT_PUBLISHED)
+    if fraction < 1e-3:
+        return Cell(f"under {words.percent(1e-3)}")
+    return Cell(f"at least {words.percent(fraction)}" if is_bound else words.percent(fraction))
+
+
+def decoded_table(decoded: Sequence[DecodedStorage]) -> Table | None:
+    """Cost and savings of storing decoded tensors; None if all data are decoded already."""
+    if not decoded:
         return None
-    rows = [
-        row(
-            one.workload,
-            grouped(one.n_samples),
-            significant(one.samples_per_s),
-            Cell(words.stage(one.limiting), stage=one.limiting),
-            si(one.reads_bytes_per_s, "B/s"),
-            duration(one.pass_s),
-            _added(one),
-            _from_drives(one),
-        )
-        for one in found
-    ]
-    heads = columns(
-        ("Workload", "left", 17),
-        ("Samples", "right", 12),
-        ("A second", "right", 11),
-        ("Bound by", "left", 17),
-        ("Reads", "right", 11),
-        ("A pass", "right", 10),
-        ("Of the time", "right", 10),
-        ("A second, local drives", "right", 12),
+    return record_table(
+        "decoded",
+        "Storing decoded tensors instead",
+        decoded,
+        [
+            Field("Workload", lambda tensors: tensors.workload, "left", 28),
+            Field("Sample size", lambda tensors: f"{significant(tensors.size_ratio)} times", "right", 17),
+            Field("Data set", lambda tensors: si(tensors.dataset_bytes, "B"), "right", 17),
+            Field("Uncached reads", lambda tensors: si(tensors.reads_bytes_per_s, "B/s"), "right", 20),
+            Field("Cores saved per GPU", lambda tensors: significant(tensors.cores_saved_per_gpu), "right", 18),
+        ],
+        note="Tensors are cropped once: random crops of the full image are no longer possible.",
     )
-    note = "Nothing is read from a cache."
-    if any(one.every_is_assumed for one in found):
-        note += " " + "Without a recipe a pass after every epoch is assumed."
-    return Table("validation-passes", "Validation beside training", heads, tuple(rows), note)
 
 
-def _added(one: Validation) -> Cell:
-    return Cell("") if one.share is None else _share(one.share, is_bound=False)
+def validation_table(validations: Sequence[ValidationPass]) -> Table | None:
+    """Passes over held-out samples: rate, reads, duration, and the rate from local drives; None if there are none."""
+    if not validations:
+        return None
+    note = "Without any cache."
+    if any(validation.every_is_assumed for validation in validations):
+        note += " Without a recipe, one pass after every epoch is assumed."
+    return record_table(
+        "validation-passes",
+        "Validation passes",
+        validations,
+        [
+            Field("Workload", lambda validation: validation.workload, "left", 17),
+            Field("Samples", lambda validation: grouped(validation.n_samples), "right", 12),
+            Field("Samples/s", lambda validation: significant(validation.samples_per_s), "right", 11),
+            Field("Bottleneck", _bottleneck_cell, "left", 17),
+            Field("Reads", lambda validation: si(validation.reads_bytes_per_s, "B/s"), "right", 11),
+            Field("Pass time", lambda validation: duration(validation.pass_s), "right", 10),
+            Field("Share of time", _validation_share, "right", 10),
+            Field("Samples/s, local drives", _local_rate, "right", 12),
+        ],
+        note=note,
+    )
 
 
-def _from_drives(one: Validation) -> Cell:
-    if one.local_samples_per_s is None:
+def _bottleneck_cell(validation: ValidationPass) -> Cell:
+    return Cell(words.stage(validation.limiting), stage=validation.limiting)
+
+
+def _validation_share(validation: ValidationPass) -> Cell:
+    return Cell("") if validation.share is None else _share_cell(validation.share)
+
+
+def _local_rate(validation: ValidationPass) -> Cell:
+    if validation.local_samples_per_s is None:
         return Cell("")
-    return _not_known() if one.drives_are_bound else Cell(significant(one.local_samples_per_s))
+    return Cell(words.NOT_PUBLISHED if validation.drives_are_bound else significant(validation.local_samples_per_s))
 
 
-def copies_table(found: Sequence[LocalCopy]) -> Table | None:
-    """Copying to local drives against shared storage; None where there is nothing to compare, or no copy fits."""
-    rows: list[Row] = []
-    for one in found:
-        if one.fits is False:
+def copies_table(copies: Sequence[LocalCopy]) -> Table | None:
+    """Copying to local drives compared with shared storage; None if there is nothing to compare, or no copy fits."""
+    rows: list[tuple[str | Cell, ...] | Row] = []
+    for copy in copies:
+        if copy.fits is False:
             continue
-        usable = _not_known() if np.isnan(one.usable_bytes) else Cell(si(one.usable_bytes, "B"))
-        if len(found) > 1:
-            rows.append(row(one.workload, kind="group"))
-        rows += _copy_rows(one, usable)
+        if len(copies) > 1:
+            rows.append(row(copy.workload, kind="group"))
+        rows += _copy_rows(copy)
     if not rows:
         return None
-    heads = columns(("Shared storage", "left", 26), ("", "right", 22), ("Local drives", "left", 30), ("", "right", 22))
-    return Table("local-copies", "Copying the data to the servers' own drives first", heads, tuple(rows))
-
-
-def _copy_rows(one: LocalCopy, usable: Cell) -> list[Row]:
-    fewer = f"with {grouped(one.nodes_for_data)} nodes, enough for the data" if one.saved_nodes else ""
-    return [
-        row("Copy to each server", si(one.copy_bytes, "B"), "usable there", usable),
-        row(
-            "Time to copy",
-            _bounded(one.copy_s, one.storage_is_bound),
-            fewer,
-            duration(one.copy_with_fewer_s) if fewer else "",
-        ),
-        row(
-            "First epoch",
-            duration(one.first_shared_s),
-            "first epoch",
-            _bounded(one.first_local_s, one.drives_are_bound),
-        ),
-        row("Later epochs", duration(one.shared_s), "later epochs", _bounded(one.local_s, one.drives_are_bound)),
-        row(
-            "Copy is ahead after",
-            break_even_text(one),
-            "storage nodes for reads alone",
-            grouped(one.saved_nodes),
-            kind="strong",
-        ),
-    ]
-
-
-def break_even_text(one: LocalCopy) -> str:
-    """First number of epochs at which the copy is ahead."""
-    if np.isinf(one.break_even_epoch):
-        return "no number of epochs"
-    count = words.plural(int(one.break_even_epoch), "epoch")
-    return f"{count} at the earliest" if one.drives_are_bound else count
-
-
-def copy_text(one: LocalCopy) -> str:
-    """Whether copying first pays, and why."""
-    size = si(one.copy_bytes, "B")
-    if one.fits is False:
-        return (
-            f"{one.workload}: each server would need a copy of {size}; its drives hold "
-            f"{si(one.usable_bytes, 'B')}. The data stay on the storage."
-        )
-    parts = [_copy_verdict(one)]
-    if one.fits is None:
-        parts.append(f"Whether {size} fit the drives of a server is not published.")
-    if one.drives_are_bound:
-        parts.append("No source gives the rate of these drives; slower ones bring the break-even later, or never.")
-    if one.storage_is_bound:
-        parts.append("No source gives the read rate of the storage; the line rate of its ports stands in for it.")
-    if one.saved_nodes:
-        parts.append(
-            f"Were every epoch read locally, {words.plural(one.nodes_for_data, 'storage node')} would "
-            f"hold the data, and the copy would take {duration(one.copy_with_fewer_s)}."
-        )
-    return " ".join(parts)
-
-
-def _copy_verdict(one: LocalCopy) -> str:
-    copy = duration(one.copy_s)
-    if np.isinf(one.break_even_epoch):
-        if one.local_s > one.shared_s * (1 + _ALIKE):
-            return (
-                f"{one.workload}: copying first never pays: an epoch takes {duration(one.local_s)} from "
-                f"local drives and {duration(one.shared_s)} from the storage."
-            )
-        return (
-            f"{one.workload}: copying first ({copy}) never pays: later epochs from the storage are as "
-            "fast as from the drives."
-        )
-    text = (
-        f"{one.workload}: the copy takes {copy} and is regained after "
-        f"{words.plural(int(one.break_even_epoch), 'epoch')}: {duration(one.local_s)} instead of "
-        f"{duration(one.shared_s)} each."
+    return fact_table(
+        "local-copies",
+        "Copying the data to local drives first",
+        rows,
+        titles=("Shared storage", "", "Local drives", ""),
+        widths=(26, 22, 30, 22),
+        aligns=("left", "right", "left", "right"),
+        style="",
     )
-    if one.pays is None or one.epochs is None:
-        return text
-    length = plain(round(one.epochs, 1))
-    if one.pays:
-        return f"{text} " + f"The training has {length} epochs, so it pays."
-    return f"{text} " + f"The training has {length} epochs, so it does not pay."
 
 
-def taken_table(taken: Sequence[AssumptionRow]) -> Table | None:
-    """What these numbers take for granted; None where nothing is."""
-    if not taken:
+def _copy_rows(copy: LocalCopy) -> Iterator[tuple[str | Cell, ...] | Row]:
+    usable = words.NOT_PUBLISHED if np.isnan(copy.usable_bytes) else si(copy.usable_bytes, "B")
+    yield "Copy to each server", si(copy.copy_bytes, "B"), "Usable capacity", usable
+    copy_time = _time_cell(copy.copy_s, is_bound=copy.storage_is_bound)
+    if copy.saved_nodes:
+        fewer = f"Copy from {grouped(copy.nodes_for_data)} nodes, enough for the data"
+        yield "Copy time", copy_time, fewer, duration(copy.copy_with_fewer_s)
+    else:
+        yield "Copy time", copy_time, "", ""
+    local_first, local = (
+        _time_cell(seconds, is_bound=copy.drives_are_bound) for seconds in (copy.first_local_s, copy.local_s)
+    )
+    yield "First epoch", duration(copy.first_shared_s), "First epoch", local_first
+    yield "Later epochs", duration(copy.shared_s), "Later epochs", local
+    nodes = grouped(copy.saved_nodes)
+    yield row("Break-even", break_even_text(copy), "Storage nodes for reads alone", nodes, kind="strong")
+
+
+def break_even_text(copy: LocalCopy) -> str:
+    """Number of epochs after which copying first is faster in total."""
+    if np.isinf(copy.break_even_epoch):
+        return "never"
+    count = words.plural(int(copy.break_even_epoch), "epoch")
+    return f"{count} at the earliest" if copy.drives_are_bound else count
+
+
+# --- assumptions
+
+
+def assumptions(plan: DataPlan) -> Iterator[AssumptionRow]:
+    """Assumptions that no statement of the request replaces."""
+    if any(checkpoint.size_is_assumed for checkpoint in plan.checkpoints):
+        size = f"{plain(CHECKPOINT_BYTES_PER_PARAMETER)} B per parameter"
+        note = "weights and momentum in single precision; state your size"
+        yield AssumptionRow("Checkpoint size", size, "assumed", "", note)
+    if plan.transform is None:
+        return
+    if plan.transform.raw_size_is_assumed:
+        note = "the request states none; raw data take the same capacity again"
+        yield AssumptionRow("Raw sample size", "as a prepared sample", "assumed", "", note)
+    if plan.transform.cost_is_assumed:
+        cost = f"{significant(plan.transform.core_s_per_sample * 1e3)} core-ms per sample"
+        note = "decoding and cropping by TensorFlow's loader, as a first estimate; measure yours"
+        yield AssumptionRow("Preprocessing cost", cost, "assumed", "dell-isilon-dgx1-blog-2018", note)
+
+
+def assumptions_table(plan: DataPlan) -> Table | None:
+    """Assumptions behind these numbers; None if there are none."""
+    records = list(assumptions(plan))
+    if not records:
         return None
-    rows = tuple(row(one.what, one.value, Cell(one.note, (one.source,) if one.source else ())) for one in taken)
-    heads = columns(("Assumed", "left", 30), ("Value", "left", 26), ("Why", "left", 44))
-    return Table("data-assumed", "Taken for granted about the data", heads, rows)
+    return record_table(
+        "data-assumed",
+        "Assumptions about the data",
+        records,
+        [
+            Field("Assumption", lambda assumption: assumption.what, "left", 30),
+            Field("Value", lambda assumption: assumption.value, "left", 26),
+            Field("Reason", _reason_cell, "left", 44),
+        ],
+    )
+
+
+def _reason_cell(assumption: AssumptionRow) -> Cell:
+    return Cell(assumption.note, (assumption.source,) if assumption.source else ())

@@ -1,37 +1,150 @@
-"""The data of a design, as plain text for a terminal."""
+"""The data of a design in sentences, and as plain text for a terminal."""
 
+from collections.abc import Iterator
+
+import numpy as np
+
+from sizer.base.quantities import by_count, duration, grouped, plain, si, significant
+from sizer.catalog.labels import with_vendor
+from sizer.present import words
 from sizer.present.plain_table import WIDTH, clean, table_text
-from sizer.questions.data.analysis import DataPlan
+from sizer.questions.data.analysis import DataPlan, Transform, VendorQuestion
+from sizer.questions.data.ingest import IngestPlan
+from sizer.questions.data.local_copy import LocalCopy
 from sizer.questions.data.tables import (
-    account_table,
+    ENTRY_NAMES,
+    assumptions_table,
     checkpoints_table,
     copies_table,
-    copy_text,
     decoded_table,
-    fill_text,
-    taken_table,
-    transform_text,
+    link_text,
+    required_capacity_table,
+    routes_table,
     validation_table,
-    ways_table,
 )
+
+# Epochs whose times differ by less count as equally fast.
+_EQUALLY_FAST = 0.005
+_QUESTIONS = {
+    VendorQuestion.DRIVE_WRITE_RATE: "sustained write rate of the drives",
+    VendorQuestion.WRITE_RATE: "sustained write rate, for one client and for all together",
+    VendorQuestion.WRITE_RATE_BY_SCALE: "write rate by number of nodes and clients, each with its own files",
+    VendorQuestion.FILE_CREATION_RATE: "file creation rate, for data sets of single files",
+}
 
 
 def data_text(title: str, design: str, plan: DataPlan) -> str:
-    """Capacity, ways in, checkpoints, transforming, validation, copies, and what was taken for granted."""
+    """Capacity, ingest, checkpoints, preprocessing, validation, local copies, assumptions, and vendor questions."""
     title = clean(title)
-    parts = [f"{title}\n{'=' * min(len(title), WIDTH)}\n{clean(design)}", table_text(account_table(plan))]
+    parts = [f"{title}\n{'=' * min(len(title), WIDTH)}\n{clean(design)}", table_text(required_capacity_table(plan))]
     tables = (
-        ways_table(plan.ingest),
+        routes_table(plan.ingest),
         checkpoints_table(plan.checkpoints),
         validation_table(plan.validations),
         decoded_table(plan.decoded),
         copies_table(plan.copies),
-        taken_table(plan.assumptions),
+        assumptions_table(plan),
     )
-    sentences = [fill_text(plan.ingest), *(copy_text(one) for one in plan.copies)]
+    sentences = [ingest_text(plan.ingest), *map(copy_text, plan.copies)]
     if plan.transform is not None:
         sentences.insert(1, transform_text(plan.transform))
-    parts.append("\n".join(clean(sentence) for sentence in sentences))
+    parts.append("\n".join(map(clean, sentences)))
     parts += [table_text(table) for table in tables if table is not None]
-    parts.append("\n".join(f"To ask: {clean(question)}" for question in plan.questions))
+    parts.append("\n".join(["To ask the vendor", *(f"- {clean(question)}" for question in questions(plan))]))
     return "\n\n".join(parts)
+
+
+def questions(plan: DataPlan) -> list[str]:
+    """Questions to the vendor of the storage."""
+    return [f"{with_vendor(plan.storage)}: {_QUESTIONS[question]}" for question in plan.questions]
+
+
+def ingest_text(ingest: IngestPlan) -> str:
+    """Time of the chosen route, its bottleneck and cautions."""
+    return " ".join([_ingest_time(ingest), *_ingest_cautions(ingest)])
+
+
+def _ingest_time(ingest: IngestPlan) -> str:
+    route = ingest.chosen
+    if route is None:
+        return "This plan has no route into the storage: state how the data reach it."
+    size, name = si(route.data_bytes, "B"), ENTRY_NAMES[route.entry]
+    least, published = route.least_s, route.published_s
+    if published is not None and (least is None or published > least):
+        bound = "" if least is None else f" The links alone allow {duration(least)}."
+        return f"{name}, {size} take {duration(published)} at the only published write rate.{bound}"
+    if least is None:
+        return f"The time to ingest {size} is not known: neither link rates nor write rates are published."
+    assert route.slowest is not None  # there is a time because a link has a rate
+    return f"{name}, {size} take at least {duration(least)}. Bottleneck: {link_text(route.slowest)}."
+
+
+def _ingest_cautions(ingest: IngestPlan) -> Iterator[str]:
+    if ingest.missing is not None:
+        yield f"This design does not have the requested route, {words.name(ingest.missing)}."
+    if ingest.n_files:
+        yield (
+            f"The data are {significant(ingest.n_files)} single files, and no source gives a rate in files per second. "
+            "Measure it, or pack the files into records first."
+        )
+
+
+def transform_text(transform: Transform) -> str:
+    """Processor time to preprocess all data before training."""
+    text = (
+        f"Preprocessing {significant(transform.n_samples)} samples before training takes "
+        f"{significant(transform.core_hours)} core-hours ({significant(transform.core_s_per_sample * 1e3)} core-ms per "
+        "sample)"
+    )
+    if transform.cpu_s is None or transform.cores is None:
+        return f"{text}."
+    return (
+        f"{text}, or {duration(transform.cpu_s)} on the {grouped(transform.cores)} cores of the idle GPU servers. "
+        f"{si(transform.raw_bytes, 'B')} become {si(transform.prepared_bytes, 'B')}."
+    )
+
+
+def copy_text(copy: LocalCopy) -> str:
+    """Whether copying first saves time, and why."""
+    size = si(copy.copy_bytes, "B")
+    if copy.fits is False:
+        return (
+            f"{copy.workload}: a copy of {size} does not fit the {si(copy.usable_bytes, 'B')} of local drives in each "
+            "server. The data stay on the storage."
+        )
+    return " ".join([f"{copy.workload}: {_copy_verdict(copy)}", *_copy_cautions(copy)])
+
+
+def _copy_verdict(copy: LocalCopy) -> str:
+    copy_time, local, shared = duration(copy.copy_s), duration(copy.local_s), duration(copy.shared_s)
+    if np.isinf(copy.break_even_epoch):
+        if copy.local_s > copy.shared_s * (1 + _EQUALLY_FAST):
+            return (
+                f"copying first is never faster. An epoch takes {local} from local drives, {shared} from the storage."
+            )
+        return f"copying first ({copy_time}) is never faster: later epochs take as long from the storage."
+    count = int(copy.break_even_epoch)
+    text = (
+        f"the copy takes {copy_time} and pays off after {words.plural(count, 'epoch')}: {local} per epoch instead of "
+        f"{shared}."
+    )
+    if copy.pays is None or copy.epochs is None:
+        return text
+    epochs, verb = plain(round(copy.epochs, 1)), "pays off" if copy.pays else "does not pay off"
+    return f"{text} The training has {epochs} epochs, so it {verb}."
+
+
+def _copy_cautions(copy: LocalCopy) -> Iterator[str]:
+    if copy.fits is None:
+        yield f"It is not published whether {si(copy.copy_bytes, 'B')} fit the drives of a server."
+    if copy.drives_are_bound:
+        yield "No source gives the rate of these drives; with slower drives the break-even comes later or never."
+    if copy.storage_is_bound:
+        yield "No source gives the read rate of the storage; the line rate of its ports is used instead."
+    if copy.saved_nodes:
+        nodes = words.plural(copy.nodes_for_data, "storage node")
+        hold = by_count(copy.nodes_for_data, "holds", "hold")
+        yield (
+            f"If every epoch is read locally, {nodes} {hold} the data, and the copy takes "
+            f"{duration(copy.copy_with_fewer_s)}."
+        )

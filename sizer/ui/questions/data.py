@@ -8,17 +8,15 @@ from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.local_copy import LocalCopy
 from sizer.questions.data.tables import (
-    account_table,
+    assumptions_table,
     checkpoints_table,
     copies_table,
-    copy_text,
     decoded_table,
-    fill_text,
-    taken_table,
-    transform_text,
+    required_capacity_table,
+    routes_table,
     validation_table,
-    ways_table,
 )
+from sizer.questions.data.text import copy_text, ingest_text, questions, transform_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look
@@ -41,10 +39,10 @@ def show(view: View) -> None:
             key="enter-data",
             icon=":material/database:",
         )
-    _draw(view, account_table(plan))
+    _draw(view, required_capacity_table(plan))
     st.subheader("How long the data take to come in", anchor=False)
-    look.note(fill_text(plan.ingest))
-    _draw(view, ways_table(plan.ingest))
+    look.note(ingest_text(plan.ingest))
+    _draw(view, routes_table(plan.ingest))
     if plan.transform is not None:
         look.note(transform_text(plan.transform))
     _draw(view, decoded_table(plan.decoded), "Decoded tensors instead")
@@ -53,9 +51,9 @@ def show(view: View) -> None:
         _draw(view, checkpoints_table(plan.checkpoints))
         _draw(view, validation_table(plan.validations))
     _copies(view, plan)
-    _draw(view, taken_table(plan.assumptions), "Taken for granted")
+    _draw(view, assumptions_table(plan), "Assumptions")
     with st.expander("To ask the vendor about writing"):
-        look.notes(plan.questions)
+        look.notes(questions(plan))
 
 
 def _draw(view: View, table: Table | None, fold: str = "") -> None:

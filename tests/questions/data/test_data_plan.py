@@ -1,4 +1,4 @@
-"""The data of a result: ways in, checkpoints, transforming, validation and copies to local drives, by hand."""
+"""The data of a design: ingest routes, checkpoints, preprocessing, validation and local copies, by hand."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sizer import SizingRequest, load_catalog, size
-from sizer.questions.data.analysis import DataPlan, data_plan
+from sizer.questions.data.analysis import DataPlan, VendorQuestion, data_plan
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 
@@ -28,33 +28,33 @@ BEHIND_GATEWAY = {"servers": ["c4140"], "storage": ["isilon-f800"], "fabrics": [
 TWENTY_TB = {**WORK, "dataset_bytes": "20 TB"}
 
 
-def test_ways_into_storage_behind_a_gateway():
+def test_routes_into_storage_behind_a_gateway():
     """Four nodes, one 40 GbE port each in use and one free; 36 ports less 4 and 3 uplinks; a head node at 10 GbE."""
     found = plan(BEHIND_GATEWAY, {}, TWENTY_TB).ingest
-    by_key = {fill.way.key: fill for fill in found.fills}
+    by_key = {route.key: route for route in found.routes}
     assert by_key["gateway"].least_s == pytest.approx(20e12 / 20e9)
     assert [link.bytes_per_s for link in by_key["gateway"].links] == pytest.approx([29 * 5e9, 20e9])
     assert by_key["front-end"].least_s == pytest.approx(20e12 / 20e9)
     assert by_key["head-node"].least_s == pytest.approx(20e12 / 1.25e9)
-    # About 1 GB/s was written to a shared file (dell-f800-h600-io): slower than every way.
-    assert {fill.published_s for fill in found.fills} == {20e12 / 1e9}
+    # About 1 GB/s was written to a shared file (dell-f800-h600-io): slower than every route.
+    assert {route.published_s for route in found.routes} == {20e12 / 1e9}
     assert found.chosen is by_key["gateway"]
 
 
-def test_the_way_asked_for_is_taken_and_a_slow_source_bounds_every_way():
+def test_the_requested_route_is_chosen_and_a_slow_source_bounds_every_route():
     found = plan(BEHIND_GATEWAY, {"ingest": "head-node", "source_bytes_per_s": "1 Gbit/s"}, TWENTY_TB).ingest
-    assert found.chosen.way.key == "head-node"
+    assert found.chosen.key == "head-node"
     assert found.missing is None
-    for fill in found.fills:
-        assert fill.least_s == pytest.approx(20e12 / 0.125e9)
-        assert fill.slowest is fill.source
+    for route in found.routes:
+        assert route.least_s == pytest.approx(20e12 / 0.125e9)
+        assert route.slowest is route.source
 
 
-def test_a_way_that_the_design_lacks_is_named():
-    """WekaIO joins InfiniBand: no gateway, no Ethernet front end; the head node is the way."""
+def test_a_route_that_the_design_lacks_is_named():
+    """WekaIO joins InfiniBand: no gateway, no Ethernet front end; the head node is the route."""
     found = plan({"servers": ["apollo-6500"], "storage": ["wekaio"]}, {"ingest": "gateway"}).ingest
     assert found.missing == "gateway"
-    assert [fill.way.key for fill in found.fills] == ["head-node"]
+    assert [route.key for route in found.routes] == ["head-node"]
 
 
 def test_every_server_with_drives_of_its_own_gets_a_copy():
@@ -62,14 +62,14 @@ def test_every_server_with_drives_of_its_own_gets_a_copy():
     asked = {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}
     found = plan(asked, {"source_bytes_per_s": "1 GB/s"}, {**WORK, "dataset_bytes": "7 TB"})
     assert found.is_per_server
-    (fill,) = found.ingest.fills
-    assert fill.published_s is None
-    assert fill.least_s == pytest.approx(14e12 / 1e9)
+    (route,) = found.ingest.routes
+    assert route.published_s is None
+    assert route.least_s == pytest.approx(14e12 / 1e9)
 
 
 def test_no_link_of_the_customers_own_storage_is_known():
     found = plan({"servers": ["dgx-1"], "storage": ["nfs-generic"]}).ingest
-    lan = next(fill for fill in found.fills if fill.way.key == "front-end")
+    lan = next(route for route in found.routes if route.key == "front-end")
     assert lan.least_s is None
     assert lan.published_s is None
     assert lan.slowest is None
@@ -83,17 +83,17 @@ def test_checkpoints_by_hand():
     assert one.size_bytes == size_bytes
     assert one.write_s == pytest.approx(size_bytes / 1e9)
     assert one.lost_fraction == pytest.approx(size_bytes / 1e9 / 600)
-    assert one.little_lost_bytes_per_s == pytest.approx(size_bytes / 6)
+    assert one.negligible_loss_bytes_per_s == pytest.approx(size_bytes / 6)
     assert not one.rate_is_bound
-    assert found.held.checkpoints_bytes == 5 * size_bytes
-    assert [taken.what for taken in found.assumptions] == ["Size of a checkpoint"]
+    assert found.required.checkpoints_bytes == 5 * size_bytes
+    assert one.size_is_assumed
 
 
 def test_checkpoints_on_drives_whose_write_rate_nobody_states():
     found = plan({"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}, {"checkpoint_every_s": "1 h"})
     (one,) = found.checkpoints
     assert (one.write_s, one.lost_fraction, one.rate_is_bound) == (None, None, True)
-    assert found.questions == ("NVIDIA local SSD: sustained write rate of the drives",)
+    assert found.questions == (VendorQuestion.DRIVE_WRITE_RATE,)
 
 
 def test_transforming_by_hand():
@@ -103,16 +103,16 @@ def test_transforming_by_hand():
     assert found.core_hours == pytest.approx(1_281_167 * 0.02 / 3600)
     assert found.cores == 40 * result.design.n_servers
     assert found.cpu_s == pytest.approx(1_281_167 * 0.02 / found.cores)
-    assert not found.is_assumed
+    assert not found.cost_is_assumed
 
 
 def test_a_transform_without_a_cost_takes_that_of_decoding():
     """The line of the DGX-1 test: 1.6 core-ms and 14.0 core-ms a megabyte make 7.2 at 400 kB; fitted, so near it."""
     found = plan({"servers": ["dgx-1"], "storage": ["isilon-f800"]}, {"raw_sample_bytes": "400 kB"})
-    assert found.transform.is_assumed
+    assert found.transform.cost_is_assumed
     assert found.transform.core_s_per_sample == pytest.approx(7.2e-3, rel=0.25)  # C4140 points lie 40 % above the line
-    assert found.held.raw_bytes == pytest.approx(1_281_167 * 400e3)
-    assert [taken.what for taken in found.assumptions] == ["Processor time of the transform"]
+    assert found.required.raw_bytes == pytest.approx(1_281_167 * 400e3)
+    assert not found.transform.raw_size_is_assumed
 
 
 def test_decoded_tensors_by_hand():
