@@ -19,8 +19,9 @@ from sizer.sizing.constraints.redundancy import AfterLoss, Known, LossTargets, a
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.design.evaluated_design import pinned
 from sizer.sizing.search.storage_units import StorageUnits
-from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages.compute_side import Compute
+from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -65,7 +66,7 @@ class Sizes:
         cols = facts.take(index)
         fewest = np.full(most, capacity.node_limits(platform.storage)[0])
         cols = narrowed(cols, [platform], index, servers, fewest, request.fabric)
-        computes = tuple(evaluate.compute(work, [platform], cols, servers, calibration, catalog) for work in works)
+        computes = tuple(compute_side.compute(work, [platform], cols, servers, calibration, catalog) for work in works)
         team = None
         if request.team is not None:
             every = np.ones(1, dtype=bool)

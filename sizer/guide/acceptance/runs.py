@@ -11,7 +11,7 @@ from sizer.catalog.labels import name, sample_unit
 from sizer.guide.acceptance.limits import AcceptanceTest, at_least, at_most, in_interval, interval
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages import evaluate
+from sizer.sizing.stages import compute_side
 
 
 def training_tests(design: DesignAnswer, known: Sequence[WorkloadOnDesign | None]) -> Iterator[AcceptanceTest]:
@@ -52,7 +52,7 @@ def _synthetic(model: WorkloadOnDesign, gpus: int) -> Estimate:
     """Rate of some GPUs of one server. [samples/s]"""
     cols = replace(model.run.cols, gpus_per_server=np.array([float(gpus)]))
     one = np.array([1])
-    comp = evaluate.compute(model.work, [model.platform], cols, one, model.calibration, model.catalog)
+    comp = compute_side.compute(model.work, [model.platform], cols, one, model.calibration, model.catalog)
     return comp.gpu.estimate()[0]
 
 

@@ -13,8 +13,8 @@ from sizer.perf.stage_capacity import Capacity
 from sizer.physical.losses import Remaining
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
 from sizer.sizing.result import WorkloadAnswer
-from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.evaluate import Compute
+from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.platform_columns import Columns
 
 # Outage that a design tolerates where the lost part is not needed for the target. [s]
@@ -161,7 +161,7 @@ def _running(model: WorkloadOnDesign, option: HardwareAfterLoss) -> _Running | N
         node_line_bytes_per_s=cols.node_line_bytes_per_s * ports,
         mounts_per_node=cols.mounts_per_node * ports,
     )
-    comp = evaluate.compute(model.work, [model.platform], cols, servers, model.calibration, model.catalog)
+    comp = compute_side.compute(model.work, [model.platform], cols, servers, model.calibration, model.catalog)
     if not remaining.reaches_storage and comp.hit_fraction[0] < 1:
         return None
     nodes = np.array([remaining.storage_nodes or model.storage_nodes])

@@ -12,7 +12,7 @@ from sizer.perf.training_step import TrainingRun
 from sizer.questions.scale.arrangements import Arrangement
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 from sizer.sizing.search.posterior import core_seconds, log_scatter
-from sizer.sizing.stages import evaluate
+from sizer.sizing.stages import compute_side
 from sizer.sizing.stages.platform_columns import compute_groups
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import SizingRequest
@@ -99,8 +99,8 @@ def drawn_rates(
         draws.calibration,
     )
     (group,), _ = compute_groups(platforms)
-    (terms,) = evaluate.group_terms(work, platforms, run.servers, draws.calibration, catalog)
-    steps = evaluate.step_run(work, platforms, run.cols, run.servers, catalog)
+    (terms,) = compute_side.group_terms(work, platforms, run.servers, draws.calibration, catalog)
+    steps = compute_side.step_run(work, platforms, run.cols, run.servers, catalog)
     gpu = steps.samples_per_s(draws.step_values(terms)) * np.exp(log_scatter(work, terms, group, draws))
     decode = decode_samples_per_s(run.servers * run.cols.cores, core_seconds(work, draws))
     # Storage and network are the same system in all arrangements: their uncertainty does not affect the comparison.

@@ -8,7 +8,7 @@ from sizer.present.words import percent, plural
 from sizer.questions.team import tables
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.what_if.answer import Figure
-from sizer.sizing.constraints.team_simulation import SEED
+from sizer.sizing.constraints.job_mix import SEED
 
 
 def team_text(title: str, design: str, answer: TeamAnswer) -> str:

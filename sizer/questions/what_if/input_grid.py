@@ -31,8 +31,9 @@ from sizer.questions.what_if.varied_input import (
 )
 from sizer.sizing.constraints.stored_data import needed_with_bytes
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages.compute_side import Compute
+from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -226,7 +227,7 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
         work = replace(model.work, batch_per_gpu=int(batch))
         catalog = with_gpu_speed(model.catalog, model.platform.gpu, speed)
         servers = points.servers[rows]
-        comp = evaluate.compute(work, [model.platform], cols.take(rows), servers, model.calibration, catalog)
+        comp = compute_side.compute(work, [model.platform], cols.take(rows), servers, model.calibration, catalog)
         medians[rows], spreads[rows], widths[rows] = comp.gpu.median, comp.gpu.log_sd, comp.gpu.log_half_width
         alone[rows], exchange[rows] = comp.gpu_alone, comp.exchange
         moved[rows], within[rows] = comp.exchanged_bytes, comp.within_log_sd
@@ -247,7 +248,7 @@ def _decode(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Capacity
     core_s, spread = np.empty((2, points.servers.size))
     for (size,), rows in _groups(points.sample_bytes):
         work = replace(model.work, sample_bytes=size)
-        core_s[rows], spread[rows] = evaluate.core_seconds(work, model.calibration)
+        core_s[rows], spread[rows] = compute_side.core_seconds(work, model.calibration)
     return pipeline.decode_stage(points.servers, cols.cores, core_s, spread)
 
 
@@ -257,7 +258,7 @@ def _hits(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Floats:
     for (size,), rows in _groups(points.dataset_bytes[by_size]):
         at = by_size[rows]
         work = replace(model.work, dataset_bytes=size)
-        hits[at] = evaluate.hit_fraction(work, cols.take(at), points.servers[at], model.calibration)
+        hits[at] = compute_side.hit_fraction(work, cols.take(at), points.servers[at], model.calibration)
     return hits
 
 

@@ -16,8 +16,9 @@ from sizer.physical.platform import Platform
 from sizer.physical.protection import nodes_survived
 from sizer.sizing.constraints.remaining_capacity import RemainingCapacity, capacity_after
 from sizer.sizing.constraints.team_limits import TeamLimits
-from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages.compute_side import Compute
+from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import Loss, SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -218,7 +219,7 @@ def _after(
     calibration: Calibration,
 ) -> AfterLoss:
     cols = _narrower(cols, left)
-    computes = [evaluate.compute(work, platforms, cols, left.n_servers, calibration, catalog) for work in works]
+    computes = [compute_side.compute(work, platforms, cols, left.n_servers, calibration, catalog) for work in works]
     waits: Bools = np.ones(left.is_running.shape, dtype=bool)
     reads: Floats | None = None
     if team is not None:

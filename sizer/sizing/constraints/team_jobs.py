@@ -12,7 +12,7 @@ from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.perf.server_pool import servers_of
 from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import evaluate
+from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import Team, TeamJob
@@ -98,7 +98,7 @@ def _facts(
     part = np.where(servers > 0, 1.0, np.minimum(job.gpus / fitted, 1.0))
     on = np.maximum(servers, 1)
     own = replace(cols, gpus_per_server=job.gpus / on, cores=cols.cores * part, cache_bytes=cols.cache_bytes * part)
-    comp = evaluate.compute(work, platforms, own, on, calibration, catalog)
+    comp = compute_side.compute(work, platforms, own, on, calibration, catalog)
     rate = throughput([comp.gpu, comp.decode]).value
     epoch_s = work.n_samples / rate
     length = evaluate.epochs(work, own, on, calibration)

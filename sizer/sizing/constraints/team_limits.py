@@ -10,20 +10,10 @@ from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.perf.levels_over_time import level_at_percentile
 from sizer.physical.platform import Platform
+from sizer.sizing.constraints.job_mix import JobMix, PermanentJobs, QueuedJobs
 from sizer.sizing.constraints.team_jobs import JobFacts, job_facts
-from sizer.sizing.constraints.team_simulation import (
-    JobMix,
-    PermanentJobs,
-    QueuedJobs,
-    Reads,
-    Simulated,
-    added,
-    fewest_servers,
-    simulated,
-    standing_demand,
-    without_queue,
-    worst_bytes_per_s,
-)
+from sizer.sizing.constraints.team_reads import Reads, added, standing_demand, worst_bytes_per_s
+from sizer.sizing.constraints.team_simulation import Simulated, fewest_servers, simulated, without_queue
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
 from sizer.workload.team import Team

@@ -17,7 +17,7 @@ from sizer.perf.step_terms import StepRate, StepTerms
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platform import Platform
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign, rates_of
-from sizer.sizing.stages import evaluate
+from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.platform_columns import Columns, columns
 from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
 
@@ -124,9 +124,9 @@ def _gpu_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Flo
 
 def _step_rate(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> StepRate:
     work, catalog = model.work, model.catalog
-    terms = StepTerms.stack(evaluate.group_terms(work, [platform], servers, model.calibration, catalog))
+    terms = StepTerms.stack(compute_side.group_terms(work, [platform], servers, model.calibration, catalog))
     cols = _columns(model, platform, servers)
-    return evaluate.step_run(work, [platform], cols, servers, catalog).rate(terms[cols.compute])
+    return compute_side.step_run(work, [platform], cols, servers, catalog).rate(terms[cols.compute])
 
 
 def _columns(model: WorkloadOnDesign, platform: Platform, servers: Ints) -> Columns:
@@ -156,7 +156,7 @@ def times_the_gpus(model: WorkloadOnDesign, few: int, many: int) -> Doubling | N
         return None
     servers = np.array([few, many])
     cols = _columns(model, model.platform, servers)
-    decode = decode_stage(servers, cols.cores, *evaluate.core_seconds(work, model.calibration))
+    decode = decode_stage(servers, cols.cores, *compute_side.core_seconds(work, model.calibration))
     rate = np.minimum(_gpu_rate(model, model.platform, servers), decode.median)
     batch = (servers * cols.gpus_per_server * work.batch_per_gpu).astype(int)
     epochs = model.calibration.epochs(work.recipe, batch).value

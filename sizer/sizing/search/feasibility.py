@@ -21,8 +21,9 @@ from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.limits import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
 from sizer.sizing.search.space import Space
 from sizer.sizing.search.storage_units import StorageUnits
-from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages.compute_side import Compute
+from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -166,7 +167,9 @@ def evaluate_space(
         class_passes=passes,
         class_throughput=found.rate,
         class_time_s=_time_s(works[0], length, found.rate, calibration),
-        class_is_cached=np.logical_and.reduce([evaluate.is_cached(comp) for comp in servers.computes])[alike.kind_of],
+        class_is_cached=np.logical_and.reduce([compute_side.is_cached(comp) for comp in servers.computes])[
+            alike.kind_of
+        ],
         twins=_twins(platforms, alike, found.nodes, servers.computes),
         columns=alike.cols,
         class_first=alike.first,
@@ -248,7 +251,7 @@ class _Servers:
         shape = (len(alike.kinds), len(space.sizes))
         count, gpu, decode, network = (np.ones(shape, dtype=bool) for _ in COMPUTE_LIMITS)
         for work in works:
-            comp = evaluate.compute(work, platforms, cols, servers, calibration, catalog)
+            comp = compute_side.compute(work, platforms, cols, servers, calibration, catalog)
             need = evaluate.need(work, comp, cols, servers, confidence, calibration)
             by_gpus = evaluate.gpu_probability(comp.gpu, need)
             by_decode = comp.decode.probability_at_least(need.samples_per_s)

@@ -14,7 +14,7 @@ from sizer.perf.preprocess import decode_samples_per_s
 from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.sizing.search.feasibility import EvaluatedSpace
-from sizer.sizing.stages import evaluate
+from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -168,7 +168,9 @@ def _has_length(work: ResolvedWorkload) -> bool:
 def _terms(evaluated: EvaluatedSpace, draws: Draws, catalog: Catalog) -> list[list[StepTerms]]:
     """Terms of every workload in every compute group."""
     sizes, calibration = evaluated.space.sizes, draws.calibration
-    return [evaluate.group_terms(work, evaluated.platforms, sizes, calibration, catalog) for work in evaluated.works]
+    return [
+        compute_side.group_terms(work, evaluated.platforms, sizes, calibration, catalog) for work in evaluated.works
+    ]
 
 
 def _blocks(
@@ -220,13 +222,13 @@ def _ran(
     of = compute_groups(evaluated.platforms)[0][group]
     return _Ran(
         target=work.request.target,
-        run=evaluate.step_run(work, evaluated.platforms, cols, servers, catalog),
+        run=compute_side.step_run(work, evaluated.platforms, cols, servers, catalog),
         values=draws.step_values(terms),
         log_scatter=log_scatter(work, terms, of, draws),
         core_s=core_seconds(work, draws),
         sample_bytes=work.sample_bytes,
         n_samples=work.n_samples,
-        exchanged_bytes=np.zeros((1, 1)) if work.is_inference else evaluate.exchanged_bytes(work, cols, servers),
+        exchanged_bytes=np.zeros((1, 1)) if work.is_inference else compute_side.exchanged_bytes(work, cols, servers),
         hits=_hits(work, cols, servers, draws),
         epochs=_epochs(work, cols, servers, draws),
         evaluations=evaluate.evaluation_share(work),

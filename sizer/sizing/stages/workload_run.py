@@ -12,8 +12,9 @@ from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import throughput
 from sizer.physical.platform import Platform
-from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.evaluate import Compute, Need
+from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages.compute_side import Compute
+from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -48,7 +49,7 @@ def run_on(
     nodes = np.full(len(count), storage_nodes)
     cols = columns([platform], catalog, request.platforms.gpus_per_server).take(index)
     cols = narrowed(cols, [platform], index, count, nodes, request.fabric)
-    comp = evaluate.compute(work, [platform], cols, count, calibration, catalog)
+    comp = compute_side.compute(work, [platform], cols, count, calibration, catalog)
     side = evaluate.storage_side(cols, count, nodes, np.full(len(count), gateway_bytes_per_s))
     need = evaluate.need(work, comp, cols, count, evaluate.share_of(request), calibration)
     return WorkloadRun(

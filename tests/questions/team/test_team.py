@@ -18,19 +18,11 @@ from sizer.perf.scheduling import WEEK_S
 from sizer.questions.alternatives.targets import _sizes
 from sizer.questions.team.analysis import TeamAnswer, TeamModel, team_answer, team_model
 from sizer.questions.team.text import assumptions
+from sizer.sizing.constraints import job_mix, team_reads
 from sizer.sizing.constraints import team_simulation as team_runs
-from sizer.sizing.constraints.team_simulation import (
-    JobMix,
-    PermanentJobs,
-    QueuedJobs,
-    Reads,
-    Simulated,
-    added,
-    fewest_servers,
-    simulated,
-    standing_demand,
-    worst_bytes_per_s,
-)
+from sizer.sizing.constraints.job_mix import JobMix, PermanentJobs, QueuedJobs
+from sizer.sizing.constraints.team_reads import Reads, added, standing_demand, worst_bytes_per_s
+from sizer.sizing.constraints.team_simulation import Simulated, fewest_servers, simulated
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.limits import Limit
 from sizer.sizing.project import project
@@ -236,7 +228,7 @@ def test_more_jobs_need_no_fewer_servers():
 def test_the_same_request_gives_the_same_bytes():
     first = model().on(5)
     team_runs.simulated.cache_clear()
-    team_runs.draw_jobs.cache_clear()
+    job_mix.draw_jobs.cache_clear()
     again = model().on(5)
     assert first.kinds == again.kinds
     assert first.demand.levels_bytes_per_s.tobytes() == again.demand.levels_bytes_per_s.tobytes()
@@ -257,14 +249,14 @@ def test_the_standard_error_is_that_of_repetitions():
     shares, errors = [], []
     try:
         for seed in range(40):
-            team_runs.draw_jobs.cache_clear()
-            team_runs.SEED = 1000 + seed
+            job_mix.draw_jobs.cache_clear()
+            job_mix.SEED = 1000 + seed
             run = simulated.__wrapped__(case, 3)
             shares.append(run.share_within(0, wait_s))
             errors.append(run.share_error(0, wait_s))
     finally:
-        team_runs.SEED = 20190401
-        team_runs.draw_jobs.cache_clear()
+        job_mix.SEED = 20190401
+        job_mix.draw_jobs.cache_clear()
     assert 0.6 < np.std(shares, ddof=1) / np.sqrt(np.mean(np.square(errors))) < 1.5
     assert 0.5 < np.mean(shares) < 0.99
 
@@ -280,7 +272,7 @@ def test_rare_and_frequent_kinds_are_both_seen_often_enough():
     )
     run = simulated(rare, 10)
     assert (run.is_in_window & (run.jobs.kind == 0)).sum() > 150
-    assert run.is_in_window.sum() < 1.1 * team_runs.MOST_JOBS
+    assert run.is_in_window.sum() < 1.1 * job_mix.MOST_JOBS
 
 
 @pytest.mark.parametrize("order", ["first-come", "backfill"])
@@ -369,9 +361,9 @@ def test_standing_demand_agrees_with_all_that_can_happen(counts, percentile):
 def test_many_levels_are_joined_upwards():
     levels, shares = np.arange(5000.0), np.full(5000, 1 / 5000)
     both, there = added((levels, shares), (np.array([0.0, 1.0]), np.array([0.5, 0.5])))
-    assert len(both) <= 2 * team_runs._MOST_LEVELS
+    assert len(both) <= 2 * team_reads._MOST_LEVELS
     assert float(there.sum()) == pytest.approx(1.0)
-    assert 0 <= float(both @ there) - (2499.5 + 0.5) <= 5000 / team_runs._MOST_LEVELS
+    assert 0 <= float(both @ there) - (2499.5 + 0.5) <= 5000 / team_reads._MOST_LEVELS
 
 
 @given(

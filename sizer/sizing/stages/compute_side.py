@@ -1,0 +1,197 @@
+"""What the servers do, without regard to storage, on many designs in one pass.
+
+Arrays may have any shape, as in :mod:`sizer.sizing.stages.evaluate`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.identity_cache import cached_by_identity
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.cases import peak_flop_per_s
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Dnn, Stack
+from sizer.perf import caches, exchange, pipeline, preprocess
+from sizer.perf.inference_step import InferenceRun
+from sizer.perf.stage_capacity import Capacity
+from sizer.perf.step_terms import StepTerms
+from sizer.perf.training_step import TrainingRun
+from sizer.physical.platform import Platform
+from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.workload.request import CustomDnn
+from sizer.workload.resolve import ResolvedWorkload
+
+
+@dataclass(frozen=True)
+class Compute:
+    """What the servers do, without regard to storage. Arrays over rows; rates of the whole design in samples/s."""
+
+    gpu: Capacity  # step with the part of the exchange that is not hidden
+    gpu_alone: Floats  # without exchange and stragglers
+    exchange: Floats  # the exchange alone
+    decode: Capacity
+    core_s_per_sample: float
+    exchanged_bytes: Floats  # that enter a server's NICs per sample
+    hit_fraction: Floats  # of a server's cache, from the second epoch on
+    within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
+    between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
+
+    def take(self, rows: Ints) -> "Compute":
+        """Compute side of some rows of the first axis."""
+        return replace(
+            self,
+            gpu=self.gpu.take(rows),
+            gpu_alone=self.gpu_alone[rows],
+            exchange=self.exchange[rows],
+            decode=self.decode.take(rows),
+            exchanged_bytes=self.exchanged_bytes[rows],
+            hit_fraction=self.hit_fraction[rows],
+            within_log_sd=self.within_log_sd[rows],
+        )
+
+
+def compute(
+    work: ResolvedWorkload,
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> Compute:
+    """Compute side of one workload.
+
+    Parameters
+    ----------
+    work : ResolvedWorkload
+        The workload.
+    platforms : sequence of Platform
+        All platforms, in the order of ``cols.compute``'s groups.
+    cols : Columns
+        One entry a row.
+    n_servers : ndarray of int, shape (rows,) or one that broadcasts with the columns
+        Servers of each row. [-]
+    calibration : Calibration
+        Coefficients of the performance model.
+    catalog : Catalog
+        Parts of the platforms.
+    """
+    shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
+    terms = StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
+    rate = step_run(work, platforms, cols, n_servers, catalog).rate(terms[cols.compute])
+    moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, cols, n_servers)
+    core_s, decode_sd = core_seconds(work, calibration)
+    decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
+    return Compute(
+        gpu=Capacity.log_normal(rate.total.value, rate.total.log_sd),
+        gpu_alone=rate.compute.value,
+        # In validation nothing is exchanged; what the links to the GPUs carry is part of the GPU stage already.
+        exchange=np.full(shape, np.inf) if work.is_inference else np.asarray(rate.exchange),
+        decode=decode,
+        core_s_per_sample=core_s,
+        exchanged_bytes=np.broadcast_to(moved, shape),
+        hit_fraction=hit_fraction(work, cols, n_servers, calibration),
+        within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
+        between_log_sd=float(np.max(terms.between_log_sd)),
+    )
+
+
+def group_terms(
+    work: ResolvedWorkload, platforms: Sequence[Platform], n_servers: Ints, calibration: Calibration, catalog: Catalog
+) -> list[StepTerms]:
+    """Terms of every compute group of some platforms, in the order of ``compute_groups``."""
+    task = "inference" if work.is_inference else "training"
+    precision, many_servers = work.request.precision, bool((n_servers > 1).any())
+    rest = (calibration, work.stack, precision, task, catalog)
+    return [
+        _terms(work.request.dnn, *rest, group, many_servers)
+        if isinstance(work.request.dnn, CustomDnn)
+        else _known_terms(work.dnn, *rest, group, many_servers)
+        for group in compute_groups(platforms)[0]
+    ]
+
+
+def step_run(
+    work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints, catalog: Catalog
+) -> TrainingRun | InferenceRun:
+    """Counts and sizes of the steps of every row; arguments as of :func:`compute`."""
+    groups, _ = compute_groups(platforms)
+    precision = work.request.precision
+    peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
+    if work.is_inference:
+        return InferenceRun.of(
+            batch_per_gpu=work.batch_per_gpu,
+            n_gpus_per_server=cols.gpus_per_server,
+            n_servers=n_servers,
+            forward_flop=work.dnn.forward_flop.value,
+            peak_flop_per_s=peak,
+            input_bytes=work.dnn.input_bytes.value,
+        )
+    return TrainingRun.of(
+        batch_per_gpu=work.batch_per_gpu,
+        n_gpus_per_server=cols.gpus_per_server,
+        n_servers=n_servers,
+        forward_flop=work.dnn.forward_flop.value,
+        gradient_bytes=exchange.gradient_bytes(work.dnn.parameters.value, precision),
+        peak_flop_per_s=peak,
+        nic_bytes_per_s=cols.exchange_bytes_per_s,
+    )
+
+
+def exchanged_bytes(work: ResolvedWorkload, cols: Columns, n_servers: Ints) -> Floats:
+    """Bytes that a sample of a training costs a server's NICs in the exchange."""
+    gradient = float(exchange.gradient_bytes(work.dnn.parameters.value, work.request.precision))
+    return pipeline.exchanged_bytes_per_sample(gradient, n_servers, cols.gpus_per_server, work.batch_per_gpu)
+
+
+def _terms(
+    dnn: Dnn | CustomDnn,
+    calibration: Calibration,
+    stack: Stack,
+    precision: str,
+    task: str,
+    catalog: Catalog,
+    group: ComputeGroup,
+    has_many_servers: bool,
+) -> StepTerms:
+    """Terms of one compute group."""
+    return calibration.step_terms(
+        stack=stack,
+        dnn=dnn,
+        precision=precision,
+        gpu=catalog.gpus[group.gpu],
+        intra_link=group.intra_link,
+        inter_link=group.fabric if has_many_servers else None,
+        task=task,
+        server=group.server,
+    )
+
+
+# Most requests of a batch ask for few neural networks of the catalogue; those of a request are never asked for again.
+_known_terms = cached_by_identity(_terms)
+
+
+def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float]:
+    """Core time that a sample costs the host, and the spread of its logarithm. [s], [-]"""
+    if work.is_decoded:
+        return 0.0, 0.0
+    fixed_s, s_per_byte, log_sd = calibration.decode_terms(work.stack.loader, work.stack.framework, work.stack.id)
+    return float(preprocess.core_seconds_per_sample(work.sample_bytes, fixed_s, s_per_byte)), log_sd
+
+
+def hit_fraction(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Floats:
+    """Share of the reads that a server's memory serves after the first epoch."""
+    position, _ = calibration.cache_position(work.request.access, work.request.cache)
+    # Few servers differ in memory, and the law is a long sum: each pair of memory and servers is computed once.
+    memory, of_memory = np.unique(cols.cache_bytes, return_inverse=True)
+    servers, of_servers = np.unique(n_servers, return_inverse=True)
+    share = caches.cached_fraction(memory, work.dataset_bytes)
+    table = np.asarray(caches.hit_fraction(share[:, None], position, servers, work.request.access))
+    return table[of_memory.reshape(cols.cache_bytes.shape), of_servers.reshape(n_servers.shape)]
+
+
+def is_cached(comp: Compute) -> Bools:
+    """Rows whose data set is read once and then stays in the servers' memory."""
+    return np.asarray(comp.hit_fraction >= 1.0)
