@@ -25,7 +25,7 @@ class Owning:
     purchase: Decimal  # net; of the priced lines
     n_open: int  # bought lines to be quoted
     renewals: Decimal  # support and subscriptions beyond the terms that the purchase pays for
-    care: Decimal  # people, space and care
+    care: Decimal  # staff, space and maintenance
     energy: Decimal | None  # None: no price of electricity was given
     energy_kwh: Decimal
     missing: tuple[Missing, ...]
@@ -225,7 +225,7 @@ def _renewals(bill: Bill, years: int) -> tuple[Decimal, int]:
 
 
 def _care_share(rental: Rental) -> Fraction:
-    """People, space and care over the years, as a share of the purchase."""
+    """Staff, space and maintenance over the years, as a share of the purchase."""
     return Fraction(rental.yearly_cost_percent) / 100 * rental.years
 
 

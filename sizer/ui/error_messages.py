@@ -129,7 +129,7 @@ LABELS = {
     "speed_ratio": "Speed of a rented GPU",
     "storage_per_tb_month": "Storage a TB and month",
     "electricity_per_kwh": "Electricity a kWh",
-    "yearly_cost_percent": "People, space and care",
+    "yearly_cost_percent": "Staff, space and maintenance",
     "utilization_fraction": "Use of the GPUs",
     "override": "Changed lines of the bill",
     "line": "Own lines of the bill",

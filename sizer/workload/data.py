@@ -10,7 +10,7 @@ from sizer.workload.table import Part, Share
 IngestPath = Literal["front-end", "gateway", "head-node"]
 
 
-class DataCare(Part):
+class DataRequest(Part):
     """Everything is for the data of all workloads together."""
 
     # Way into the storage: its own front end, through the gateway's free ports, or through the head node.

@@ -26,6 +26,6 @@ class Rental(Part):
     years: Annotated[int, Field(ge=1, le=10, strict=True)] = 3
     # What running one's own cluster costs.
     electricity_per_kwh: UnitRate | None = None
-    yearly_cost_percent: Percent = Decimal(0)  # of the purchase, for people, space and care
+    yearly_cost_percent: Percent = Decimal(0)  # of the purchase, for staff, space and maintenance
     # Share of all hours in which the GPUs are used; None: only the break-even is told.
     utilization_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None

@@ -12,7 +12,7 @@ from sizer.base.errors import RequestError
 from sizer.base.faults import in_words
 from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
 from sizer.base.resources import text_of_file
-from sizer.workload.data import DataCare
+from sizer.workload.data import DataRequest
 from sizer.workload.growth import Growth
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
@@ -215,7 +215,7 @@ class SizingRequest(Part):
     quote: Quote = Quote()
     team: Annotated[Team | None, BeforeValidator(_empty_as_none)] = None
     growth: Annotated[Growth | None, BeforeValidator(_empty_as_none)] = None
-    data: DataCare = DataCare()
+    data: DataRequest = DataRequest()
     resilience: Resilience = Resilience()
     rental: Rental | None = None
 

@@ -5,7 +5,7 @@ import tomllib
 from streamlit.testing.v1 import AppTest
 
 from sizer.base.resources import data_dir
-from sizer.workload.data import DataCare
+from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, to_page, unfold, widget
 from tests.ui.test_what_if import assert_well, charts, page_text
@@ -13,7 +13,7 @@ from tests.ui.test_what_if import assert_well, charts, page_text
 SEND = "Apply these data"
 
 
-def care_of(app: AppTest) -> DataCare:
+def data_request_of(app: AppTest) -> DataRequest:
     return SizingRequest.from_dict(app.session_state.draft).data
 
 
@@ -40,9 +40,17 @@ def test_what_is_kept_beside_the_data_is_written():
     widget(app.button, SEND).click().run()
     assert_healthy(app)
     assert not app.error
-    care = care_of(app)
-    assert (care.ingest, care.source_bytes_per_s, care.reserve_share) == ("head-node", 1.25e9, 0.5)
-    assert (care.checkpoint_every_s, care.checkpoints_kept, care.copy_to_local) == (1800.0, 5, True)
+    data = data_request_of(app)
+    assert (data.ingest, data.source_bytes_per_s, data.reserve_share) == (
+        "head-node",
+        1.25e9,
+        0.5,
+    )
+    assert (data.checkpoint_every_s, data.checkpoints_kept, data.copy_to_local) == (
+        1800.0,
+        5,
+        True,
+    )
 
 
 def test_no_period_of_checkpoints_leaves_nothing_of_them_behind():
@@ -51,7 +59,7 @@ def test_no_period_of_checkpoints_leaves_nothing_of_them_behind():
     widget(app.button, SEND).click().run()
     assert_healthy(app)
     assert not app.error
-    assert care_of(app) == DataCare()
+    assert data_request_of(app) == DataRequest()
 
 
 def test_a_size_with_a_wrong_unit_is_said_beside_its_field():
@@ -69,8 +77,8 @@ def test_a_silent_request_is_answered_and_a_start_offered():
     assert "Required capacity" in page_text(app)
     widget(app.button, "Enter snapshots, reserve and checkpoints").click().run()
     assert_well(app)
-    care = care_of(app)
-    assert (care.snapshot_share, care.reserve_share, care.checkpoints_kept) == (0.2, 0.5, 10)
+    data = data_request_of(app)
+    assert (data.snapshot_share, data.reserve_share, data.checkpoints_kept) == (0.2, 0.5, 10)
     assert any("Assumed" in one.value for one in (*app.info, *app.toast))
     assert "Snapshots" in page_text(app)
 

@@ -20,7 +20,7 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.storage_rates import node_read_rate, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, sequential_bytes_per_s
-from sizer.workload.data import DataCare
+from sizer.workload.data import DataRequest
 
 # A raw RDMA test reached 92.40 of 100 Gbit/s between two DGX-1 ("deepops-roce", raw RDMA test).
 RAW_TEST_SHARE = 0.924
@@ -159,7 +159,7 @@ def _gbit(bytes_per_s: float) -> str:
 
 
 def storage_tests(
-    design: DesignAnswer, known: Sequence[WorkloadOnDesign | None], care: DataCare
+    design: DesignAnswer, known: Sequence[WorkloadOnDesign | None], data_request: DataRequest
 ) -> Iterator[AcceptanceTest]:
     """Reads of all servers concurrently, of one server, and the capacity."""
     storage = design.platform.storage
@@ -190,7 +190,7 @@ def storage_tests(
             passes = at_least(need, "B/s")
             basis = "read rate of the workloads at the upper end of their interval"
         yield AcceptanceTest(key, "storage", f"{how}, {who}, {where}.", expect, passes, basis, sources)
-    yield _capacity(design, care)
+    yield _capacity(design, data_request)
 
 
 def _need_bytes_per_s(design: DesignAnswer) -> float:
@@ -199,9 +199,9 @@ def _need_bytes_per_s(design: DesignAnswer) -> float:
     return max(float(estimate.high) for pair in reads for estimate in pair)
 
 
-def _capacity(design: DesignAnswer, care: DataCare) -> AcceptanceTest:
+def _capacity(design: DesignAnswer, data_request: DataRequest) -> AcceptanceTest:
     storage, usable = design.platform.storage, float(design.quantities.usable_bytes[0])
-    needed = storage_demand(design.workloads, care).total_bytes
+    needed = storage_demand(design.workloads, data_request).total_bytes
     steps = capacity_ladder(storage, design.platform.capacity_option, design.storage_nodes)
     expect = "not published"
     if np.isfinite(usable):

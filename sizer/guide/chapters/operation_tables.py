@@ -11,7 +11,7 @@ from sizer.present import words
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import STAGES, DesignAnswer
-from sizer.workload.data import DataCare
+from sizer.workload.data import DataRequest
 
 _AREAS = {
     "network": "Networks",
@@ -23,15 +23,15 @@ _AREAS = {
 }
 
 
-def phases_table(design: DesignAnswer, care: DataCare, has_head: bool) -> Table:
+def phases_table(design: DesignAnswer, data_request: DataRequest, has_head: bool) -> Table:
     """Deployment phases in order, each with its completion criterion."""
-    phases = enumerate(_phases(design, care, has_head), 1)
+    phases = enumerate(_phases(design, data_request, has_head), 1)
     rows = ((f"{number}. {name}", work, done) for number, (name, work, done) in phases)
     titles = ("Phase", "Work", "Complete when")
     return fact_table("phases", "Deployment phases", rows, titles=titles, widths=(18, 42, 40), style="")
 
 
-def _phases(design: DesignAnswer, care: DataCare, has_head: bool) -> Iterator[tuple[str, str, str]]:
+def _phases(design: DesignAnswer, data_request: DataRequest, has_head: bool) -> Iterator[tuple[str, str, str]]:
     plan = design.plan
     devices = words.plural(sum(device.status != "reserved" for device in plan.devices), "device")
     yield (
@@ -67,7 +67,7 @@ def _phases(design: DesignAnswer, care: DataCare, has_head: bool) -> Iterator[tu
             "Create the storage cluster, set its protection level, export the file system",
             "Usable capacity equals that in the chapter on storage",
         )
-    yield "Data", _ingest_text(design, care), "Number and total size of the files match the source"
+    yield "Data", _ingest_text(design, data_request), "Number and total size of the files match the source"
     yield (
         "Acceptance",
         "Run the tests of this chapter, from single components to the full system",
@@ -80,9 +80,9 @@ def _phases(design: DesignAnswer, care: DataCare, has_head: bool) -> Iterator[tu
     )
 
 
-def _ingest_text(design: DesignAnswer, care: DataCare) -> str:
+def _ingest_text(design: DesignAnswer, data_request: DataRequest) -> str:
     """Ingest of the data, with the shortest time that one 10 Gbit/s link allows."""
-    stored = storage_demand(design.workloads, care)
+    stored = storage_demand(design.workloads, data_request)
     time_s = (stored.raw_bytes or stored.sets_bytes) / link_bytes_per_s("10gbe")
     return f"Copy the data sets to {design.platform.storage.name}; at least {duration(time_s)} over one 10 GbE link"
 

@@ -95,13 +95,13 @@ def content(context: GuideContext) -> dict[str, Any]:
 
 def _data(context: GuideContext) -> dict[str, Any]:
     """Stored data and ingest; in the full guide, or where requested, also the other work on the data."""
-    plan, care, is_full = context.data, context.result.request.data, context.is_full
-    copies = plan.copies if is_full or care.copy_to_local else ()
+    plan, data_request, is_full = context.data, context.result.request.data, context.is_full
+    copies = plan.copies if is_full or data_request.copy_to_local else ()
     has_more = plan.required.total_bytes > plan.required.sets_bytes or len(plan.required.sets) > 1
     return {
         "requirement": required_capacity_table(plan) if has_more else None,
         "ingest": ingest_text(plan.ingest),
-        "ingest_paths": routes_table(plan.ingest) if is_full or care.ingest is not None else None,
+        "ingest_paths": routes_table(plan.ingest) if is_full or data_request.ingest is not None else None,
         "checkpoints": checkpoints_table(plan.checkpoints),
         "transform": transform_text(plan.transform) if plan.transform is not None else "",
         "decoded": decoded_table(plan.decoded) if is_full else None,

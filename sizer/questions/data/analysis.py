@@ -36,7 +36,7 @@ _DECODER = ("framework", "tensorflow", "")
 _FORWARDS_PER_STEP = 3.0
 
 
-class VendorQuestion(StrEnum):
+class StorageQuestion(StrEnum):
     """What no source says about writing to the storage."""
 
     DRIVE_WRITE_RATE = "drive write rate"
@@ -120,7 +120,7 @@ class DataPlan:
     decoded: tuple[DecodedStorage, ...]
     validations: tuple[ValidationPass, ...]
     copies: tuple[LocalCopy, ...]
-    questions: tuple[VendorQuestion, ...]
+    questions: tuple[StorageQuestion, ...]
 
     @property
     def free_bytes(self) -> float:
@@ -283,12 +283,12 @@ def _forward_rate(model: WorkloadOnDesign) -> tuple[float, str]:
     return medians[limiting], limiting
 
 
-def _questions(design: DesignAnswer) -> tuple[VendorQuestion, ...]:
+def _questions(design: DesignAnswer) -> tuple[StorageQuestion, ...]:
     storage = design.platform.storage
     if storage.kind == "local":
-        return (VendorQuestion.DRIVE_WRITE_RATE,)
+        return (StorageQuestion.DRIVE_WRITE_RATE,)
     known = storage.test_write_bytes_per_s is not None
     return (
-        VendorQuestion.WRITE_RATE_BY_SCALE if known else VendorQuestion.WRITE_RATE,
-        VendorQuestion.FILE_CREATION_RATE,
+        StorageQuestion.WRITE_RATE_BY_SCALE if known else StorageQuestion.WRITE_RATE,
+        StorageQuestion.FILE_CREATION_RATE,
     )

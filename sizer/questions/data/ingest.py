@@ -15,7 +15,7 @@ from sizer.physical.networks.storage_networks import front_end_kind, front_end_p
 from sizer.physical.roles import NetworkRole, Role
 from sizer.sizing.constraints.stored_data import StorageDemand
 from sizer.sizing.result import DesignAnswer
-from sizer.workload.data import DataCare, IngestPath
+from sizer.workload.data import DataRequest, IngestPath
 
 # The Dell guide: data from outside may be loaded through the gateway and bypass the head node.
 _GUIDE = "dell-ready-ai-nvidia-2018"
@@ -118,7 +118,7 @@ class IngestPlan:
     n_files: float  # single files among the data; 0: records
 
 
-def ingest_plan(design: DesignAnswer, stored: StorageDemand, data: DataCare) -> IngestPlan:
+def ingest_plan(design: DesignAnswer, stored: StorageDemand, data: DataRequest) -> IngestPlan:
     """Time to ingest the data of a design, by every route that it has.
 
     Parameters
@@ -126,7 +126,7 @@ def ingest_plan(design: DesignAnswer, stored: StorageDemand, data: DataCare) -> 
     design : DesignAnswer
     stored : StorageDemand
         The data sets; the raw ones are ingested if they are transformed inside.
-    data : DataCare
+    data : DataRequest
         The requested route, and the rate of the source.
 
     Notes
@@ -166,7 +166,7 @@ def _copies(design: DesignAnswer) -> int:
     return design.n_servers if design.platform.storage.kind == "local" else 1
 
 
-def _source(data: DataCare, copies: int) -> IngestLink | None:
+def _source(data: DataRequest, copies: int) -> IngestLink | None:
     if data.source_bytes_per_s is None:
         return None
     return IngestLink(IngestLinkRole.CUSTOMER_SOURCE, data.source_bytes_per_s, copies=copies)

@@ -8,7 +8,7 @@ from sizer.base.quantities import by_count, duration, grouped, plain, si, signif
 from sizer.catalog.labels import with_vendor
 from sizer.present import words
 from sizer.present.plain_table import WIDTH, clean, table_text
-from sizer.questions.data.analysis import DataPlan, Transform, VendorQuestion
+from sizer.questions.data.analysis import DataPlan, StorageQuestion, Transform
 from sizer.questions.data.ingest import IngestPlan
 from sizer.questions.data.local_copy import LocalCopy
 from sizer.questions.data.tables import (
@@ -26,10 +26,10 @@ from sizer.questions.data.tables import (
 # Epochs whose times differ by less count as equally fast.
 _EQUALLY_FAST = 0.005
 _QUESTIONS = {
-    VendorQuestion.DRIVE_WRITE_RATE: "sustained write rate of the drives",
-    VendorQuestion.WRITE_RATE: "sustained write rate, for one client and for all together",
-    VendorQuestion.WRITE_RATE_BY_SCALE: "write rate by number of nodes and clients, each with its own files",
-    VendorQuestion.FILE_CREATION_RATE: "file creation rate, for data sets of single files",
+    StorageQuestion.DRIVE_WRITE_RATE: "sustained write rate of the drives",
+    StorageQuestion.WRITE_RATE: "sustained write rate, for one client and for all together",
+    StorageQuestion.WRITE_RATE_BY_SCALE: "write rate by number of nodes and clients, each with its own files",
+    StorageQuestion.FILE_CREATION_RATE: "file creation rate, for data sets of single files",
 }
 
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.catalog.schema import Dataset, Dnn
 from sizer.perf.data_transfer import needed_bytes
-from sizer.workload.data import DataCare
+from sizer.workload.data import DataRequest
 
 # A checkpoint holds the weights and, for a resumed run to go on as before, the momentum: two numbers of single
 # precision a parameter. Assumed: no published design of the catalogue states the size of a checkpoint.
@@ -113,37 +113,37 @@ def data_sets(readers: Sequence[Reader]) -> tuple[DataSet, ...]:
     )
 
 
-def storage_demand(readers: Sequence[Reader], care: DataCare) -> StorageDemand:
+def storage_demand(readers: Sequence[Reader], data_request: DataRequest) -> StorageDemand:
     """What must fit on the storage for some workloads.
 
     Parameters
     ----------
     readers : sequence of Reader
         Resolved workloads, or answers of a design.
-    care : DataCare
+    data_request : DataRequest
         Table ``[data]`` of the request.
     """
     sets = data_sets(readers)
-    one_each = checkpoint_bytes(readers, care)
+    one_each = checkpoint_bytes(readers, data_request)
     return StorageDemand(
         sets=sets,
-        raw_bytes=sum(one.n_samples * float(raw_sample_bytes(one.sample_bytes, care)) for one in sets),
+        raw_bytes=sum(one.n_samples * float(raw_sample_bytes(one.sample_bytes, data_request)) for one in sets),
         checkpoint_bytes=one_each,
-        checkpoints_bytes=one_each * care.checkpoints_kept,
-        snapshot_share=care.snapshot_share,
-        reserve_share=care.reserve_share,
+        checkpoints_bytes=one_each * data_request.checkpoints_kept,
+        snapshot_share=data_request.snapshot_share,
+        reserve_share=data_request.reserve_share,
     )
 
 
 def needed_with_bytes(
-    readers: Sequence[Reader], care: DataCare, index: int, dataset_bytes: ArrayLike, sample_bytes: ArrayLike
+    readers: Sequence[Reader], data_request: DataRequest, index: int, dataset_bytes: ArrayLike, sample_bytes: ArrayLike
 ) -> Floats:
     """What must fit when one workload's set and its samples have other sizes; shape of the sizes. [B]
 
     Parameters
     ----------
     readers : sequence of Reader
-    care : DataCare
+    data_request : DataRequest
     index : int
         The workload among ``readers``.
     dataset_bytes, sample_bytes : array_like, shape (...)
@@ -156,34 +156,34 @@ def needed_with_bytes(
         is_varied = index in places
         held = np.maximum(size, max(others, default=0.0)) if is_varied else np.asarray(max(others))
         of_sample = sample if is_varied else np.asarray(readers[places[0]].sample_bytes)
-        raw = held / of_sample * raw_sample_bytes(of_sample, care)
+        raw = held / of_sample * raw_sample_bytes(of_sample, data_request)
         data = data + held + raw
-    kept = checkpoint_bytes(readers, care) * care.checkpoints_kept
-    return needed_bytes(data, kept, care.snapshot_share, care.reserve_share)
+    kept = checkpoint_bytes(readers, data_request) * data_request.checkpoints_kept
+    return needed_bytes(data, kept, data_request.snapshot_share, data_request.reserve_share)
 
 
-def checkpoint_bytes(readers: Sequence[Reader], care: DataCare) -> float:
+def checkpoint_bytes(readers: Sequence[Reader], data_request: DataRequest) -> float:
     """One checkpoint of every training; 0 where none are asked for. [B]"""
-    if care.checkpoint_every_s is None:
+    if data_request.checkpoint_every_s is None:
         return 0.0
-    each = care.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
+    each = data_request.checkpoint_bytes_per_parameter or CHECKPOINT_BYTES_PER_PARAMETER
     return sum(each * reader.dnn.parameters.value for reader in readers if not reader.is_inference)
 
 
-def is_transformed(care: DataCare) -> bool:
+def is_transformed(data_request: DataRequest) -> bool:
     """Whether the set comes raw and is transformed ahead of training."""
-    return care.transform_core_s is not None or care.raw_sample_bytes is not None
+    return data_request.transform_core_s is not None or data_request.raw_sample_bytes is not None
 
 
-def raw_sample_bytes(sample_bytes: ArrayLike, care: DataCare) -> Floats:
+def raw_sample_bytes(sample_bytes: ArrayLike, data_request: DataRequest) -> Floats:
     """Raw form of a sample, kept beside the one that is read; 0 where nothing is transformed ahead. [B]
 
     A raw size that the request leaves out is taken to be that of the prepared sample.
     """
     sample = np.asarray(sample_bytes, dtype=float)
-    if not is_transformed(care):
+    if not is_transformed(data_request):
         return np.zeros_like(sample)
-    return sample if care.raw_sample_bytes is None else np.full_like(sample, care.raw_sample_bytes)
+    return sample if data_request.raw_sample_bytes is None else np.full_like(sample, data_request.raw_sample_bytes)
 
 
 def _places(readers: Sequence[Reader]) -> list[tuple[int, ...]]:

@@ -9,7 +9,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.workload.data import DataCare
+from sizer.workload.data import DataRequest
 from sizer.workload.resolve import ResolvedWorkload
 
 
@@ -24,9 +24,11 @@ class StorageUnits:
     holds_data: Bools  # whether the largest system holds everything that must fit
 
     @classmethod
-    def of(cls, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], care: DataCare) -> "StorageUnits":
+    def of(
+        cls, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], data_request: DataRequest
+    ) -> "StorageUnits":
         """Units for the data sets of some workloads together, and for what is kept beside them."""
-        data = storage_demand(works, care).total_bytes
+        data = storage_demand(works, data_request).total_bytes
         seen: dict[tuple[str, int], tuple[bool, int, int, int, bool]] = {}
         rows = []
         for platform in platforms:

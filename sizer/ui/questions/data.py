@@ -23,7 +23,7 @@ from sizer.ui import look
 from sizer.ui.look import Spec
 from sizer.ui.requirements import data_form
 from sizer.ui.state import View
-from sizer.workload.data import DataCare
+from sizer.workload.data import DataRequest
 
 
 def show(view: View) -> None:
@@ -31,7 +31,7 @@ def show(view: View) -> None:
     assert view.result is not None
     plan = _plan(view.key, view.result, view.catalog)
     st.header("Data and ingest", anchor=False)
-    if view.result.request.data == DataCare():
+    if view.result.request.data == DataRequest():
         st.info("The request says nothing about snapshots, reserve or checkpoints: only the data sets must fit.")
         st.button(
             "Enter snapshots, reserve and checkpoints",

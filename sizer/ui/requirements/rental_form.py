@@ -69,7 +69,7 @@ def _fields() -> None:
     with right:
         _money(f"Electricity, {currency} a kWh", "electricity_per_kwh", "For the cluster of one's own.", "not counted")
         fields.number(
-            "People, space and care, % of the purchase a year",
+            "Staff, space and maintenance, % of the purchase a year",
             _at("yearly_cost_percent"),
             "What running the cluster costs beside electricity and support.",
             0.0,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sizer import SizingRequest, load_catalog, size
-from sizer.questions.data.analysis import DataPlan, VendorQuestion, data_plan
+from sizer.questions.data.analysis import DataPlan, StorageQuestion, data_plan
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 
@@ -93,7 +93,7 @@ def test_checkpoints_on_drives_whose_write_rate_nobody_states():
     found = plan({"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}, {"checkpoint_every_s": "1 h"})
     (one,) = found.checkpoints
     assert (one.write_s, one.lost_fraction, one.rate_is_bound) == (None, None, True)
-    assert found.questions == (VendorQuestion.DRIVE_WRITE_RATE,)
+    assert found.questions == (StorageQuestion.DRIVE_WRITE_RATE,)
 
 
 def test_transforming_by_hand():
