@@ -181,7 +181,7 @@ def test_facility_of_the_dell_design():
     assert rows["Weight"]["Value"] == round(kg, 1)
     assert rows["Rack units in use"]["Value"] == 4 + 2 + 4 + 5
     typical_w = rows["Draw, typical"]["Value"]
-    assert rows["Energy a year"]["Value"] == round(typical_w * 1.5 * 8.760)
+    assert rows["Energy per year"]["Value"] == round(typical_w * 1.5 * 8.760)
     facility = next(sheet for sheet in plan_sheets(answer("dell"), CATALOG) if sheet.title == "Facility")
     assert any("S3048-ON" in note for note in facility.notes)
     (rack,) = sheets("dell")["Racks"]
@@ -211,7 +211,7 @@ def test_a_link_of_two_transceivers_and_a_fibre_names_all_three():
 
 def test_energy_without_a_pue_is_that_of_the_equipment():
     rows = {row["Quantity"]: row for row in sheets("weka")["Facility"]}
-    assert "IT equipment only" in rows["Energy a year"]["Note"]
+    assert "IT equipment only" in rows["Energy per year"]["Note"]
 
 
 @every_design

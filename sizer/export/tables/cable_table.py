@@ -1,19 +1,52 @@
 """The cable list of a plan: every cable with both its ends, for the people who pull them."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Item
 from sizer.export.tables.cable_colours import cable_colour
 from sizer.export.tables.csv_text import csv_bytes
-from sizer.export.tables.table import Row, Sheet
+from sizer.export.tables.table import Number, Sheet, SheetColumn, joined_notes, record_sheet
 from sizer.export.text import TO_BE_QUOTED
 from sizer.physical.plan import Connection, End, Plan
 from sizer.present.plan_text import question_text
 from sizer.sizing.result import SizingResult
 
 _MEDIA = {"dac": "DAC", "aoc": "AOC", "copper": "twisted pair", "transceiver": "transceivers and fibre"}
+_NOTES = (
+    "A-U and Z-U are the lowest rack unit of the device, counted from the bottom.",
+    "Each label names its own end first.",
+    "The routed length includes slack; the cable length is that of the part.",
+    "The colour marks the network: on the jacket, or on the labels where a cable comes in one colour only.",
+)
+
+
+@dataclass(frozen=True)
+class _Cable:
+    """A cable with the parts that it consists of."""
+
+    link: Connection
+    parts: tuple[tuple[Item, int], ...]  # and their quantities
+
+    @property
+    def skus(self) -> str:
+        return _with_quantities((item.skus[0].value, quantity) for item, quantity in self.parts if item.skus)
+
+    @property
+    def names(self) -> str:
+        return _with_quantities((item.name, quantity) for item, quantity in self.parts) or TO_BE_QUOTED
+
+    @property
+    def note(self) -> str:
+        choice = self.link.cable
+        return joined_notes(
+            choice.note,
+            f"ask the vendor: {question_text(choice.question)}" if choice.question is not None else "",
+            "" if self.link.a.item else "far end provided by others",
+        )
 
 
 def cables_csv(result: SizingResult, catalog: Catalog) -> bytes:
@@ -29,76 +62,52 @@ def cables_csv(result: SizingResult, catalog: Catalog) -> bytes:
 
 
 def cable_sheet(plan: Plan, catalog: Catalog) -> Sheet:
-    """Point-to-point list of all cables, power cords excepted.
+    """Point-to-point list of all cables except power cords.
 
     The names of the columns of the two ends are those that cable validation tools look for.
     """
-    heads = (
-        "Cable",
-        "Network",
-        *("A-Rack", "A-U", "A-Node Name", "A-Type", "A-Port"),
-        *("Z-Rack", "Z-U", "Z-Node Name", "Z-Type", "Z-Port"),
-        "Medium",
-        "Speed",
-        "Routed length (m)",
-        "Cable length (m)",
-        "SKU",
-        "Item",
-        "Colour",
-        "A label",
-        "Z label",
-        "Note",
+    hosts = {device.name for device in plan.devices if device.category != "network"}
+    cables = [
+        _Cable(link, tuple((catalog.item(item), quantity) for item, quantity in link.cable.items))
+        for link in plan.connections
+    ]
+    columns: tuple[SheetColumn[_Cable], ...] = (
+        SheetColumn("Cable", lambda cable: cable.link.id),
+        SheetColumn("Network", lambda cable: str(cable.link.network)),
+        *_end_columns("A", lambda cable: cable.link.a, hosts),
+        *_end_columns("Z", lambda cable: cable.link.z, hosts),
+        SheetColumn("Medium", lambda cable: _MEDIA.get(cable.link.medium, cable.link.medium)),
+        SheetColumn("Speed", lambda cable: kind_name(cable.link.kind)),
+        # Rounded up to a tenth of a metre.
+        Number("Routed length (m)", lambda cable: math.ceil(cable.link.length_m * 10 - 1e-9) / 10),
+        Number("Cable length (m)", lambda cable: cable.link.stock_length_m),
+        SheetColumn("SKU", lambda cable: cable.skus),
+        SheetColumn("Item", lambda cable: cable.names),
+        SheetColumn("Colour", lambda cable: cable_colour(cable.link.network).name),
+        SheetColumn("A label", lambda cable: f"{port_label(cable.link.a)} / {port_label(cable.link.z)}"),
+        SheetColumn("Z label", lambda cable: f"{port_label(cable.link.z)} / {port_label(cable.link.a)}"),
+        SheetColumn("Note", lambda cable: cable.note),
     )
-    numeric = frozenset({"A-U", "Z-U", "Routed length (m)", "Cable length (m)"})
-    roles = {device.name: device.category for device in plan.devices}
-    rows = tuple(_cable_row(link, roles, catalog) for link in plan.connections)
-    notes = (
-        "A-U and Z-U are the lowest rack unit of the device, counted from the bottom.",
-        "Each label names its own end first.",
-        "The routed length has the slack in it; the cable length is that of the part.",
-        "The colour marks the network: on the jacket, or on the labels where a cable comes in one colour only.",
-    )
-    return Sheet("Cables", heads, rows, numeric, notes)
+    return record_sheet("Cables", cables, columns, _NOTES)
 
 
-def _cable_row(link: Connection, categories: dict[str, str], catalog: Catalog) -> Row:
-    parts = [(catalog.item(item), pieces) for item, pieces in link.cable.items]
-    near, far = port_label(link.a), port_label(link.z)
-    notes = (
-        link.cable.note,
-        f"ask the vendor: {question_text(link.cable.question)}" if link.cable.question is not None else "",
-        "" if link.a.item else "far end by others",
-    )
+def _end_columns(side: str, end: Callable[[_Cable], End], hosts: set[str]) -> tuple[SheetColumn[_Cable], ...]:
+    """Columns of one end of a cable; "Switch" and "Host" are the types that cable validation tools know."""
     return (
-        link.id,
-        str(link.network),
-        *_end_cells(link.a, categories),
-        *_end_cells(link.z, categories),
-        _MEDIA.get(link.medium, link.medium),
-        kind_name(link.kind),
-        math.ceil(link.length_m * 10 - 1e-9) / 10,
-        link.stock_length_m,
-        _counted((item.skus[0].value, pieces) for item, pieces in parts if item.skus),
-        _counted((item.name, pieces) for item, pieces in parts) or TO_BE_QUOTED,
-        cable_colour(link.network).name,
-        f"{near} / {far}",
-        f"{far} / {near}",
-        "; ".join(note for note in notes if note),
+        SheetColumn(f"{side}-Rack", lambda cable: end(cable).rack),
+        Number(f"{side}-U", lambda cable: end(cable).unit or None),
+        SheetColumn(f"{side}-Node Name", lambda cable: end(cable).device),
+        SheetColumn(f"{side}-Type", lambda cable: "Host" if end(cable).device in hosts else "Switch"),
+        SheetColumn(f"{side}-Port", lambda cable: end(cable).port),
     )
 
 
-def _end_cells(end: End, categories: dict[str, str]) -> Row:
-    # The two words that cable validation tools know.
-    kind = "Switch" if categories.get(end.device, "network") == "network" else "Host"
-    return (end.rack, end.unit or None, end.device, kind, end.port)
-
-
-def _counted(parts: Iterable[tuple[str, int]]) -> str:
+def _with_quantities(parts: Iterable[tuple[str, int]]) -> str:
     """'EDR copper cable, 2 m', or '2 × transceiver + 1 × fibre'."""
-    found = list(parts)
-    if len(found) == 1 and found[0][1] == 1:
-        return found[0][0]
-    return " + ".join(f"{pieces} × {name}" for name, pieces in found)
+    listed = list(parts)
+    if len(listed) == 1 and listed[0][1] == 1:
+        return listed[0][0]
+    return " + ".join(f"{quantity} × {name}" for name, quantity in listed)
 
 
 def port_label(end: End) -> str:

@@ -1,34 +1,57 @@
-"""The next sizes of the design as a table: what is added, and every standing link that must move."""
+"""The next sizes of the design as a table: added devices, and every existing link that moves."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from sizer.catalog.model import Catalog
-from sizer.export.tables.table import Row, Sheet
+from sizer.export.tables.table import Number, Sheet, SheetColumn, record_sheet
 from sizer.physical.expansion import GrowthStep, growth
 from sizer.physical.plan import Plan
 from sizer.physical.violations import violation_error_text
 
 
+class _Change(NamedTuple):
+    """One kind of device that is added, or one link that moves."""
+
+    step: GrowthStep
+    what: str
+    number: int
+    device: str
+    network: str = ""
+    was_at: str = ""
+    comes_to: str = ""
+
+
+_COLUMNS: tuple[SheetColumn[_Change], ...] = (
+    Number("Servers", lambda change: change.step.n_servers),
+    Number("Storage nodes", lambda change: change.step.storage_nodes),
+    SheetColumn("What", lambda change: change.what),
+    Number("Number", lambda change: change.number),
+    SheetColumn("Device", lambda change: change.device),
+    SheetColumn("Network", lambda change: change.network),
+    SheetColumn("Was at", lambda change: change.was_at),
+    SheetColumn("Comes to", lambda change: change.comes_to),
+)
+_NOTES = (
+    "Changes to the design of this file. Installed devices keep their rack units.",
+    "Links that are not listed stay where they are.",
+)
+
+
 def growth_sheet(plan: Plan, catalog: Catalog) -> Sheet:
-    """One row a kind of device that is added, one a link that ends elsewhere."""
-    heads = ("Servers", "Storage nodes", "What", "Number", "Device", "Network", "Was at", "Comes to")
-    numeric = frozenset({"Servers", "Storage nodes", "Number"})
-    rows = [row for step in growth(plan) for row in _rows(step, catalog)]
-    notes = (
-        "Told from the design of this file; standing devices keep their rack units.",
-        "A link that is not listed stays where it is.",
-    )
-    return Sheet("Growth", heads, tuple(rows), numeric, notes)
+    """One row for each kind of device that is added and for each link that moves."""
+    changes = [change for step in growth(plan) for change in _changes(step, catalog)]
+    return record_sheet("Growth", changes, _COLUMNS, _NOTES)
 
 
-def _rows(step: GrowthStep, catalog: Catalog) -> list[Row]:
-    size = (step.n_servers, step.storage_nodes)
+def _changes(step: GrowthStep, catalog: Catalog) -> Iterator[_Change]:
     if step.limit is not None:
-        return [(*size, "not on this platform", 0, violation_error_text(step.limit), "", "", "")]
-    added: list[Row] = [
-        (*size, "added", number, f"{role}: {catalog.item(item).name}", "", "", "") for role, item, number in step.added
-    ]
-    racks: list[Row] = [(*size, "added", step.new_racks, "rack", "", "", "")] if step.new_racks else []
-    moved: list[Row] = [
-        (*size, "link moves", 1, move.device, str(move.network), move.was, move.becomes or "taken out")
-        for move in step.moved
-    ]
-    return [*added, *racks, *moved]
+        yield _Change(step, "not on this platform", 0, violation_error_text(step.limit))
+        return
+    for role, item, number in step.added:
+        yield _Change(step, "added", number, f"{role}: {catalog.item(item).name}")
+    if step.new_racks:
+        yield _Change(step, "added", step.new_racks, "rack")
+    for move in step.moved:
+        becomes = move.becomes or "taken out"
+        yield _Change(step, "link moves", 1, move.device, str(move.network), move.was, becomes)

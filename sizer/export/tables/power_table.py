@@ -1,10 +1,10 @@
-"""The power list of a plan: every inlet with the outlet it takes."""
+"""The power list of a plan: every inlet with its outlet."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Pdu
-from sizer.export.tables.table import Row, Sheet
+from sizer.export.tables.table import Number, Row, Sheet, SheetColumn, joined_notes, record_sheet
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.power import Inlet, PowerFeed, feeds
 from sizer.workload.request import Site
@@ -14,13 +14,13 @@ _CORDS = {"c13": "C13 to C14", "c19": "C19 to C20"}
 
 @dataclass(frozen=True)
 class PowerLink:
-    """One inlet and the outlet it hangs on."""
+    """One inlet and its outlet."""
 
     device: PlacedDevice
     rack: PlacedRack
     inlet: Inlet
     side: str
-    pdu: str  # name that no other PDU has, "" in a rack that is there: its outlets are not ours to give
+    pdu: str  # unique name; "" in an existing rack, whose outlets the customer assigns
     outlet: int  # of its kind, from 1; 0 without a PDU
 
     @property
@@ -35,77 +35,74 @@ def pdu_name(rack: PlacedRack, feed: PowerFeed) -> str:
 
 
 def power_links(plan: Plan, catalog: Catalog, site: Site) -> tuple[PowerLink, ...]:
-    """Every inlet of every device that is there from the start, rack by rack, from the bottom up."""
+    """Every inlet of every device installed from the start, rack by rack, from the bottom up."""
     pdu = catalog.item(site.pdu)
     assert isinstance(pdu, Pdu)
-    found: list[PowerLink] = []
+    links: list[PowerLink] = []
     for rack in plan.racks:
-        # A rack that is there has feeds of its own; the rule tells which inlet hangs on which.
+        # An existing rack has feeds of its own; the same rule assigns inlets to them.
         strips = rack.feeds or feeds([(one.number, catalog.device(one.item)) for one in rack.present], 1, pdu)
         for feed in strips:
             used = {"c13": 0, "c19": 0}
             # From the bottom up, so that cords run level.
-            for inlet in sorted(feed.inlets, key=lambda one: (plan.devices[one.device].unit, one.inlet)):
+            for inlet in sorted(feed.inlets, key=lambda inlet: (plan.devices[inlet.device].unit, inlet.inlet)):
                 used[inlet.kind] += 1
                 strip, outlet = (pdu_name(rack, feed), used[inlet.kind]) if rack.feeds else ("", 0)
-                found.append(PowerLink(plan.devices[inlet.device], rack, inlet, feed.side, strip, outlet))
-    return tuple(sorted(found, key=lambda one: (one.device.rack, one.device.unit, one.inlet.inlet)))
+                links.append(PowerLink(plan.devices[inlet.device], rack, inlet, feed.side, strip, outlet))
+    return tuple(sorted(links, key=lambda link: (link.device.rack, link.device.unit, link.inlet.inlet)))
 
 
 def power_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
-    """Inlet by inlet: the outlet it takes and what it draws while the other side is lost."""
-    heads = (
-        "Rack",
-        "U",
-        "Device",
-        "Inlet",
-        "PDU",
-        "Side",
-        "Outlet kind",
-        "Outlet",
-        "Draw, other side lost (W)",
-        "Cord",
-        "Note",
-    )
-    numeric = frozenset({"U", "Inlet", "Outlet", "Draw, other side lost (W)"})
+    """Inlet by inlet: its outlet, and its draw while the other side is lost."""
     links = power_links(plan, catalog, site)
-    rows = [_power_row(link) for link in links]
+    columns: tuple[SheetColumn[PowerLink], ...] = (
+        SheetColumn("Rack", lambda link: link.rack.name),
+        Number("U", lambda link: link.device.unit),
+        SheetColumn("Device", lambda link: link.device.name),
+        Number("Inlet", lambda link: link.inlet.inlet),
+        SheetColumn("PDU", lambda link: link.pdu),
+        SheetColumn("Side", lambda link: link.side),
+        SheetColumn("Outlet kind", lambda link: link.inlet.kind.upper()),
+        Number("Outlet", lambda link: link.outlet or None),
+        Number("Draw, other side lost (W)", lambda link: known_watts(link.inlet.share_w)),
+        SheetColumn("Cord", lambda link: _CORDS[link.inlet.kind]),
+        SheetColumn("Note", _note),
+    )
+    sheet = record_sheet(
+        "Power", links, columns, ("Outlets of each kind count from 1 on each PDU, from the lowest device up.",)
+    )
     powered = {link.device.number for link in links}
-    rows += [
-        (rack.name, one.unit, one.name, None, "", "", "", None, None, "", "number of inlets not known: ask the vendor")
+    unpowered: tuple[Row, ...] = tuple(
+        (
+            rack.name,
+            device.unit,
+            device.name,
+            None,
+            "",
+            "",
+            "",
+            None,
+            None,
+            "",
+            "number of inlets not known: ask the vendor",
+        )
         for rack in plan.racks
-        for one in rack.present
-        if one.number not in powered
-    ]
-    notes = ("Outlets of each kind count from 1 on each PDU, from the lowest device up.",)
-    return Sheet("Power", heads, tuple(rows), numeric, notes)
+        for device in rack.present
+        if device.number not in powered
+    )
+    return replace(sheet, rows=sheet.rows + unpowered)
 
 
-def _power_row(link: PowerLink) -> Row:
-    notes = (
-        "" if link.pdu else "outlet of the rack's own feed, by others",
-        draw_note(link.device),
-    )
-    return (
-        link.rack.name,
-        link.device.unit,
-        link.device.name,
-        link.inlet.inlet,
-        link.pdu,
-        link.side,
-        link.inlet.kind.upper(),
-        link.outlet or None,
-        known_watts(link.inlet.share_w),
-        _CORDS[link.inlet.kind],
-        "; ".join(note for note in notes if note),
-    )
+def _note(link: PowerLink) -> str:
+    outlet = "" if link.pdu else "outlet of the rack's own feed, provided by others"
+    return joined_notes(outlet, draw_note(link.device))
 
 
 def draw_note(device: PlacedDevice) -> str:
-    """What a reader must know of a device's watts; "" where they are known."""
+    """Note on the watts of a device; "" where they are known."""
     if device.power.is_known:
         return ""
-    return "draw is at least this" if device.power.max_w else "draw not known"
+    return "the draw is at least this" if device.power.max_w else "draw not known"
 
 
 def known_watts(value: float) -> float | None:

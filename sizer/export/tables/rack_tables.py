@@ -1,167 +1,228 @@
 """Racks, their elevations and the totals of the room as tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from sizer.catalog.model import Catalog
 from sizer.export.tables.power_table import draw_note, known_watts
-from sizer.export.tables.table import AT_LEAST, Row, Sheet
+from sizer.export.tables.table import AT_LEAST, Number, Sheet, SheetColumn, joined_notes, record_sheet
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.positions import unit_runs
 from sizer.physical.racks.power import PowerFeed, energy_kwh_per_year, heat_btu_per_h
 from sizer.workload.request import Site
 
 
+@dataclass(frozen=True)
+class _RackLoad:
+    """A rack with its feeds by side and the units that its devices take."""
+
+    rack: PlacedRack
+    feeds: dict[str, list[PowerFeed]]  # by side; empty in an existing rack, whose feeds the customer provides
+    used_u: int
+    reserved_u: int
+    tile_kg: float | None
+
+
 def rack_sheet(plan: Plan) -> Sheet:
     """Rack by rack: place, units, load on the floor, draw, heat, feeds, outlets and blanking panels."""
-    heads = (
-        "Rack",
-        "Row",
-        "Column",
-        "Kind",
-        *("Height (U)", "Used (U)", "Reserved (U)", "Empty (U)"),
-        *("Weight (kg)", "Per floor tile (kg)", "Weight is"),
-        *("Typical (W)", "Maximum (W)", "Heat (BTU/h)", "Power is"),
-        *("A alone (W)", "A carries (W)", "B alone (W)", "B carries (W)"),
-        *("C13 used, A", "C13 used, B", "C13 of a side", "C19 used, A", "C19 used, B", "C19 of a side"),
-        "PDUs",
-        "Blanking panels",
+    columns: tuple[SheetColumn[_RackLoad], ...] = (
+        SheetColumn("Rack", lambda load: load.rack.name),
+        Number("Row", lambda load: load.rack.row + 1),
+        Number("Column", lambda load: load.rack.column + 1),
+        SheetColumn("Kind", lambda load: "existing" if load.rack.is_existing else "new"),
+        Number("Height (U)", lambda load: load.rack.height_u),
+        Number("Used (U)", lambda load: load.used_u),
+        Number("Reserved (U)", lambda load: load.reserved_u),
+        Number("Empty (U)", lambda load: len(load.rack.empty_units) - load.reserved_u),
+        Number("Weight (kg)", lambda load: round(load.rack.weight_kg, 1)),
+        Number("Per floor tile (kg)", lambda load: None if load.tile_kg is None else round(load.tile_kg, 1)),
+        SheetColumn("Weight is", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_weight)),
+        Number("Typical (W)", lambda load: round(load.rack.typical_w, 1)),
+        Number("Maximum (W)", lambda load: round(load.rack.max_w, 1)),
+        Number("Heat (BTU/h)", lambda load: round(heat_btu_per_h(load.rack.max_w))),
+        SheetColumn("Power is", lambda load: _precision(load.rack, is_partial=load.rack.has_unknown_power)),
+        *_side_columns("A"),
+        *_side_columns("B"),
+        *_outlet_columns("c13"),
+        *_outlet_columns("c19"),
+        Number("PDUs", lambda load: len(load.rack.feeds)),
+        Number("Blanking panels", lambda load: 0 if load.rack.is_existing else len(load.rack.empty_units)),
     )
-    text = {"Rack", "Kind", "Weight is", "Power is"}
     notes = (
         "Rows and columns of the room count from 1. A floor tile is 600 mm square.",
-        "PDUs and cables are not in the weight. Of a rack that is there, only what this design adds is counted.",
-        "A alone is what side A draws while B is lost; it must not exceed what its PDUs carry.",
-        "Blanking panels also close the units that are reserved.",
+        "The weight excludes PDUs and cables. Of an existing rack, only what this design adds is counted.",
+        "A alone is the draw of side A while B is lost; it must not exceed the capacity of its PDUs.",
+        "Blanking panels also close the reserved units.",
     )
-    return Sheet("Racks", heads, tuple(_rack_row(rack, plan) for rack in plan.racks), frozenset(heads) - text, notes)
+    return record_sheet("Racks", [_load(rack, plan) for rack in plan.racks], columns, notes)
 
 
-def _rack_row(rack: PlacedRack, plan: Plan) -> Row:
+def _load(rack: PlacedRack, plan: Plan) -> _RackLoad:
     used = sum(device.height_u for device in rack.present)
     reserved = sum(device.height_u for device in rack.devices) - used
-    tile_kg = plan.floor_tile_kg(rack)
-    sides = {side: [feed for feed in rack.feeds if feed.side == side] for side in ("A", "B")}
+    feeds = {side: [feed for feed in rack.feeds if feed.side == side] for side in ("A", "B")}
+    return _RackLoad(rack, feeds, used, reserved, plan.floor_tile_kg(rack))
+
+
+def _precision(rack: PlacedRack, *, is_partial: bool) -> str:
+    return AT_LEAST if is_partial or rack.is_existing else "known"
+
+
+def _side_columns(side: str) -> tuple[SheetColumn[_RackLoad], ...]:
+    """Draw while the other side is lost, and capacity of the PDUs."""
+
+    def total(load: _RackLoad, value: Callable[[PowerFeed], float]) -> float | None:
+        return sum(map(value, load.feeds[side])) if load.feeds[side] else None
+
+    def alone(load: _RackLoad) -> float | None:
+        draw = total(load, lambda feed: feed.alone_w)
+        return None if draw is None else round(draw, 1)
+
     return (
-        rack.name,
-        rack.row + 1,
-        rack.column + 1,
-        "existing" if rack.is_existing else "new",
-        rack.height_u,
-        used,
-        reserved,
-        len(rack.empty_units) - reserved,
-        round(rack.weight_kg, 1),
-        None if tile_kg is None else round(tile_kg, 1),
-        AT_LEAST if rack.has_unknown_weight or rack.is_existing else "known",
-        round(rack.typical_w, 1),
-        round(rack.max_w, 1),
-        round(heat_btu_per_h(rack.max_w)),
-        AT_LEAST if rack.has_unknown_power or rack.is_existing else "known",
-        *(value for strips in sides.values() for value in _side_cells(strips)),
-        *_outlet_cells(sides, "c13"),
-        *_outlet_cells(sides, "c19"),
-        len(rack.feeds),
-        0 if rack.is_existing else len(rack.empty_units),
+        Number(f"{side} alone (W)", alone),
+        Number(f"{side} carries (W)", lambda load: total(load, lambda feed: feed.capacity_w)),
     )
 
 
-def _side_cells(strips: Sequence[PowerFeed]) -> Row:
-    """Draw while the other side is lost and what the PDUs carry; a rack that is there has none of ours."""
-    if not strips:
-        return (None, None)
-    return (round(sum(feed.alone_w for feed in strips), 1), sum(feed.capacity_w for feed in strips))
+def _outlet_columns(kind: str) -> tuple[SheetColumn[_RackLoad], ...]:
+    """Outlets of a kind that are used on each side, and those that one side has."""
+
+    def used(load: _RackLoad, side: str) -> int | None:
+        return sum(feed.used(kind) for feed in load.feeds[side]) if load.feeds["A"] else None
+
+    def of_a_side(load: _RackLoad) -> int | None:
+        outlets = [feed.outlets_c13 if kind == "c13" else feed.outlets_c19 for feed in load.feeds["A"]]
+        return sum(outlets) if outlets else None
+
+    name = kind.upper()
+    return (
+        Number(f"{name} used, A", lambda load: used(load, "A")),
+        Number(f"{name} used, B", lambda load: used(load, "B")),
+        Number(f"{name} of a side", of_a_side),
+    )
 
 
-def _outlet_cells(sides: dict[str, list[PowerFeed]], kind: str) -> Row:
-    if not sides["A"]:
-        return (None, None, None)
-    there = sum(feed.outlets_c13 if kind == "c13" else feed.outlets_c19 for feed in sides["A"])
-    return (*(sum(feed.used(kind) for feed in strips) for strips in sides.values()), there)
+@dataclass(frozen=True)
+class _Stretch:
+    """Units of a rack that one device takes, or that stay empty."""
+
+    rack: PlacedRack
+    lowest: int
+    height_u: int
+    device: PlacedDevice | None
+    name: str  # of the item
+
+    @property
+    def status(self) -> str:
+        if self.device is None:
+            return "empty"
+        return "new" if self.device.status == "computed" else self.device.status
+
+    @property
+    def note(self) -> str:
+        if self.device is None:
+            return ""
+        return joined_notes(draw_note(self.device), "" if self.device.weight_kg is not None else "weight not known")
 
 
 def elevation_sheet(plan: Plan, catalog: Catalog) -> Sheet:
-    """What stands in every rack, from the top down, with the units that stay empty."""
-    place = ("Rack", "Lowest U", "Highest U")
-    heads = (*place, "Device", "Item", "Role", "Height (U)", "Status", "Maximum (W)", "Weight (kg)", "Note")
-    numeric = frozenset({"Lowest U", "Highest U", "Height (U)", "Maximum (W)", "Weight (kg)"})
-    rows = [row for rack in plan.racks for row in _elevation_rows(rack, catalog)]
-    return Sheet("Elevations", heads, tuple(rows), numeric, ("Rack units count from the bottom.",))
+    """Contents of every rack, from the top down, with the units that stay empty."""
+    columns: tuple[SheetColumn[_Stretch], ...] = (
+        SheetColumn("Rack", lambda part: part.rack.name),
+        Number("Lowest U", lambda part: part.lowest),
+        Number("Highest U", lambda part: part.lowest + part.height_u - 1),
+        SheetColumn("Device", lambda part: "" if part.device is None else part.device.name),
+        SheetColumn("Item", lambda part: part.name),
+        SheetColumn("Role", lambda part: "" if part.device is None else str(part.device.role)),
+        Number("Height (U)", lambda part: part.height_u),
+        SheetColumn("Status", lambda part: part.status),
+        Number("Maximum (W)", lambda part: 0.0 if part.device is None else known_watts(part.device.power.max_w)),
+        Number("Weight (kg)", lambda part: None if part.device is None else part.device.weight_kg),
+        SheetColumn("Note", lambda part: part.note),
+    )
+    stretches = [stretch for rack in plan.racks for stretch in _stretches(rack, catalog)]
+    return record_sheet("Elevations", stretches, columns, ("Rack units count from the bottom.",))
 
 
-def _elevation_rows(rack: PlacedRack, catalog: Catalog) -> list[Row]:
-    rows = [_device_row(rack, device, catalog) for device in rack.devices]
+def _stretches(rack: PlacedRack, catalog: Catalog) -> list[_Stretch]:
+    taken = [
+        _Stretch(rack, device.unit, device.height_u, device, catalog.item(device.item).name) for device in rack.devices
+    ]
     reserved = {
         unit
         for device in rack.devices
         if device.status == "reserved"
         for unit in range(device.unit, device.unit + device.height_u)
     }
-    for low, count in unit_runs(unit for unit in rack.empty_units if unit not in reserved):
-        what = "free" if rack.is_existing else "blanking panels"
-        rows.append((rack.name, low, low + count - 1, "", what, "", count, "empty", 0.0, None, ""))
-    return sorted(rows, key=lambda row: -int(row[1] or 0))
+    filling = "free" if rack.is_existing else "blanking panels"
+    empty = [
+        _Stretch(rack, lowest, count, None, filling)
+        for lowest, count in unit_runs(unit for unit in rack.empty_units if unit not in reserved)
+    ]
+    return sorted((*taken, *empty), key=lambda stretch: -stretch.lowest)
 
 
-def _device_row(rack: PlacedRack, device: PlacedDevice, catalog: Catalog) -> Row:
-    notes = (
-        draw_note(device),
-        "" if device.weight_kg is not None else "weight not known",
-    )
-    return (
-        rack.name,
-        device.unit,
-        device.unit + device.height_u - 1,
-        device.name,
-        catalog.item(device.item).name,
-        device.role,
-        device.height_u,
-        "new" if device.status == "computed" else device.status,
-        known_watts(device.power.max_w),
-        device.weight_kg,
-        "; ".join(note for note in notes if note),
-    )
+class _Total(NamedTuple):
+    """A line of the sheet for the facility."""
+
+    quantity: str
+    value: float
+    unit: str = ""
+    note: str = ""
+    is_partial: bool = False  # some devices have no known value
+
+
+_FACILITY_COLUMNS: tuple[SheetColumn[_Total], ...] = (
+    SheetColumn("Quantity", lambda total: total.quantity),
+    SheetColumn("Reads", lambda total: AT_LEAST if total.is_partial else ""),
+    Number("Value", lambda total: total.value),
+    SheetColumn("Unit", lambda total: total.unit),
+    SheetColumn("Note", lambda total: total.note),
+)
 
 
 def facility_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
-    """Totals for the people of the room."""
+    """Totals for the operators of the room."""
     present = [device for rack in plan.racks for device in rack.present]
-    open_w = _names((one for one in present if not one.power.is_known), catalog)
-    open_kg = _names((one for one in present if one.weight_kg is None), catalog)
+    open_w = _names((device for device in present if not device.power.is_known), catalog)
+    open_kg = _names((device for device in present if device.weight_kg is None), catalog)
     if plan.rack.weight_kg is None and plan.racks:
         open_kg = ", ".join(name for name in (open_kg, plan.rack.name) if name)
-    power, weight = (AT_LEAST if text else "" for text in (open_w, open_kg))
-    low_w = sum(device.power.low_w for device in present)
+    notes = tuple(
+        f"{quantity} not known, so the totals read “at least”: {names}."
+        for quantity, names in (("Draw", open_w), ("Weight", open_kg))
+        if names
+    )
+    totals = (*_power_totals(plan, site, bool(open_w)), *_room_totals(plan, bool(open_kg)))
+    return record_sheet("Facility", totals, _FACILITY_COLUMNS, notes)
+
+
+def _power_totals(plan: Plan, site: Site, is_partial: bool) -> Iterator[_Total]:
+    low_w = sum(device.power.low_w for rack in plan.racks for device in rack.present)
     typical_w = sum(rack.typical_w for rack in plan.racks)
     max_w = sum(rack.max_w for rack in plan.racks)
     pue = site.pue_ratio
     energy = energy_kwh_per_year(typical_w, pue or 1.0)
-    energy_note = "IT equipment only, no PUE was given" if pue is None else f"PUE {pue:g}, at the typical draw"
+    energy_note = "IT equipment only; the request gives no PUE" if pue is None else f"PUE {pue:g}, at the typical draw"
+    stated = "stated, or the middle of a bracket"
+    yield _Total("Draw, lower end of the brackets", round(low_w, 1), "W", "", is_partial)
+    yield _Total("Draw, typical", round(typical_w, 1), "W", stated, is_partial)
+    yield _Total("Draw, maximum", round(max_w, 1), "W", "stated, or the upper end of a bracket", is_partial)
+    yield _Total("Heat at the maximum", round(heat_btu_per_h(max_w)), "BTU/h", "", is_partial)
+    yield _Total("Energy per year", round(energy), "kWh", energy_note, is_partial)
+
+
+def _room_totals(plan: Plan, is_partial: bool) -> Iterator[_Total]:
+    weight_kg = sum(rack.weight_kg for rack in plan.racks)
     new = sum(not rack.is_existing for rack in plan.racks)
-    beside = "" if new == len(plan.racks) else ", nor of what stands in the existing racks"
-    rows: tuple[Row, ...] = (
-        ("Draw, lower end of the brackets", power, round(low_w, 1), "W", ""),
-        ("Draw, typical", power, round(typical_w, 1), "W", "stated, or the middle of a bracket"),
-        ("Draw, maximum", power, round(max_w, 1), "W", "stated, or the upper end of a bracket"),
-        ("Heat at the maximum", power, round(heat_btu_per_h(max_w)), "BTU/h", ""),
-        ("Energy a year", power, round(energy), "kWh", energy_note),
-        (
-            "Weight",
-            weight,
-            round(sum(rack.weight_kg for rack in plan.racks), 1),
-            "kg",
-            f"without PDUs and cables{beside}",
-        ),
-        ("Racks, new", "", new, "", ""),
-        ("Racks, existing", "", len(plan.racks) - new, "", ""),
-        ("Rack units in use", "", sum(device.height_u for device in present), "U", ""),
-        ("Cables", "", plan.n_links, "", "without power cords"),
-    )
-    notes = tuple(
-        f"{what} not known, so the totals read “at least”: {names}."
-        for what, names in (("Draw", open_w), ("Weight", open_kg))
-        if names
-    )
-    return Sheet("Facility", ("Quantity", "Reads", "Value", "Unit", "Note"), rows, frozenset({"Value"}), notes)
+    note = "without PDUs and cables" if new == len(plan.racks) else "without PDUs, cables and existing equipment"
+    units = sum(device.height_u for rack in plan.racks for device in rack.present)
+    yield _Total("Weight", round(weight_kg, 1), "kg", note, is_partial)
+    yield _Total("Racks, new", new)
+    yield _Total("Racks, existing", len(plan.racks) - new)
+    yield _Total("Rack units in use", units, "U")
+    yield _Total("Cables", plan.n_links, "", "without power cords")
 
 
 def _names(devices: Iterable[PlacedDevice], catalog: Catalog) -> str:
