@@ -9,6 +9,7 @@ from typing import Literal
 from sizer.base.money import net_price, round_money
 
 Status = Literal["computed", "overridden", "added", "existing", "optional", "by others"]
+BY_OTHERS: Status = "by others"
 # What the customer buys; the other lines are listed and not in any total.
 BOUGHT: tuple[Status, ...] = ("computed", "overridden", "added")
 MONTHS_A_YEAR = 12

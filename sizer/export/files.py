@@ -10,7 +10,7 @@ from sizer.base.errors import OutputError
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder for documents, so that one that cannot be written is refused before the work, not after it.
+    """Create the folder for documents before the work starts, so that a missing permission is found early.
 
     Raises
     ------
@@ -23,8 +23,8 @@ def make_folder(folder: Path) -> None:
 def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     """Write files into a folder so that a reader never sees half of one.
 
-    Everything is first written beside its target and then moved over it, so a full disk or a missing right leaves the
-    files of an earlier run as they were.
+    Each file is first written to a temporary file in the same folder and then moved over its target. A full disk or a
+    missing permission leaves the files of an earlier run unchanged.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
         for target in targets:
             place = target
             if target.is_dir():
-                raise IsADirectoryError(None, "a folder of that name is in the way")
-            waiting.append((_written_beside(target, files[target.name]), target))
+                raise IsADirectoryError(None, "a folder has this name")
+            waiting.append((_temporary_file(target, files[target.name]), target))
         while waiting:
             part, place = waiting[0]
             part.replace(place)
@@ -69,7 +69,7 @@ def write_whole(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     return targets
 
 
-def _written_beside(target: Path, data: bytes) -> Path:
+def _temporary_file(target: Path, data: bytes) -> Path:
     """Temporary file with the data in the folder of the target, on disk when this returns."""
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     part = Path(name)
@@ -78,7 +78,7 @@ def _written_beside(target: Path, data: bytes) -> Path:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp keeps others out; a document is as readable as any other new file.
+        # mkstemp denies access to others; a document has the permissions of any new file.
         part.chmod(0o666 & ~_umask())
     except OSError:
         with contextlib.suppress(OSError):

@@ -2,8 +2,8 @@
 
 Names of fields and values are those of NetBox's own import forms (netbox/dcim/forms/bulk_import.py and
 netbox/dcim/choices.py of netbox-community/netbox, 4.2). The type of every device comes with the plan, because its
-ports carry the plan's names: the public library of device types names ports otherwise from part to part, and knows
-servers without their adapters. The end of their names keeps these types apart from the library's.
+ports have the names of the plan: the public library of device types uses other port names and lists servers without
+adapters. The suffix of their names distinguishes these types from those of the library.
 """
 
 import io
@@ -30,7 +30,7 @@ from sizer.physical.networks.ports import device_ports
 from sizer.physical.plan import Connection, End, PlacedRack
 from sizer.sizing.result import SizingResult
 
-# Longest texts that NetBox takes.
+# Longest texts that NetBox accepts.
 _NAME, _DESCRIPTION = 100, 200
 _TYPE_END, _SLUG_END = " (plan)", "-plan"
 _PDU_ROLE = "rack PDU"
@@ -39,7 +39,7 @@ _PDU_COLOUR = "222222"
 _CABLE_TYPES = {"dac": "dac-passive", "aoc": "aoc", "copper": "cat6", "transceiver": "mmf"}
 _STATUS = {"computed": "planned", "existing": "active"}
 _RAILS_IN = 19
-# A zip file states a time for each of its files; a fixed one keeps equal answers equal to the byte.
+# A ZIP file states a time for each of its files; a fixed one makes the files of equal answers identical.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 _READ_ME = """\
 The plan of {site} for NetBox, planned with catalogue {catalog}.
@@ -51,15 +51,16 @@ Import the files in the order of their numbers, each with the Import button of i
 3  Device roles
 4  Device types (format YAML)
 5  Racks
-6  Devices, rack PDUs among them
+6  Devices, including rack PDUs
 7  Cables
-8  Cables, once more: the power cords
+8  Cables: the power cords
 
-NetBox takes a file whole or not at all: delete the rows of what it has already, such as a manufacturer or a rack.
+NetBox imports a file completely or not at all. Delete the rows of objects that NetBox already has, such as a
+manufacturer or a rack.
 Ports and outlets are named as in the cable list and the power list of the plan. The device types end in "{end}",
-since the types of the public library name their ports otherwise.
-Not in these files: cables to what stands outside the plan, outlets in racks that were there before, and the room
-that is kept for servers to come.
+because the types of the public library use other port names.
+Not in these files: cables to equipment outside the plan, outlets in existing racks, and space reserved for future
+servers.
 """
 
 
@@ -88,8 +89,8 @@ def netbox_files(result: SizingResult, catalog: Catalog) -> dict[str, bytes]:
     Returns
     -------
     dict of str to bytes
-        File name to content, numbered in the order in which NetBox takes them. What a user typed is cut to the length
-        that NetBox takes and cannot start a formula.
+        File name to content, numbered in their import order. Typed text is cut to the length that
+        NetBox accepts and cannot start a formula.
     """
     return _Export(result, catalog).files()
 

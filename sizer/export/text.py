@@ -1,16 +1,17 @@
-"""Text as other programs can take it: no control characters, nothing that a spreadsheet takes for a formula."""
+"""Text that is safe in other programs: no control characters, nothing that a spreadsheet reads as a formula."""
 
 import re
 
 # A spreadsheet reads a cell that starts with one of these as a formula, or skips the character and reads on.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 TO_BE_QUOTED = "to be quoted"
-# Control characters, halves of a character, and the two code points that no XML document may hold.
+PROVIDED_BY_OTHERS = "provided by others"
+# Control characters, lone surrogates, and the two code points that XML does not allow.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def printable(text: str) -> str:
-    """Text with a space for every character that has no shape; line ends among them."""
+    """Text with a space for every unprintable character, line ends included."""
     return _UNPRINTABLE.sub(" ", text)
 
 

@@ -92,7 +92,7 @@ def test_csv_has_the_columns_of_a_quote():
         "16", "1764", "1300", "4", "76.66", "price list", "2017-05", "computed", "",
     ]  # fmt: skip
     assert (second["Discount %"], second["Unit net price"], second["Term (months)"]) == ("10.5", "805.50", "36")
-    assert (third["Unit list price"], third["Extended net"]) == ("by others", "by others")
+    assert (third["Unit list price"], third["Extended net"]) == ("provided by others", "provided by others")
     assert (fourth["Unit list price"], fourth["Extended net"]) == ("at hand", "at hand")
 
 

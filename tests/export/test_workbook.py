@@ -66,7 +66,7 @@ def test_workbook_has_its_sheets_and_stored_values() -> None:
     book = opened(factories.nine_dgx1(), values=True)
     assert book.sheetnames == [
         "Summary", "BOM", "Networks", "Cables", "Power", "Racks", "Elevations", "Facility", "Growth", "Assumptions",
-        "To ask the vendor", "Change log", "Sources", "Data",
+        "Vendor questions", "Change log", "Sources", "Data",
     ]  # fmt: skip
     first, second = bill_rows(book)[:2]
     assert (first["Qty"], first["Unit list price"], first["Extended list"]) == (9, 149_000, 1_341_000)
@@ -79,7 +79,7 @@ def test_discounts_terms_and_the_deal_are_in_the_sums() -> None:
     rows = {row["Line"]: row for row in bill_rows(book)}
     assert (rows["1.1"]["Discount %"], rows["1.1"]["Unit net price"]) == (0.3333, 166_675.03)
     assert (rows["1.1"]["Extended list"], rows["1.1"]["Extended net"]) == (750_000.15, 500_025.09)
-    assert rows["5.2"]["Extended net"] == rows["5.2"]["Unit list price"] == "by others"
+    assert rows["5.2"]["Extended net"] == rows["5.2"]["Unit list price"] == "provided by others"
     assert rows["5.3"]["Extended net"] == "at hand"
     sheet = book["BOM"]
     # 500025.09 + 9 x 0 + 8 x 900 + 18000; the option and the parts of others stay out.
@@ -92,8 +92,8 @@ def test_discounts_terms_and_the_deal_are_in_the_sums() -> None:
     assert values_at(summary, "Software") == [0, 0]  # its source says that it is free
     assert values_at(summary, "Bought once (CapEx)")[0] == 518_025.09
     assert values_at(summary, "Support and subscriptions")[0] == 7200
-    assert values_at(summary, "Of that a year (OpEx)")[0] == 2400
-    assert values_at(summary, "Longest lead time known") == [16, "1 of 5 lines have one"]
+    assert values_at(summary, "Of that per year (OpEx)")[0] == 2400
+    assert values_at(summary, "Longest known lead time") == [16, "1 of 5 lines have a lead time"]
     assert values_at(summary, "Total, at least") == [512_094.46]
 
 
@@ -135,12 +135,12 @@ def test_the_heading_says_whose_quote_it_is_and_how_long_it_holds() -> None:
 
 def test_everything_unknown_is_asked() -> None:
     result = priced()
-    sheet = opened(result, values=True)["To ask the vendor"]
+    sheet = opened(result, values=True)["Vendor questions"]
     rows = [row[:6] for row in sheet.iter_rows(min_row=HEAD_ROW + 1, values_only=True)]
     questions = {(row[0], row[5]) for row in rows}
     assert ("2.1", "unit list price in USD and discount, lead time in weeks, part number") in questions
     assert ("1.1", "part number") in questions
-    assert ("1.1", "whether 250000.05 USD of 2017-05 still holds") in questions
+    assert ("1.1", "whether 250000.05 USD of 2017-05 is still valid") in questions
     assert not any(row[0] in ("3.2", "5.2", "5.3") for row in rows)  # free, by others, at hand
     asked = [row[5] for row in rows if not row[0]]
     assert set(result.design.plan.questions) <= set(asked)

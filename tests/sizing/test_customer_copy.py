@@ -333,7 +333,7 @@ def test_every_document_of_the_copy_tells_the_total(full: SizingResult, copy: Si
 
 def test_the_workbook_of_the_copy_says_nothing_of_discounts(copy: SizingResult, catalog: Catalog) -> None:
     book = openpyxl.load_workbook(io.BytesIO(workbook(copy, catalog)))
-    assert not {"Change log", "To ask the vendor"} & set(book.sheetnames)
+    assert not {"Change log", "Vendor questions"} & set(book.sheetnames)
     assert "DealDiscount" not in book.defined_names
     sheet = book["BOM"]
     heads = [cell.value for cell in sheet[4]]

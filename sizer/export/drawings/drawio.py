@@ -1,7 +1,7 @@
 """Drawings as a draw.io file: one page each, plain rectangles and links that stay attached when a device is moved.
 
 The file is not compressed and its cells are named after the devices, so that a regenerated file shows in a diff what
-changed. All text is plain (``html=0``): nothing that a request or a catalogue says is taken for markup.
+changed. All text is plain (``html=0``): text of a request or a catalogue is never read as markup.
 """
 
 import xml.etree.ElementTree as ET
@@ -31,7 +31,7 @@ def drawio(pages: Sequence[tuple[str, Drawing]]) -> bytes:
     Parameters
     ----------
     pages : sequence of (str, Drawing)
-        Name on the page's tab and what stands on it. Coordinates are those of the SVG.
+        Name on the page's tab, and the drawing. Coordinates are those of the SVG.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def drawio(pages: Sequence[tuple[str, Drawing]]) -> bytes:
 
 
 class _Names:
-    """Gives every name once; a repeated one gets its number."""
+    """Makes names unique; a repeated one gets a number."""
 
     def __init__(self) -> None:
         self.given: Counter[str] = Counter()
@@ -176,7 +176,7 @@ class _Page:
             self._link_label(f"note:{name}:{count}", label, f"link:{name}", _middle(link.points))
 
     def _link_label(self, id_: str, label: Label, link: str, middle: Point) -> None:
-        """Text that stays beside the middle of its link. A cell without a size: the text is aligned to the point."""
+        """Text that stays next to the middle of its link. A cell without a size: the text is aligned to the point."""
         style = {**_TEXT, **_type_style(label)}
         cell = self._cell(id_, style, printable(label.text), link, vertex="1", connectable="0")
         geometry = ET.SubElement(cell, "mxGeometry", {"relative": "1", "as": "geometry"})
@@ -205,7 +205,7 @@ def _title_style(box: Box, title: list[Label]) -> dict[str, str]:
 
 
 def _attachment(end: str, box: Box, point: Point) -> dict[str, str]:
-    """Where a link holds on to a box: a share of its sides, and pixels beyond them for a point beside the box."""
+    """Attachment of a link to a box: a share of its sides, and pixels beyond them for a point outside the box."""
     style = {}
     for axis, at, start, size in (("X", point[0], box.x, box.width), ("Y", point[1], box.y, box.height)):
         share = min(max((at - start) / size, 0.0), 1.0)
@@ -221,11 +221,11 @@ def _point(parent: ET.Element, point: Point, role: str | None = None) -> None:
 
 def _middle(points: Sequence[Point]) -> Point:
     """The point half-way along a link, from which the editor measures the place of its text."""
-    rest = sum(dist(one, other) for one, other in pairwise(points)) / 2
-    for one, other in pairwise(points):
-        length = dist(one, other)
-        if rest <= length:
-            share = rest / length if length else 0.0
-            return one[0] + share * (other[0] - one[0]), one[1] + share * (other[1] - one[1])
-        rest -= length
+    remaining = sum(dist(start, end) for start, end in pairwise(points)) / 2
+    for start, end in pairwise(points):
+        length = dist(start, end)
+        if remaining <= length:
+            share = remaining / length if length else 0.0
+            return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
+        remaining -= length
     return points[-1]

@@ -1,4 +1,4 @@
-"""Shapes of a drawing as shapes of a slide: rectangles, text boxes and connectors that hold on to the rectangles."""
+"""Shapes of a drawing as shapes of a slide: rectangles, text boxes and connectors attached to them."""
 
 import datetime
 import io
@@ -27,7 +27,7 @@ _WIDTH, _HEIGHT = 960.0, 540.0
 _MARGIN = 36.0
 _NAME_TOP, _TITLE_TOP, _DRAWING_TOP = 24.0, 42.0, 108.0
 _NAME_SIZE, _TITLE_SIZE = 12.0, 22.0
-# Room beside a line of text, as a share of its length and three ems: a fallback face may be wider than Inter.
+# Extra width of a line of text, as a share of its length plus three ems: a fallback font may be wider than Inter.
 _SLACK = 0.3
 # Connection sites that every rectangle has: place as shares of width and height, and the way out in 1/60 000 degree.
 _SIDES = ((0.5, 0.0, 16_200_000), (0.0, 0.5, 10_800_000), (0.5, 1.0, 5_400_000), (1.0, 0.5, 0))
@@ -46,7 +46,7 @@ class Deck:
         properties = self.file.core_properties
         properties.title, properties.author, properties.last_modified_by = title, "", ""
         properties.created = properties.modified = date
-        # The template's picture of an empty slide would stand for the file in a folder.
+        # File managers would show the template's thumbnail of an empty slide.
         package = self.file.part.package
         for relation in list(package.iter_rels()):
             if relation.reltype == RELATIONSHIP_TYPE.THUMBNAIL:
@@ -81,7 +81,7 @@ class _Slide:
         room = _WIDTH - 2 * _MARGIN, _HEIGHT - _DRAWING_TOP - _MARGIN
         self.scale = min(room[0] / drawing.width, room[1] / drawing.height)  # points a pixel
         self.faces: dict[str, Any] = {}
-        # Where the links of a box hold on to it.
+        # Points where links are attached to each box.
         self.sites: dict[str, list[Point]] = {box.id: [] for box in drawing.boxes}
         for link in drawing.links:
             self.sites[link.source].append(link.points[0])
@@ -143,7 +143,7 @@ class _Slide:
         return shape
 
     def _box(self, box: Box) -> None:
-        """A device is a group: copies behind it, its face with the text, the coloured edge, its parts."""
+        """A device is a group: copies behind it, its face with the text, the coloured edge and its parts."""
         group, name = self.slide.shapes.add_group_shape(), printable(box.id)
         group.name = name
         fill, colour = LIGHT.surface if box.quiet else LIGHT.background, LIGHT.colour(box.role)
@@ -196,8 +196,8 @@ class _Slide:
         name = printable(link.id)
         # One straight piece a stretch: a bent connector with a set turn is redrawn otherwise by LibreOffice.
         pieces = [self._straight(*ends) for ends in pairwise(link.points)]
-        self._hold(pieces[0], "a:stCxn", link.source, link.points[0])
-        self._hold(pieces[-1], "a:endCxn", link.target, link.points[-1])
+        self._attach(pieces[0], "a:stCxn", link.source, link.points[0])
+        self._attach(pieces[-1], "a:endCxn", link.target, link.points[-1])
         for piece in pieces:
             piece.name = name
             piece.line.color.rgb = _rgb(LIGHT.colour(link.role))
@@ -215,8 +215,8 @@ class _Slide:
         self.slide.shapes.title.element.addnext(connector.element)
         return connector
 
-    def _hold(self, connector: Any, end: str, box_id: str, point: Point) -> None:
-        """Tie an end of a connector to the site of a box where it stands."""
+    def _attach(self, connector: Any, end: str, box_id: str, point: Point) -> None:
+        """Attach an end of a connector to the site of a box at this point."""
         ties, site = connector.element.find(f".//{qn('p:cNvCxnSpPr')}"), self.sites[box_id].index(point)
         _add(ties, end, id=str(self.faces[box_id].shape_id), idx=str(len(_SIDES) + site))
 
@@ -256,14 +256,14 @@ def _side(box: Box, point: Point) -> int:
 
 
 def _add(parent: Any, tag: str, **attributes: str) -> Any:
-    """Element for what python-pptx has no word for."""
+    """Element that python-pptx has no method for."""
     element = parent.makeelement(qn(tag), attributes)
     parent.append(element)
     return element
 
 
 def _without_theme(shape: Any) -> None:
-    """Take away what the theme would add: shadows, gradients and its colours."""
+    """Remove the shadows, gradients and colours of the theme."""
     style = shape.element.find(qn("p:style"))
     if style is not None:
         shape.element.remove(style)

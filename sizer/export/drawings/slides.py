@@ -20,12 +20,12 @@ def slides(pages: Sequence[tuple[str, Drawing]], title: str) -> bytes:
     pages : sequence of (str, Drawing)
         Name of the view, such as "Topology", and the drawing. Its title, which is its finding, heads the slide.
     title : str
-        Title of the presentation; stands small above each finding.
+        Title of the presentation; printed small above each finding.
 
     Returns
     -------
     bytes
-        The file. Boxes are rectangles with their text, links are connectors that hold on to them. Equal pages give
+        The file. Boxes are rectangles with their text, links are connectors attached to them. Equal pages give
         equal bytes.
     """
     from sizer.export.drawings.slide_shapes import Deck

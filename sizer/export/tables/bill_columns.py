@@ -8,29 +8,29 @@ from decimal import Decimal
 from typing import Literal
 
 from sizer.base.money import percent
-from sizer.bom.bill import Bill, BillLine
-from sizer.export.text import TO_BE_QUOTED
+from sizer.bom.bill import BY_OTHERS, Bill, BillLine
+from sizer.export.text import PROVIDED_BY_OTHERS, TO_BE_QUOTED
 
-Kind = Literal["text", "wrap", "integer", "money", "percent", "number"]
+CellKind = Literal["text", "wrap", "integer", "money", "percent", "number"]
 Value = str | int | float | Decimal | None
 
 
 @dataclass(frozen=True)
 class BillColumn:
-    """One column: its head, its width in the workbook in characters, and what its cells hold."""
+    """One column: its head, its width in the workbook in characters, and the kind of its cells."""
 
-    key: str  # head in the full bill; program text finds the column by it
+    key: str  # head in the full bill, by which the code finds the column
     width: float
-    kind: Kind
-    title: str = ""  # head where it is another one
+    kind: CellKind
+    title: str = ""  # head where it differs
 
     @property
     def head(self) -> str:
-        """What stands above the column."""
+        """Text of the head."""
         return self.title or self.key
 
 
-def _columns(*given: tuple[str, float, Kind]) -> tuple[BillColumn, ...]:
+def _columns(*given: tuple[str, float, CellKind]) -> tuple[BillColumn, ...]:
     return tuple(BillColumn(key, width, kind) for key, width, kind in given)
 
 
@@ -72,10 +72,10 @@ def columns(bill: Bill) -> tuple[BillColumn, ...]:
 
 
 def instead_of_price(line: BillLine) -> str:
-    """What a line without a price, or without a unit price, reads."""
+    """Text in place of the price of a line."""
     if line.fixed_extended is not None:
         return "in the sum"
-    return {"existing": "at hand", "by others": "by others"}.get(line.status, TO_BE_QUOTED)
+    return {"existing": "at hand", BY_OTHERS: PROVIDED_BY_OTHERS}.get(line.status, TO_BE_QUOTED)
 
 
 def values(line: BillLine, bill: Bill) -> tuple[Value, ...]:

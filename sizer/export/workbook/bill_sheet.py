@@ -1,20 +1,19 @@
-"""The sheet with the lines of the bill: fill in a quoted price or a discount and every total follows."""
+"""The sheet with the lines of the bill: its totals are formulas of prices and discounts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from sizer.bom.bill import BOUGHT, MONTHS_A_YEAR, Bill, BillLine, Status, Sum
+from sizer.bom.bill import BOUGHT, BY_OTHERS, MONTHS_A_YEAR, Bill, BillLine, Status, Sum
 from sizer.export.tables.bill_columns import BillColumn, columns, values
-from sizer.export.text import TO_BE_QUOTED
+from sizer.export.text import PROVIDED_BY_OTHERS, TO_BE_QUOTED
 from sizer.export.workbook.sheets import A3, HEAD_ROW, Sheets
 
 NAME = "BOM"
-# Hidden columns behind the others that the totals look at: whether a line counts, whether it is bought again, its price
-# of one year.
+# Hidden columns for the totals: whether a line counts, whether it recurs, its price of one year.
 _COUNTS, _RECURS, _YEARLY = _HELPERS = ("In the total", "Bought again", "Net a year")
-_STATUSES: tuple[Status, ...] = (*BOUGHT, "existing", "optional", "by others")
+_STATUSES: tuple[Status, ...] = (*BOUGHT, "existing", "optional", BY_OTHERS)
 # Binary fractions put 11.00 x (1 - 93.5 %) a hair under 0.715: rounding to six decimals first gives 0.72.
 _ROUNDED = "ROUND(ROUND({},6),2)"
 _LETTERS = 26
@@ -22,10 +21,10 @@ _LETTERS = 26
 
 @dataclass(frozen=True)
 class BillCells:
-    """Where the lines and totals stand, for formulas of this sheet and others."""
+    """Places of the lines and totals, for formulas of this sheet and others."""
 
     columns: tuple[BillColumn, ...]
-    first: int  # rows as a spreadsheet counts them
+    first: int  # rows, from 1
     last: int
 
     @property
@@ -106,7 +105,7 @@ class BillCells:
 
 
 def shown(amount: Sum) -> float | str:
-    """Value that the formula of a sum gives today."""
+    """Value of the formula of a sum when the file is written."""
     return TO_BE_QUOTED if amount.is_unknown else float(amount.amount)
 
 
@@ -123,7 +122,7 @@ def write_bill(sheets: Sheets, bill: Bill) -> BillCells:
         _line(sheets, sheet, row, line, bill, cells)
     n_columns = len(shown_columns)
     sheet.autofilter(HEAD_ROW, 0, last, n_columns - 1)
-    # Line numbers and part numbers are text on purpose.
+    # Line numbers and part numbers are text.
     sheet.ignore_errors({"number_stored_as_text": f"A{cells.first}:{cells.letter('Notes')}{cells.last}"})
     sheet.set_column(n_columns, n_columns + len(_HELPERS) - 1, 9, None, {"hidden": True})
     for column, head in enumerate(_HELPERS, n_columns):
@@ -141,13 +140,13 @@ def write_bill(sheets: Sheets, bill: Bill) -> BillCells:
             "price is that of the whole line."
         )
     sheets.text(sheet, cells.total_row + 1, 0, note, "muted")
-    # The hidden columns and what is typed beside the table are not printed.
+    # Hidden columns and cells outside the table are not printed.
     sheet.print_area(0, 0, cells.total_row + 1, n_columns - 1)
     return cells
 
 
 def _widths(bill: Bill, shown_columns: Sequence[BillColumn]) -> list[float]:
-    """Widths of the columns; a larger amount than usual gets the room that it needs."""
+    """Widths of the columns; a large amount widens its column."""
     largest = max((line.extended_list or Decimal(0) for line in bill.lines), default=Decimal(0))
     needed = len(f"{10 * largest:,.2f}") + 1
     return [max(column.width, needed) if column.kind == "money" else column.width for column in shown_columns]
@@ -176,7 +175,8 @@ def _line(sheets: Sheets, sheet: Any, row: int, line: BillLine, bill: Bill, cell
 def _price_formulas(line: BillLine, n: int, cells: BillCells) -> dict[str, str]:
     """Formulas of a line in row ``n`` by their column; an amount that no unit price makes up stays a value."""
     quantity, price, status = (f"{cells.letter(key)}{n}" for key in ("Qty", "Unit list price", "Status"))
-    word = f'IF({status}="existing","at hand",IF({status}="by others","by others","{TO_BE_QUOTED}"))'
+    others = f'IF({status}="{BY_OTHERS}","{PROVIDED_BY_OTHERS}","{TO_BE_QUOTED}")'
+    word = f'IF({status}="existing","at hand",{others})'
     none = f"IF(AND(ISNUMBER({quantity}),{quantity}=0),0,{word})"
 
     def extended(unit: str) -> str:
@@ -195,7 +195,7 @@ def _price_formulas(line: BillLine, n: int, cells: BillCells) -> dict[str, str]:
 
 
 def _helpers(sheets: Sheets, sheet: Any, row: int, line: BillLine, cells: BillCells) -> None:
-    """Hidden cells of a line, which the totals look at."""
+    """Hidden cells of a line, which the totals use."""
     category, amount, term, status = (
         f"{cells.letter(key)}{row + 1}" for key in ("Category", "Extended net", "Term (months)", "Status")
     )
@@ -231,7 +231,7 @@ def _totals(sheets: Sheets, sheet: Any, bill: Bill, cells: BillCells) -> None:
 
 
 def _before_the_total(sheets: Sheets, sheet: Any, bill: Bill, cells: BillCells) -> None:
-    """Sums of the lines at list and net prices, and what the discount of the deal takes off."""
+    """Sums of the lines at list and net prices, and the amount of the discount of the deal."""
     label, amount_list, amount_net = (cells.place(key) for key in ("Description", "Extended list", "Extended net"))
     discount = cells.place("Discount %")
     net = bill.net_total
@@ -262,7 +262,7 @@ _SHARE = {
 
 
 def _validations(sheet: Any, cells: BillCells) -> None:
-    """What may be typed where; a price may also be a word, with a question."""
+    """Rules for typed values; a price may also be text, after a question."""
 
     def at(key: str, rule: dict[str, Any]) -> None:
         place = cells.place(key)
@@ -274,7 +274,7 @@ def _validations(sheet: Any, cells: BillCells) -> None:
     at("Term (months)", {**whole, "minimum": 1, "error_message": "A whole number of months."})
     at("Lead time (weeks)", whole)
     price = {"validate": "decimal", "criteria": ">=", "minimum": 0, "error_type": "warning"}
-    at("Unit list price", {**price, "error_message": "This is no price: the line will read “to be quoted”."})
+    at("Unit list price", {**price, "error_message": "This is not a price: the line will read “to be quoted”."})
     if cells.has("Discount %"):
         at("Discount %", _SHARE)
-    at("Status", {"validate": "list", "source": list(_STATUSES), "error_message": "One of the words of the list."})
+    at("Status", {"validate": "list", "source": list(_STATUSES), "error_message": "Choose a status from the list."})

@@ -1,4 +1,4 @@
-"""The bill as a workbook with formulas: fill in a quoted price and the totals follow."""
+"""The bill as a workbook with formulas: totals are recalculated from quoted prices."""
 
 import datetime
 import io
@@ -11,16 +11,16 @@ from sizer.export.workbook.sheets import Sheets
 from sizer.export.workbook.summary_sheet import WIDTHS, write_summary
 from sizer.sizing.result import SizingResult
 
-# Workbooks carry a date of creation; a fixed one keeps equal answers equal to the byte.
+# Workbooks carry a date of creation; a fixed one makes the files of equal answers identical.
 _UNDATED = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 (Excel knows no time zones)
 
 
 def workbook(result: SizingResult, catalog: Catalog) -> bytes:
     """Workbook of the documented design.
 
-    Sheets: Summary, BOM, Networks, Cables, Power, Racks, Elevations, Facility, Growth, Assumptions, To ask the
-    vendor, Change log, Sources, Data; a customer's copy has neither the questions to vendors nor the log. Formulas
-    carry the value that they had when the file was written, so that viewers that do not calculate show it. Equal
+    Sheets: Summary, BOM, Networks, Cables, Power, Racks, Elevations, Facility, Growth, Assumptions, Vendor
+    questions, Change log, Sources, Data; a customer's copy has neither the questions to vendors nor the log. Formulas
+    carry their value at the time of writing, for viewers that do not calculate. Equal
     results give equal bytes.
     """
     import xlsxwriter  # type: ignore[import-untyped]

@@ -8,12 +8,12 @@ COLOURS = {"ink": LIGHT.ink, "muted": LIGHT.muted}
 
 
 def base() -> dict[str, Any]:
-    """What every cell has."""
+    """Properties of every cell."""
     return {"font_name": "Calibri", "font_size": 10, "font_color": COLOURS["ink"], "valign": "top"}
 
 
 def formats() -> dict[str, dict[str, Any]]:
-    """Properties of every format by its name; ``-quoted`` keeps text that looks like a formula from being one."""
+    """Properties of every format by its name; ``-quoted`` formats keep formula-like text from being calculated."""
     number = {"align": "right"}
     total = {"bold": True, "top": 1, "valign": "vcenter"}
     head = {"bold": True, "top": 1, "bottom": 1, "text_wrap": True, "valign": "bottom"}
@@ -44,5 +44,5 @@ def formats() -> dict[str, dict[str, Any]]:
 
 
 def _spaced(number_format: str) -> str:
-    """Number format, for words as well, with a little space to the right: the next column may hold text."""
+    """Number format, for words as well, with a small space on the right, because the next column may hold text."""
     return f"{number_format}_0;-{number_format}_0;{number_format}_0;@_0"

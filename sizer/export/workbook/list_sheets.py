@@ -72,23 +72,25 @@ def write_assumptions(sheets: Sheets, result: SizingResult) -> None:
     """All assumptions, defaults of the request first."""
     sheet = sheets.add("Assumptions", (44, 26, 12, 24, 80))
     sheets.heads(sheet, ("Assumption", "Value", "Basis", "Source", "Reason"))
-    for row, one in enumerate(assumption_rows(result), HEAD_ROW + 1):
-        sheets.texts(sheet, row, (one.what, one.value, one.basis, one.source, one.note), "wrap")
+    for row, assumption in enumerate(assumption_rows(result), HEAD_ROW + 1):
+        texts = (assumption.what, assumption.value, assumption.basis, assumption.source, assumption.note)
+        sheets.texts(sheet, row, texts, "wrap")
 
 
 def write_questions(sheets: Sheets, result: SizingResult) -> None:
-    """Everything that nobody has said yet, a row a question, with room for the answer."""
-    sheet = sheets.add("To ask the vendor", (7, 24, 52, 20, 8, 60, 36))
+    """Open questions, one row each, with room for the answer."""
+    sheet = sheets.add("Vendor questions", (7, 24, 52, 20, 8, 60, 36))
     sheets.heads(sheet, ("Line", "Vendor", "About", "SKU", "Qty", "Question", "Answer"), (4,))
-    for row, one in enumerate(vendor_questions(result), HEAD_ROW + 1):
-        for column, text in ((0, one.line), (1, one.vendor), (2, one.about), (3, one.sku), (5, one.question)):
-            sheets.text(sheet, row, column, text, "wrap")
-        if one.quantity is not None:
-            sheets.number(sheet, row, 4, one.quantity, "integer")
+    for row, question in enumerate(vendor_questions(result), HEAD_ROW + 1):
+        texts = (question.line, question.vendor, question.about, question.sku)
+        sheets.texts(sheet, row, texts, "wrap")
+        sheets.text(sheet, row, 5, question.question, "wrap")
+        if question.quantity is not None:
+            sheets.number(sheet, row, 4, question.quantity, "integer")
 
 
 def write_changes(sheets: Sheets, result: SizingResult) -> None:
-    """This revision, and everything in which its bill differs from the computed one."""
+    """This revision, and every difference of its bill from the computed one."""
     request, bill = result.request, result.design.bill
     sheet = sheets.add("Change log", (12, 12, 8, 50, 60, 60))
     sheets.heads(sheet, ("Revision", "Date", "Line", "About", "What", "Notes"))
@@ -104,7 +106,7 @@ def write_changes(sheets: Sheets, result: SizingResult) -> None:
 
 
 def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> None:
-    """Every document that a number comes from."""
+    """Every source of a number."""
     sheet = sheets.add("Sources", (30, 80, 30, 16, 8))
     sheets.heads(sheet, ("Key", "Title", "Publisher", "Date", "Grade"))
     known = [catalog.sources[key] for key in result.sources if key in catalog.sources]
@@ -114,7 +116,7 @@ def write_sources(sheets: Sheets, result: SizingResult, catalog: Catalog) -> Non
 
 
 def write_data(sheets: Sheets, result: SizingResult) -> None:
-    """The design document, a row a value."""
+    """The design document, one row for each value."""
     sheet = sheets.add("Data", (70, 60), "Data: every number of the design document")
     sheets.heads(sheet, ("Key", "Value"))
     for row, (key, value) in enumerate(_flat(design_document(result)), HEAD_ROW + 1):

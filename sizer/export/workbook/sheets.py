@@ -1,4 +1,4 @@
-"""What all sheets of the workbook share: formats, heads, widths, print set-up, and text that stays text."""
+"""Common parts of all sheets of the workbook: formats, heads, widths, print set-up, and text that stays text."""
 
 import textwrap
 from collections.abc import Sequence
@@ -47,14 +47,14 @@ class Sheets:
         return sheet
 
     def text(self, sheet: Any, row: int, column: int, text: str, format_: str = "text") -> None:
-        """Text as text. What a spreadsheet might calculate keeps its quote mark when it is edited or copied."""
+        """Text that is never calculated: formula-like text keeps its quote mark when it is edited or copied."""
         name = f"{format_}-quoted" if is_formula_like(text) and f"{format_}-quoted" in self.formats else format_
         sheet.write_string(row, column, printable(text), self.formats[name])
         if format_ in _WRAPPED:
             self._fit(sheet, row, self._widths[sheet.name][column], text)
 
     def texts(self, sheet: Any, row: int, texts: Sequence[str], format_: str = "text") -> None:
-        """Texts side by side from the first column on."""
+        """Texts in adjacent cells from the first column on."""
         for column, text in enumerate(texts):
             self.text(sheet, row, column, text, format_)
 
@@ -63,7 +63,7 @@ class Sheets:
         sheet.write_number(row, column, value, self.formats[format_])
 
     def heads(self, sheet: Any, heads: Sequence[str], right: Sequence[int] = (), frozen_columns: int = 0) -> None:
-        """Heads of the columns, which stay in sight and are printed on every page."""
+        """Heads of the columns, frozen and repeated on every page."""
         for column, head in enumerate(heads):
             self.text(sheet, HEAD_ROW, column, head, "head-right" if column in right else "head")
         sheet.freeze_panes(HEAD_ROW + 1, frozen_columns)
@@ -77,7 +77,7 @@ class Sheets:
         self._fit(sheet, row, sum(widths), text)
 
     def _fit(self, sheet: Any, row: int, width: float, text: str) -> None:
-        """Make a row high enough for a wrapped text: not every program that opens the file does it by itself."""
+        """Make a row high enough for wrapped text; not every program does this itself."""
         needed = len(textwrap.wrap(text, int(width * _LETTERS)))
         if needed > self._n_lines.get((sheet.name, row), 1):
             self._n_lines[sheet.name, row] = needed

@@ -1,4 +1,4 @@
-"""The first sheet: what the quote is, what the design does, what it costs, and what must be said with it."""
+"""The first sheet: quote, design, cost, warnings and conditions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,12 +18,12 @@ from sizer.workload.target_text import target_text
 WIDTHS = (34, 24, 24, 62)
 _ON_PRICES = "Prices and availability may change without notice; each price has its source and date on the sheet BOM."
 _DISCLAIMERS = (
-    "Budgetary and not binding: an offer needs the word of the vendors.",
+    "Budgetary and not binding: a binding offer needs quotes of the vendors.",
     "Taxes, freight, duties, installation on site and electricity are not included.",
-    "Performance is projected from published measurements, with an interval, and not guaranteed.",
+    "Performance is projected from published measurements. It is stated with an interval and not guaranteed.",
     _ON_PRICES,
-    "Part numbers are those of the sources at their dates; check them in the vendor's configurator before an order.",
-    "Names of products are trademarks of their owners.",
+    "Part numbers are as of the dates of their sources. Check them in the vendor's configurator before ordering.",
+    "Product names are trademarks of their owners.",
 )
 
 
@@ -72,7 +72,7 @@ def _heading(result: SizingResult) -> Iterator[tuple[str, str, str]]:
         yield "Prepared by", quote.prepared_by, ""
     yield "Status", "budgetary, not binding", ""
     yield (
-        "Made from",
+        "Based on",
         f"catalogue {result.catalog_digest[:8]}",
         f"calibration {result.calibration_digest[:8]}, configurator {__version__}",
     )
@@ -99,7 +99,9 @@ def _answer(result: SizingResult) -> Iterator[tuple[str, str, str]]:
     for answer in design.workloads:
         unit = sample_unit(answer.dnn)
         value, low, high = answer.throughput
-        span = f"90 % interval {significant(low)} to {significant(high)}; {_inside(STAGES[answer.bottleneck])} limits"
+        span = (
+            f"90 % interval {significant(low)} to {significant(high)}; bottleneck: {_inside(STAGES[answer.bottleneck])}"
+        )
         yield f"Throughput, {answer.workload.name}", si(value, unit), span
         if answer.time is not None:
             value, low, high = answer.time.total_s
@@ -173,17 +175,17 @@ def _discounted(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCel
 
 
 def _terms(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -> int:
-    """What is bought once, what again, and the longest lead time; returns the last row."""
+    """One-off and recurring costs, and the longest lead time; returns the last row."""
     is_told = not bill.is_customer_copy
     price = f"Net, {bill.currency}" if is_told else f"Price, {bill.currency}"
-    for column, head in enumerate(("Once and every year", "", price, "")):
+    for column, head in enumerate(("One-off and recurring", "", price, "")):
         sheets.text(sheet, row, column, head, "head-right" if column == 2 else "head")
     money = sheets.formats["money"]
     rows = (
         ("Bought once (CapEx)", cells.recurring(False), bill.one_off, "lines without a term, except support"),
-        ("Support and subscriptions", cells.recurring(True), bill.recurring, "for the terms that the lines name"),
+        ("Support and subscriptions", cells.recurring(True), bill.recurring, "for the terms of the lines"),
         (
-            "Of that a year (OpEx)",
+            "Of that per year (OpEx)",
             cells.yearly,
             bill.yearly,
             "net price x 12 / months of the term" if is_told else "price x 12 / months of the term",
@@ -195,11 +197,11 @@ def _terms(sheets: Sheets, sheet: Any, row: int, bill: Bill, cells: BillCells) -
         sheet.write_formula(row, 2, formula, money, shown(amount))
         sheets.text(sheet, row, 3, f"{note}; before the discount of the deal" if is_told else note, "muted")
     row += 1
-    sheets.text(sheet, row, 0, "Longest lead time known")
+    sheets.text(sheet, row, 0, "Longest known lead time")
     weeks = bill.longest_lead_weeks
     sheet.write_formula(
         row, 2, cells.longest_lead, sheets.formats["weeks"], "not known" if weeks is None else float(weeks)
     )
     n_known = sum(line.lead_time_weeks is not None for line in bill.bought)
-    sheets.text(sheet, row, 3, f"{n_known} of {len(bill.bought)} lines have one", "muted")
+    sheets.text(sheet, row, 3, f"{n_known} of {len(bill.bought)} lines have a lead time", "muted")
     return row + 1

@@ -1,9 +1,9 @@
-"""Questions to the vendors: what the bill lacks, line by line, and what no source says of the parts."""
+"""Questions to the vendors: missing values of the bill, line by line, and unknown facts of the parts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sizer.bom.bill import BillLine
+from sizer.bom.bill import BY_OTHERS, BillLine
 from sizer.bom.overrides import REQUEST
 from sizer.present.assumption_text import part_questions
 from sizer.present.plan_text import question_text
@@ -13,7 +13,7 @@ from sizer.sizing.result import SizingResult
 
 @dataclass(frozen=True)
 class VendorQuestion:
-    """One thing to ask for; ``line`` is empty where it is about a part rather than a line of the bill."""
+    """One question; ``line`` is empty where it is about a part instead of a line of the bill."""
 
     line: str
     vendor: str
@@ -26,33 +26,33 @@ class VendorQuestion:
 def vendor_questions(result: SizingResult) -> list[VendorQuestion]:
     """Questions of the bill first, then of the plan, then the unknown facts of the parts, one a row."""
     bill = result.design.bill
-    found = [
+    questions = [
         VendorQuestion(line.line, line.manufacturer, line.description, line.sku, line.quantity, question)
         for line in bill.lines
-        if line.status not in ("existing", "by others") and line.quantity
+        if line.status not in ("existing", BY_OTHERS) and line.quantity
         for question in _about_line(line, bill.currency)
     ]
     of_plan = map(question_text, result.design.plan.questions)
-    found += [VendorQuestion("", "", "Plan of racks and cables", "", None, text) for text in of_plan]
+    questions += [VendorQuestion("", "", "Plan of racks and cables", "", None, text) for text in of_plan]
     for point in result.questions:
-        # What has no price is asked line by line above.
+        # Missing prices are asked line by line above.
         if isinstance(point, MissingFacts | MissingReadRate):
             about, asked = part_questions(point)
-            found += [VendorQuestion("", "", about, "", None, question) for question in asked]
-    return found
+            questions += [VendorQuestion("", "", about, "", None, question) for question in asked]
+    return questions
 
 
 def _about_line(line: BillLine, currency: str) -> Iterator[str]:
-    wanted = []
+    missing = []
     if line.unit_price is None:
-        wanted.append(f"unit list price in {currency} and discount")
+        missing.append(f"unit list price in {currency} and discount")
     if line.is_recurring and line.term_months is None:
-        wanted.append("term in months")
+        missing.append("term in months")
     if line.lead_time_weeks is None and line.is_shipped:
-        wanted.append("lead time in weeks")
+        missing.append("lead time in weeks")
     if line.item and not line.sku and line.unit_price != 0:
-        wanted.append("part number")
-    if wanted:
-        yield ", ".join(wanted)
+        missing.append("part number")
+    if missing:
+        yield ", ".join(missing)
     if line.unit_price and line.price_source != REQUEST and line.price_valid_until is None:
-        yield f"whether {line.unit_price:.2f} {currency} of {line.price_date} still holds"
+        yield f"whether {line.unit_price:.2f} {currency} of {line.price_date} is still valid"
