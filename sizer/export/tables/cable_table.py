@@ -9,7 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.export.tables.cable_colours import cable_colour
 from sizer.export.tables.csv_text import csv_bytes
-from sizer.export.tables.table import Number, Sheet, SheetColumn, notes_text, record_sheet
+from sizer.export.tables.table import Number, Sheet, SheetColumn, record_sheet, semicolon_list
 from sizer.export.text import TO_BE_QUOTED
 from sizer.physical.plan import Connection, End, Plan
 from sizer.present.plan_text import question_text
@@ -42,7 +42,7 @@ class _Cable:
     @property
     def note(self) -> str:
         choice = self.link.cable
-        return notes_text(
+        return semicolon_list(
             choice.note,
             f"ask the vendor: {question_text(choice.question)}" if choice.question is not None else "",
             "" if self.link.a.item else "far end provided by others",

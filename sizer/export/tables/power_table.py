@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Pdu
-from sizer.export.tables.table import Number, Row, Sheet, SheetColumn, notes_text, record_sheet
+from sizer.export.tables.table import Number, Row, Sheet, SheetColumn, record_sheet, semicolon_list
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.power import Inlet, PowerFeed, feeds
 from sizer.workload.request import Site
@@ -95,7 +95,7 @@ def power_sheet(plan: Plan, catalog: Catalog, site: Site) -> Sheet:
 
 def _note(link: PowerLink) -> str:
     outlet = "" if link.pdu else "outlet of the rack's own feed, provided by others"
-    return notes_text(outlet, draw_note(link.device))
+    return semicolon_list(outlet, draw_note(link.device))
 
 
 def draw_note(device: PlacedDevice) -> str:

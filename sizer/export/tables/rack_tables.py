@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sizer.catalog.model import Catalog
 from sizer.export.tables.power_table import draw_note, known_watts
-from sizer.export.tables.table import AT_LEAST, Number, Sheet, SheetColumn, notes_text, record_sheet
+from sizer.export.tables.table import AT_LEAST, Number, Sheet, SheetColumn, record_sheet, semicolon_list
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.positions import unit_runs
 from sizer.physical.racks.power import PowerFeed, energy_kwh_per_year, heat_btu_per_h
@@ -123,7 +123,7 @@ class _Stretch:
     def note(self) -> str:
         if self.device is None:
             return ""
-        return notes_text(draw_note(self.device), "" if self.device.weight_kg is not None else "weight not known")
+        return semicolon_list(draw_note(self.device), "" if self.device.weight_kg is not None else "weight not known")
 
 
 def elevation_sheet(plan: Plan, catalog: Catalog) -> Sheet:

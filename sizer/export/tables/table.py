@@ -43,6 +43,6 @@ def record_sheet(
     return Sheet(title, tuple(column.head for column in columns), rows, numeric, notes)
 
 
-def notes_text(*notes: str) -> str:
+def semicolon_list(*notes: str) -> str:
     """The notes that are not empty, separated by semicolons."""
     return "; ".join(note for note in notes if note)
