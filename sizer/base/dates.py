@@ -35,7 +35,7 @@ def days_of(date: str) -> tuple[datetime.date, datetime.date]:
         year, first, last = (parts[0], 1, 12) if len(parts) == 1 else (parts[0], parts[1], parts[1])
         return datetime.date(year, first, 1), datetime.date(year, last, monthrange(year, last)[1])
     except ValueError:
-        raise ValueError(f"{shown(date)} is no date; write 2026-11-21, 2026-11 or 2026") from None
+        raise ValueError(f"{shown(date)} is not a date; write 2026-11-21, 2026-11 or 2026") from None
 
 
 def _checked(date: str) -> str:

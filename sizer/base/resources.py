@@ -77,7 +77,7 @@ def text_of_file(path: Path, max_bytes: int, what: str) -> str:
     """
     try:
         if path.stat().st_size > max_bytes:
-            raise RequestError(f"{path}: is larger than {what} can be ({max_bytes} B)")
+            raise RequestError(f"{path}: is larger than {max_bytes} B, the most for {what}")
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {error.strerror}") from None

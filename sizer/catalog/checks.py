@@ -147,7 +147,7 @@ def _range_faults(item: Item) -> Iterator[str]:
             yield f"{low_name} = {low:g} is above {high_name} = {high:g}"
         if both and (low is None) != (high is None):
             given, missing = (low_name, high_name) if high is None else (high_name, low_name)
-            yield f"{given} is given without {missing}; repeat the value where there is one number only"
+            yield f"{given} is given without {missing}; give both; repeat the value where there is one number only"
 
 
 def _references(item: Item) -> Iterator[tuple[str, str, str]]:
@@ -176,9 +176,9 @@ def _device_faults(catalog: Catalog, item: Device) -> Iterator[str]:
             if getattr(item, name) is None:
                 yield f"{name} is missing; an orderable device needs it, assumed with a note where no source has it"
         if item.power_high_w is not None and item.power_low_w is None:
-            yield "power_high_w is given without power_low_w; a bracket has both ends"
+            yield "power_high_w is given without power_low_w; give both ends of the bracket"
     if item.power_max_w is not None and (item.power_low_w is not None or item.power_high_w is not None):
-        yield "power_max_w and a bracket are both given; a measured or data-sheet maximum replaces the bracket"
+        yield "power_max_w and a bracket are both given; keep the measured or data-sheet maximum only"
     if isinstance(item, Server | Storage | Switch):
         for number, port in enumerate(item.ports):
             if port.kind in port.also:
@@ -207,7 +207,7 @@ def _server_faults(catalog: Catalog, item: Server) -> Iterator[str]:
         for name in item.gpus:
             gpu = catalog.gpus.get(name)
             if gpu is not None and gpu.form_factor.value != form:
-                yield f"gpus: {name} is a {gpu.form_factor.value} part; {item.intra_link.value} joins {form} parts"
+                yield f"gpus: {name} is a {gpu.form_factor.value} part; {item.intra_link.value} connects {form} parts"
 
 
 def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
@@ -219,12 +219,12 @@ def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
     stripe = [_value(item, name) for name in ("stripe_data", "stripe_parity", "hot_spare_nodes")]
     known = [part for part in stripe if part is not None]
     if least is not None and known and sum(known) > least:
-        yield f"stripe_data + stripe_parity + hot_spare_nodes = {sum(known):g} do not fit min_nodes = {least:g}"
+        yield f"stripe_data + stripe_parity + hot_spare_nodes = {sum(known):g} exceed min_nodes = {least:g}"
     counts = [row.nodes for row in item.protection_overheads]
     if counts != sorted(set(counts)):
         yield "protection_overheads: node counts must rise from row to row"
     if item.orderable and item.kind != "local" and item.front_end_kind is None:
-        yield "front_end_kind is missing; shared storage must be attached to something"
+        yield "front_end_kind is missing; name the link that the storage attaches with"
     if item.server is not None:
         server = catalog.servers.get(item.server.value)
         if server is not None and item.front_end_kind is not None:
@@ -236,13 +236,13 @@ def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
 def _switch_faults(item: Switch) -> Iterator[str]:
     kinds = {kind for port in item.ports for kind in (port.kind, *port.also)}
     if item.orderable and not item.ports:
-        yield "ports is empty; a switch has ports"
+        yield "ports is empty; give the ports of the switch"
     if isinstance(item, Gateway):
         for name in ("uplink_kind", "front_end_kind"):
             if getattr(item, name).value not in kinds:
                 yield f"{name} = {getattr(item, name).value!r} is on no port"
     if item.orderable and kinds & {"edr", "fdr", "hdr", "qdr"} and item.subnet_manager is None:
-        yield "subnet_manager is missing; an InfiniBand switch says whether it can run one"
+        yield "subnet_manager is missing; an InfiniBand switch states whether it can run one"
 
 
 def _scope_faults(catalog: Catalog, item: Software | Support) -> Iterator[str]:
@@ -251,7 +251,7 @@ def _scope_faults(catalog: Catalog, item: Software | Support) -> Iterator[str]:
     for name in item.applies_to:
         if name not in known:
             hint = nearest(name, sorted(known))
-            yield f"applies_to: {name!r} is no item, no vendor, not 'cluster' and not 'any'{hint}"
+            yield f"applies_to: {name!r} must be an item, a vendor, 'cluster' or 'any'{hint}"
 
 
 def _price_faults(catalog: Catalog) -> Iterator[str]:
@@ -261,13 +261,13 @@ def _price_faults(catalog: Catalog) -> Iterator[str]:
     for row in catalog.prices:
         place = row.place or "prices"
         if row.item not in known:
-            yield f"{place}: item = {row.item!r} is no item of the catalogue{nearest(row.item, ids)}"
+            yield f"{place}: item = {row.item!r} is not in the catalogue{nearest(row.item, ids)}"
         # The source of a customer's own price is his word, a quote number for instance.
         if row.item not in catalog.own_prices and row.source not in catalog.sources:
             hint = nearest(row.source, list(catalog.sources))
             yield f"{place}: source = {row.source!r} is not in sources.toml{hint}"
         if row.amount == 0 and not row.note:
-            yield f"{place}: amount = 0 of {row.item}: a price of 0 needs a note; what is unknown is left out"
+            yield f"{place}: amount = 0 of {row.item}: a price of 0 needs a note; an unknown price has no row"
         other = first.setdefault((row.item, row.currency, row.date), place)
         if other != place:
-            yield f"{place}: {row.item} has a price in {row.currency} of {row.date} at {other} already; one is enough"
+            yield f"{place}: {row.item} has a price in {row.currency} of {row.date} at {other} already; keep one"

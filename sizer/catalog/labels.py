@@ -13,7 +13,7 @@ NAMES = {
     "random": "random order in every epoch",
     "sharded": "a fixed shard for each server",
     "training": "training",
-    "validation-inference": "validation inference",
+    "validation-inference": "batch inference on a test set",
     "mixed": "mixed precision",
     "fp32": "single precision (fp32)",
     "cost": "cost",
@@ -252,10 +252,10 @@ def item_name(item_id: str, catalog: Catalog) -> str:
 
 def with_vendor(item: Item) -> str:
     """'NVIDIA DGX-1'; words that vendor and name share are said once."""
-    return joined(item.vendor, item.name)
+    return with_maker(item.vendor, item.name)
 
 
-def joined(vendor: str, name: str) -> str:
+def with_maker(vendor: str, name: str) -> str:
     """Vendor before a name: 'Dell EMC Isilon' and 'Isilon F800' make 'Dell EMC Isilon F800'."""
     makers, parts = vendor.split(), name.split()
     if not makers or not parts or vendor.lower() == "generic":

@@ -160,7 +160,7 @@ def _files(folder: Path, place: str, suffix: str, content: _Content) -> list[tup
     """Files of a folder that may be read, with their places; everything else is a fault."""
     entries = _entries(folder, place, content)
     if len(entries) > MAX_FILES_PER_FOLDER:
-        content.faults.append(f"{place}: {len(entries)} files are more than a folder holds ({MAX_FILES_PER_FOLDER})")
+        content.faults.append(f"{place}: {len(entries)} files are too many; at most {MAX_FILES_PER_FOLDER}")
         return []
     wanted = []
     for entry in entries:
@@ -184,7 +184,7 @@ def _text(file: Path, root: Path, place: str, content: _Content) -> str | None:
         content.faults.append(f"{place}: cannot be read: {getattr(error, 'strerror', None) or error}")
         return None
     if len(data) > MAX_FILE_BYTES:
-        content.faults.append(f"{place}: is larger than a catalogue file can be ({MAX_FILE_BYTES} B)")
+        content.faults.append(f"{place}: is larger than {MAX_FILE_BYTES} B, the most for a catalogue file")
         return None
     try:
         return data.decode("utf-8-sig")

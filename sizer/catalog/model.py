@@ -233,7 +233,7 @@ datasets, stacks, recipes : Items
         """
         found = self.item(item_id)
         if not isinstance(found, Device):
-            raise UnknownItemError([f"{self.category_of(item_id)}/{item_id} is no device"])
+            raise UnknownItemError([f"{self.category_of(item_id)}/{item_id} is not a device"])
         return found
 
     def items(self) -> Iterator[tuple[str, Item]]:

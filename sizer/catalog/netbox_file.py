@@ -114,7 +114,7 @@ class DeviceType(_Part):
     @model_validator(mode="after")
     def _weight_has_its_unit(self) -> Self:
         if (self.weight is None) != (self.weight_unit is None):
-            raise ValueError("weight and weight_unit stand together: kg, g, lb or oz")
+            raise ValueError("weight and weight_unit are given together, in kg, g, lb or oz")
         return self
 
 
@@ -173,6 +173,6 @@ def _unknown_keys(read: YamlText) -> list[str]:
         for key in part:
             if key not in known:
                 place = read.place((*path, key))
-                remark = f"{place}: key {shown(key)} is not of a device type and was left out{nearest(key, known)}"
+                remark = f"{place}: key {shown(key)} is not imported; it is unknown{nearest(key, known)}"
                 remarks.setdefault((model, key), remark)
     return list(remarks.values())

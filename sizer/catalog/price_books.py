@@ -42,7 +42,7 @@ def _day(written: object) -> object:
     with suppress(ValueError):
         if isinstance(written, str) and re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", written):
             return datetime.date.fromisoformat(written)
-    raise ValueError(f"{shown(written)} is no day; write 2026-11-21")
+    raise ValueError(f"{shown(written)} is not a date; write 2026-11-21")
 
 
 class Price(BaseModel):
@@ -68,7 +68,7 @@ class Price(BaseModel):
     @model_validator(mode="after")
     def _holds_for_a_while(self) -> Self:
         if self.valid_until is not None and self.valid_until < days_of(self.date)[0]:
-            raise ValueError(f"valid_until = {self.valid_until} lies before date = {self.date}")
+            raise ValueError(f"valid_until = {self.valid_until} must not be before date = {self.date}")
         return self
 
 

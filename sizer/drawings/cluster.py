@@ -31,7 +31,7 @@ _SWITCHES = {
     "storage-spine": ("storage spine switch", "storage spine switches"),
     "storage-core": ("storage core switch", "storage core switches"),
     "gateway": ("gateway", "gateways"),
-    "back-end": ("back end switch", "back end switches"),
+    "back-end": ("back-end switch", "back-end switches"),
     "back-end-spine": ("back-end spine switch", "back-end spine switches"),
     "back-end-core": ("back-end core switch", "back-end core switches"),
     "management": ("management switch", "management switches"),
@@ -150,7 +150,7 @@ class Cluster:
         if parts.storage_server is not None:
             lines.append(f"on {parts.storage_server.name}")
         if parts.attachment == "lan":
-            lines.append("at hand, by others")
+            lines.append("existing, provided by others")
         usable = float(self.design.quantities.usable_bytes[0])
         if usable > 0:
             lines.append(f"{si(usable, 'B')} usable")
@@ -162,7 +162,7 @@ class Cluster:
         levels = [group for group in ("leaf", "spine", "core") if self.count(group)]
         if levels:
             link = kind_name(self.design.platform.fabric)
-            text += f", joined by {link} on {self._switches(levels)}"
+            text += f", connected by {link} on {self._switches(levels)}"
         net = self.network(NetworkRole.COMPUTE)
         if len(levels) > 1 and net is not None:
             text += f", {oversubscribed(net)}"

@@ -60,8 +60,8 @@ def _inside(stage: Stage, answer: WorkloadAnswer, x: float, sample_unit: str) ->
         Label(x + 11, _TOP + 36, f"{unit} possible" if used else "", 8.5, "muted"),
     ]
     if used:
-        busy = significant(100 * stage.load_fraction, 2)
-        word = "limits" if stage.is_limiting else f"{busy} % busy"
+        utilization = significant(100 * stage.load_fraction, 2)
+        word = "limits" if stage.is_limiting else f"{utilization} % utilized"
         labels.append(Label(x + 11, _TOP + 53, word, 9, stage.key if stage.is_limiting else "ink", stage.is_limiting))
     return [label for label in labels if label.text]
 

@@ -156,9 +156,9 @@ def _fitting(part: _Part, width: float) -> _Part:
 def _title(rows: list[_Row]) -> str:
     missing = [row.name for row in rows if not row.is_part]
     if not missing:
-        return f"This design brings all {len(rows)} layers, from the portal to the networks"
+        return f"This design includes all {len(rows)} layers, from the portal to the networks"
     names = ", ".join(name[0].lower() + name[1:] for name in missing)
-    return f"This design brings {len(rows) - len(missing)} of {len(rows)} layers; to be added by others: {names}"
+    return f"This design includes {len(rows) - len(missing)} of {len(rows)} layers; provided by others: {names}"
 
 
 class _Reader:
@@ -204,24 +204,24 @@ class _Reader:
         """What a piece of software does here, in a few words of our own, or where it comes from."""
         known = {
             "data-scientist-portal": "notebooks and batch jobs",
-            "digits": "training of image networks by mouse",
-            "bright-cluster-manager": "deploys and watches the nodes",
+            "digits": "image training from a web page",
+            "bright-cluster-manager": "deploys and monitors the nodes",
             "slurm": "queues and schedules jobs",
-            "bright-machine-learning": "frameworks, ready built",
-            "dgx-stack": "comes with the servers",
+            "bright-machine-learning": "prebuilt frameworks",
+            "dgx-stack": "included with the servers",
             "ngc-containers": "frameworks in containers",
             "cuda-stack": "below every framework",
             "horovod": "training across servers",
             "singularity": "runs the containers",
             "dlbs": "benchmarks",
-            "pentaho": "gathers and labels data",
+            "pentaho": "collects and labels data",
         }
         if line.status == "optional":
             yield "optional"
         elif line.status == "existing":
-            yield "at hand"
+            yield "existing"
         elif line.status == "by others":
-            yield "by others"
+            yield "provided by others"
         elif line.item in known:
             yield known[line.item]
 
@@ -238,7 +238,7 @@ class _Reader:
     def _system(self) -> Iterator[_Part]:
         if any(line.item == _BRINGS_SYSTEM and line.is_bought for line in self.software):
             title = "Operating system, drivers and MPI"
-            yield _Part("system", title, ("brought by the cluster manager",))
+            yield _Part("system", title, ("included with the cluster manager",))
         yield from self._software("system")
 
     # --- hardware
@@ -263,7 +263,7 @@ class _Reader:
             title = self.cluster.storage_title()
         else:
             storage = self.design.platform.storage
-            place = {"local": "in each server", "lan": "at hand, by others"}
+            place = {"local": "in each server", "lan": "existing, provided by others"}
             lines = [place.get(self.design.platform.attachment, ""), software]
             title = "Files of the head node" if self.cluster.head_serves_files else capital(storage.name)
         copies = max(self.cluster.count("storage"), 1)

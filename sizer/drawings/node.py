@@ -211,9 +211,9 @@ def node_title(design: DesignAnswer) -> str:
     if layout == "switched":
         return f"{server}: each of {count} GPUs reaches every other through NVSwitch"
     if layout == "joined":
-        return f"{server}: NVLink joins the {count} GPUs; which pairs it joins directly is not published"
+        return f"{server}: NVLink connects the {count} GPUs; which pairs are connected directly is not published"
     if layout == "unknown":
-        return f"{server}: how the {count} GPUs are joined is not published"
+        return f"{server}: how the {count} GPUs are connected is not published"
     switches = facts.count(PCIE_SWITCHES)
     if switches is None:
         return f"{server}: the {count} GPUs reach each other over PCIe only; how its lanes are split is not published"
@@ -235,9 +235,9 @@ def node_caption(design: DesignAnswer) -> str:
     each = facts.count(NVLINKS_OF_A_GPU)
     if facts.layout == "mesh" and each is not None:
         doubled = each * facts.n_gpus // 2 - MESH_PAIRS
-        sentences.append(f"Of the {MESH_PAIRS} pairs {doubled} hold two links; which ones is in none of the sources.")
+        sentences.append(f"Of the {MESH_PAIRS} pairs, {doubled} have two links; no source says which.")
     if facts.layout == "full" and facts.is_derived(NVLINK_LAYOUT):
-        sentences.append("That it joins every pair follows from the number of links that each GPU has.")
+        sentences.append("Every pair is connected: derived from the number of links of each GPU.")
     if facts.count(PCIE_SWITCHES):
         sentences.append("How the PCIe lanes and slots are split over switches and processors is not published.")
     elif facts.layout != "pcie":

@@ -189,7 +189,7 @@ class NodeFacts:
         """What goes through some ports, by the networks that they are cabled to."""
         if not used:
             if self.design.platform.attachment == "lan" and not is_infiniband(port.kind):
-                return "to the customer's LAN, by others"
+                return "to the customer's LAN, provided by others"
             return "not cabled in this design"
         network = used[0][0]
         if network.network is NetworkRole.STORAGE:

@@ -237,7 +237,7 @@ class _Layout:
         if group == links.CUSTOMER_LAN:
             texts = [self.cluster.model("storage"), *self.cluster.storage_lines()]
             if all(bundle.a != links.CUSTOMER_LAN for bundle in self.bundles):
-                texts.append("through ports of the servers, cables by others")
+                texts.append("through ports of the servers; cables provided by others")
         elif group == "storage":
             texts = [self.cluster.storage_title(), *self.cluster.storage_lines()]
         else:

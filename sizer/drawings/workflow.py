@@ -43,7 +43,7 @@ def workflow(design: DesignAnswer) -> Drawing:
         (
             "inference",
             "Production inference",
-            ["out of scope: single requests, answered by other systems"],
+            ["out of scope: single requests, served by other systems"],
             "hairline",
             True,
         ),
@@ -95,7 +95,7 @@ def _back(validate: Box, train: Box) -> Link:
 def _title(design: DesignAnswer, steps: "_Steps") -> str:
     gpus = by_count(design.n_gpus, "the one GPU", f"the same {grouped(design.n_gpus)} GPUs")
     if steps.trains:
-        return f"Training and validation run on {gpus}; production inference is no part of this design"
+        return f"Training and validation run on {gpus}; production inference is out of scope"
     count = by_count(design.n_gpus, "one GPU validates", f"{grouped(design.n_gpus)} GPUs validate")
     return f"{count[0].upper() + count[1:]} trained models here; training is not asked of this design"
 
@@ -116,7 +116,7 @@ class _Steps:
         elif self.cluster.head_serves_files:
             yield "onto the head node, which serves the files"
         elif platform.attachment == "lan":
-            yield f"into {platform.storage.name}, at hand"
+            yield f"into {platform.storage.name}, existing"
         else:
             yield f"into {self.cluster.storage_title()}"
         if platform.gateway is not None and self.cluster.count("gateway"):
@@ -128,11 +128,11 @@ class _Steps:
         decoded = [answer.dataset.format == "decoded tensors" for answer in answers]
         loaders = {answer.stack.loader for answer, is_decoded in zip(answers, decoded, strict=True) if not is_decoded}
         if any(decoded):
-            yield "ahead of time; decoded tensors are stored"
+            yield "in advance; decoded tensors are stored"
         if "dali" in loaders:
-            yield "while it trains: decode on the GPUs"
+            yield "during training: decode on the GPUs"
         if loaders & {"framework", "dali-cpu"}:
-            yield f"while it trains: decode, crop and scale on the processors of {self._servers()}"
+            yield f"during training: decode, crop and scale on the processors of {self._servers()}"
 
     def train(self) -> Iterator[str]:
         """GPUs, and what carries the gradients."""

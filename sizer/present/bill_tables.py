@@ -8,7 +8,7 @@ from sizer.base.money import percent
 from sizer.base.quantities import grouped, plain, si
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.bom.overrides import REQUEST
-from sizer.catalog.labels import item_name, joined
+from sizer.catalog.labels import item_name, with_maker
 from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
 from sizer.physical.components import CATEGORIES
@@ -169,7 +169,7 @@ def _description(line: BillLine, documents: Container[str]) -> Cell:
         notes += [", ".join(part for part in (source, where) if part)]
         where = ""
     role, colon, rest = line.description.partition(": ")
-    text = f"{role}: {joined(line.manufacturer, rest)}" if colon else joined(line.manufacturer, role)
+    text = f"{role}: {with_maker(line.manufacturer, rest)}" if colon else with_maker(line.manufacturer, role)
     return Cell("; ".join(part for part in (words.capital(text), *notes) if part), cites=cites, where=where)
 
 

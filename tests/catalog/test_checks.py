@@ -39,10 +39,10 @@ PORT = (
         ("storage/isilon-f800", f"min_nodes = {fact(6)}", "min_nodes = 6 is not a multiple of nodes_per_unit = 4"),
         ("storage/isilon-f800", f"max_nodes = {fact(0)}", "min_nodes = 4 is above max_nodes = 0"),
         ("storage/isilon-f810", f"node_read_low_bytes_per_s = {fact(1e9)}", "without node_read_high_bytes_per_s"),
-        ("storage/wekaio", f"stripe_data = {fact(8)}", "stripe_data + stripe_parity + hot_spare_nodes = 11 do not fit"),
+        ("storage/wekaio", f"stripe_data = {fact(8)}", "stripe_data + stripe_parity + hot_spare_nodes = 11 exceed"),
         ("storage/wekaio", f"front_end_kind = {fact('40gbe')}", "is on no port of server dl360-gen10"),
         ("gateways/sx6036", f"uplink_kind = {fact('hdr')}", "uplink_kind = 'hdr' is on no port"),
-        ("software/onefs", 'applies_to = ["isilon-f80"]', "applies_to: 'isilon-f80' is no item"),
+        ("software/onefs", 'applies_to = ["isilon-f80"]', "applies_to: 'isilon-f80' must be an item"),
         ("gpus/v100-sxm2-16gb", f"tdp_w = {fact(300, note='')}", "an assumed value needs a note"),
     ],
 )

@@ -199,10 +199,10 @@ def test_what_a_file_does_not_say_is_absent_and_asked_for():
 
 def test_an_unknown_key_is_named_with_its_place():
     text = device("A", "B", MGMT, **{"weights": "3", "power-ports": power(2, maximum_drow=3)})
-    remarks = [question for question in import_device_type(text, "f.yaml").questions if "left out" in question]
+    remarks = [question for question in import_device_type(text, "f.yaml").questions if "is not imported" in question]
     assert remarks == [
-        "f.yaml:7:10: key 'weights' is not of a device type and was left out; did you mean 'weight'?",
-        "f.yaml:11:19: key 'maximum_drow' is not of a device type and was left out; did you mean 'maximum_draw'?",
+        "f.yaml:7:10: key 'weights' is not imported; it is unknown; did you mean 'weight'?",
+        "f.yaml:11:19: key 'maximum_drow' is not imported; it is unknown; did you mean 'maximum_draw'?",
     ]
 
 
@@ -304,7 +304,7 @@ GOOD = device("A", "B", MGMT)
         (GOOD.replace("u_height: 1\n", ""), r"f.yaml:2:1: key 'u_height' is missing"),
         (GOOD.replace("is_full_depth: true", "is_full_depth: yes"), r"f.yaml:6:16: is_full_depth = 'yes'"),
         (GOOD.replace("model: B", "model: 1e3"), r"f.yaml:3:8: model = 1000.0"),
-        (GOOD + "weight: 3\n", "weight and weight_unit stand together"),
+        (GOOD + "weight: 3\n", "weight and weight_unit are given together"),
         (GOOD + "weight: 3\nweight_unit: stone\n", r"f.yaml:12:14: weight_unit = 'stone' is not one of 'kg'"),
         (GOOD + "weight: 9999999\nweight_unit: kg\n", r"weight_kg.value = 9999999.0 must be "),
         (GOOD.replace("type: 1000base-t", "type: [1]"), r"f.yaml:9:11: interfaces\[0\].type = \[1\]"),

@@ -189,7 +189,7 @@ def test_the_mesh_of_a_dgx_1_has_sixteen_pairs_four_at_each_gpu():
     assert "24 NVLinks on 16 pairs, 6 at each GPU" in said(drawing)
     assert "150 GB/s" in said(drawing)  # 6 x 25 GB/s
     # 24 links on 16 pairs leave eight pairs with a second one.
-    assert "Of the 16 pairs 8 hold two links; which ones is in none of the sources." in node_caption(built("dgx-1", 9))
+    assert "Of the 16 pairs, 8 have two links; no source says which." in node_caption(built("dgx-1", 9))
 
 
 def test_four_gpus_of_a_c4140_are_joined_each_to_each():
@@ -198,7 +198,7 @@ def test_four_gpus_of_a_c4140_are_joined_each_to_each():
     assert set(pairs(drawing)) == FOUR
     assert len(pairs(drawing)) == 6
     assert "12 NVLinks on 6 pairs, 6 at each GPU" in said(drawing)
-    assert "follows from" in node_caption(built("c4140", 2))
+    assert "derived from" in node_caption(built("c4140", 2))
     assert "120 GB SSD and 1.6 TB NVMe" in said(drawing)
     assert set(pairs(node(with_gpus(built("c4140", 1), 2)))) == {(0, 1)}
 
@@ -215,7 +215,7 @@ def test_gpus_of_a_dgx_2_meet_in_its_switches():
 def test_what_no_source_states_is_drawn_in_its_generic_form():
     apollo = node(built("apollo-6500", 2))
     assert pairs(apollo) == []
-    assert "which pairs it joins directly is not published" in apollo.title
+    assert "which pairs are connected directly is not published" in apollo.title
     assert sum(link.target == "nvlink" for link in apollo.links) == 8
     hitachi = node(built("v225g", 2, "hnas", 2))
     assert "PCIe only; how its lanes are split is not published" in hitachi.title
@@ -259,7 +259,7 @@ def test_a_server_that_the_catalogue_knows_little_of(designs):
     """The Apollo 6500 of the tests states neither link nor processors."""
     design = factories.ALL["four_apollo"]().design
     text = said(node(design))
-    assert "how the 8 GPUs are joined is not published" in text
+    assert "how the 8 GPUs are connected is not published" in text
     assert "model not published" in text
 
 
@@ -275,7 +275,7 @@ def test_layers_of_nine_dgx_1():
                   "Storage back end", "Management", "Horovod optional", "S3048-ON"):  # fmt: skip
         assert words in text
     assert [box.id for box in drawing.boxes if box.id.startswith("no-")] == ["no-portal"]
-    assert drawing.title == "This design brings 5 of 6 layers; to be added by others: portal and notebooks"
+    assert drawing.title == "This design includes 5 of 6 layers; provided by others: portal and notebooks"
     (servers,) = [box for box in drawing.boxes if box.id == "servers"]
     assert servers.copies == 9
 
@@ -358,7 +358,7 @@ def test_steps_name_the_hardware_of_the_design(path, words, is_loop):
 def test_local_drives_and_the_head_node_take_the_data():
     assert "local drives of each server: local SSD" in said(workflow(built("dgx-1", 1, "dgx1-ssd", 0)))
     assert "head node, which serves the files" in said(workflow(built("c4140", 8, "head-node-nfs", 0)))
-    assert "at hand" in said(workflow(built("dgx-1", 10, "nfs-generic", 0, "edr")))
+    assert "existing" in said(workflow(built("dgx-1", 10, "nfs-generic", 0, "edr")))
 
 
 def test_two_hundred_servers_are_one_box():

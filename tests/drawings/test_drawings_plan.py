@@ -282,8 +282,8 @@ def test_large_clusters_show_each_kind_with_its_number(designs):
         ("many directors", ("director",)),
         ("large own network", ("storage leaf switches", "storage spine switches", "60 × 10 GbE from the servers")),
         ("files of the head node", ("head node serves",)),
-        ("ports of the servers", ("at hand, by others", "LAN")),
-        ("few servers at a LAN", ("through ports of", "cables by")),
+        ("ports of the servers", ("existing, provided by others", "LAN")),
+        ("few servers at a LAN", ("through ports of", "by others")),
         ("4 servers", ("gateway-01", "Management cables: 2 to each server")),
     ],
 )

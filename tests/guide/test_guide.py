@@ -12,7 +12,7 @@ import pytest
 
 from sizer.base.errors import ReportError
 from sizer.base.estimate import Estimate
-from sizer.catalog.labels import joined
+from sizer.catalog.labels import with_maker
 from sizer.drawings.datapath import datapath
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.drawings.parts import box_labels
@@ -86,7 +86,7 @@ def test_plurals_and_raw_names():
     ],
 )
 def test_vendor_and_name_say_no_word_twice(vendor, name, text):
-    assert joined(vendor, name) == text
+    assert with_maker(vendor, name) == text
 
 
 # --- colours

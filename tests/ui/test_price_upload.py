@@ -133,7 +133,7 @@ def test_a_book_over_a_folder_keeps_the_prices_of_the_folder(tmp_path):
 
 def test_unknown_items_are_named_with_the_nearest():
     rows, _ = price_rows(book("dgx-11,5,USD,2026-11-20,q").decode(), "book")
-    with pytest.raises(CatalogError, match=r"book line 2: item = 'dgx-11' is no item of the catalogue; did you mean"):
+    with pytest.raises(CatalogError, match=r"book line 2: item = 'dgx-11' is not in the catalogue; did you mean"):
         with_prices(catalog(), rows)
 
 

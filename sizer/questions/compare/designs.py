@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
 from sizer.bom.bill import Bill
-from sizer.catalog.labels import joined
+from sizer.catalog.labels import with_maker
 from sizer.drawings.racks import at_least
 from sizer.explain.figure import GPUS, POWER, PRICE, RACK_UNITS, rate_key
 from sizer.physical.components import CATEGORIES
@@ -368,7 +368,7 @@ def _counts(bill: Bill) -> dict[tuple[str, str], int]:
     """Pieces of every item by category and name: a name stands for an item on pages."""
     found: dict[tuple[str, str], int] = {}
     for line in bill.lines:
-        key = (line.category, joined(line.manufacturer, line.description))
+        key = (line.category, with_maker(line.manufacturer, line.description))
         found[key] = found.get(key, 0) + line.quantity
     return found
 

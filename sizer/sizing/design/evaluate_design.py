@@ -284,14 +284,14 @@ def _throughput(*evaluated: pipeline.Stages) -> Estimate:
     """Rates of several evaluations one after the other, sought all at once."""
     rows = [np.broadcast_shapes(*(stage.median.shape for stage in one.limiting())) for one in evaluated]
 
-    def joined(name: str, stages: Sequence[Capacity]) -> Floats:
+    def with_maker(name: str, stages: Sequence[Capacity]) -> Floats:
         return np.concatenate(
             [np.broadcast_to(getattr(one, name), shape) for one, shape in zip(stages, rows, strict=True)]
         )
 
     return throughput(
         [
-            Capacity(*(joined(name, stages) for name in ("median", "log_sd", "log_half_width")))
+            Capacity(*(with_maker(name, stages) for name in ("median", "log_sd", "log_half_width")))
             for stages in zip(*(one.limiting() for one in evaluated), strict=True)
         ]
     )
