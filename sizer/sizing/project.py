@@ -96,9 +96,9 @@ def project(
     )
 
 
-def _check_nodes(name: str, is_counted: bool, nodes: int, limits: tuple[int, int]) -> None:
+def _check_nodes(name: str, is_per_node: bool, nodes: int, limits: tuple[int, int]) -> None:
     low, high = limits
-    if is_counted and not low <= nodes <= high:
+    if is_per_node and not low <= nodes <= high:
         raise RequestError(f"storage_nodes = {nodes} is outside {low}..{high} nodes of {name}")
-    if not is_counted and nodes > 0:
-        raise RequestError(f"storage_nodes = {nodes}: {name} is not bought by the node; leave it out")
+    if not is_per_node and nodes > 0:
+        raise RequestError(f"storage_nodes = {nodes}: {name} is not bought by the node; set it to 0")

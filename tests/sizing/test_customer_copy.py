@@ -1,24 +1,18 @@
-"""The customer's copy: what is paid adds up, and no document made from it tells discounts or internal notes."""
+"""The customer's copy: no document made from it tells discounts or internal notes."""
 
 import csv
-import dataclasses
 import html
 import io
 import json
 import re
 import zipfile
 from decimal import Decimal
-from typing import Any
 
 import openpyxl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sizer import SizingRequest, SizingResult, load_catalog, size
 from sizer.base.json_document import json_text
-from sizer.bom.bill import Bill, BillLine
-from sizer.bom.customer import allotted, customer_bill, unpriced_bill
 from sizer.catalog.model import Catalog
 from sizer.drawings.pages import design_pages
 from sizer.export.design_json import design_document
@@ -29,212 +23,13 @@ from sizer.export.tables.cable_table import cables_csv
 from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.guide.pdf.render import guide_html
-from sizer.physical.components import CATEGORIES
-from sizer.present.bill_tables import bill_table
 from sizer.present.warning_text import design_warnings
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason
-from tests import factories
 from tests.factories.customer_secrets import secret_catalog, secret_request, secrets, spellings
 
 CENT = Decimal("0.01")
 BOUGHT = ("computed", "overridden", "added")
-
-
-# --- money
-
-
-@pytest.mark.parametrize(
-    ("amounts", "quantities", "total", "shares"),
-    [
-        ([5, 3, 2], [1, 1, 1], 10, [5, 3, 2]),
-        ([100, 100, 100], [1, 1, 1], 200, [67, 67, 66]),  # 66.67 each; equal remainders: the first ones
-        # .94 .32 3.16 3.14 2 .44: floors 0 0 3 3 2 0 leave two, for .94 and .44 (the method's textbook example)
-        ([47, 16, 158, 157, 100, 22], [1] * 6, 10, [1, 0, 3, 3, 2, 1]),
-        # 9 at 11.11 and 1 at 50.01 less 1 %: 10.9989 and 49.5099 a piece; 9 x 10.99 + 49.50 leaves 9 cents: one for
-        # .99, and 8 that are too few for another cent a piece.
-        ([9999, 5001], [9, 1], 14850, [9899, 4951]),
-        # 4 at 0.25 and 6 at 0.35 less 10 %: .225 and .315 a piece; 4 x .22 + 6 x .31 leaves 5 cents; 4 make .23.
-        ([100, 210], [4, 6], 279, [92, 187]),
-        ([0, 7], [3, 7], 7, [0, 7]),
-        ([0, 7], [0, 7], 5, [0, 5]),
-        ([0, 0], [1, 2], 0, [0, 0]),
-        ([], [], 0, []),
-    ],
-)
-def test_shares_go_by_the_largest_remainder(
-    amounts: list[int], quantities: list[int], total: int, shares: list[int]
-) -> None:
-    """By hand."""
-    assert allotted(amounts, quantities, total) == shares
-
-
-@pytest.mark.parametrize(("amounts", "total"), [([0], 1), ([], 1), ([-1, 2], 1), ([1], -1)])
-def test_what_cannot_be_shared_is_an_error(amounts: list[int], total: int) -> None:
-    with pytest.raises(ValueError, match="cannot be shared"):
-        allotted(amounts, [1] * len(amounts), total)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 10**12), st.integers(1, 10_000)), max_size=30),
-    st.integers(0, 10_000),
-)
-def test_shares_add_up_and_stay_near_their_part(lines: list[tuple[int, int]], kept: int) -> None:
-    quantities = [quantity for _, quantity in lines]
-    amounts = [price * quantity for price, quantity in lines]
-    whole = sum(amounts)
-    total = whole * kept // 10_000
-    shares = allotted(amounts, quantities, total)
-    assert sum(shares) == total
-    for amount, quantity, share in zip(amounts, quantities, shares, strict=True):
-        assert 0 <= share <= amount
-        assert whole == 0 or abs(share * whole - amount * total) < whole * quantity
-    assert sum(share % quantity != 0 for quantity, share in zip(quantities, shares, strict=True)) <= 1
-
-
-amounts = st.none() | st.decimals(Decimal(0), Decimal(10**7), places=2)
-percents = st.decimals(Decimal(0), Decimal(100), places=2)
-some_lines = st.lists(
-    st.builds(
-        lambda price, discount, quantity, status, category, own: factories.line(
-            "1.1", category, "x", "X", "Part", quantity, None if price is None else str(price),
-            status=status, discount_percent=discount, has_own_price=own, note="INTERNAL", part_note="with rails",
-        ),
-        amounts,
-        percents | st.just(Decimal(0)),
-        st.integers(0, 10_000),
-        st.sampled_from([*BOUGHT, "existing", "optional", "by others"]),
-        st.sampled_from(CATEGORIES),
-        st.booleans(),
-    ),
-    max_size=12,
-)  # fmt: skip
-
-
-@given(lines=some_lines, deal=percents | st.just(Decimal(0)))
-def test_lines_add_up_to_the_total_and_tell_no_discount(lines: list[BillLine], deal: Decimal) -> None:
-    before = factories.bill(lines, deal_discount_percent=deal)
-    after = customer_bill(before)
-    paid = [line.extended_net for line in after.lines if line.is_bought]
-    assert sum((amount for amount in paid if amount is not None), Decimal(0)) == before.total
-    assert (after.total, after.list_total) == (before.total, after.net_total)
-    assert after.net_total.n_open == before.net_total.n_open
-    assert after.one_off.amount + after.recurring.amount == before.total
-    assert not after.has_discount
-    assert len(after.lines) == len(lines)
-    for old, new in zip(lines, after.lines, strict=True):
-        assert (old.category, old.quantity) == (new.category, new.quantity)
-        assert (new.discount_percent, new.change) == (0, "")
-        assert new.is_bought == old.is_bought
-        assert (new.extended_net is None) == (old.extended_net is None)
-        if new.extended_net is None or old.extended_net is None:
-            assert new.unit_price is None
-            continue
-        share = before.total / before.net_total.amount if old.is_bought and before.net_total.amount else 1
-        assert 0 <= new.extended_net <= old.extended_net
-        # Whole cents a piece, the next ones to the exact part; 1e-9 for the division.
-        near = CENT * new.quantity if old.is_bought else Decimal(0)
-        assert abs(new.extended_net - old.extended_net * share) < near + Decimal("1e-9")
-        assert new.extended_net == new.extended_net.quantize(CENT)
-        if new.unit_price is not None:
-            assert new.unit_price * new.quantity == new.extended_net
-            assert new.fixed_extended is None
-        elif new.quantity:
-            assert new.fixed_extended == new.extended_net
-            assert new.extended_net * 100 % new.quantity != 0
-        if old.discount_percent and old.unit_price and new.unit_price != old.unit_price:
-            assert (new.note, new.price_source, new.price_date) == ("with rails", "", "")
-    assert sum(line.fixed_extended is not None for line in after.lines) <= 1
-    assert customer_bill(after) == after
-
-
-def test_a_bill_without_discounts_changes_and_own_prices_keeps_its_lines() -> None:
-    bill = factories.nine_dgx1().design.bill
-    assert customer_bill(bill) == dataclasses.replace(bill, is_customer_copy=True)
-
-
-def test_what_each_line_becomes() -> None:
-    """3 x 1000.05 less 12.5 % is 2625.12, 9 x 20 is 180 and 500: 3305.12 less 2.5 % is 3222.49 (82.628 off)."""
-    told: dict[str, Any] = {"note": "rails; INTERNAL", "part_note": "rails"}
-    lines = [
-        factories.line("1.1", "compute", "a", "X", "Box", 3, "1000.05", discount_percent=Decimal("12.5"), **told),
-        factories.line("2.1", "network", "b", "X", "Switch", 2, **told, change="quantity 2 instead of 1"),
-        factories.line("3.1", "software", "c", "X", "Option", 3, "10.00", status="optional",
-                       discount_percent=Decimal(50)),
-        factories.line("3.2", "software", "d", "X", "Free", 1, "0.00", note="free of charge"),
-        factories.line("4.1", "support", "e", "X", "Support", 9, "20", status="overridden", **told, term_months=36),
-        factories.line("5.1", "service", "", "", "Installation", 1, "500.00", status="added", note="INTERNAL"),
-        factories.line("5.2", "service", "", "", "Crane", 1, status="by others", note="INTERNAL", change="by others"),
-        factories.line("5.3", "service", "f", "X", "Server", 1, status="existing", note="in room 4"),
-        factories.line("6.1", "service", "g", "X", "None", 0, "100.00", status="overridden"),
-    ]  # fmt: skip
-    made = customer_bill(factories.bill(lines, deal_discount_percent=Decimal("2.5")))
-    rows = [
-        (line.line, line.unit_price, line.extended_net, line.status, line.note, line.price_source)
-        for line in made.lines
-    ]
-    # Shares of 3222.49 a piece: 853.1635, 19.49999 and 487.4997. With 853.16, 19.49 and 487.49 eleven cents are left:
-    # nine and one for the larger remainders, and one that is too few for three pieces.
-    assert rows == [
-        ("1.1", None, Decimal("2559.49"), "computed", "rails", ""),
-        ("2.1", None, None, "computed", "rails", ""),
-        ("3.1", Decimal("5.00"), Decimal("15.00"), "optional", "", ""),
-        ("3.2", Decimal(0), Decimal(0), "computed", "free of charge", "price list"),
-        ("4.1", Decimal("19.50"), Decimal("175.50"), "computed", "rails", ""),
-        ("5.1", Decimal("487.50"), Decimal("487.50"), "computed", "", ""),
-        ("5.2", None, None, "by others", "", ""),
-        ("5.3", None, None, "existing", "in room 4", ""),
-        ("6.1", Decimal("97.50"), Decimal(0), "computed", "", ""),
-    ]
-    assert made.yearly.amount == Decimal("58.50")
-    texts = [[cell.text for cell in row.cells] for row in bill_table(made).rows]
-    heads = [column.title for column in bill_table(made).columns]
-    assert heads[-2:] == ["Unit price", "Extended"]
-    by_line = {row[0]: row for row in texts}
-    assert by_line["1.1"][-2:] == ["in the sum", "2\u202f559.49"]
-    assert by_line["2.1"][-2:] == ["to be quoted", "to be quoted"]
-    assert by_line["5.1"][-2:] == ["487.50", "487.50"]
-    assert texts[-1][1] == "Total, USD"
-    assert texts[-1][-1] == "at least 3\u202f222.49"
-    assert "iscount" not in str(bill_table(made))
-
-
-def test_an_amount_that_no_unit_price_makes_up_stands_alone() -> None:
-    """3 + 7 pieces of 10.00 less 0.33 % are 99.67, 9.967 a piece: 3 x 9.97, and 69.76 for 7."""
-    lines = [
-        factories.line("1.1", "network", "a", "X", "Switch", 3, "10.00"),
-        factories.line("1.2", "network", "b", "X", "Cable", 7, "10.00"),
-        factories.line("1.3", "network", "c", "X", "Tray", 2),
-    ]
-    bill = customer_bill(factories.bill(lines, deal_discount_percent=Decimal("0.33")))
-    assert [line.fixed_extended for line in bill.lines] == [None, Decimal("69.76"), None]
-    texts = [[cell.text for cell in row.cells][-2:] for row in bill_table(bill).rows if len(row.cells) > 1]
-    assert texts == [
-        ["9.97", "29.91"], ["in the sum", "69.76"], ["to be quoted", "to be quoted"], ["", "at least 99.67"],
-    ]  # fmt: skip
-    result = factories.nine_dgx1()
-    told = dataclasses.replace(result, design=dataclasses.replace(result.design, bill=bill))
-    rows = list(csv.DictReader(io.StringIO(bill_csv(told).decode("utf-8-sig"))))
-    assert [(row["Unit price"], row["Extended price"]) for row in rows] == [
-        ("9.97", "29.91"), ("in the sum", "69.76"), ("to be quoted", "to be quoted"),
-    ]  # fmt: skip
-    for values in (True, False):
-        sheet = openpyxl.load_workbook(io.BytesIO(workbook(told, factories.catalog())), data_only=values)["BOM"]
-        assert [sheet.cell(row, 9).value for row in (5, 6, 7)] == [9.97, "in the sum", "to be quoted"]
-        amounts = [sheet.cell(row, 10).value for row in (5, 6, 7, 9)]
-        assert amounts[1] == 69.76  # a value also among the formulas
-        assert not values or amounts == [29.91, 69.76, "to be quoted", 99.67]
-
-
-def test_warnings_go_with_the_price_that_they_are_about() -> None:
-    lines = [
-        factories.line("1.1", "compute", "a", "X", "Box", 1, "100.00"),
-        factories.line("1.2", "compute", "b", "X", "Crate", 1, "100.00", has_own_price=True),
-    ]
-    about = (("1.1", "Box: its price is old"), ("1.2", "Crate: its price is old"))
-    bill = Bill("USD", tuple(lines), ("Box: sale ended", *(text for _, text in about)), price_warnings=about)
-    assert customer_bill(bill).warnings == ("Box: sale ended", "Box: its price is old")
-    assert unpriced_bill(bill).warnings == ("Box: sale ended",)
 
 
 # --- documents

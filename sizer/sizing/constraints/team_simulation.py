@@ -137,9 +137,9 @@ def meets(case: JobMix, n_servers: int, waits_s: Sequence[float], probability: f
 @lru_cache(maxsize=8)
 def _late_starts(case: JobMix, waits_s: tuple[float, ...], probability: float) -> LateStartLimit:
     jobs, (begin, end) = draw_jobs(case), case.window_s
-    is_counted = (jobs.arrival_s >= begin) & (jobs.arrival_s < end)
-    latest = np.where(is_counted, jobs.arrival_s + np.array(waits_s)[jobs.kind] + _ROUNDING_S, np.inf)
-    count = np.bincount(jobs.kind[is_counted], minlength=len(case.kinds))
+    in_window = (jobs.arrival_s >= begin) & (jobs.arrival_s < end)
+    latest = np.where(in_window, jobs.arrival_s + np.array(waits_s)[jobs.kind] + _ROUNDING_S, np.inf)
+    count = np.bincount(jobs.kind[in_window], minlength=len(case.kinds))
     return LateStartLimit(latest, jobs.kind, tuple(int(n * (1 - probability) + 1e-6) for n in count))
 
 

@@ -215,7 +215,7 @@ class _Alike:
             # What a loss leaves differs from platform to platform, too.
             each = np.arange(len(platforms))
             return cls(facts, facts.shaped((len(platforms), 1)), units, fewest, each, each, each, each)
-        storage = (units.is_counted, units.per_unit, units.least, units.most, units.holds_data)
+        storage = (units.is_per_node, units.per_unit, units.least, units.most, units.holds_data)
         first, class_of = _distinct(np.stack([*facts.as_rows(), *storage]))
         kinds, kind_of = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
         cols = facts.shaped((len(platforms), 1))

@@ -17,7 +17,7 @@ from sizer.workload.resolve import ResolvedWorkload
 class StorageUnits:
     """Units of the storage of some platforms. Arrays over the platforms."""
 
-    is_counted: Bools  # bought by the node
+    is_per_node: Bools  # bought by the node
     per_unit: Ints  # nodes
     least: Ints  # nodes that the system and the data call for, in whole units
     most: Ints
@@ -44,7 +44,7 @@ class StorageUnits:
     def take(self, rows: Ints) -> "StorageUnits":
         """Units of some platforms."""
         return StorageUnits(
-            self.is_counted[rows], self.per_unit[rows], self.least[rows], self.most[rows], self.holds_data[rows]
+            self.is_per_node[rows], self.per_unit[rows], self.least[rows], self.most[rows], self.holds_data[rows]
         )
 
     def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
@@ -59,7 +59,7 @@ class StorageUnits:
         is_local : ndarray
             1 where the drives are in the servers; broadcasts with ``wanted``.
         """
-        counted, unit, most = self.is_counted[:, None], self.per_unit[:, None], self.most[:, None]
+        counted, unit, most = self.is_per_node[:, None], self.per_unit[:, None], self.most[:, None]
         whole = np.ceil(np.maximum(wanted, self.least[:, None]) / unit) * unit
         # Local drives: one "node" a server. An NFS server: one.
         there = np.where(is_local > 0, servers, 1)
