@@ -1,6 +1,6 @@
-"""Command line: one verb a question. Results go to stdout, messages to stderr; statuses as in ``SizerError``.
+"""Command line: one command for each question. Results on stdout, messages on stderr; statuses as in ``SizerError``.
 
-The verbs import what they need when they run, so that ``--help`` is quick.
+The commands import what they need when they run, so that ``--help`` is quick.
 """
 
 import sys
@@ -30,7 +30,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Sizes deep-learning clusters and writes their reference architectures.",
+    help="Size deep-learning clusters and write their reference architectures.",
 )
 app.command("size")(size_command)
 app.command("batch")(batch_command)
@@ -50,7 +50,7 @@ app.command("calibrate")(calibrate_command)
 app.command("doctor")(doctor_command)
 app.command("app")(app_command)
 
-catalog_app = typer.Typer(no_args_is_help=True, help="Look at the catalogue and check it.")
+catalog_app = typer.Typer(no_args_is_help=True, help="Show the catalogue, check it, and import parts.")
 catalog_app.command("check")(catalog_check)
 catalog_app.command("show")(catalog_show)
 catalog_app.command("import-netbox")(catalog_import_netbox)

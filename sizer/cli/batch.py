@@ -18,17 +18,17 @@ import typer
 from rich.console import Console
 
 from sizer.base.errors import BatchError, RequestError
+from sizer.cli.documents import DocumentOptions, document_options, write_one
 from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_document
-from sizer.cli.order import Order, order_of, write_one
 
 if TYPE_CHECKING:
     from sizer.batch.run import Progress
     from sizer.catalog.model import Catalog
     from sizer.workload.request import SizingRequest
 
-# Lines of progress where nobody watches a terminal.
+# Interval of progress lines without a terminal.
 _LINE_EVERY_S = 10.0
-# Requests that were not sized which are named on stderr; the table has them all.
+# Requests named on stderr that were not sized; the table has them all.
 _MOST_NAMED = 5
 _LONGEST_NAME = 60
 _CONNECT_S = 10
@@ -39,35 +39,35 @@ def batch_command(
         list[Path],
         typer.Argument(help="Request files (TOML, JSON) and tables of requests (CSV, Parquet).", metavar="REQUEST..."),
     ],
-    out: Annotated[Path, typer.Option(help="Table of the answers (FILE.parquet), or a folder for it.")],
-    workers: Annotated[int | None, typer.Option(help="Processes; default: one a core.")] = None,
+    out: Annotated[Path, typer.Option(help="Table of the results (FILE.parquet), or a folder for it.")],
+    workers: Annotated[int | None, typer.Option(help="Number of processes. Default: one per core.")] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler whose workers do it, e.g. tcp://10.0.0.5:8786.")
+        str | None, typer.Option(help="Address of a Dask scheduler that runs the batch, e.g. tcp://10.0.0.5:8786.")
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Also write the table as CSV, for spreadsheets.")] = False,
     formats: Annotated[
-        str | None, typer.Option(help="Documents to write for each request, e.g. design,pdf; default: none.")
+        str | None, typer.Option(help="Documents to write for each request, e.g. design,pdf. Default: none.")
     ] = None,
     profile_file: ProfileFile = None,
     customer_copy: CustomerCopy = False,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Size many requests into one table: a row for each, in their order, also for those that cannot be met.
+    """Size many requests into one table: one row for each, in their order, including those without a design.
 
     The columns of a table of requests are dotted keys, such as workload.0.dnn and workload.0.target.samples_per_s.
-    A batch that was stopped goes on where it was when it is started again in the same way.
+    To resume an interrupted batch, start it again with the same arguments.
     """
     from sizer.catalog.loader import load_catalog
 
     if scheduler is not None and workers is not None:
-        raise RequestError("--workers are processes on this machine and --scheduler has its own; give one of them")
+        raise RequestError("use either --workers (processes on this machine) or --scheduler (a Dask cluster), not both")
     is_folder = out.suffix.lower() != ".parquet"
     if formats is None and (profile_file is not None or customer_copy):
-        raise RequestError("--profile and --customer-copy say how documents look; say which with --formats")
+        raise RequestError("--profile and --customer-copy apply to documents; add --formats to write some")
     if formats is not None and not is_folder:
-        raise RequestError("--formats needs a folder for the documents; give one with --out instead of a .parquet file")
-    order = None if formats is None else order_of(profile_file, customer_copy, formats, archive=False)
+        raise RequestError("--formats needs a folder; give --out FOLDER instead of a .parquet file")
+    documents = None if formats is None else document_options(profile_file, customer_copy, formats, archive=False)
     catalog = load_catalog(overlay=catalog_dir)
     target = out / "results.parquet" if is_folder else out
     with _progress() as tell:
@@ -76,8 +76,8 @@ def batch_command(
     if csv:
         print(f"results: {_write_csv(target)}", file=sys.stderr)
     statuses = _column(target, "answer.status")
-    if order is not None:
-        _write_documents(requests, statuses, catalog, out, order, workers)
+    if documents is not None:
+        _write_documents(requests, statuses, catalog, out, documents, workers)
     counts = Counter(statuses)
     if as_json:
         print_document("batch", requests=len(statuses), statuses=counts, results=str(target))
@@ -88,15 +88,13 @@ def batch_command(
         errors = zip(_column(target, "answer.place"), _column(target, "answer.error"), strict=True)
         for place, error in islice(((place, error) for place, error in errors if error is not None), _MOST_NAMED):
             print(f"sizer: {error if error.startswith(place) else f'{place}: {error}'}", file=sys.stderr)
-        raise BatchError(
-            f"not sized: {not_sized} of {len(statuses)} requests; column answer.error of {target} says why"
-        )
+        raise BatchError(f"not sized: {not_sized} of {len(statuses)} requests; see column answer.error of {target}")
 
 
 def _in_words(counts: Counter[str]) -> str:
     total = sum(counts.values())
     return f"{total} request{'' if total == 1 else 's'}: " + (
-        ", ".join(f"{count} {status}" for status, count in counts.most_common()) or "the tables have no row"
+        ", ".join(f"{count} {status}" for status, count in counts.most_common()) or "the tables are empty"
     )
 
 
@@ -127,11 +125,11 @@ def _size(
     try:
         client = Client(scheduler, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise BatchError(f"no Dask scheduler answers at {scheduler}: {error}") from None
+        raise BatchError(f"no Dask scheduler at {scheduler}: {error}") from None
     with client:
         threads = sum(client.nthreads().values())
         if threads == 0:
-            raise BatchError(f"the scheduler at {scheduler} has no workers; start some with dask worker {scheduler}")
+            raise BatchError(f"the scheduler at {scheduler} has no workers; start them with: dask worker {scheduler}")
         size_batch(requests, catalog, executor=client.get_executor(), in_flight=2 * threads, out=target, progress=tell)
 
 
@@ -154,9 +152,14 @@ def _write_csv(target: Path) -> Path:
 
 
 def _write_documents(
-    requests: Sequence[Path], statuses: Sequence[str], catalog: "Catalog", out: Path, order: Order, workers: int | None
+    requests: Sequence[Path],
+    statuses: Sequence[str],
+    catalog: "Catalog",
+    out: Path,
+    documents: DocumentOptions,
+    workers: int | None,
 ) -> None:
-    """Documents of every request that was sized, each in a folder of its own."""
+    """Documents of every request that was sized, each in its own folder."""
     from sizer.batch.requests import batch_requests
     from sizer.workload.request import SizingRequest
 
@@ -174,20 +177,20 @@ def _write_documents(
     count = min(len(jobs), workers or os.cpu_count() or 1)
     # Fresh processes, not forks: the PDF engine's C libraries have threads of their own.
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
-        for line in pool.map(_write_request, *zip(*jobs, strict=True), repeat(catalog), repeat(order)):
+        for line in pool.map(_write_request, *zip(*jobs, strict=True), repeat(catalog), repeat(documents)):
             print(line, file=sys.stderr)
 
 
-def _write_request(request: "SizingRequest", folder: Path, catalog: "Catalog", order: Order) -> str:
+def _write_request(request: "SizingRequest", folder: Path, catalog: "Catalog", documents: DocumentOptions) -> str:
     from sizer.sizing.size import size
 
-    with order.locale():
+    with documents.locale():
         result = size(request, catalog)
-    return write_one(result, catalog, folder, order)
+    return write_one(result, catalog, folder, documents)
 
 
 def _folder_name(number: int, name: str) -> str:
-    """Number of the row, and of its name what no path, shell or Windows reads anything into."""
+    """Number of the row, and its name in characters that are safe in paths, shells and on Windows."""
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     short = re.sub("[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_NAME].rstrip("-")
     return f"{number:04d}-{short}" if short else f"{number:04d}"
@@ -195,7 +198,7 @@ def _folder_name(number: int, name: str) -> str:
 
 @contextmanager
 def _progress() -> "Iterator[Progress]":
-    """Tells on stderr how far it is: a bar on a terminal, else a line now and then."""
+    """Report progress on stderr: a bar on a terminal, else a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
 
@@ -228,5 +231,5 @@ def _lines() -> "Progress":
 def _pace(per_s: float, left_s: float | None) -> str:
     from sizer.base.quantities import duration, significant
 
-    rate = f"{significant(per_s)} a second"
-    return rate if left_s is None else f"{rate}, {duration(left_s)} left"
+    rate = f"{significant(per_s)} per second"
+    return rate if left_s is None else f"{rate}, {duration(left_s)} to go"

@@ -1,4 +1,4 @@
-"""``sizer catalog``: look at the catalogue, check it, and turn device types of NetBox into its files."""
+"""``sizer catalog``: shows the catalogue, checks it, and converts NetBox device types to its files."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from sizer.cli.options import AsJson, CatalogDir, print_document
 
 
 def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> None:
-    """Read every file and list every fault with file and key."""
+    """Check every catalogue file; list each error with its file and key."""
     from sizer.base.errors import CatalogError
     from sizer.catalog.checks import check_catalog, unknown_facts
     from sizer.catalog.loader import load_catalog
@@ -32,17 +32,17 @@ def catalog_check(as_json: AsJson = False, catalog_dir: CatalogDir = None) -> No
         print_document("catalog check", **found, digest=catalog.digest)
         return
     print(
-        f"{found['items']} items, {found['sources']} sources, {found['prices']} prices: no fault. "
-        f"{found['assumed_values']} assumed values, {found['unknown_facts']} facts to ask the vendors for."
+        f"{found['items']} items, {found['sources']} sources, {found['prices']} prices: no errors. "
+        f"{found['assumed_values']} assumed values, {found['unknown_facts']} unknown facts to confirm with vendors."
     )
 
 
 def catalog_show(
-    item: Annotated[str | None, typer.Argument(help="Item; default: a list of all.")] = None,
+    item: Annotated[str | None, typer.Argument(help="Item. Default: a list of all items.")] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Print an item with the source of every fact, or the list of items."""
+    """Show an item with the source of every fact, or list all items."""
     from sizer.catalog.loader import load_catalog
     from sizer.catalog.schema import CATEGORIES
     from sizer.catalog.show import item_rows
@@ -71,12 +71,12 @@ def catalog_show(
 def catalog_import_netbox(
     file: Annotated[Path, typer.Argument(help="Device type of the NetBox library (YAML).", metavar="FILE.yaml")],
     folder: Annotated[
-        Literal["switches", "servers", "gateways"], typer.Option(help="Folder of the catalogue that the item is for.")
+        Literal["switches", "servers", "gateways"], typer.Option(help="Catalogue folder of the item.")
     ] = "switches",
     source: Annotated[str, typer.Option(help="Key of the library in sources.toml.")] = "nbx",
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Turn a NetBox device type into a catalogue file on stdout; what it leaves open is told on stderr."""
+    """Convert a NetBox device type to a catalogue file on stdout; missing facts are listed on stderr."""
     from sizer.base.resources import text_of_file
     from sizer.base.yaml_text import MAX_CHARACTERS
     from sizer.catalog.loader import load_catalog
@@ -87,4 +87,4 @@ def catalog_import_netbox(
     print(imported.toml, end="")
     print(f"save as {folder}/{imported.item_id}.toml", file=sys.stderr)
     for question in imported.questions:
-        print(f"open: {question}", file=sys.stderr)
+        print(f"missing: {question}", file=sys.stderr)

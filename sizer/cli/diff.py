@@ -1,4 +1,4 @@
-"""``sizer diff``: what two requests, designs or revisions say otherwise, and which input caused it."""
+"""``sizer diff``: differences between two requests, designs or revisions, and the inputs that caused them."""
 
 import os
 from pathlib import Path
@@ -21,12 +21,12 @@ def diff_command(
     now: Annotated[str, typer.Argument(help=f"B: {_WHAT}.", metavar="B")],
     library: Annotated[
         str | None,
-        typer.Option(help="Library of designs, a file or an address; default: as for the app (SIZER_LIBRARY)."),
+        typer.Option(help="Library of designs: a file or an address. Default: as for the app (SIZER_LIBRARY)."),
     ] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Compare two requests, designs or saved revisions: request, answer, parts, money, and which input caused it."""
+    """Compare two requests, designs or saved revisions: inputs, results, parts, cost, and the cause of each change."""
     from sizer.catalog.loader import load_catalog
     from sizer.library.compare import differences
     from sizer.questions.compare.causes import diff
@@ -55,11 +55,11 @@ def _side(named: str, address: str | None, catalog: "Catalog") -> "ComparedAnswe
         from sizer.library.revision_answers import answer_of_revision
     except ModuleNotFoundError as error:
         raise RequestError(
-            f"{named[:80]}: revisions need the library of designs, and {error.name} is not installed; "
-            "install the package with its extra [library]"
+            f"{named[:80]}: the library of designs needs {error.name}, which is not installed; "
+            "install dl-cluster-configurator[library]"
         ) from None
     address = default_address(os.environ) if address is None else address
-    # Opening would make a library where there is none, and only reading is asked for.
+    # Opening would create a library where there is none; this command only reads.
     if "://" not in address and not _is_file(Path(address).expanduser()):
         raise RequestError(f"{named[:80]}: there is no library at {address}; name one with --library")
     library = Library(address)

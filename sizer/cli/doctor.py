@@ -1,10 +1,10 @@
-"""``sizer doctor``: state of the set-up."""
+"""``sizer doctor``: checks the installation."""
 
 from sizer.cli.options import AsJson, print_document
 
 
 def doctor_command(as_json: AsJson = False) -> None:
-    """State of the set-up: what works, what is missing and the next step."""
+    """Check the installation: what works, what is missing, and the next step."""
     from sizer.guide.pdf.doctor import set_up_state
 
     checks = set_up_state()

@@ -1,4 +1,4 @@
-"""``sizer validate`` and ``sizer calibrate``: published measurements against the model, and its fit to them."""
+"""``sizer validate`` and ``sizer calibrate``: predictions compared with published measurements, and the fit to them."""
 
 import sys
 from pathlib import Path
@@ -12,21 +12,21 @@ from sizer.cli.options import AsJson, CatalogDir, print_json
 def validate_command(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="Observation files (CSV); default: the built-in ones.", metavar="[FILE.csv ...]"),
+        typer.Argument(help="Observation files (CSV). Default: the built-in ones.", metavar="[FILE.csv ...]"),
     ] = None,
     report_file: Annotated[
-        Path | None, typer.Option("--report", help="Write the evidence as a page (HTML).", metavar="FILE.html")
+        Path | None, typer.Option("--report", help="Write the report as a web page (HTML).", metavar="FILE.html")
     ] = None,
     ids_dir: Annotated[
         Path | None,
-        typer.Option("--with-ids", help="Write a copy of each file with its id columns filled.", metavar="FOLDER"),
+        typer.Option("--with-ids", help="Write a copy of each file with its id columns filled in.", metavar="FOLDER"),
     ] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Published measurements against what the model predicts for them.
+    """Compare predictions with published measurements.
 
-    Without files: the built-in observations, in sample and with each source left out of the fit.
+    Without files: the built-in observations, in sample and with each source excluded from the fit.
     """
     from sizer.calibrate.calibration import stored_calibration
     from sizer.calibrate.observations import load_files
@@ -35,7 +35,7 @@ def validate_command(
     from sizer.export.files import write_whole
 
     if ids_dir is not None and not files:
-        raise typer.BadParameter("name the observation files to copy", param_hint="--with-ids")
+        raise typer.BadParameter("give the observation files to copy", param_hint="--with-ids")
     catalog = load_catalog(overlay=catalog_dir)
     report = validate(load_files(files), catalog, stored_calibration()) if files else built_in_report(catalog)
     if as_json:

@@ -1,4 +1,4 @@
-"""``sizer failures``: what each single loss costs, and the design that bears some of them."""
+"""``sizer failures``: effect of each single loss, and the cost of redundancy."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,14 +13,14 @@ def failures_command(
     without: Annotated[
         str | None,
         typer.Option(
-            help="Size it to keep its targets with any one of these lost: server, storage-node, switch, gateway, feed, "
-            'separated by commas; "" for none. Default: what the request says.'
+            help="Tolerate the loss of any one of these: server, storage-node, switch, gateway, feed, separated by "
+            'commas; "" for none. Default: as in the request.'
         ),
     ] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Throughput, targets and waits after each single loss; parts that can be serviced while jobs run."""
+    """Throughput, targets and queue waits after each single loss; parts that can be serviced while jobs run."""
     from sizer.catalog.loader import load_catalog
     from sizer.questions.failures.analysis import failure_cases
     from sizer.questions.failures.export import failures_document

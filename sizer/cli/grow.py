@@ -1,4 +1,4 @@
-"""``sizer grow``: what to buy in which year."""
+"""``sizer grow``: purchases by year."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ def grow_command(
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """What to buy in which year, at once or in steps, and when the first year's parts are used up."""
+    """Plan purchases by year, at once or in steps, and show when the year-1 cluster reaches its limits."""
     from sizer.catalog.loader import load_catalog
     from sizer.questions.growth.analysis import growth_plan
     from sizer.questions.growth.export import growth_document

@@ -1,4 +1,4 @@
-"""Options and output that several verbs share."""
+"""Options and output that several commands share."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,15 +6,15 @@ from typing import Annotated
 import typer
 
 CatalogDir = Annotated[
-    Path | None, typer.Option("--catalog", help="Folder with your own parts and prices, laid over the catalogue.")
+    Path | None, typer.Option("--catalog", help="Folder with your own parts and prices, added to the catalogue.")
 ]
 ProfileFile = Annotated[
     Path | None, typer.Option("--profile", help="Company, logo, colours and paper of the documents (TOML).")
 ]
 CustomerCopy = Annotated[
-    bool, typer.Option("--customer-copy", help="Leave discounts and internal notes out of everything.")
+    bool, typer.Option("--customer-copy", help="Omit discounts and internal notes from all documents.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def print_json(document: object) -> None:

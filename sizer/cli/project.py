@@ -14,14 +14,14 @@ def project_command(
     servers: Annotated[int, typer.Option(help="Number of servers.")],
     storage: Annotated[str, typer.Option(help="Storage, e.g. isilon-f800.")],
     storage_nodes: Annotated[int, typer.Option(help="Number of storage nodes; 0 for local drives.")] = 0,
-    gpu: Annotated[str | None, typer.Option(help="GPU; default: the server's usual one.")] = None,
-    gpus_per_server: Annotated[int | None, typer.Option(help="GPUs that the job uses in each server.")] = None,
-    stack: Annotated[str | None, typer.Option(help="Software stack; default: the request's.")] = None,
+    gpu: Annotated[str | None, typer.Option(help="GPU. Default: the default GPU of the server.")] = None,
+    gpus_per_server: Annotated[int | None, typer.Option(help="GPUs used per server. Default: all.")] = None,
+    stack: Annotated[str | None, typer.Option(help="Software stack. Default: as in the request.")] = None,
     fabric: Annotated[str | None, typer.Option(help="edr, 100gbe, 40gbe, 25gbe or 10gbe.")] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Performance of a given cluster, without a search."""
+    """Predict the performance of a given cluster."""
     from sizer.catalog.loader import load_catalog
     from sizer.export.design_json import projection_document
     from sizer.guide.plain_text import projection_text

@@ -1,4 +1,4 @@
-"""``sizer rent``: whether to rent the GPUs of a request by the hour instead of buying them."""
+"""``sizer rent``: compares renting GPUs by the hour with buying the cluster."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +11,10 @@ from sizer.cli.options import AsJson, CatalogDir, print_json
 
 def rent_command(
     request_file: Annotated[Path, typer.Argument(help="Request file with a [rental] table.", metavar="REQUEST")],
-    rate: Annotated[str | None, typer.Option(help="Rate of a GPU-hour instead of the request's, e.g. 2.48.")] = None,
+    rate: Annotated[str | None, typer.Option(help="Price per GPU-hour, e.g. 2.48. Default: as in the request.")] = None,
     use: Annotated[
-        float | None, typer.Option(help="Share of all hours in which the GPUs are used instead of the request's: 0.4.")
+        float | None,
+        typer.Option(help="GPU utilization, as a share of all hours, e.g. 0.4. Default: as in the request."),
     ] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
@@ -31,7 +32,9 @@ def rent_command(
     changed = {"per_gpu_hour": rate, "utilization_fraction": use}
     offer.update({key: value for key, value in changed.items() if value is not None})
     if "per_gpu_hour" not in offer:
-        raise RequestError(f"{request_file}: has no [rental] table; write one, or give the rate with --rate")
+        raise RequestError(
+            f"{request_file}: has no [rental] table; add one, or give the price per GPU-hour with --rate"
+        )
     request = SizingRequest.from_dict({**request.model_dump(exclude_none=True), "rental": offer}, str(request_file))
     comparison = rent_or_buy(size(request, load_catalog(overlay=catalog_dir)))
     assert comparison is not None

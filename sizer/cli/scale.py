@@ -15,7 +15,7 @@ _Order = Literal["listed", "rate", "rack-units", "watts", "ports"]
 def scale_command(
     request_file: Annotated[Path, typer.Argument(help="Request file, TOML or JSON.", metavar="REQUEST")],
     gpus: Annotated[
-        str | None, typer.Option(help="Numbers of GPUs, e.g. 8,16,32; default: those of the design.")
+        str | None, typer.Option(help="Numbers of GPUs, e.g. 8,16,32. Default: the GPUs of the design.")
     ] = None,
     order_by: Annotated[_Order, typer.Option(help="Order of the rows; the listed order is not a ranking.")] = (
         "listed"

@@ -11,22 +11,22 @@ from sizer.cli.options import CatalogDir
 def app_command(
     address: Annotated[
         str | None,
-        typer.Option(help="Address to listen on; else SIZER_APP_ADDRESS, else 127.0.0.1: this machine only."),
+        typer.Option(help="Address to listen on. Default: SIZER_APP_ADDRESS, else 127.0.0.1 (this machine only)."),
     ] = None,
-    port: Annotated[int | None, typer.Option(help="Port; else SIZER_APP_PORT, else 8501.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port. Default: SIZER_APP_PORT, else 8501.")] = None,
     base_path: Annotated[
-        str | None, typer.Option(help="Path behind a reverse proxy, such as /sizer; else SIZER_APP_BASE_PATH.")
+        str | None, typer.Option(help="Path behind a reverse proxy, such as /sizer. Default: SIZER_APP_BASE_PATH.")
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Start nothing: ask the app that runs with these settings if it is well.")
+        bool, typer.Option("--check", help="Check the health of the running app instead of starting one.")
     ] = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Start the app in the browser, on this machine only unless told otherwise.
+    """Start the app in the browser; by default it is reachable from this machine only.
 
-    A flag rules over its variable of the environment. Other variables: SIZER_APP_MAX_UPLOAD_MB (largest upload, 2),
-    SIZER_CATALOG_FOLDER (as --catalog), SIZER_LIBRARY (where saved designs lie), SIZER_USER (who saves them),
-    SIZER_USER_HEADER (HTTP header in which a proxy names the user). docs/serve-a-team.md tells the rest.
+    A flag overrides its environment variable. Other variables: SIZER_APP_MAX_UPLOAD_MB (largest upload, default 2),
+    SIZER_CATALOG_FOLDER (as --catalog), SIZER_LIBRARY (location of saved designs), SIZER_USER (their author),
+    SIZER_USER_HEADER (HTTP header with the user name, set by a proxy). See docs/serve-a-team.md.
     """
     from sizer.ui.settings import serving
     from sizer.ui.start import check_health, run

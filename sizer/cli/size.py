@@ -13,8 +13,8 @@ import typer
 from rich.console import Console
 
 from sizer.base.errors import RequestError, SizerError
+from sizer.cli.documents import DocumentOptions, document_options, write_one
 from sizer.cli.options import AsJson, CatalogDir, CustomerCopy, ProfileFile, print_json
-from sizer.cli.order import Order, order_of, write_one
 
 if TYPE_CHECKING:
     from sizer.catalog.model import Catalog
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 def size_command(
     requests: Annotated[list[Path], typer.Argument(help="Request files, TOML or JSON.", metavar="REQUEST...")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the documents; with several requests one folder each.")
+        Path | None, typer.Option(help="Folder for the documents; with several requests, one sub-folder for each.")
     ] = None,
     profile_file: ProfileFile = None,
     customer_copy: CustomerCopy = False,
     formats: Annotated[
-        str | None, typer.Option(help="Documents to write, e.g. pdf,xlsx; default: all but the archive.")
+        str | None, typer.Option(help="Documents to write, e.g. pdf,xlsx. Default: all except the archive.")
     ] = None,
     archive: Annotated[
-        bool, typer.Option("--archive", help="Also write the full guide as PDF/A-3 with design and bill inside.")
+        bool, typer.Option("--archive", help="Also write the full guide as PDF/A-3 with design and bill attached.")
     ] = False,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Size the cluster of each request, print the answer, and write its documents with --out."""
+    """Size a cluster for each request, print the result, and write its documents with --out."""
     from sizer.catalog.loader import load_catalog
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
@@ -49,12 +49,14 @@ def size_command(
     from sizer.workload.request import SizingRequest
 
     if out is None and (formats is not None or archive):
-        raise RequestError("--formats and --archive say which documents to write; say where with --out")
-    order = order_of(profile_file, customer_copy, formats, archive)
+        raise RequestError("--formats and --archive need a folder; add --out FOLDER")
+    documents = document_options(profile_file, customer_copy, formats, archive)
     catalog = load_catalog(overlay=catalog_dir)
     parsed = [(path, SizingRequest.from_file(path)) for path in requests]  # fail before long work
     if len({path.stem for path in requests}) < len(requests):
-        raise RequestError("two request files have the same name; their documents would land in one folder")
+        raise RequestError(
+            "two request files have the same name, so their documents would overwrite each other; rename one"
+        )
     if out is not None:
         make_folder(out)
     answers: list[dict[str, Any]] = []
@@ -62,9 +64,9 @@ def size_command(
     to_write: list[tuple[SizingResult, Catalog, Path]] = []
     for path, request in parsed:
         try:
-            with order.locale():
+            with documents.locale():
                 result = size(request, catalog)
-                shown = order.handed_over(result)
+                shown = documents.for_customer(result)
                 simple = None if as_json else simplest_design(EvaluatedDesign(result, catalog))
         except SizerError as error:
             if len(parsed) == 1:
@@ -74,13 +76,13 @@ def size_command(
         if as_json:
             answers.append(design_document(shown))
         else:
-            with order.locale():
+            with documents.locale():
                 print(answer_text(shown, simple), end="\n\n" if len(parsed) > 1 else "\n", flush=True)
         if out is not None:
             to_write.append((result, catalog, out if len(parsed) == 1 else out / path.stem))
     if as_json:
         print_json(answers[0] if len(parsed) == 1 else answers)
-    for line in _write_all(to_write, order):
+    for line in _write_all(to_write, documents):
         print(line, file=sys.stderr)
     for path, failure in failures:
         print(f"sizer: {path}: {failure}", file=sys.stderr)
@@ -88,24 +90,24 @@ def size_command(
         sys.exit(failures[0][1].exit_status)
 
 
-def _write_all(jobs: "list[tuple[SizingResult, Catalog, Path]]", order: Order) -> Iterator[str]:
-    """Write the documents of several answers and tell where they lie; a guide takes seconds, so all cores help."""
+def _write_all(jobs: "list[tuple[SizingResult, Catalog, Path]]", documents: DocumentOptions) -> Iterator[str]:
+    """Write the documents of several answers in parallel, as a guide takes seconds; yields a line for each."""
     if len(jobs) < 2:
         with _progress() as tell:
-            lines = [write_one(*job, order, tell) for job in jobs]
+            lines = [write_one(*job, documents, tell) for job in jobs]
         yield from lines
         return
     # Fresh processes, not forks: the PDF engine's C libraries have threads of their own.
     with ProcessPoolExecutor(min(len(jobs), os.cpu_count() or 1), mp_context=get_context("spawn")) as pool:
         with _progress() as tell:
             tell(f"documents of {len(jobs)} answers", "")
-            lines = list(pool.map(write_one, *zip(*jobs, strict=True), [order] * len(jobs)))
+            lines = list(pool.map(write_one, *zip(*jobs, strict=True), [documents] * len(jobs)))
         yield from lines
 
 
 @contextmanager
 def _progress() -> "Iterator[FileProgress]":
-    """Tells on stderr what is being written, from 1 s on: one changing line on a terminal, else a line a file."""
+    """Report on stderr what is being written, after 1 s: one changing line on a terminal, else a line for each file."""
     from sizer.guide.pdf.progress import DelayedProgress
 
     console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""``sizer sweep``: one request over the product of some of its fields."""
+"""``sizer sweep``: one request over all combinations of values of some fields."""
 
 import io
 import re
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sizer.base.errors import BatchError, OutputError, RequestError
+from sizer.base.units import HOUR_S
 from sizer.cli.options import AsJson, CatalogDir, print_document
 
 _ENDINGS = (".parquet", ".csv")
@@ -19,7 +20,7 @@ _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER}) step ({_NUMBER})((?: ?[A-Za-z]
 _WITH_UNIT = re.compile(rf"{_NUMBER}( ?[A-Za-z].*)")
 # Values of one range; the product of the axes is checked by itself.
 _MOST_VALUES = 100_000
-# Points that are not sized which are named on stderr; the table has them all.
+# Points named on stderr that were not sized; the table has them all.
 _MOST_NAMED = 5
 # Column of the table on the terminal -> columns of the answer it shows.
 _SHOWN = {
@@ -44,29 +45,29 @@ def sweep_command(
         list[str],
         typer.Option(
             "--axis",
-            help="KEY=VALUE,VALUE... or KEY=LOW..HIGH step STEP, with a unit at the end; once for each axis, the last "
-            "one fastest. Example: workload.0.target.samples_per_s=10000,20000 images/s",
+            help="KEY=VALUE,VALUE... or KEY=LOW..HIGH step STEP, with a unit at the end; repeat for each axis; the "
+            "last varies fastest. Example: workload.0.target.samples_per_s=10000,20000 images/s",
         ),
     ],
-    draws: Annotated[int, typer.Option(help="Sets of coefficients to evaluate each design under.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Processes; default: this one.")] = None,
+    draws: Annotated[int, typer.Option(help="Draws of the calibration coefficients for each design.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the draws.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Number of processes. Default: one, this process.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the table to FILE.parquet or FILE.csv.")] = None,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Size a request at every point of the product of some of its fields: a row for each, also where none can do it."""
+    """Size a request for all combinations of values of some fields, one row each, including those without a design."""
     from sizer.catalog.loader import load_catalog
     from sizer.workload.request import SizingRequest
 
     if out is not None and out.suffix.lower() not in _ENDINGS:
-        raise OutputError(f"{out}: a sweep is written as {' or '.join(_ENDINGS)}")
+        raise OutputError(f"{out}: the file name of a sweep must end in {' or '.join(_ENDINGS)}")
     asked = SizingRequest.from_file(request)
     axes: dict[str, list[Any]] = {}
     for text in axis:
         name, values = axis_of(text)
         if name in axes:
-            raise RequestError(f"--axis {name} is given more than once; list its values in one")
+            raise RequestError(f"--axis {name} is given more than once; list all its values in one --axis")
         axes[name] = values
     try:
         from sizer.batch.sweep import sweep
@@ -86,10 +87,10 @@ def sweep_command(
 
 
 def axis_of(text: str) -> tuple[str, list[Any]]:
-    """Key and values of an axis as it is typed.
+    """Key and values of an axis as typed.
 
     A number without a unit takes the unit of the next value that has one: ``10000,20000 images/s``. An empty value
-    leaves the key out.
+    removes the key.
 
     Raises
     ------
@@ -98,16 +99,16 @@ def axis_of(text: str) -> tuple[str, list[Any]]:
     """
     from sizer.base.faults import shown
 
-    name, sign, said = text.partition("=")
-    if not sign or not name.strip() or not said.strip():
-        raise RequestError(f"--axis {shown(text)} is not KEY=VALUE,VALUE or KEY=LOW..HIGH step STEP")
-    if found := _RANGE.fullmatch(said.strip()):
-        return name.strip(), _range(text, *found.groups())
-    if ".." in said and "step" in said:
-        raise RequestError(f"--axis {shown(text)}: a range is LOW..HIGH step STEP, such as 1000..5000 step 500")
+    name, sign, listed = text.partition("=")
+    if not sign or not name.strip() or not listed.strip():
+        raise RequestError(f"--axis {shown(text)}: write KEY=VALUE,VALUE or KEY=LOW..HIGH step STEP")
+    if match := _RANGE.fullmatch(listed.strip()):
+        return name.strip(), _range(text, *match.groups())
+    if ".." in listed and "step" in listed:
+        raise RequestError(f"--axis {shown(text)}: write a range as LOW..HIGH step STEP, such as 1000..5000 step 500")
     values: list[Any] = []
     unit = ""
-    for value in reversed([part.strip() for part in said.split(",")]):
+    for value in reversed([part.strip() for part in listed.split(",")]):
         if re.fullmatch(_NUMBER, value):
             values.append(f"{value}{unit}")
             continue
@@ -123,9 +124,9 @@ def _range(text: str, low: str, high: str, step: str, unit: str) -> list[Any]:
     # Decimal numbers hit the end of a range that floats would miss.
     first, last, by = Decimal(low), Decimal(high), Decimal(step)
     if not by or (last - first) / by < 0:
-        raise RequestError(f"--axis {shown(text)}: steps of {step} do not lead from {low} to {high}")
+        raise RequestError(f"--axis {shown(text)}: a step of {step} does not lead from {low} to {high}")
     if (count := int((last - first) // by) + 1) > _MOST_VALUES:
-        raise RequestError(f"--axis {shown(text)} has {count} values; {_MOST_VALUES} are allowed")
+        raise RequestError(f"--axis {shown(text)} has {count} values; at most {_MOST_VALUES} are allowed")
     return [f"{first + by * place:f}{unit}" for place in range(count)]
 
 
@@ -172,7 +173,7 @@ def _in_words(head: str, cell: Any) -> str:
     if cell is None:
         return ""
     if "(h)" in head:
-        return f"{cell / 3600:.2f}"
+        return f"{cell / HOUR_S:.2f}"
     if "probability" in head:
         return f"{cell:.1%}"
     return f"{cell:,.6g}" if isinstance(cell, float) else ", ".join(cell) if isinstance(cell, list) else str(cell)

@@ -1,4 +1,4 @@
-"""``sizer team``: who waits how long on the cluster, and what all jobs read together."""
+"""``sizer team``: queue waits on the cluster, and the combined read rate of the jobs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,11 +9,11 @@ from sizer.cli.options import AsJson, CatalogDir, print_json
 
 
 def team_command(
-    request_file: Annotated[Path, typer.Argument(help="Request file with a [team].", metavar="REQUEST")],
+    request_file: Annotated[Path, typer.Argument(help="Request file with a [team] table.", metavar="REQUEST")],
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Size the cluster of a team, with waits on fewer and more servers and what all jobs read together."""
+    """Size the cluster for a team: queue waits with fewer and more servers, and the combined read rate of all jobs."""
     from sizer.base.errors import RequestError
     from sizer.catalog.loader import load_catalog
     from sizer.questions.team.analysis import team_answer
@@ -25,9 +25,7 @@ def team_command(
 
     request = SizingRequest.from_file(request_file)
     if request.team is None:
-        raise RequestError(
-            f"{request_file}: has no [team]; say who shares the cluster: wait_s, and one or more [[team.job]]"
-        )
+        raise RequestError(f"{request_file}: has no [team] table; add one with wait_s and at least one [[team.job]]")
     catalog = load_catalog(overlay=catalog_dir)
     result = size(request, catalog)
     answer = team_answer(EvaluatedDesign(result, catalog))

@@ -1,4 +1,4 @@
-"""``sizer verdict``: whether a customer needs what was asked for."""
+"""``sizer verdict``: whether the customer needs this cluster."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ def verdict_command(
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,
 ) -> None:
-    """Do we need this? Claims with what would reverse them, and the simplest design that is enough."""
+    """Do we need this? Claims with what would reverse them, and the simplest sufficient design."""
     from sizer.catalog.loader import load_catalog
     from sizer.guide.plain_text import verdict_answer_text
     from sizer.questions.verdict.analysis import claims

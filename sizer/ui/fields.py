@@ -11,223 +11,252 @@ import streamlit as st
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from sizer.base.quantities import parse
+from sizer.present.words import percent
 from sizer.ui import state
-from sizer.ui.error_messages import Path_, kind_of, sentences
+from sizer.ui.error_messages import sentences
+from sizer.ui.request_form.field import (
+    Checkbox,
+    Columns,
+    Count,
+    Day,
+    Dropdown,
+    FormField,
+    MultiSelect,
+    Number,
+    Percentage,
+    Quantity,
+    RequestPath,
+    Segments,
+    Text,
+)
 from sizer.ui.typed import plain, understood, written
 
-# After a field changed: brings fields that hang on it in line.
+# After a field changed: updates the fields that depend on it.
 After = Callable[[], None]
+# Called with the option that was selected.
+OnSelect = Callable[[str], None]
+_LONGEST_QUANTITY = 60
+# Tables of a request that are lists; their entries have numbers.
+_LISTS = (("workload",), ("team", "job"), ("existing", "racks"))
 
 
-def key(path: Path_) -> str:
+def path_of(field: FormField, entry: int = 0) -> RequestPath:
+    """Path of a field; ``entry`` is the number in the list that holds it, if any."""
+    for keys in _LISTS:
+        if field.keys[: len(keys)] == keys:
+            return (*keys, entry, *field.keys[len(keys) :])
+    return field.keys
+
+
+def key(path: RequestPath) -> str:
     """Key of the widget of a field."""
     return f"{st.session_state.generation}/{'.'.join(map(str, path))}"
 
 
-def _fill(path: Path_, value: Any) -> str:
-    name = key(path)
+def draw(
+    field: FormField,
+    entry: int = 0,
+    *,
+    options: Mapping[Any, str] | None = None,
+    empty: str = "",
+    after: After | None = None,
+    in_form: bool = False,
+) -> None:
+    """Draw the widget of a field of the request.
+
+    Parameters
+    ----------
+    field : FormField
+    entry : int
+        Number in the list that holds the field.
+    options : mapping, optional
+        Of a choice, where they depend on other fields.
+    empty : str
+        Placeholder, where it depends on other fields.
+    after : callable, optional
+        Called when the value has changed.
+    in_form : bool
+        Whether the value is stored only when the form is submitted.
+    """
+    path = path_of(field, entry)
+    change: dict[str, Any] = {} if in_form else {"on_change": _store, "args": (path, after)}
+    if not isinstance(field.widget, Quantity):
+        draw_widget(field, key(path), state.get(path), options=options, empty=empty, **change)
+        return
+    with st.container(gap="xxsmall"):
+        draw_widget(field, key(path), state.get(path), empty=empty, **change)
+        _echo(field.widget, state.get(path))
+
+
+def draw_columns(columns: Columns, entry: int = 0, *, in_form: bool = False) -> None:
+    """Draw fields side by side in columns."""
+    for column, fields in zip(st.columns(len(columns), gap="large"), columns, strict=True):
+        with column:
+            for field in fields:
+                draw(field, entry, in_form=in_form)
+
+
+def draw_form(columns: Columns, name: str, button: str, on_submit: After | None = None) -> None:
+    """Draw fields that are stored together when the button is pressed; ``name`` is part of the keys."""
+
+    def submit() -> None:
+        for column in columns:
+            for field in column:
+                _store(path_of(field))
+        if on_submit is not None:
+            on_submit()
+
+    with st.form(f"{name}-form", border=False):
+        draw_columns(columns, in_form=True)
+        st.form_submit_button(button, on_click=submit, key=f"apply-{name}")
+
+
+def draw_widget(
+    field: FormField,
+    name: str,
+    value: Any,
+    *,
+    options: Mapping[Any, str] | None = None,
+    empty: str = "",
+    **more: Any,
+) -> None:
+    """Draw the widget that a field describes, under the key ``name`` and filled with ``value``."""
+    widget = field.widget
+    label = field.label.replace("{currency}", str(state.get(("currency",)) or "USD"))
+    common = {"key": name, "help": field.help, **more}
+    empty = empty or field.empty
+    match widget:
+        case Text():
+            _fill(name, str(value or ""))
+            st.text_input(label, max_chars=widget.longest, placeholder=empty, **common)
+        case Quantity():
+            _fill(name, written(widget.kind, value))
+            st.text_input(label, max_chars=_LONGEST_QUANTITY, placeholder=empty or widget.kind.example, **common)
+        case Count():
+            _fill(name, value if isinstance(value, int) and 1 <= value <= widget.most else None)
+            st.number_input(
+                label,
+                min_value=1,
+                max_value=widget.most,
+                step=1,
+                value=None,
+                placeholder=empty or "none",
+                **common,
+            )
+        case Number():
+            is_inside = isinstance(value, (int, float)) and widget.low <= value <= widget.high
+            _fill(name, float(value) if is_inside else None)
+            st.number_input(
+                label,
+                min_value=widget.low,
+                max_value=widget.high,
+                value=None,
+                placeholder=empty or "none",
+                format="%.10g",
+                **common,
+            )
+        case Checkbox():
+            _fill(name, value is True)
+            st.checkbox(label, **common)
+        case Dropdown() | Percentage():
+            selected = widget.default if value is None else value
+            known = dict(options if options is not None else _options(widget, value))
+            known = known if selected in known else {**known, selected: str(selected)}
+            _fill(name, selected)
+            st.selectbox(label, list(known), format_func=lambda option: known.get(option, str(option)), **common)
+        case Segments():
+            _fill(name, value if value in widget.options else widget.default)
+            st.segmented_control(
+                label,
+                list(widget.options),
+                required=True,
+                format_func=lambda option: widget.options.get(option, option),
+                **common,
+            )
+        case MultiSelect():
+            selected = [item for item in value or () if isinstance(item, str)]
+            known = {**{item: item for item in selected}, **_options(widget, value)}
+            _fill(name, selected)
+            st.multiselect(
+                label, list(known), format_func=lambda option: known.get(option, option), placeholder=empty, **common
+            )
+        case Day():
+            _fill(name, value)
+            st.date_input(label, value=None, format="YYYY-MM-DD", **common)
+
+
+def selector(label: str, options: Mapping[str, str], selected: str, name: str, changed: OnSelect, hint: str) -> None:
+    """One of several kinds of entry, which decides what other fields are shown; ``changed`` is called with the kind."""
+    _fill(name, selected)
+    shown = st.session_state[name]
+    known = options if shown in options else {shown: str(shown), **options}
+    st.selectbox(
+        label,
+        list(known),
+        format_func=lambda option: known.get(option, str(option)),
+        key=name,
+        help=hint,
+        on_change=lambda: changed(st.session_state[name]),
+    )
+
+
+def _options(widget: Dropdown | Percentage | MultiSelect, value: Any) -> Mapping[Any, str]:
+    if isinstance(widget, Percentage):
+        extra = [value] if isinstance(value, float) and value not in widget.levels else []
+        return {level: percent(level) for level in sorted((*widget.levels, *extra))}
+    return widget.options() if callable(widget.options) else widget.options
+
+
+def _echo(widget: Quantity, typed: Any) -> None:
+    """Under a quantity: how it was read, or what is wrong."""
+    if typed is None:
+        return
+    try:
+        value = parse(widget.kind, typed)
+    except ValueError as error:
+        st.caption(f":red[:material/error: {plain(sentences(str(error)))}]")
+    else:
+        st.caption(plain(f"read as {understood(widget.kind, value, typed)}"))
+
+
+def _fill(name: str, value: Any) -> None:
     if name not in st.session_state:
         st.session_state[name] = value
-    return name
 
 
-def _store(path: Path_, after: After | None = None) -> None:
+def _store(path: RequestPath, after: After | None = None) -> None:
     if key(path) not in st.session_state:
-        return  # the browser tells of a field late, after its page was left; its value was taken then
+        return  # the browser reports a field late, after its page was left; its value was taken then
     value = st.session_state[key(path)]
     state.put(path, None if value is False else value)
     if after is not None:
         after()
 
 
-def store_all(paths: Sequence[Path_]) -> None:
-    """Write the fields of a form, once it is sent."""
-    for path in paths:
-        _store(path)
-
-
-def _change(path: Path_, after: After | None, in_form: bool) -> dict[str, Any]:
-    return {} if in_form else {"on_change": _store, "args": (path, after)}
-
-
-def fold(what: str, said: str, name: str) -> ExpanderContainer:
-    """A fold that says in its head what is in it; what it holds is drawn once it is open, as ``fold.open`` tells.
+def fold(title: str, summary: str, name: str) -> ExpanderContainer:
+    """A fold whose head sums up its content; the content is drawn once it is open, as ``fold.open`` tells.
 
     Closed ones would cost the browser more than the whole page without them.
     """
-    # A fold whose head says something else is another one to Streamlit, and would close under the reader's eyes.
+    # A fold whose head changes is another one to Streamlit, and would close under the reader's eyes.
     is_open = st.session_state.get("folds", {}).get(name, False)
-    return st.expander(f"**{what}:** {plain(said)}", is_open, key=name, on_change=_note_fold, args=(name,))
+    return st.expander(f"**{title}:** {plain(summary)}", is_open, key=name, on_change=_note_fold, args=(name,))
 
 
 def _note_fold(name: str) -> None:
     st.session_state.folds = {**st.session_state.get("folds", {}), name: bool(st.session_state.get(name))}
 
 
-def quantity(label: str, path: Path_, hint: str, placeholder: str = "", *, in_form: bool = False) -> None:
-    """Text field of a quantity with its unit; under it what was understood, or what is wrong."""
-    kind = kind_of(path)
-    assert kind is not None
-    name = _fill(path, written(kind, state.get(path)))
-    with st.container(gap="xxsmall"):
-        st.text_input(
-            label,
-            key=name,
-            max_chars=60,
-            placeholder=placeholder or kind.example,
-            help=hint,
-            **_change(path, None, in_form),
-        )
-        typed = state.get(path)
-        if typed is None:
-            return
-        try:
-            value = parse(kind, typed)
-        except ValueError as error:
-            st.caption(f":red[:material/error: {plain(sentences(str(error)))}]")
-        else:
-            st.caption(plain(f"read as {understood(kind, value, typed)}"))
-
-
-def text(label: str, path: Path_, hint: str, longest: int, placeholder: str = "", *, in_form: bool = False) -> None:
-    """Free text."""
-    name = _fill(path, str(state.get(path) or ""))
-    st.text_input(
-        label, key=name, max_chars=longest, placeholder=placeholder, help=hint, **_change(path, None, in_form)
-    )
-
-
-def whole(
-    label: str,
-    path: Path_,
-    hint: str,
-    most: int,
-    placeholder: str = "none",
-    *,
-    after: After | None = None,
-    in_form: bool = False,
-) -> None:
-    """A count of 1 or more; empty says nothing."""
-    value = state.get(path)
-    name = _fill(path, value if isinstance(value, int) and 1 <= value <= most else None)
-    st.number_input(
-        label,
-        min_value=1,
-        max_value=most,
-        step=1,
-        value=None,
-        key=name,
-        placeholder=placeholder,
-        help=hint,
-        **_change(path, after, in_form),
-    )
-
-
-def number(
-    label: str, path: Path_, hint: str, low: float, high: float, placeholder: str = "none", *, in_form: bool = False
-) -> None:
-    """A number without a unit; empty says nothing."""
-    value = state.get(path)
-    fits = isinstance(value, (int, float)) and low <= value <= high
-    name = _fill(path, float(value) if fits else None)
-    st.number_input(
-        label,
-        min_value=low,
-        max_value=high,
-        value=None,
-        key=name,
-        placeholder=placeholder,
-        help=hint,
-        format="%.10g",
-        **_change(path, None, in_form),
-    )
-
-
-def flag(label: str, path: Path_, hint: str, *, in_form: bool = True) -> None:
-    """Yes or no; no is what a request says that leaves it out."""
-    st.checkbox(label, key=_fill(path, state.get(path) is True), help=hint, **_change(path, None, in_form))
-
-
-def choice(
-    label: str,
-    path: Path_,
-    options: Mapping[Any, str],
-    default: Any,
-    hint: str,
-    *,
-    after: After | None = None,
-    in_form: bool = False,
-) -> None:
-    """One of several; ``default`` stands for a field that the request leaves out."""
-    value = state.get(path)
-    shown = default if value is None else value
-    known = dict(options) if shown in options else {**options, shown: str(shown)}
-    st.selectbox(
-        label,
-        list(known),
-        format_func=lambda option: known.get(option, str(option)),
-        key=_fill(path, shown),
-        help=hint,
-        **_change(path, after, in_form),
-    )
-
-
-def switch(
-    label: str,
-    path: Path_,
-    options: Mapping[str, str],
-    default: str,
-    hint: str,
-    *,
-    after: After | None = None,
-) -> None:
-    """One of two or three, all in sight."""
-    value = state.get(path)
-    name = _fill(path, value if value in options else default)
-    st.segmented_control(
-        label,
-        list(options),
-        required=True,
-        format_func=lambda option: options.get(option, option),
-        key=name,
-        help=hint,
-        **_change(path, after, False),
-    )
-
-
-def several(
-    label: str,
-    path: Path_,
-    options: Mapping[str, str],
-    hint: str,
-    placeholder: str = "all that fit",
-    *,
-    in_form: bool = False,
-) -> None:
-    """Any number of several; ``placeholder`` says what choosing none means."""
-    value = [item for item in state.get(path) or () if isinstance(item, str)]
-    known = {**{item: item for item in value}, **options}
-    st.multiselect(
-        label,
-        list(known),
-        format_func=lambda option: known.get(option, option),
-        key=_fill(path, value),
-        placeholder=placeholder,
-        help=hint,
-        **_change(path, None, in_form),
-    )
-
-
-def kept_choice(label: str, names: Sequence[str], kept: str) -> str:
-    """One of some names, no part of the request; the choice stays under ``kept`` while other pages are shown."""
-    if st.session_state.get(kept) not in names:
-        st.session_state[kept] = names[0]
+def remembered_choice(label: str, names: Sequence[str], name: str) -> str:
+    """One of some names that is no part of the request; it stays in the session under ``name`` on other pages."""
+    if st.session_state.get(name) not in names:
+        st.session_state[name] = names[0]
     chosen: str = st.selectbox(
         label,
         names,
-        index=names.index(st.session_state[kept]),
-        key=f"{kept}-{st.session_state.generation}-{len(names)}",
+        index=names.index(st.session_state[name]),
+        key=f"{name}-{st.session_state.generation}-{len(names)}",
         width=520,
     )
-    st.session_state[kept] = chosen
+    st.session_state[name] = chosen
     return chosen

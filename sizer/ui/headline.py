@@ -1,4 +1,4 @@
-"""What stands above every page: the request, the verdict, and the numbers of the design in one row."""
+"""Head of every page: the title, the verdict, and the figures of the design in one row."""
 
 from typing import NamedTuple
 
@@ -21,13 +21,14 @@ from sizer.present.words import (
 )
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import state, toolbar, why
-from sizer.ui.error_messages import Fault, label_of
+from sizer.ui.error_messages import RequestFault
+from sizer.ui.request_form.names import label_at
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 
-class Figure(NamedTuple):
-    """One number of the headline; ``key`` is the question that :func:`sizer.explain.figure.why` answers."""
+class HeadlineFigure(NamedTuple):
+    """One number of the headline; ``key`` selects its explanation in :mod:`sizer.explain`."""
 
     key: str
     label: str
@@ -36,7 +37,7 @@ class Figure(NamedTuple):
 
 
 def show(view: View) -> None:
-    """Title and tools, what is wrong with the request as typed, verdict and figures."""
+    """Title and tools, errors of the request as typed, verdict and figures."""
     title = view.result.request.title if view.result is not None else state.get(("title",)) or "Deep-learning cluster"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head"):
         st.title(plain(title), anchor=False, width="stretch")
@@ -44,7 +45,7 @@ def show(view: View) -> None:
     notice = st.session_state.pop("notice", "")
     if notice:
         st.toast(plain(notice))
-    _trouble(view)
+    _errors(view)
     if view.result is None:
         return
     st.markdown(plain(sentence(verdict_text(view.result))))
@@ -54,34 +55,34 @@ def show(view: View) -> None:
             _figure(number, figure, view)
 
 
-def _figure(number: int, figure: Figure, view: View) -> None:
-    """A number that says on a click where it comes from."""
+def _figure(number: int, figure: HeadlineFigure, view: View) -> None:
+    """A number that opens its explanation."""
     with st.container(key=f"figure-{number}", width="content", gap=None):
         st.caption(plain(figure.label))
         why.popover(figure.value, figure.key, view, "headline")
         st.caption(plain(figure.under) or "\u00a0")
 
 
-def _trouble(view: View) -> None:
+def _errors(view: View) -> None:
     if st.session_state.get("refused"):
         st.error(st.session_state.refused, icon=":material/block:")
-    last = " The numbers below are those of the last request that was." if view.result is not None else ""
+    last = " Showing the previous result." if view.result is not None else ""
     if view.infeasible:
         st.error(f"{plain(view.infeasible)}{last}", icon=":material/block:")
     elif view.faults:
         unplaced = [fault.text for fault in view.faults if not fault.path]
         placed = [_placed(fault) for fault in view.faults if fault.path]
-        said = " ".join(plain(text) for text in (*unplaced, *placed))
-        st.error(f"**The request is not understood.** {said}{last}", icon=":material/edit_off:")
+        errors = " ".join(plain(text) for text in (*unplaced, *placed))
+        st.error(f"**The request has errors.** {errors}{last}", icon=":material/edit_off:")
 
 
-def _placed(fault: Fault) -> str:
-    label = label_of(str(next(part for part in reversed(fault.path) if isinstance(part, str))))
+def _placed(fault: RequestFault) -> str:
+    label = label_at(fault.path)
     return fault.text if fault.text.startswith(label) else f"{label}: {fault.text}"
 
 
 def _verdict(result: SizingResult) -> None:
-    """Whether the design does what is asked: sign, colour and word."""
+    """Whether the design meets the targets: sign, colour and word."""
     met = all(answer.meets_target for answer in result.design.workloads)
     if not result.needs_cluster:
         badge = ":blue-badge[:material/check: No cluster needed]"
@@ -92,10 +93,10 @@ def _verdict(result: SizingResult) -> None:
     with st.container(key="verdict", width="content", gap=None):
         st.caption("Verdict")
         st.markdown(badge)
-        st.caption(plain(f"at {percent(result.design.probability)}"))
+        st.caption(plain(f"confidence {percent(result.design.probability)}"))
 
 
-def figures(design: DesignAnswer) -> tuple[Figure, ...]:
+def figures(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
     """The figures of a design in words."""
     parts = design.quantities
     usable = float(parts.usable_bytes[0])
@@ -104,27 +105,27 @@ def figures(design: DesignAnswer) -> tuple[Figure, ...]:
     limiting = design.workloads[0]
     storage = design.platform.storage.name
     return (
-        Figure(GPUS, "GPUs", grouped(design.n_gpus), f"in {plural(design.n_servers, 'server')}"),
+        HeadlineFigure(GPUS, "GPUs", grouped(design.n_gpus), f"in {plural(design.n_servers, 'server')}"),
         *(_rate(design, number) for number in range(len(design.workloads))),
-        Figure(
+        HeadlineFigure(
             CAPACITY,
             "Usable capacity",
             si(usable, "B") if usable > 0 else NOT_PUBLISHED,
             plural(design.storage_nodes, "storage node") if design.storage_nodes else _short(storage),
         ),
-        Figure(
+        HeadlineFigure(
             POWER,
             "Power, at least" if parts.unknown_power else "Power, at most",
             si(power, "W"),
-            f"{plural(len(parts.unknown_power), 'part')} unknown"
+            f"{plural(len(parts.unknown_power), 'device type')} unknown"
             if parts.unknown_power
             else "typical " + si(float(parts.power_typical_w[0]), "W"),
         ),
-        Figure(RACK_UNITS, "Rack units", f"{float(parts.rack_units[0]):g}", f"in {plural(racks, 'rack')}"),
+        HeadlineFigure(RACK_UNITS, "Rack units", f"{float(parts.rack_units[0]):g}", f"in {plural(racks, 'rack')}"),
         _price(design),
-        Figure(
+        HeadlineFigure(
             STAGE,
-            "Limiting stage",
+            "Bottleneck",
             STAGES[limiting.bottleneck],
             f"next: {STAGES[limiting.next_bottleneck].lower()}"
             if limiting.next_bottleneck != limiting.bottleneck
@@ -133,7 +134,7 @@ def figures(design: DesignAnswer) -> tuple[Figure, ...]:
     )
 
 
-def _rate(design: DesignAnswer, number: int) -> Figure:
+def _rate(design: DesignAnswer, number: int) -> HeadlineFigure:
     """Rate or time of a workload with its 90 % interval."""
     answer = design.workloads[number]
     of_which = f"{answer.dnn.name}, " if len(design.workloads) > 1 else ""
@@ -142,8 +143,8 @@ def _rate(design: DesignAnswer, number: int) -> Figure:
     elif answer.workload.task == "training":
         label, value = "training rate", _split(answer.throughput, sample_unit(answer.dnn))
     else:
-        label, value = "validation rate", _split(answer.throughput, sample_unit(answer.dnn))
-    return Figure(rate_key(number), f"{of_which}{label}" if of_which else label.capitalize(), *value)
+        label, value = "inference rate", _split(answer.throughput, sample_unit(answer.dnn))
+    return HeadlineFigure(rate_key(number), f"{of_which}{label}" if of_which else label.capitalize(), *value)
 
 
 def _split(interval: Estimate, unit: str) -> tuple[str, str]:
@@ -158,19 +159,19 @@ def _short(name: str) -> str:
     return name.partition(",")[0].partition(" (")[0]
 
 
-def _price(design: DesignAnswer) -> Figure:
+def _price(design: DesignAnswer) -> HeadlineFigure:
     bill = design.bill
     open_items = f"{plural(bill.n_unpriced, 'item')} {TO_BE_QUOTED}"
     label = result_text.price_label(bill)
     if bill.net_total.is_unknown:
-        return Figure(PRICE, label, TO_BE_QUOTED, open_items)
+        return HeadlineFigure(PRICE, label, TO_BE_QUOTED, open_items)
     if bill.is_complete:
-        return Figure(PRICE, label, money(bill.total, bill.currency), "every item priced")
-    return Figure(PRICE, f"{label}, at least", money(bill.total, bill.currency), open_items)
+        return HeadlineFigure(PRICE, label, money(bill.total, bill.currency), "every item priced")
+    return HeadlineFigure(PRICE, f"{label}, at least", money(bill.total, bill.currency), open_items)
 
 
 def below(view: View) -> None:
-    """Versions that the numbers depend on; they stand at the end of each page."""
+    """Versions that the numbers depend on, at the end of each page."""
     if view.result is None:
         return
     dates = sorted({line.price_date for line in view.result.design.bill.lines if line.price_date})
@@ -178,7 +179,7 @@ def below(view: View) -> None:
         f" Prices dated {dates[0]} to {dates[-1]}." if len(dates) > 1 else f" Prices dated {dates[0]}." if dates else ""
     )
     st.caption(
-        f"{grouped(view.result.n_designs)} designs judged. Catalogue {view.result.catalog_digest[:10]}, calibration "
+        f"{grouped(view.result.n_designs)} designs evaluated. Catalogue {view.result.catalog_digest[:10]}, calibration "
         f"{view.result.calibration_digest[:10]}.{plain(prices)} Modelled from published measurements; "
-        "intervals cover 90 %."
+        "90 % intervals."
     )

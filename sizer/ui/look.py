@@ -1,4 +1,4 @@
-"""The look of the pages: colours of the guide, tables without boxes, and numbers with their units."""
+"""Appearance of the pages: colours of the guide, tables without boxes, notes, drawings and charts."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ def palette() -> Palette:
 
 
 def palette_named(name: str) -> Palette:
-    """Palette by its name, by which what is drawn in it can be kept."""
-    return next(one for one in (LIGHT, DARK) if one.name == name)
+    """Palette by its name, which can be part of a cache key."""
+    return next(colours for colours in (LIGHT, DARK) if colours.name == name)
 
 
 def style(colours: Palette) -> None:

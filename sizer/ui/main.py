@@ -1,4 +1,4 @@
-"""The entry of the app: one session, one answer, the pages of the path and those beside it."""
+"""Entry of the app: one session, one result, the pages of the main path and the reference pages."""
 
 # Imported here, so that the first page does not wait for them one after the other.
 from collections.abc import Callable, Mapping
@@ -13,16 +13,17 @@ from streamlit.navigation.page import Page as StreamlitPage
 from sizer.base.errors import CatalogError
 from sizer.drawings.palette import LIGHT
 from sizer.ui import headline, look, session_store, sharing, state
-from sizer.ui.architecture import page as architecture
+from sizer.ui.architecture.page import show as show_architecture
 from sizer.ui.bill import overrides
-from sizer.ui.bill import page as bill
-from sizer.ui.designs import page as designs
-from sizer.ui.document import page as document
-from sizer.ui.evidence import catalogue
-from sizer.ui.evidence import page as evidence
-from sizer.ui.performance import page as performance
-from sizer.ui.questions import page as what_if
-from sizer.ui.requirements import page as requirements
+from sizer.ui.bill.page import show as show_bill
+from sizer.ui.designs.page import DESIGN, open_from_link
+from sizer.ui.designs.page import show as show_designs
+from sizer.ui.document.page import show as show_document
+from sizer.ui.evidence.catalogue import show as show_catalogue
+from sizer.ui.evidence.page import show as show_evidence
+from sizer.ui.performance.page import show as show_performance
+from sizer.ui.questions.page import show as show_what_if
+from sizer.ui.requirements.page import show as show_requirements
 from sizer.ui.session_catalog import catalog
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -30,11 +31,11 @@ from sizer.ui.typed import plain
 
 @dataclass(frozen=True)
 class _Page:
-    """One page; ``what`` is what it shows, as the page before it names it. Beside the path nothing follows."""
+    """One page; ``content`` describes it on the page before. Nothing follows a reference page."""
 
     title: str
     show: Callable[[View], None]
-    what: str = ""
+    content: str = ""
     needs_answer: bool = True
 
     @property
@@ -43,18 +44,18 @@ class _Page:
 
 
 # From a need to a quote, in this order.
-_PATH = (
-    _Page("Requirements", requirements.show, "what is asked", needs_answer=False),
-    _Page("Architecture", architecture.show, "what it is made of"),
-    _Page("Performance", performance.show, "how fast, and how sure"),
-    _Page("What-if", what_if.show, "what would change it"),
-    _Page("Bill", bill.show, "what to buy"),
-    _Page("Document", document.show, "the guide and the files"),
+_MAIN_PATH = (
+    _Page("Requirements", show_requirements, "workloads and limits", needs_answer=False),
+    _Page("Architecture", show_architecture, "topology, racks and parts"),
+    _Page("Performance", show_performance, "rate, confidence and bottleneck"),
+    _Page("What-if", show_what_if, "alternatives and break-even points"),
+    _Page("Bill", show_bill, "parts and prices"),
+    _Page("Document", show_document, "guide and files"),
 )
-_BESIDE = (
-    _Page("Designs", designs.show, needs_answer=False),
-    _Page("Evidence", evidence.show, needs_answer=False),
-    _Page("Catalogue", catalogue.show, needs_answer=False),
+_REFERENCE = (
+    _Page("Designs", show_designs, needs_answer=False),
+    _Page("Evidence", show_evidence, needs_answer=False),
+    _Page("Catalogue", show_catalogue, needs_answer=False),
 )
 
 
@@ -71,41 +72,41 @@ def main() -> None:
     try:
         if "draft" not in st.session_state:
             _begin()
-        parts = catalog()  # with the price book of the session that was just taken up
+        parts = catalog()  # with the price book of the session that was just restored
     except CatalogError as error:
-        _faulty_catalog(error)
+        _catalog_errors(error)
         return
-    overrides.settle(parts)
+    overrides.reconcile(parts)
     state.note_step()
     view = state.view(parts)
     pages: dict[str, StreamlitPage] = {}
-    for page in (*_PATH, *_BESIDE):
+    for page in (*_MAIN_PATH, *_REFERENCE):
         pages[page.title] = st.Page(
-            _drawn(page, view, pages), title=page.title, url_path=page.url_path, default=page is _PATH[0]
+            _drawn(page, view, pages), title=page.title, url_path=page.url_path, default=page is _MAIN_PATH[0]
         )
     st.navigation(list(pages.values()), position="top").run()
-    session_store.keep()
+    session_store.store()
 
 
 def _begin() -> None:
-    """A new session: what its address names, or the first example."""
+    """A new session: the request in its address, or the first example."""
     st.session_state.generation = 0
     query = st.query_params.to_dict()
-    names_design = sharing.PARAMETER in query or designs.DESIGN in query
-    if not names_design and session_store.recall(query):
+    names_design = sharing.PARAMETER in query or DESIGN in query
+    if not names_design and session_store.restore(query):
         return
     state.load_first()
     if sharing.PARAMETER in query:
         state.load_link(query[sharing.PARAMETER])
         del st.query_params[sharing.PARAMETER]
-    designs.open_from_link(query)
+    open_from_link(query)
 
 
 def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Callable[[], None]:
     def draw() -> None:
         headline.show(view)
         if view.result is None and page.needs_answer:
-            st.info("There is no design to show yet. The page Requirements says what stands in the way.")
+            st.info("No design yet. Correct the errors on the page Requirements first.")
             return
         page.show(view)
         _next_step(page, pages)
@@ -115,19 +116,21 @@ def _drawn(page: _Page, view: View, pages: Mapping[str, StreamlitPage]) -> Calla
 
 
 def _next_step(page: _Page, pages: Mapping[str, StreamlitPage]) -> None:
-    following = dict(pairwise(_PATH)).get(page)
+    following = dict(pairwise(_MAIN_PATH)).get(page)
     if following is not None:
         st.space("small")
         st.page_link(
             pages[following.title],
-            label=f"Next: {following.title}, {following.what}",
+            label=f"Next: {following.title}, {following.content}",
             icon=":material/arrow_forward:",
         )
 
 
-def _faulty_catalog(error: CatalogError) -> None:
-    st.title("Catalogue not read", anchor=False)
-    st.error("The folder laid over the catalogue has faults; mend them and reload the page.", icon=":material/block:")
+def _catalog_errors(error: CatalogError) -> None:
+    st.title("Catalogue errors", anchor=False)
+    st.error(
+        "The overlay folder of the catalogue has errors. Correct them and reload the page.", icon=":material/block:"
+    )
     st.markdown("\n".join(f"- {plain(fault)}" for fault in error.faults[:50]))
 
 

@@ -1,4 +1,4 @@
-"""The catalogue of a session: the shipped one, the folder laid over it, and the price book that the user uploaded."""
+"""The catalogue of a session: the built-in one, the overlay folder, and the uploaded price book."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ from sizer.catalog.loader import load_catalog, with_prices
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import price_rows
 
-CATALOG_FOLDER = "SIZER_CATALOG_FOLDER"  # environment: folder that is laid over the catalogue
+CATALOG_FOLDER = "SIZER_CATALOG_FOLDER"  # environment variable: overlay folder of the catalogue
 # Plain keys of the session: text of the uploaded price book ("" for none), and the name of its file.
 PRICE_BOOK, PRICE_BOOK_NAME = "price_book", "price_book_name"
 
@@ -30,28 +30,28 @@ def _priced(folder: str, digest: str, _text: str) -> Catalog:  # noqa: ARG001  (
     return with_prices(_catalog(folder), rows)
 
 
-def without_book() -> Catalog:
+def catalog_without_price_book() -> Catalog:
     """The catalogue without the price book of the session.
 
     Raises
     ------
     CatalogError
-        Listing every fault of the folder laid over it.
+        Listing every error of the overlay folder.
     """
     return _catalog(os.environ.get(CATALOG_FOLDER, ""))
 
 
 def catalog() -> Catalog:
-    """The catalogue, with the user's own parts and prices where he named a folder or uploaded a price book.
+    """The catalogue with the own parts and prices of the overlay folder and the uploaded price book.
 
-    Only the session's own thread has a price book: what is made elsewhere is handed the catalogue.
+    Only the thread of the session has a price book; code in other threads is given the catalogue.
 
     Raises
     ------
     CatalogError
-        Listing every fault of that folder.
+        Listing every error of that folder.
     """
-    shipped = without_book()
+    shipped = catalog_without_price_book()
     text = st.session_state.get(PRICE_BOOK, "") if get_script_run_ctx(suppress_warning=True) is not None else ""
     if not text:
         return shipped
@@ -59,17 +59,17 @@ def catalog() -> Catalog:
     try:
         return _priced(os.environ.get(CATALOG_FOLDER, ""), digest, text)
     except CatalogError:
-        # It was read when it came; a session that is older than the catalogue may name items that are gone.
-        drop_book()
-        st.session_state.notice = "The price book does not fit the catalogue any more and was removed."
+        # It was valid when it was uploaded; the catalogue may have lost items since.
+        remove_price_book()
+        st.session_state.notice = "The price book was removed: it has items that are no longer in the catalogue."
         return shipped
 
 
-def keep_book(text: str, name: str) -> None:
-    """Lay a price book over the catalogue of the session."""
+def set_price_book(text: str, name: str) -> None:
+    """Add a price book to the catalogue of the session."""
     st.session_state[PRICE_BOOK], st.session_state[PRICE_BOOK_NAME] = text, name
 
 
-def drop_book() -> None:
-    """Take the price book off again."""
+def remove_price_book() -> None:
+    """Remove the price book."""
     st.session_state[PRICE_BOOK] = st.session_state[PRICE_BOOK_NAME] = ""

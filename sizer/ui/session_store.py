@@ -1,7 +1,7 @@
-"""What outlives a reload of the browser window: the state of a session under a name that its address carries.
+"""State of a session that survives a reload of the browser window, stored under a name in the address.
 
-It lies in the server's memory: the address names it but does not hold it. A window that opens an address gets a copy
-with a name of its own, so that two windows never write to one state.
+It is stored in the memory of the server; the address has only its name. A window that opens an address gets a copy
+under a new name, so that two windows never write to one state.
 """
 
 import copy
@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 PARAMETER = "s"
-# Sessions that are remembered; the one that was used longest ago is forgotten first.
+# Sessions that are stored; the one that was used longest ago is dropped first.
 MAX_SESSIONS = 200
 # Plain keys of the session that make up its state; widgets are filled from them.
 KEYS = (
@@ -41,7 +41,7 @@ KEYS = (
 )
 
 
-class _Memory:
+class _Store:
     """States by name, the last used last."""
 
     def __init__(self) -> None:
@@ -61,23 +61,23 @@ class _Memory:
 
 
 @st.cache_resource(show_spinner=False)
-def _memory() -> _Memory:
-    return _Memory()
+def _store() -> _Store:
+    return _Store()
 
 
-def recall(query: Mapping[str, str]) -> bool:
-    """Take up the state that the address names; whether there was one."""
-    found = _memory().get(query.get(PARAMETER, ""))
-    for key, value in (found or {}).items():
+def restore(query: Mapping[str, str]) -> bool:
+    """Restore the state that the address names; returns whether there was one."""
+    stored = _store().get(query.get(PARAMETER, ""))
+    for key, value in (stored or {}).items():
         st.session_state[key] = value
-    return found is not None
+    return stored is not None
 
 
-def keep() -> None:
-    """Remember the session as it is, and name it in the address."""
-    if "kept_as" not in st.session_state:
-        st.session_state.kept_as = secrets.token_urlsafe(12)
-    name = st.session_state.kept_as
-    _memory().put(name, copy.deepcopy({key: st.session_state[key] for key in KEYS if key in st.session_state}))
+def store() -> None:
+    """Store the session, and put its name into the address."""
+    if "stored_as" not in st.session_state:
+        st.session_state.stored_as = secrets.token_urlsafe(12)
+    name = st.session_state.stored_as
+    _store().put(name, copy.deepcopy({key: st.session_state[key] for key in KEYS if key in st.session_state}))
     if st.query_params.get(PARAMETER) != name:
         st.query_params[PARAMETER] = name

@@ -22,7 +22,7 @@ MAX_UPLOAD_VARIABLE = "SIZER_APP_MAX_UPLOAD_MB"
 USER_HEADER_VARIABLE = "SIZER_USER_HEADER"
 
 _PORTS = (1, 65_535)
-# A request or a price book has some kilobytes; nobody needs the upper end.
+# A request or a price book has some kilobytes; the upper end is generous.
 _UPLOADS_MB = (1, 200)
 # Streamlit's pages look for the server in the part of their address before their own name, three parts at most.
 _PATH_PARTS = 2
@@ -78,7 +78,7 @@ def serving(
     Raises
     ------
     RequestError
-        If a value is not allowed; the sentence names the flag or the variable.
+        If a value is not allowed; the error names the flag or the variable.
     """
     user_header(environment)
     return Serving(
@@ -100,7 +100,7 @@ def user_header(environment: Mapping[str, str]) -> str:
     name = environment.get(USER_HEADER_VARIABLE, "").strip()
     if name and not _HEADER.fullmatch(name):
         raise RequestError(
-            f"{USER_HEADER_VARIABLE} = {shown(name)} is no name of an HTTP header; write one such as X-Forwarded-User"
+            f"{USER_HEADER_VARIABLE} = {shown(name)} is not an HTTP header name; write for example X-Forwarded-User"
         )
     return name
 
@@ -121,24 +121,24 @@ def _address(text: str, name: str) -> str:
         return str(ipaddress.ip_address(text))
     except ValueError:
         raise RequestError(
-            f"{name} {shown(text)} is no IP address; write {ADDRESS} for this machine only, 0.0.0.0 for every network"
+            f"{name} {shown(text)} is not an IP address; write {ADDRESS} (this machine only) or 0.0.0.0 (all networks)"
         ) from None
 
 
 def _port(text: str, name: str) -> int:
-    return _whole(text, name, _PORTS, "is no port; choose one")
+    return _whole(text, name, _PORTS, "is not a port; choose a number")
 
 
 def _max_upload_mb(text: str, name: str) -> int:
-    return _whole(text, name, _UPLOADS_MB, "is no size of an upload in megabytes; choose one")
+    return _whole(text, name, _UPLOADS_MB, "is not an upload size in megabytes; choose a number")
 
 
 def _whole(text: str, name: str, ends: tuple[int, int], fault: str) -> int:
     low, high = ends
     value = int(text) if re.fullmatch("[0-9]{1,6}", text) else -1
     if not low <= value <= high:
-        said = text if re.fullmatch("-?[0-9]{1,9}", text) else shown(text)
-        raise RequestError(f"{name} {said} {fault} from {low} to {high}")
+        typed = text if re.fullmatch("-?[0-9]{1,9}", text) else shown(text)
+        raise RequestError(f"{name} {typed} {fault} from {low} to {high}")
     return value
 
 
@@ -146,7 +146,7 @@ def _base_path(text: str, name: str) -> str:
     parts = [part for part in text.split("/") if part]
     if len(parts) > _PATH_PARTS or not all(_PART.fullmatch(part) for part in parts):
         raise RequestError(
-            f"{name} {shown(text)} is no path to serve under; write one or two parts of letters, digits, '.', '_', '~' "
-            "and '-', such as /sizer"
+            f"{name} {shown(text)} is not a base path; write one or two parts of letters, digits, '.', '_', '~' "
+            "and '-', for example /sizer"
         )
     return "/".join(parts)

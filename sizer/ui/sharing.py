@@ -1,4 +1,4 @@
-"""A request inside a link: packed so that it survives mail and chat, read back as something that a stranger wrote."""
+"""A request inside a link: packed so that mail and chat keep it intact, read back as untrusted input."""
 
 import base64
 import binascii
@@ -32,15 +32,15 @@ def unpacked(text: str) -> dict[str, Any]:
         If the link is too long, damaged, unpacks to more than a request, or holds something else.
     """
     if len(text) > MAX_LINK_CHARACTERS:
-        raise RequestError(f"{_WHAT} has {len(text)} characters; at most {MAX_LINK_CHARACTERS} hold a request")
+        raise RequestError(f"{_WHAT} has {len(text)} characters; the limit is {MAX_LINK_CHARACTERS}")
     unpacker = zlib.decompressobj()
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         content = unpacker.decompress(raw, MAX_REQUEST_BYTES + 1)
     except (binascii.Error, ValueError, zlib.error):
-        raise RequestError(f"{_WHAT} is damaged: a part of it is missing or changed; ask for it again") from None
+        raise RequestError(f"{_WHAT} is damaged or incomplete; ask for it again") from None
     if not unpacker.eof and len(content) <= MAX_REQUEST_BYTES:
-        raise RequestError(f"{_WHAT} is damaged: its end is missing; ask for it again")
+        raise RequestError(f"{_WHAT} is incomplete; ask for it again")
     return read_upload(f"{_WHAT}.json", content)
 
 

@@ -1,4 +1,4 @@
-"""Starts the server of the app, from a checkout or an installed package, and asks whether one is well."""
+"""Starts the server of the app, from a checkout or an installed package, and checks its health."""
 
 import errno
 import os
@@ -28,14 +28,14 @@ def run(serving: Serving, catalog_dir: Path | None = None) -> None:
     serving : Serving
         Address, port and path.
     catalog_dir : Path, optional
-        Folder with own parts and prices, laid over the catalogue; by default the one that the environment names.
+        Folder with own parts and prices, added to the catalogue; by default the one in the environment.
 
     Raises
     ------
     OutputError
         If the port is in use or may not be opened, or Streamlit is not installed.
     CatalogError
-        If the folder has faults.
+        If the folder has errors.
     """
     check_port(serving)
     try:
@@ -73,7 +73,7 @@ def _import_pages() -> None:
 
 
 def check_health(serving: Serving) -> str:
-    """Ask the server that runs with these settings whether it is well.
+    """Check the health of the server that runs with these settings.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def check_health(serving: Serving) -> str:
     Raises
     ------
     OutputError
-        If nothing answers there, or not well.
+        If no server answers there, or not with "ok".
     """
     url = serving.health_url
     # No proxy of the environment: the question stays on this machine.
@@ -92,12 +92,12 @@ def check_health(serving: Serving) -> str:
         with opener.open(url, timeout=_HEALTH_SECONDS) as answer:
             if answer.read(10).strip() == b"ok":
                 return url
-            reason = "something else answers there"
+            reason = "another program answers there"
     except urllib.error.HTTPError as error:
-        reason = f"it answers with status {error.code}"
+        reason = f"the answer has status {error.code}"
     except (urllib.error.URLError, OSError, ValueError):
-        reason = "nothing answers there"
-    raise OutputError(f"the app is not well at {url}: {reason}")
+        reason = "no answer"
+    raise OutputError(f"health check failed at {url}: {reason}")
 
 
 def settings() -> dict[str, Any]:
@@ -106,9 +106,7 @@ def settings() -> dict[str, Any]:
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError:
-        raise OutputError(
-            f"{file}: the settings of the app are missing; restore the checkout or install again"
-        ) from None
+        raise OutputError(f"{file}: the settings of the app are missing; restore the checkout or reinstall") from None
     return dict(_flat(tables, ""))
 
 
@@ -136,6 +134,8 @@ def check_port(serving: Serving) -> None:
             probe.bind((address, port))
         except OSError as error:
             if error.errno == errno.EADDRNOTAVAIL:
-                raise OutputError(f"{address} is no address of this machine; choose another with --address") from None
+                raise OutputError(
+                    f"{address} is not an address of this machine; choose another with --address"
+                ) from None
             reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be opened ({error.strerror})"
             raise OutputError(f"port {port} of {address} {reason}; choose another with --port") from None

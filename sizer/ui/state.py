@@ -1,7 +1,7 @@
-"""What a session holds: the request as typed, and the last request that had an answer.
+"""State of a session: the request as typed, and the last request that had a result.
 
-Streamlit forgets the values of widgets that a page does not show. So the request lies under plain keys of the session;
-widgets are filled from it and write to it.
+Streamlit forgets the values of widgets that a page does not show. So the request is stored under plain keys of the
+session; widgets are filled from it and write to it.
 """
 
 import copy
@@ -19,11 +19,12 @@ from sizer.catalog.model import Catalog
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
-from sizer.ui.error_messages import Fault, Path_, quantity_faults, request_faults, sentences
+from sizer.ui.error_messages import RequestFault, quantity_faults, request_faults, sentences
+from sizer.ui.request_form.field import RequestPath
 from sizer.ui.session_catalog import catalog
 from sizer.ui.sharing import unpacked
 from sizer.ui.typed import plain
-from sizer.ui.uploads import read_upload, without_nothing
+from sizer.ui.uploads import read_upload, without_empty_values
 from sizer.workload.request import SizingRequest
 
 FIRST_EXAMPLE = "dgx1-f800-resnet50"
@@ -33,8 +34,8 @@ MAX_STEPS = 50
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What sizing one request gave: a result, or the sentence why not."""
+class SizingOutcome:
+    """Result of sizing one request, or the sentence why there is none."""
 
     result: SizingResult | None
     infeasible: str = ""
@@ -43,35 +44,35 @@ class Outcome:
 
 @dataclass(frozen=True)
 class View:
-    """What the pages show: the last answer, and what stands between the request as typed and an answer."""
+    """What the pages show: the last result, and the errors of the request as typed."""
 
     catalog: Catalog
-    result: SizingResult | None  # as shown: to a customer without discounts and notes. None: no answer yet
+    result: SizingResult | None  # as shown: in the customer view without discounts and notes. None: no result yet
     request_json: str  # of ``result``
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[RequestFault, ...] = ()
     infeasible: str = ""
     is_customer_mode: bool = False
 
     @property
     def is_current(self) -> bool:
-        """Whether the answer belongs to the request as typed."""
+        """Whether the result belongs to the request as typed."""
         return not self.faults and not self.infeasible
 
     @property
     def key(self) -> str:
-        """Names the answer as shown; what is made from it may be kept under this key."""
+        """Identifies the result as shown; values derived from it may be cached under this key."""
         return f"{self.is_customer_mode:d} {self.catalog.digest} {self.request_json}"
 
 
 @st.cache_resource(show_spinner="Sizing the cluster", max_entries=64)
-def _outcome(request_json: str, digest: str, _parts: Catalog) -> Outcome:  # noqa: ARG001  (the digest is part of the key)
+def _outcome(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome:  # noqa: ARG001  (the digest is part of the key)
     request = SizingRequest.model_validate_json(request_json)
     try:
-        return Outcome(size(request, _parts))
+        return SizingOutcome(size(request, _parts))
     except InfeasibleError as error:
-        return Outcome(None, infeasible=str(error))
+        return SizingOutcome(None, infeasible=str(error))
     except SizerError as error:
-        return Outcome(None, refused=str(error))
+        return SizingOutcome(None, refused=str(error))
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
@@ -80,20 +81,20 @@ def _for_customer(request_json: str, digest: str, _parts: Catalog) -> SizingResu
     return None if result is None else customer_copy(result)
 
 
-def outcome(request: SizingRequest, parts: Catalog) -> Outcome:
-    """Answer to a request; the same request on the same catalogue is sized once."""
+def outcome(request: SizingRequest, parts: Catalog) -> SizingOutcome:
+    """Result of a request; the same request on the same catalogue is sized once."""
     return _outcome(request.model_dump_json(), parts.digest, parts)
 
 
 def shown(request_json: str, parts: Catalog) -> SizingResult | None:
-    """Answer to a request as the session shows it: in customer mode without discounts, costs and notes."""
+    """Result of a request as the session shows it: in the customer view without discounts, costs and notes."""
     if is_customer_mode():
         return _for_customer(request_json, parts.digest, parts)
     return _outcome(request_json, parts.digest, parts).result
 
 
 def is_customer_mode() -> bool:
-    """Whether a customer looks at the screen: costs and internal notes are hidden on all pages and in all files."""
+    """Whether the customer view is on: costs and internal notes are hidden on all pages and in all files."""
     return bool(st.session_state.get("customer_mode", False))
 
 
@@ -117,7 +118,7 @@ def load_first() -> None:
 
 
 def note_step() -> None:
-    """Note what changed since the last run as a step that can be undone."""
+    """Store what changed since the last run as a step that can be undone."""
     steps = st.session_state.steps
     if steps[-1] != draft():
         steps.append(copy.deepcopy(draft()))
@@ -127,17 +128,17 @@ def note_step() -> None:
 
 
 def load_example(name: str) -> None:
-    """Take an example as the request."""
+    """Load an example as the request."""
     take(dated(tomllib.loads((data_dir("examples") / f"{name}.toml").read_text(encoding="utf-8"))), name)
 
 
 def dated(data: dict[str, Any]) -> dict[str, Any]:
-    """A request that is begun here, with the date of today if it has none: prices are judged by it."""
+    """A new request, with the date of today if it has none: the validity of prices depends on it."""
     return {"date": datetime.now(UTC).date(), **data}
 
 
 def load_upload(name: str, content: bytes) -> None:
-    """Take an uploaded request, or say in a sentence why not and keep the present one."""
+    """Load an uploaded request, or report its error and keep the present one."""
     st.session_state.refused = ""
     try:
         data = read_upload(name, content)
@@ -145,32 +146,32 @@ def load_upload(name: str, content: bytes) -> None:
         if answer.refused:
             raise RequestError(answer.refused)
     except RequestError as error:
-        st.session_state.refused = f"**The file was not taken.** {plain(f'{name}: {sentences(str(error), name)}')}"
+        st.session_state.refused = f"**The file was not loaded.** {plain(f'{name}: {sentences(str(error), name)}')}"
         return
     take(data, UPLOADED)
     st.session_state.notice = f"{name} is loaded."
 
 
 def load_link(text: str) -> None:
-    """Take the request that a link carries, or say in a sentence why not."""
+    """Load the request of a link, or report its error."""
     try:
         data = unpacked(text)
         SizingRequest.from_dict(data, "The link")
     except RequestError as error:
-        st.session_state.refused = f"**The link was not taken.** {plain(sentences(str(error), 'The link'))}"
+        st.session_state.refused = f"**The link was not opened.** {plain(sentences(str(error), 'The link'))}"
         return
     take(data, "a shared link")
 
 
 def take(data: dict[str, Any], origin: str) -> None:
-    """Replace the request by another, which its changes are then told against.
+    """Replace the request by another; changes are listed relative to it.
 
     Parameters
     ----------
     data : dict
         As a request file holds it.
     origin : str
-        File name of an example, or words for where it came from.
+        File name of an example, or words for its origin.
     """
     draft = copy.deepcopy(data)
     if isinstance(draft.get("date"), str):
@@ -186,7 +187,7 @@ def take(data: dict[str, Any], origin: str) -> None:
 
 
 def undo() -> None:
-    """Take back the last change of the request."""
+    """Undo the last change of the request."""
     steps = st.session_state.steps
     if len(steps) > 1:
         st.session_state.undone.append(steps.pop())
@@ -194,7 +195,7 @@ def undo() -> None:
 
 
 def redo() -> None:
-    """Make the change again that was taken back last."""
+    """Redo the last undone change."""
     if st.session_state.undone:
         step = st.session_state.undone.pop()
         st.session_state.steps.append(step)
@@ -213,24 +214,24 @@ def refresh() -> None:
 
 def draft() -> dict[str, Any]:
     """The request as typed."""
-    found: dict[str, Any] = st.session_state.draft
-    return found
+    request: dict[str, Any] = st.session_state.draft
+    return request
 
 
-def as_given(view: View) -> dict[str, Any]:
-    """The request of the answer as it may leave the session: in customer mode without discounts and notes."""
+def shareable_request(view: View) -> dict[str, Any]:
+    """The request as it may leave the session: in the customer view without discounts and notes."""
     if view.result is None or not view.is_customer_mode:
         return draft()
-    data: dict[str, Any] = without_nothing(view.result.request.model_dump(mode="json", exclude_defaults=True))
+    data: dict[str, Any] = without_empty_values(view.result.request.model_dump(mode="json", exclude_defaults=True))
     return data
 
 
-def get(path: Path_) -> Any:
+def get(path: RequestPath) -> Any:
     """Value of a field as typed, or None."""
     return value_at(draft(), path)
 
 
-def value_at(data: Any, path: Path_) -> Any:
+def value_at(data: Any, path: RequestPath) -> Any:
     """Value at a place of nested tables and lists, or None."""
     for part in path:
         if isinstance(data, Mapping):
@@ -242,7 +243,7 @@ def value_at(data: Any, path: Path_) -> Any:
     return data
 
 
-def put(path: Path_, value: Any) -> None:
+def put(path: RequestPath, value: Any) -> None:
     """Set a field; None, an empty text and an empty list remove it, and a table that is empty then."""
     if value is None or value in ("", [], ()):
         _remove(draft(), path)
@@ -253,7 +254,7 @@ def put(path: Path_, value: Any) -> None:
     here[path[-1]] = value
 
 
-def _remove(table: Any, path: Path_) -> None:
+def _remove(table: Any, path: RequestPath) -> None:
     key, *rest = path
     below = value_at(table, (key,))
     if rest and below is not None:
@@ -263,7 +264,7 @@ def _remove(table: Any, path: Path_) -> None:
 
 
 def view(parts: Catalog) -> View:
-    """Answer to the request as typed, or else the last answer and what is wrong."""
+    """Result of the request as typed, or else the last result and the errors."""
     faults = quantity_faults(draft())
     infeasible = ""
     if not faults:
@@ -272,11 +273,11 @@ def view(parts: Catalog) -> View:
         except RequestError as error:
             faults = request_faults(str(error))
         else:
-            found = outcome(request, parts)
-            infeasible = sentences(found.infeasible)
-            if found.refused:
-                faults = request_faults(found.refused)
-            elif found.result is not None:
+            sized = outcome(request, parts)
+            infeasible = sentences(sized.infeasible)
+            if sized.refused:
+                faults = request_faults(sized.refused)
+            elif sized.result is not None:
                 st.session_state.answered = request.model_dump_json()
     answered = st.session_state.get("answered", "")
     result = shown(answered, parts) if answered else None

@@ -1,4 +1,4 @@
-"""What can be done with the design from every page: undo, changes, share, save, and hide what is internal."""
+"""Actions on every page: undo, redo, list of changes, share, save, and the customer view."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ def show(view: View) -> None:
             icon=":material/undo:",
             type="tertiary",
             disabled=len(st.session_state.steps) < 2,
-            help="Take back the last change of the request.",
+            help="Undo the last change of the request.",
         )
         st.button(
             "Redo",
@@ -27,7 +27,7 @@ def show(view: View) -> None:
             icon=":material/redo:",
             type="tertiary",
             disabled=not st.session_state.undone,
-            help="Make it again.",
+            help="Redo the change.",
         )
         _changes()
         _share(view)
@@ -46,10 +46,10 @@ def _customer_mode() -> None:
 
 
 def _changes() -> None:
-    found = [] if state.is_customer_mode() else changes.of_session()
-    if found:
-        with st.popover(plural(len(found), "change"), icon=":material/edit_note:", type="tertiary"):
-            look.note("What the request says otherwise than where it started from.")
+    changed = [] if state.is_customer_mode() else changes.of_session()
+    if changed:
+        with st.popover(plural(len(changed), "change"), icon=":material/edit_note:", type="tertiary"):
+            look.note("Changes since the start.")
             changes.show()
 
 
@@ -58,17 +58,17 @@ def _share(view: View) -> None:
         if not shared.open:
             return
         if view.result is None or not view.is_current:
-            st.info("A link needs a request that has an answer.", icon=":material/edit_off:")
+            st.info("A request with errors cannot be shared; correct it first.", icon=":material/edit_off:")
             return
-        request = state.as_given(view)
+        request = state.shareable_request(view)
         address = sharing.link(st.context.url or "", request)
         if address is None:
             st.info(
-                "The request is too long for a link; save the design, or send the request as a file.",
+                "The request is too long for a link. Save the design, or send the request as a file.",
                 icon=":material/info:",
             )
             return
-        look.note("Whoever opens this address gets the request, and from it the same design.")
+        look.note("This address opens the same request and the same design.")
         st.code(address, language=None, wrap_lines=True)
         if st.session_state.get("price_book"):
-            look.note("The price book that was uploaded is not in the link.")
+            look.note("The link does not include the uploaded price book.")

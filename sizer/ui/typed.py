@@ -1,4 +1,4 @@
-"""Values as people type them: quantities with units, and text that is shown as it is."""
+"""Values as people type them: quantities with units, and text shown literally."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Requests that come as files: read as plain data, or refused in one sentence."""
+"""Uploaded requests: read as plain data, or refused with one error."""
 
 import json
 import tomllib
@@ -17,7 +17,7 @@ def read_upload(name: str, content: bytes) -> dict[str, Any]:
         If the file is too large, not UTF-8, neither TOML nor JSON, or no table.
     """
     if len(content) > MAX_REQUEST_BYTES:
-        raise RequestError(f"{name}: the file is larger than a request can be ({MAX_REQUEST_BYTES} B)")
+        raise RequestError(f"{name}: the file is too large; a request has at most {MAX_REQUEST_BYTES} B")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -31,16 +31,14 @@ def read_upload(name: str, content: bytes) -> dict[str, Any]:
     if isinstance(data, dict) and data.get("kind") == "design":
         data = data.get("request")
     if not isinstance(data, dict):
-        raise RequestError(
-            f"{name}: the file holds no request; a request has at least one [[workload]] with dnn and target"
-        )
-    cleaned: dict[str, Any] = without_nothing(data)
+        raise RequestError(f"{name}: the file contains no request; add at least one [[workload]] with dnn and target")
+    cleaned: dict[str, Any] = without_empty_values(data)
     return cleaned
 
 
-def without_nothing(data: Any) -> Any:
-    """Data without keys whose value is null, an empty list or an empty table: they say what absence says."""
+def without_empty_values(data: Any) -> Any:
+    """Data without keys whose value is null, an empty list or an empty table: they mean the same as no key."""
     if isinstance(data, dict):
-        cleaned = {key: without_nothing(value) for key, value in data.items()}
+        cleaned = {key: without_empty_values(value) for key, value in data.items()}
         return {key: value for key, value in cleaned.items() if value is not None and value not in ([], {})}
-    return [without_nothing(value) for value in data] if isinstance(data, list) else data
+    return [without_empty_values(value) for value in data] if isinstance(data, list) else data

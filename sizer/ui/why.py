@@ -1,4 +1,4 @@
-"""Why a number is what it is, one click away: formula, inputs, sources, doubt and assumptions."""
+"""Explanation of a number on a click: formula, inputs, sources, uncertainty and assumptions."""
 
 from collections.abc import Mapping
 
@@ -14,18 +14,18 @@ from sizer.ui.typed import plain
 
 
 def of_figure(view: View, key: str) -> Why:
-    """What stands behind a figure of the described design, made once; ``key`` is one of ``sizer.explain.figure``."""
+    """Explanation of a figure of the design, made once; ``key`` is one of ``sizer.explain.figure``."""
     assert view.result is not None
-    return _kept(view.key, key, view.result, view)
+    return _cached(view.key, key, view.result, view)
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
-def _kept(answer_key: str, key: str, _result: SizingResult, _view: View) -> Why:  # noqa: ARG001  (names the result)
+def _cached(answer_key: str, key: str, _result: SizingResult, _view: View) -> Why:  # noqa: ARG001  (names the result)
     return why(EvaluatedDesign(_result, _view.catalog), key)
 
 
 def popover(label: str, key: str, view: View, place: str = "") -> None:
-    """A small button that opens to what stands behind a figure; it is drawn when opened.
+    """A small button that opens the explanation of a figure, drawn when opened.
 
     Parameters
     ----------
@@ -43,21 +43,21 @@ def popover(label: str, key: str, view: View, place: str = "") -> None:
 
 
 def show_figure(view: View, key: str) -> None:
-    """Draw what stands behind a figure of the described design."""
+    """Draw the explanation of a figure of the design."""
     show_inside(of_figure(view, key), view.catalog.sources)
 
 
-def show_inside(said: Why, sources: Mapping[str, Source]) -> None:
-    """Draw what stands behind a figure, without the button."""
-    st.markdown(f"**{plain(said.title)}: {plain(said.answer)}**")
-    if said.formula:
-        st.markdown(f"*{plain(said.formula)}*")
-    if said.inputs.rows:
-        look.table(said.inputs, sources)
+def show_inside(explanation: Why, sources: Mapping[str, Source]) -> None:
+    """Draw an explanation without the button."""
+    st.markdown(f"**{plain(explanation.title)}: {plain(explanation.answer)}**")
+    if explanation.formula:
+        st.markdown(f"*{plain(explanation.formula)}*")
+    if explanation.inputs.rows:
+        look.table(explanation.inputs, sources)
     for head, sentences in (
-        ("Where it comes from", said.reasons),
-        ("How sure it is", said.uncertainty),
-        ("Assumed", said.assumptions),
+        ("Derivation", explanation.reasons),
+        ("Uncertainty", explanation.uncertainty),
+        ("Assumptions", explanation.assumptions),
     ):
         if sentences:
             st.caption(f"**{head}**")

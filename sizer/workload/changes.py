@@ -1,4 +1,4 @@
-"""What one request says otherwise than another, as plain data, and requests that take some of it."""
+"""Differences between two requests as plain data, and requests with some of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _NAMES = ("name", "item", "description")
 
 @dataclass(frozen=True)
 class FieldChange:
-    """A field of the request; None where it is not stated."""
+    """A field of the request; None where it has no value."""
 
     path: Path
     before: Any
@@ -28,13 +28,13 @@ def field_changes(before: Any, now: Any, path: Path = ()) -> list[FieldChange]:
     if _are_tables(before, now):
         old, new = before or {}, now or {}
         return [
-            found
+            change
             for key in dict.fromkeys((*old, *new))
-            for found in field_changes(old.get(key), new.get(key), (*path, key))
+            for change in field_changes(old.get(key), new.get(key), (*path, key))
         ]
     if _is_list_of_tables(before) and _is_list_of_tables(now):
         pairs = matched(before or [], now or [])
-        return [found for number, old, new in pairs for found in _entry_changes(old, new, (*path, number))]
+        return [change for number, old, new in pairs for change in _entry_changes(old, new, (*path, number))]
     return [] if before == now else [FieldChange(path, before, now)]
 
 
@@ -53,13 +53,13 @@ def mixed(before: Any, now: Any, takes: Callable[[FieldChange], bool], path: Pat
     Returns
     -------
     plain data
-        With all changes it says what the later one says, with none what the earlier one says; lists of tables may
-        come in another order, and empty tables are left out.
+        With all changes it equals the later one, with none the earlier one; lists of tables may have another order, and
+        empty tables are omitted.
     """
     if _are_tables(before, now):
         old, new = before or {}, now or {}
-        found = {key: mixed(old.get(key), new.get(key), takes, (*path, key)) for key in dict.fromkeys((*old, *new))}
-        return {key: value for key, value in found.items() if value is not None} or None
+        fields = {key: mixed(old.get(key), new.get(key), takes, (*path, key)) for key in dict.fromkeys((*old, *new))}
+        return {key: value for key, value in fields.items() if value is not None} or None
     if _is_list_of_tables(before) and _is_list_of_tables(now):
         pairs = matched(before or [], now or [])
         entries = [_mixed_entry(old, new, takes, (*path, number)) for number, old, new in pairs]
@@ -72,11 +72,11 @@ def _are_tables(before: Any, now: Any) -> bool:
 
 
 def _is_list_of_tables(value: Any) -> bool:
-    return value is None or (isinstance(value, list) and any(isinstance(one, Mapping) for one in value))
+    return value is None or (isinstance(value, list) and any(isinstance(entry, Mapping) for entry in value))
 
 
 def _entry_changes(before: Any, now: Any, path: Path) -> list[FieldChange]:
-    """An entry that came or went is one change, named by what it is about."""
+    """An added or removed entry is one change, at its place."""
     if before is None or now is None:
         return [FieldChange(path, before, now)]
     return field_changes(before, now, path)
@@ -89,20 +89,22 @@ def _mixed_entry(before: Any, now: Any, takes: Callable[[FieldChange], bool], pa
 
 
 def matched(before: list[Any], now: list[Any]) -> list[tuple[int, Any, Any]]:
-    """Entries of two lists that are about the same, each with its place in the later list; None where it has none."""
-    if len(before) == len(now) == 1 and all(isinstance(one, Mapping) and "name" in one for one in (*before, *now)):
+    """Corresponding entries of two lists, each with its place in the later list; None where one is missing."""
+    if len(before) == len(now) == 1 and all(
+        isinstance(entry, Mapping) and "name" in entry for entry in (*before, *now)
+    ):
         return [(0, before[0], now[0])]
     for key in _NAMES:
         old, new = (
-            [one.get(key) if isinstance(one, Mapping) else None for one in entries] for entries in (before, now)
+            [entry.get(key) if isinstance(entry, Mapping) else None for entry in entries] for entries in (before, now)
         )
         if all(isinstance(name, str) for name in (*old, *new)) and len({*old}) == len(old) and len({*new}) == len(new):
             places = {name: number for number, name in enumerate(old)}
-            kept = [
+            present = [
                 (number, before[places[name]] if name in places else None, now[number])
                 for number, name in enumerate(new)
             ]
-            return kept + [(number, before[number], None) for number, name in enumerate(old) if name not in set(new)]
+            return present + [(number, before[number], None) for number, name in enumerate(old) if name not in set(new)]
     longest = max(len(before), len(now))
     return [
         (number, before[number] if number < len(before) else None, now[number] if number < len(now) else None)

@@ -1,25 +1,25 @@
-"""[data]: how the data reach the storage, what becomes of them there, and what is kept beside them."""
+"""[data]: ingest, snapshots, capacity reserve, checkpoints and preparation of the data."""
 
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from sizer.base.quantities import Bytes, BytesPerS, Seconds
-from sizer.workload.table import Part, Share
+from sizer.workload.table import RequestTable, Share
 
 IngestPath = Literal["front-end", "gateway", "head-node"]
 
 
-class DataRequest(Part):
-    """Everything is for the data of all workloads together."""
+class DataRequest(RequestTable):
+    """Settings for the data of all workloads together."""
 
-    # Way into the storage: its own front end, through the gateway's free ports, or through the head node.
-    ingest: IngestPath | None = None  # None: the shortest that the design has
-    source_bytes_per_s: BytesPerS | None = None  # what the customer's source and its network deliver
-    # Space that snapshots take and that stays free for data to come, each as a share of the data.
+    # Ingest path: front end of the storage, free ports of the gateway, or head node.
+    ingest: IngestPath | None = None  # None: the shortest path of the design
+    source_bytes_per_s: BytesPerS | None = None  # rate of the customer's source and its network
+    # Space for snapshots and for future data, each as a share of the data.
     snapshot_share: Share = 0.0
     reserve_share: Annotated[float, Field(ge=0, le=20, allow_inf_nan=False)] = 0.0
-    # Checkpoints of a training: how often, how many are kept, and bytes for each parameter.
+    # Checkpoints of a training: interval, number retained, and bytes per parameter.
     checkpoint_every_s: Seconds | None = None
     checkpoints_kept: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 1
     checkpoint_bytes_per_parameter: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] | None = None
@@ -34,5 +34,7 @@ class DataRequest(Part):
         if self.checkpoint_every_s is None and (
             self.checkpoints_kept != 1 or self.checkpoint_bytes_per_parameter is not None
         ):
-            raise ValueError("checkpoints_kept and checkpoint_bytes_per_parameter need checkpoint_every_s")
+            raise ValueError(
+                "checkpoints_kept and checkpoint_bytes_per_parameter need checkpoint_every_s, for example '1 h'"
+            )
         return self

@@ -1,4 +1,4 @@
-"""The quote that a bill is written for: its heading, discounts, changed lines and lines of its own."""
+"""The quote: heading, discounts, changed lines and own lines."""
 
 from collections import Counter
 from decimal import Decimal
@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from sizer.base.money import Amount, Percent
-from sizer.workload.table import Part
+from sizer.workload.table import RequestTable
 
 # Categories of a bill in their order (guide outline, chapter 11).
 Category = Literal[
@@ -26,8 +26,8 @@ Note = Annotated[str, Field(max_length=300)]
 Pieces = Annotated[int, Field(ge=0, le=1_000_000, strict=True)]
 
 
-class QuoteOverride(Part):
-    """What the quote says otherwise about one item of the computed bill. The search never sees it."""
+class QuoteOverride(RequestTable):
+    """Change of one item of the computed bill in the quote. It does not affect the sizing."""
 
     item: Annotated[str, Field(min_length=1, max_length=60)]  # catalogue id of a line
     category: Category | None = None  # where the item stands in two categories
@@ -44,14 +44,14 @@ class QuoteOverride(Part):
         if all(value is None for value in changed) and not self.by_others:
             raise ValueError("changes nothing; give quantity, unit_price, discount_percent, optional or by_others")
         if self.by_others and self.optional:
-            raise ValueError("is either optional or by_others, not both")
+            raise ValueError("give either optional or by_others, not both")
         if self.by_others and (self.unit_price is not None or self.discount_percent is not None):
-            raise ValueError("what is by_others has no unit_price and no discount_percent in this quote")
+            raise ValueError("an item with by_others is not in this quote; remove unit_price and discount_percent")
         return self
 
 
-class QuoteLine(Part):
-    """A line that no catalogue item stands for."""
+class QuoteLine(RequestTable):
+    """A line without a catalogue item."""
 
     description: Annotated[str, Field(min_length=1, max_length=200)]
     category: Category
@@ -69,11 +69,11 @@ class QuoteLine(Part):
     @model_validator(mode="after")
     def _others_have_no_price(self) -> Self:
         if self.status == "by others" and self.unit_price is not None:
-            raise ValueError("a line by others has no unit_price in this quote")
+            raise ValueError("a line with status 'by others' is not in this quote; remove unit_price")
         return self
 
 
-class Quote(Part):
+class Quote(RequestTable):
     """Heading and terms of the quote."""
 
     number: ShortText = ""
@@ -88,8 +88,8 @@ class Quote(Part):
 
     @model_validator(mode="after")
     def _one_override_an_item(self) -> Self:
-        times = Counter((one.item, one.category) for one in self.override)
+        times = Counter((override.item, override.category) for override in self.override)
         twice = [item for (item, _), count in times.items() if count > 1]
         if twice:
-            raise ValueError(f"more than one override of {', '.join(twice)}; put what changes into one")
+            raise ValueError(f"more than one override of {', '.join(twice)}; combine them into one")
         return self

@@ -1,4 +1,4 @@
-"""What a customer wants: read from TOML, JSON or Python, checked, and echoed as understood."""
+"""A request: read from TOML, JSON or Python, and checked."""
 
 import datetime
 import json
@@ -16,7 +16,7 @@ from sizer.workload.data import DataRequest
 from sizer.workload.growth import Growth
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
-from sizer.workload.table import Count, ItemId, Name, Part
+from sizer.workload.table import Count, ItemId, Name, RequestTable
 from sizer.workload.team import Team
 
 # A request is typed by a person; a larger file is something else.
@@ -33,23 +33,23 @@ Loss = Literal["server", "storage-node", "switch", "gateway", "feed"]
 def _in_scope(task: object) -> object:
     if task in ("inference", "production-inference", "production inference", "serving"):
         raise ValueError(
-            f"{task!r}: production inference is out of scope, no published measurement of these systems covers it; "
-            "training and validation-inference are in scope"
+            f"{task!r}: production inference is out of scope; write 'training', or 'validation-inference' for batch "
+            "inference on a test set"
         )
     return task
 
 
-class CustomDnn(Part):
-    """A neural network that the catalogue does not hold, given by its numbers."""
+class CustomDnn(RequestTable):
+    """A neural network that is not in the catalogue, given by its numbers."""
 
     name: Name
     forward_flop: Flop  # 2 x multiply-accumulates of one sample
     parameters: Annotated[float, Field(ge=1e3, le=1e13, allow_inf_nan=False)]
     input_bytes: Bytes  # one decoded sample as the GPU gets it
-    like: ItemId | None = None  # catalogue DNN whose efficiency it borrows; absent: the pool of all
+    like: ItemId | None = None  # catalogue DNN whose GPU efficiency is used; absent: the average of all
 
 
-class CustomDataset(Part):
+class CustomDataset(RequestTable):
     """A data set given by its numbers."""
 
     name: Name = "custom data set"
@@ -59,8 +59,8 @@ class CustomDataset(Part):
     format: Literal["raw files", "records", "decoded tensors"] = "records"
 
 
-class Target(Part):
-    """What must be reached. Exactly one of the three."""
+class Target(RequestTable):
+    """Target of a workload. Exactly one of the three."""
 
     samples_per_s: SamplesPerS | None = None
     time_to_train_s: Seconds | None = None
@@ -71,13 +71,13 @@ class Target(Part):
         given = [name for name in ("samples_per_s", "time_to_train_s", "gpus_busy") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(
-                "a target is exactly one of samples_per_s, time_to_train_s or gpus_busy, "
+                "needs exactly one of samples_per_s, time_to_train_s or gpus_busy, "
                 f"got {' and '.join(given) if given else 'none'}"
             )
         return self
 
 
-class Workload(Part):
+class Workload(RequestTable):
     """One thing to run."""
 
     name: Name = "workload"
@@ -93,24 +93,26 @@ class Workload(Part):
     access: Access = "random"
     cache: Cache = "page-cache"
     target: Target
-    # Length of a training: a fixed number of epochs, or a recipe that tells epochs from the global batch.
+    # Training length: a fixed number of epochs, or a recipe that derives them from the global batch.
     epochs: Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)] | None = None
     recipe: ItemId | None = None
 
     @model_validator(mode="after")
     def _length_known(self) -> Self:
         if self.epochs is not None and self.recipe is not None:
-            raise ValueError("give epochs or recipe, not both")
+            raise ValueError("give either epochs or recipe, not both")
         if self.target.time_to_train_s is not None:
             if self.task != "training":
-                raise ValueError("time_to_train_s is a target of task 'training' only")
+                raise ValueError(
+                    "a target time_to_train_s needs task = 'training'; use samples_per_s or gpus_busy for inference"
+                )
             if self.epochs is None and self.recipe is None:
-                raise ValueError("a time_to_train_s target needs epochs or recipe")
+                raise ValueError("a target time_to_train_s needs the training length; add for example epochs = 90")
         return self
 
 
-class Platforms(Part):
-    """What may be used. An empty list allows everything the catalogue can order."""
+class Platforms(RequestTable):
+    """Allowed equipment. An empty list allows everything that can be ordered."""
 
     servers: tuple[ItemId, ...] = ()
     forbidden_servers: tuple[ItemId, ...] = ()
@@ -122,8 +124,8 @@ class Platforms(Part):
     gpus_per_server: Count | None = None
 
 
-class Limits(Part):
-    """What must not be exceeded."""
+class Limits(RequestTable):
+    """Limits of the design."""
 
     budget: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)] | None = None
     racks: Count | None = None
@@ -133,20 +135,20 @@ class Limits(Part):
     servers: Count | None = None
 
 
-class ExistingRack(Part):
-    """What is free in a rack that the customer has, of the kind that ``site.rack`` names."""
+class ExistingRack(RequestTable):
+    """Free space in an existing rack, of the model in ``site.rack``."""
 
     name: Annotated[str, Field(min_length=1, max_length=40)]
-    free_u: Annotated[int, Field(ge=1, le=60, strict=True)]  # in one piece
+    free_u: Annotated[int, Field(ge=1, le=60, strict=True)]  # contiguous
     first_free_u: Annotated[int, Field(ge=1, le=60, strict=True)] = 1  # lowest free unit
-    power_w: Watts  # left on each of both feeds
-    # Absent: the share of the rack's load, and of a PDU's outlets, that the free units make up.
+    power_w: Watts  # free on each of both feeds
+    # Absent: in proportion to the free units, of the load of the rack and the outlets of a PDU.
     load_kg: Annotated[float, Field(ge=0, le=5_000, allow_inf_nan=False)] | None = None
-    outlets_c13: Annotated[int, Field(ge=0, le=200, strict=True)] | None = None  # left on each feed
+    outlets_c13: Annotated[int, Field(ge=0, le=200, strict=True)] | None = None  # free on each feed
     outlets_c19: Annotated[int, Field(ge=0, le=200, strict=True)] | None = None
 
 
-class Existing(Part):
+class Existing(RequestTable):
     """Equipment that the customer has and the design may use; it is listed but not bought."""
 
     servers: dict[ItemId, Count] = Field(default_factory=dict)
@@ -158,30 +160,30 @@ class Existing(Part):
     def _rack_names_differ(self) -> Self:
         names = [rack.name for rack in self.racks]
         if len(set(names)) < len(names):
-            raise ValueError(f"two racks have the same name: {', '.join(sorted(names))}")
+            raise ValueError(f"rack names must be unique; names: {', '.join(sorted(names))}")
         return self
 
 
-class Fabric(Part):
+class Fabric(RequestTable):
     """How the compute fabric is built."""
 
-    # Accepted ratio of ports down to ports up of a leaf; 1 is non-blocking.
+    # Largest allowed ratio of ports down to ports up of a leaf; 1 is non-blocking.
     oversubscription: Annotated[float, Field(ge=1, le=16, allow_inf_nan=False)] = 1.0
-    # One network for each port of a server, not joined with each other.
+    # A separate network for each port of a server.
     rails_apart: bool = False
     # Director switches where one switch is not enough, instead of more levels.
     directors: bool = False
-    # Servers that can be added later: their ports, rack units and watts are kept free.
+    # Servers to add later: their ports, rack units and power are reserved.
     spare_servers: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
 
 
-class Resilience(Part):
-    """What may fail, one at a time, without a target being missed."""
+class Resilience(RequestTable):
+    """Losses that the design tolerates, one at a time, without missing a target."""
 
     keeps_targets_without: Annotated[tuple[Loss, ...], Field(max_length=5)] = ()
 
 
-class Site(Part):
+class Site(RequestTable):
     """The room."""
 
     rack: ItemId = "ar3300"
@@ -191,12 +193,12 @@ class Site(Part):
 
 
 def _empty_as_none(table: object) -> object:
-    # Files of earlier versions hold empty tables where nothing is asked.
+    # Files of earlier versions have empty tables where nothing is requested.
     return None if table == {} else table
 
 
-class SizingRequest(Part):
-    """A request: one or more workloads, what may be used, what must not be exceeded."""
+class SizingRequest(RequestTable):
+    """A request: one or more workloads, allowed equipment, limits and options."""
 
     schema_version: Literal[1] = 1
     title: Name = "Deep-learning cluster"
@@ -222,7 +224,7 @@ class SizingRequest(Part):
     @model_validator(mode="after")
     def _growing_team_is_there(self) -> Self:
         if self.growth is not None and self.growth.team != 1 and self.team is None:
-            raise ValueError("growth.team needs a [team]; leave it out or say who shares the cluster")
+            raise ValueError("growth.team needs a [team] table; add one, or remove growth.team")
         return self
 
     @model_validator(mode="after")
@@ -234,11 +236,13 @@ class SizingRequest(Part):
             place = f"team.job[{number}].workload = {job.workload!r}"
             if names.count(job.workload) != 1:
                 known = ", ".join(repr(name) for name in dict.fromkeys(names))
-                fault = "two workloads have this name" if job.workload in names else "is the name of no workload"
+                fault = "two workloads have this name" if job.workload in names else "is not the name of a workload"
                 raise ValueError(f"{place}: {fault}; names: {known}")
             work = self.workload[names.index(job.workload)]
             if job.duration_s is None and job.always_running is None and work.epochs is None and work.recipe is None:
-                raise ValueError(f"{place}: has no length; give it epochs or a recipe, or the job a duration_s")
+                raise ValueError(
+                    f"{place}: this workload has no training length; add epochs or a recipe to it, or duration_s here"
+                )
         return self
 
     @classmethod
@@ -248,12 +252,12 @@ class SizingRequest(Part):
         Raises
         ------
         RequestError
-            Listing every fault: place, key, value, what is allowed, nearest known key.
+            Listing every error: place, key, value, what to write instead.
         """
         if not isinstance(data, dict):
             raise RequestError(f"{place}: expected a table with [[workload]], got {type(data).__name__}")
         if not data:
-            raise RequestError(f"{place}: is empty; a request has at least one [[workload]] with dnn and target")
+            raise RequestError(f"{place}: is empty; add at least one [[workload]] with dnn and target")
         try:
             return cls.model_validate(data)
         except ValidationError as error:
@@ -263,7 +267,7 @@ class SizingRequest(Part):
     def from_text(cls, text: str, format_: Literal["toml", "json"], place: str = "request") -> Self:
         """Request from TOML or JSON text, as typed or uploaded; of a design.json the request inside it."""
         if len(text) > MAX_REQUEST_BYTES:
-            raise RequestError(f"{place}: {len(text)} characters is more than a request holds ({MAX_REQUEST_BYTES})")
+            raise RequestError(f"{place}: has {len(text)} characters; a request has at most {MAX_REQUEST_BYTES}")
         try:
             data = tomllib.loads(text) if format_ == "toml" else json.loads(text)
         except (ValueError, RecursionError) as error:  # numbers of thousands of digits are a plain ValueError
@@ -287,4 +291,4 @@ class SizingRequest(Part):
             return cls.from_text(text, "toml", str(path))
         if path.suffix == ".json":
             return cls.from_text(text, "json", str(path))
-        raise RequestError(f"{path}: unknown ending {path.suffix!r}; a request is a .toml or .json file")
+        raise RequestError(f"{path}: unknown file type {path.suffix!r}; give a .toml or .json file")

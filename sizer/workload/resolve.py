@@ -1,4 +1,4 @@
-"""A workload with its names looked up: the DNN, data set, stack and recipe, and every default written down."""
+"""A workload with its names looked up: DNN, data set, stack and recipe, and every default listed."""
 
 import difflib
 from collections.abc import Collection, Mapping
@@ -18,11 +18,11 @@ ItemT = TypeVar("ItemT", bound=Item)
 # Batches that fit a 16 GB GPU for ImageNet networks: 128 with mixed precision and half of it with fp32
 # (dell-ready-ai-nvidia-2018: TensorFlow 128; "fp16 doubles the batch").
 DEFAULT_BATCH = {"mixed": 128, "fp32": 64}
-CUSTOM = "request"  # source of what the user states himself
+CUSTOM = "request"  # source of values from the user
 
 
 class DefaultKind(Enum):
-    """What a request may leave to a default that an answer tells."""
+    """Values that a request may leave to a default."""
 
     BATCH_PER_GPU = "batch-per-gpu"
     SAMPLES_PER_EPOCH = "samples-per-epoch"
@@ -30,7 +30,7 @@ class DefaultKind(Enum):
 
 @dataclass(frozen=True)
 class WorkloadDefault:
-    """A number filled in because the request states none."""
+    """A default value that the request does not have."""
 
     kind: DefaultKind
     value: float
@@ -42,7 +42,7 @@ class ResolvedWorkload:
 
     request: Workload
     dnn: Dnn
-    like: str | None  # catalogue DNN whose efficiency a custom one borrows
+    like: str | None  # catalogue DNN whose GPU efficiency a custom one uses
     is_custom_dnn: bool
     dataset: Dataset
     stack: Stack
@@ -52,12 +52,12 @@ class ResolvedWorkload:
     dataset_bytes: float
     n_samples: float  # of one epoch
     is_decoded: bool  # decoded tensors need no host decode
-    defaults: tuple[WorkloadDefault, ...]  # filled in because the request states nothing
+    defaults: tuple[WorkloadDefault, ...]  # values that the request does not have
     warnings: tuple[str, ...]
 
     @property
     def is_inference(self) -> bool:
-        """Whether the workload is validation inference (forward only)."""
+        """Whether the workload is batch inference (forward passes only)."""
         return self.request.task == "validation-inference"
 
 
@@ -77,7 +77,7 @@ def resolve(
     Raises
     ------
     RequestError
-        Naming the key, the unknown name and the nearest known one, or a combination that does not fit.
+        With the key, the unknown name and the nearest known one, or an impossible combination.
     """
     return tuple(
         _resolve_one(work, f"workload.{index}", catalog, measured) for index, work in enumerate(request.workload)
@@ -89,8 +89,10 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
     if name in folder:
         return folder[name]
     close = difflib.get_close_matches(name, folder, n=1, cutoff=0.4)
-    hint = f", did you mean {close[0]!r}?" if close else "."
-    raise RequestError(f"{place} = {name!r} is no {what} of the catalogue{hint} Known: {', '.join(sorted(folder))}")
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise RequestError(
+        f"{place} = {name!r}: this {what} is not in the catalogue{hint} Known: {', '.join(sorted(folder))}"
+    )
 
 
 def _resolve_one(
@@ -106,7 +108,8 @@ def _resolve_one(
         recipe = look_up(catalog.recipes, work.recipe, f"{place}.recipe", "recipe")
         if recipe.dnn != dnn.id and recipe.dnn != like:
             raise RequestError(
-                f"{place}.recipe = {recipe.id!r} is a recipe of {recipe.dnn}, the workload trains {dnn.id}"
+                f"{place}.recipe = {recipe.id!r} is a recipe for {recipe.dnn}, but the workload trains {dnn.id}; "
+                "choose a recipe for it, or give epochs"
             )
     batch = work.batch_per_gpu
     if batch is None:
@@ -115,11 +118,11 @@ def _resolve_one(
     stored = stored_data(work, dataset)
     if stored.n_samples < 1:
         raise RequestError(
-            f"{place}.dataset_bytes = {si(stored.dataset_bytes, 'B')} holds less than one sample "
-            f"of {si(stored.sample_bytes, 'B')}"
+            f"{place}.dataset_bytes = {si(stored.dataset_bytes, 'B')} is smaller than one sample "
+            f"({si(stored.sample_bytes, 'B')}); write the size of the whole data set"
         )
     if work.target.time_to_train_s is not None and work.dataset_bytes is not None:
-        # Copies of a set make storage work, they are not an epoch of the original: say which one counts.
+        # Copies of a set load the storage but are not an epoch of the original: list which one applies.
         defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
     return ResolvedWorkload(
         request=work,
@@ -215,11 +218,13 @@ def _stack(
     if work.stack is not None:
         stack = look_up(catalog.stacks, work.stack, f"{place}.stack", "software stack")
         if stack.task not in (task, "both"):
-            raise RequestError(f"{place}.stack = {stack.id!r} is a stack for {stack.task}, the workload is {work.task}")
+            raise RequestError(
+                f"{place}.stack = {stack.id!r} is for {stack.task}, but the task is {work.task}; choose another stack"
+            )
         if work.precision not in stack.precisions:
             raise RequestError(
-                f"{place}.precision = {work.precision!r} is not measured for stack {stack.id!r}; "
-                f"it has {' and '.join(stack.precisions)}"
+                f"{place}.precision = {work.precision!r} has no measurement with stack {stack.id!r}; "
+                f"write {' or '.join(stack.precisions)}"
             )
         return stack
     candidates = [
@@ -227,13 +232,16 @@ def _stack(
         for stack in catalog.stacks.values()
         if stack.task in (task, "both") and work.precision in stack.precisions
     ]
-    knows = [stack for stack in candidates if (stack.id, dnn_id, work.precision, task) in measured] or candidates
-    if not knows:
-        raise RequestError(f"{place}.stack is not given and the catalogue has none for {work.task} in {work.precision}")
-    oldest = min(knows, key=lambda stack: (stack.released.value, stack.id))
+    measured_stacks = [
+        stack for stack in candidates if (stack.id, dnn_id, work.precision, task) in measured
+    ] or candidates
+    if not measured_stacks:
+        raise RequestError(
+            f"{place}: the catalogue has no software stack for {work.task} with {work.precision} precision"
+        )
+    oldest = min(measured_stacks, key=lambda stack: (stack.released.value, stack.id))
     warnings.append(
-        "No software stack is stated: the oldest calibrated one that knows the DNN is taken "
-        f"({oldest.name}, {oldest.released.value}). Newer stacks have nearly doubled the rate on "
-        "the same GPU; state yours."
+        f"No software stack is given; the oldest one measured with this network is used ({oldest.name}, "
+        f"{oldest.released.value}). Newer stacks have nearly doubled the rate on the same GPU; set yours."
     )
     return oldest

@@ -1,4 +1,4 @@
-"""A need in one sentence, as it stands in a customer's mail, read into a request; what was read is told."""
+"""A need in one sentence, as in a customer's mail, read into a request."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ _UNITS = {"h": "h", "m": "min", "d": "d", "w": "weeks"}
 # Words around a size that make it the size of one sample.
 _OF_ONE = re.compile(rf"^\s*(?:each\b|per\b|apiece\b|an?\s+{_SAMPLES}|{_SAMPLES}\b(?!\s*(?:/|per)))", re.I)
 _SAMPLES_OF = re.compile(rf"{_SAMPLES}\s*(?:of|with|at)\s*(?:about|around|some|up to)?\s*$", re.I)
-# Words that say nothing that a request holds.
+# Words without meaning for a request.
 _FILLERS = frozenset(
     re.findall(
         r"\w+",
@@ -54,14 +54,14 @@ _FILLERS = frozenset(
 
 @dataclass(frozen=True)
 class Reading:
-    """What a sentence was read as.
+    """A sentence read as a request.
 
     Attributes
     ----------
     request : dict
-        A request as its file would hold it.
+        A request as its file would have it.
     read : tuple of (str, str)
-        Words of the sentence, and what they were taken for; "" for what the sentence leaves open.
+        Words of the sentence and their meaning; "" for what the sentence does not say.
     unread : tuple of str
         Words that were not understood.
     """
@@ -87,7 +87,7 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
         If it names no known neural network, or neither a rate nor a time nor a number of GPUs, or is ambiguous.
     """
     if len(sentence) > MAX_CHARACTERS:
-        raise RequestError(f"sentence: {len(sentence)} characters is more than one sentence has ({MAX_CHARACTERS})")
+        raise RequestError(f"sentence: has {len(sentence)} characters; write at most {MAX_CHARACTERS}")
     return _Reader(sentence, catalog).reading()
 
 
@@ -95,7 +95,7 @@ class _Reader:
     """Reads one sentence; what is read is blanked out, so that nothing is read twice."""
 
     def __init__(self, sentence: str, catalog: Catalog) -> None:
-        self._rest = sentence
+        self._unread = sentence
         self._catalog = catalog
         self._read: list[tuple[str, str]] = []
         self._work: dict[str, Any] = {}
@@ -109,33 +109,33 @@ class _Reader:
         self._names()
         if "dnn" not in self._work:
             known = ", ".join(sorted(_short(item) for item in self._catalog.dnns.values()))
-            raise RequestError(f"sentence: names no neural network that is known; known are {known}")
+            raise RequestError(f"sentence: no known neural network found; name one of {known}")
         self._task()
         if not target:
             raise RequestError(
-                "sentence: says neither a rate (40000 images/s) nor a time to train (12 h) "
-                "nor a number of GPUs (64 GPUs)"
+                "sentence: no target found; add a rate (40000 images/s), a time to train (12 h) "
+                "or a number of GPUs (64 GPUs)"
             )
         self._work["target"] = target
         self._length(target)
         self._request["workload"] = [{"name": self._title(), **self._work}]
-        unread = [word for word in re.findall(r"[^\s,;.!?()]+", self._rest) if word.lower() not in _FILLERS]
+        unread = [word for word in re.findall(r"[^\s,;.!?()]+", self._unread) if word.lower() not in _FILLERS]
         request = {"title": self._title(), **self._request}
         SizingRequest.from_dict(request, "sentence")  # a count may be out of range
         return Reading(request, tuple(self._read), tuple(unread))
 
-    def _taken(self, match: re.Match[str], meaning: str) -> None:
+    def _record(self, match: re.Match[str], meaning: str) -> None:
         self._read.append((match[0].strip(), meaning))
-        self._rest = self._rest[: match.start()] + " " * len(match[0]) + self._rest[match.end() :]
+        self._unread = self._unread[: match.start()] + " " * len(match[0]) + self._unread[match.end() :]
 
     def _find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        return pattern.search(self._rest)
+        return pattern.search(self._unread)
 
     def _confidence(self) -> None:
         match = self._find(_CONFIDENCE)
         if match:
             self._request["confidence"] = _number(match[1]) / 100
-            self._taken(match, f"confidence {match[1]} %")
+            self._record(match, f"confidence {match[1]} %")
 
     def _target(self) -> dict[str, Any]:
         rate, gpus = self._find(_RATE), self._find(_GPUS)
@@ -144,29 +144,29 @@ class _Reader:
             written = f"{rate[1]} {unit}/s"
             value = _checked(SAMPLES_PER_S, written) * _THOUSANDS[rate[2].lower()]
             written = f"{value:.12g} {unit}/s" if rate[2] else written
-            self._taken(rate, f"rate, at least {written}")
+            self._record(rate, f"minimum rate {written}")
             return {"samples_per_s": written}
         time, night = self._find(_TIME), self._find(_OVERNIGHT)
         if time:
             count = time[1] or _COUNTS[time[2].lower()]
             written = f"{count} {_UNITS[time[3][0].lower()]}"
             _checked(SECONDS, written)
-            self._taken(time, f"time to train, at most {written}")
+            self._record(time, f"maximum time to train {written}")
             return {"time_to_train_s": written}
         if night:
-            self._taken(night, f"time to train, at most {OVERNIGHT}")
+            self._record(night, f"maximum time to train {OVERNIGHT}")
             return {"time_to_train_s": OVERNIGHT}
         if gpus:
-            self._taken(gpus, f"{gpus[1]} GPUs kept busy")
+            self._record(gpus, f"{gpus[1]} GPUs at full utilization")
             return {"gpus_busy": int(_number(gpus[1]))}
         return {}
 
     def _sizes(self) -> None:
         """Size of one sample, of the whole set, and the number of samples."""
-        for match in list(_SIZE.finditer(self._rest)):
+        for match in list(_SIZE.finditer(self._unread)):
             written = f"{match[1]} {_byte_unit(match[2])}"
             _checked(BYTES, written)
-            before, after = self._rest[: match.start()], self._rest[match.end() :]
+            before, after = self._unread[: match.start()], self._unread[match.end() :]
             key = "sample_bytes" if _OF_ONE.match(after) or _SAMPLES_OF.search(before) else "dataset_bytes"
             if key in self._work:
                 what = "one sample" if key == "sample_bytes" else "the data set"
@@ -175,13 +175,13 @@ class _Reader:
                     "write for example '100 TB of images of 5 MB'"
                 )
             self._work[key] = written
-            self._taken(match, "size of one sample" if key == "sample_bytes" else "size of the data set")
+            self._record(match, "size of one sample" if key == "sample_bytes" else "size of the data set")
         count = self._find(_COUNT)
         if count:
             self._samples(count)
 
     def _samples(self, count: re.Match[str]) -> None:
-        """A number of samples makes a data set of its own, where a size comes with it."""
+        """A number of samples together with a size makes an own data set."""
         n_samples = _number(count[1]) * _MANY[(count[2] or "").lower()]
         size, whole = (self._work.pop(key, None) for key in ("sample_bytes", "dataset_bytes"))
         if size is None and whole is None:
@@ -195,13 +195,13 @@ class _Reader:
         }
         if size is not None and whole is not None:
             self._work["dataset_bytes"] = whole
-        self._taken(count, "number of samples of an own data set")
+        self._record(count, "number of samples of an own data set")
 
     def _names(self) -> None:
-        dnn = self._one_of(self._catalog.dnns)
+        dnn = self._longest_match(self._catalog.dnns)
         if dnn:
             self._work["dnn"] = dnn
-        dataset = self._one_of(self._catalog.datasets)
+        dataset = self._longest_match(self._catalog.datasets)
         if dataset and "dataset" not in self._work:
             self._work["dataset"] = dataset
         if dnn and "dataset" not in self._work:
@@ -209,26 +209,26 @@ class _Reader:
         servers = {key: item for key, item in self._catalog.servers.items() if item.role == "gpu" and item.orderable}
         storage = {key: item for key, item in self._catalog.storage.items() if item.orderable}
         for part, items in (("servers", servers), ("storage", storage)):
-            found: list[str] = []
-            while name := self._one_of(items, found):
-                found.append(name)
-            if found:
-                self._request.setdefault("platforms", {})[part] = found
+            named: list[str] = []
+            while name := self._longest_match(items, named):
+                named.append(name)
+            if named:
+                self._request.setdefault("platforms", {})[part] = named
 
     def _default_dataset(self, dnn: str) -> None:
         kind = self._catalog.dnns[dnn].sample
         fitting = [item for item in self._catalog.datasets.values() if item.sample == kind]
         if kind != "image" and len(fitting) == 1:
             self._work["dataset"] = fitting[0].id
-            self._read.append(("", f"data set not stated: {fitting[0].name}"))
+            self._read.append(("", f"data set not given: {fitting[0].name}"))
 
-    def _one_of(self, items: Mapping[str, Item], known: Iterable[str] = ()) -> str | None:
-        """The item whose longest name stands in the sentence."""
+    def _longest_match(self, items: Mapping[str, Item], known: Iterable[str] = ()) -> str | None:
+        """The item with the longest name in the sentence."""
         names = sorted(((alias, key) for alias, key in _aliases(items).items()), key=lambda pair: -len(pair[0]))
         for alias, key in names:
-            match = re.search(rf"(?<![\w-]){alias}(?![\w])", self._rest, re.I)
+            match = re.search(rf"(?<![\w-]){alias}(?![\w])", self._unread, re.I)
             if match and key not in known:
-                self._taken(match, items[key].name)
+                self._record(match, items[key].name)
                 return key
         return None
 
@@ -236,23 +236,23 @@ class _Reader:
         match = self._find(_TASK)
         if match:
             self._work["task"] = "validation-inference"
-            self._taken(match, "validation inference")
+            self._record(match, "batch inference on a test set")
         while match := self._find(_TRAINING):
-            self._taken(match, "training")
+            self._record(match, "training")
 
     def _length(self, target: dict[str, Any]) -> None:
         match = self._find(_EPOCHS)
         if match:
             self._work["epochs"] = _number(match[1])
-            self._taken(match, f"{match[1]} epochs")
+            self._record(match, f"{match[1]} epochs")
         elif "time_to_train_s" in target:
             recipes = [item for item in self._catalog.recipes.values() if item.dnn == self._work["dnn"]]
             if not recipes:
-                raise RequestError("sentence: a time to train needs its length; add for example '90 epochs'")
+                raise RequestError("sentence: a time to train needs the training length; add for example '90 epochs'")
             # The common schedule of fixed length where there is one, else the newest rules of a benchmark.
             best = max(recipes, key=lambda item: ("epochs" in item.id, item.id))
             self._work["recipe"] = best.id
-            self._read.append(("", f"length not stated: {best.name}"))
+            self._read.append(("", f"training length not given: {best.name}"))
 
     def _title(self) -> str:
         item = self._catalog.dnns[self._work["dnn"]]
@@ -260,22 +260,22 @@ class _Reader:
 
 
 def _aliases(items: Mapping[str, Item]) -> dict[str, str]:
-    """Patterns under which items are found, each of one item only: id, name to its first comma, telling words of it."""
-    found: dict[str, set[str]] = {}
+    """Patterns that identify items, each only one item: id, name up to its first comma, distinctive words of it."""
+    keys_of: dict[str, set[str]] = {}
     for key, item in items.items():
         short = _short(item)
         words = [word for word in short.split() if re.search(r"\d", word) and re.search(r"[a-zA-Z]", word)]
         first = re.split(r"[\s-]", short)[0]
         for name in {key, short, *words, *([first] if len(first) > 2 and first.lower() not in _FILLERS else [])}:
-            found.setdefault(_pattern(name), set()).add(key)
+            keys_of.setdefault(_pattern(name), set()).add(key)
     exact = {_pattern(key): key for key in items}
     return {
-        alias: exact.get(alias, next(iter(keys))) for alias, keys in found.items() if len(keys) == 1 or alias in exact
+        alias: exact.get(alias, next(iter(keys))) for alias, keys in keys_of.items() if len(keys) == 1 or alias in exact
     }
 
 
 def _pattern(name: str) -> str:
-    """Letters and digits of a name, with anything that people put between them: ResNet-50, resnet 50, ResNet50."""
+    """Letters and digits of a name with any separators between them: ResNet-50, resnet 50, ResNet50."""
     return r"[\s._-]*".join(re.escape(part.lower()) for part in re.findall(r"[A-Za-z]+|\d+", name))
 
 
@@ -286,7 +286,7 @@ def _short(item: Item) -> str:
 def _byte_unit(unit: str) -> str:
     """The unit, unless it could be bits."""
     if not unit.endswith("B"):
-        raise RequestError(f"sentence: the unit {unit} could be bits; b is a bit and B a byte, write {unit[:-1]}B")
+        raise RequestError(f"sentence: the unit {unit} means bits; write {unit[:-1]}B for bytes")
     return "kB" if unit == "KB" else unit
 
 

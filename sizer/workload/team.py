@@ -1,4 +1,4 @@
-"""[team]: who uses the cluster, which jobs they start, and how long these may wait."""
+"""[team]: people, job types, and the maximum queue wait."""
 
 from collections import Counter
 from typing import Annotated, Literal, Self
@@ -6,31 +6,31 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from sizer.base.quantities import Seconds
-from sizer.workload.table import Count, Name, Part
+from sizer.workload.table import Count, Name, RequestTable
 
 JobKind = Literal["training", "validation", "notebook"]
 QueueOrder = Literal["first-come", "backfill"]
 Durations = Literal["exponential", "fixed"]
-# More than any cluster of the catalogue has places for.
+# More than any cluster of the catalogue has GPUs for.
 MOST_ALWAYS_RUNNING = 100_000
 JobsADay = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0.5, le=0.999, allow_inf_nan=False)]
 
 
-class TeamJob(Part):
-    """One kind of job. It either arrives so many times a day and ends, or so many of it run all the time."""
+class TeamJob(RequestTable):
+    """One job type. It is either submitted a number of times per day and ends, or a number of it always runs."""
 
     name: Name
     kind: JobKind = "training"
     gpus: Count  # of one job; beyond one server's GPUs it takes whole servers
     # The job takes whole servers even where it uses only some of their GPUs.
     whole_servers: Annotated[bool, Field(strict=True)] = False
-    # How often: exactly one of the three.
+    # Frequency: exactly one of the three.
     jobs_a_day: JobsADay | None = None
     jobs_a_day_each: JobsADay | None = None  # of every data scientist
     always_running: Count | None = None
-    # How long, on average: stated, or that of a [[workload]] of this name on this many GPUs. The workload also tells
-    # what the job reads; a job without one reads nothing that counts.
+    # Mean duration: given, or that of the [[workload]] of this name on this many GPUs. The workload also sets what the
+    # job reads; a job without one has no read load.
     duration_s: Seconds | None = None
     workload: Name | None = None
     durations: Durations = "exponential"
@@ -41,29 +41,29 @@ class TeamJob(Part):
         often = [key for key in ("jobs_a_day", "jobs_a_day_each", "always_running") if getattr(self, key) is not None]
         if len(often) != 1:
             raise ValueError(
-                "say how often with exactly one of jobs_a_day, jobs_a_day_each or always_running, "
+                "needs exactly one of jobs_a_day, jobs_a_day_each or always_running, "
                 f"got {' and '.join(often) if often else 'none'}"
             )
         if self.always_running is not None:
             if self.duration_s is not None or self.wait_s is not None:
-                raise ValueError("a job that is always_running neither ends nor waits: leave out duration_s and wait_s")
+                raise ValueError("a job with always_running neither ends nor waits; remove duration_s and wait_s")
         elif self.duration_s is None and self.workload is None:
-            raise ValueError("say how long a job runs: duration_s, or the workload whose length it has")
+            raise ValueError("needs a duration_s, for example '8 h', or the name of a workload with epochs or a recipe")
         return self
 
 
-class Team(Part):
-    """The people who share the cluster. The wait target holds for every kind of job alone."""
+class Team(RequestTable):
+    """The people who share the cluster. The wait target applies to each job type separately."""
 
     data_scientists: Count | None = None
     # Jobs are submitted in these hours and run at night, too.
     hours_a_day: Annotated[float, Field(gt=0, le=24, allow_inf_nan=False)] = 10.0
     days_a_week: Annotated[int, Field(ge=1, le=7, strict=True)] = 5
-    # So many of the jobs start within wait_s of their submission.
+    # Share of the jobs that start within wait_s of their submission.
     wait_s: Seconds
     wait_probability: Probability = 0.9
     order: QueueOrder = "first-come"
-    # Share of the time for which storage and network carry what all running jobs read together; 1: always.
+    # Percentile of the combined read rate of all running jobs that storage and network are sized for; 1: the peak.
     demand_percentile: Annotated[float, Field(ge=0.5, le=1, allow_inf_nan=False)] = 0.95
     job: Annotated[tuple[TeamJob, ...], Field(min_length=1, max_length=20)]
 
@@ -72,18 +72,18 @@ class Team(Part):
         names = Counter(job.name for job in self.job)
         twice = [name for name, count in names.items() if count > 1]
         if twice:
-            raise ValueError(f"two jobs have the same name: {', '.join(twice)}")
+            raise ValueError(f"job names must be unique; used twice: {', '.join(twice)}")
         running = sum(job.always_running or 0 for job in self.job)
         if running > MOST_ALWAYS_RUNNING:
-            raise ValueError(f"{running} jobs are always_running together; at most {MOST_ALWAYS_RUNNING} are placed")
+            raise ValueError(f"{running} jobs are always_running in total; at most {MOST_ALWAYS_RUNNING} are allowed")
         each = [job.name for job in self.job if job.jobs_a_day_each is not None]
         if each and self.data_scientists is None:
-            raise ValueError(f"jobs_a_day_each of {each[0]!r} needs data_scientists")
+            raise ValueError(f"jobs_a_day_each of {each[0]!r} needs data_scientists, the number of people")
         return self
 
     def jobs_a_day(self, job: TeamJob) -> float:
         """Jobs of one kind that all people together start on a working day; 0 for those that always run. [1/d]"""
         if job.jobs_a_day_each is not None:
-            assert self.data_scientists is not None  # the team is refused otherwise
+            assert self.data_scientists is not None  # checked above
             return job.jobs_a_day_each * self.data_scientists
         return job.jobs_a_day or 0.0

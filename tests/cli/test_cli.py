@@ -42,7 +42,7 @@ def test_project_json_has_the_promised_keys() -> None:
 
 
 def test_catalog_check_and_show() -> None:
-    assert "no fault" in run("catalog", "check").stdout
+    assert "no errors" in run("catalog", "check").stdout
     shown = run("catalog", "show", "isilon-f800", "--json")
     assert json.loads(shown.stdout)["item"]["id"] == "isilon-f800"
     refused(run("catalog", "show", "dgx1"), 3, "dgx1", "dgx-1")

@@ -36,7 +36,7 @@ def test_every_page_shows_the_headline_and_names_the_next_step(page):
     assert_healthy(app)
     assert not app.error
     labels = [label for label, _ in figures(app)]
-    for wanted in ("GPUs", "Usable capacity", "Rack units", "Limiting stage"):
+    for wanted in ("GPUs", "Usable capacity", "Rack units", "Bottleneck"):
         assert wanted in labels
     assert any(label.startswith("List price") for label in labels)
     assert any(label.startswith("Power") for label in labels)
@@ -91,7 +91,7 @@ def test_a_bad_size_is_named_and_the_last_answer_stays(text):
     assert_healthy(app)
     assert figures(app) == before
     assert "Data set size" in said(app)
-    assert "The numbers below are those of the last request" in said(app)
+    assert "Showing the previous result" in said(app)
     assert not any("<script>" in one.value for one in (*app.error, *app.caption, *app.markdown, *app.title))
     for page in PATH[1:]:
         assert figures(to_page(app, page)) == before
@@ -111,25 +111,25 @@ def test_an_impossible_limit_says_what_would_be_enough():
     app = unfold(opened(), "not-exceeded")
     before = figures(app)
     widget(app.number_input, "Racks").set_value(1)
-    widget(app.button, "Apply these limits").click().run()
+    widget(app.button, "Apply limits").click().run()
     assert_healthy(app)
     assert figures(app) == before
     assert "No design meets" in said(app)
     assert "The nearest" in said(app)
     unfold(app, "not-exceeded")
     widget(app.number_input, "Racks").set_value(None)
-    widget(app.button, "Apply these limits").click().run()
+    widget(app.button, "Apply limits").click().run()
     assert not app.error
 
 
 def test_edits_survive_a_change_of_page():
     app = unfold(opened(), "expert")
-    widget(app.text_input, "Rate, at least").set_value("20000 images/s").run()
+    widget(app.text_input, "Minimum rate").set_value("20000 images/s").run()
     widget(app.selectbox, "Server cache").set_value("none").run()
     changed = figures(app)
     assert figures(to_page(app, "bill")) == changed
     unfold(to_page(app, "requirements"), "expert")
-    assert widget(app.text_input, "Rate, at least").value == "20000 images/s"
+    assert widget(app.text_input, "Minimum rate").value == "20000 images/s"
     assert widget(app.selectbox, "Server cache").value == "none"
     assert figures(app) == changed
 
@@ -137,7 +137,7 @@ def test_edits_survive_a_change_of_page():
 def test_a_smaller_target_needs_fewer_gpus():
     app = opened()
     gpus = int(dict(figures(app))["GPUs"])
-    widget(app.text_input, "Rate, at least").set_value("10000 images/s").run()
+    widget(app.text_input, "Minimum rate").set_value("10000 images/s").run()
     assert_healthy(app)
     assert int(dict(figures(app))["GPUs"]) < gpus
 
@@ -145,10 +145,8 @@ def test_a_smaller_target_needs_fewer_gpus():
 @pytest.mark.parametrize("kind", ["samples_per_s", "time_to_train_s", "gpus_busy"])
 def test_every_kind_of_target_starts_out_complete(kind):
     app = opened()
-    widget(app.selectbox, "What must be reached").set_value(
-        "gpus_busy" if kind != "gpus_busy" else "samples_per_s"
-    ).run()
-    widget(app.selectbox, "What must be reached").set_value(kind).run()
+    widget(app.selectbox, "Target").set_value("gpus_busy" if kind != "gpus_busy" else "samples_per_s").run()
+    widget(app.selectbox, "Target").set_value(kind).run()
     assert_healthy(app)
     assert not [one for one in app.error if "not understood" in one.value]
 
@@ -159,7 +157,7 @@ def test_own_numbers_start_from_the_network_chosen():
     widget(app.selectbox, "Neural network").set_value("own numbers").run()
     assert_healthy(app)
     assert not app.error
-    assert widget(app.text_input, "Forward operations of one sample").value.endswith("FLOP")
+    assert widget(app.text_input, "Forward operations per sample").value.endswith("FLOP")
     assert dict(figures(app))["GPUs"] == dict(before)["GPUs"]
     widget(app.text_input, "Name").set_value(SCRIPT).run()
     for page in PATH:
@@ -171,7 +169,7 @@ def test_own_data_set_starts_from_the_set_chosen():
     widget(app.selectbox, "Data set").set_value("own numbers").run()
     assert_healthy(app)
     assert not app.error
-    assert widget(app.text_input, "Mean sample").value.endswith("B")
+    assert widget(app.text_input, "Mean sample size").value.endswith("B")
 
 
 def test_changing_the_task_drops_what_does_not_go_with_it():
@@ -181,17 +179,17 @@ def test_changing_the_task_drops_what_does_not_go_with_it():
     assert not [one for one in app.error if "not understood" in one.value]
     unfold(app, "expert")
     assert widget(app.selectbox, "Software stack").value == ""
-    assert all(one.label != "Length of the training" for one in app.selectbox)
+    assert all(one.label != "Training length" for one in app.selectbox)
 
 
 def test_another_platform_can_be_described_in_full():
     app = unfold(opened(), "may-be-used")
     widget(app.multiselect, "Servers").set_value(["dgx-1", "c4140"])
-    widget(app.button, "Apply these choices").click().run()
+    widget(app.button, "Apply allowed equipment").click().run()
     assert_healthy(to_page(app, "bill"))
-    choice = widget(app.selectbox, "Describe another platform in full")
+    choice = widget(app.selectbox, "Show another platform on all pages")
     other = choice.options[0]
-    widget(app.button, "Take it").click().run()
+    widget(app.button, "Use this platform").click().run()
     assert_healthy(app)
     assert int(dict(figures(app))["GPUs"]) > 0
     assert other.split(" × ")[0] in " ".join(one.value for one in app.markdown)
@@ -201,11 +199,11 @@ def test_several_workloads_are_edited_one_at_a_time():
     app = opened()
     widget(app.selectbox, "Start from").set_value("c4140-f800").run()
     labels = [one.label for one in app.segmented_control]
-    which = next(one for one in app.segmented_control if one.label.startswith("The design runs"))
+    which = next(one for one in app.segmented_control if one.label.endswith("on this cluster; edit"))
     assert labels
     which.set_value(1).run()
     assert widget(app.selectbox, "Neural network").value == "vgg16"
-    widget(app.button, "Remove it").click().run()
+    widget(app.button, "Remove this workload").click().run()
     assert_healthy(app)
     assert len(app.session_state.draft["workload"]) == 2
 
@@ -226,25 +224,25 @@ def upload(name: str, content: bytes):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("big.toml", b"#" * (MAX_REQUEST_BYTES - 10) + b"\nx = 1\n" * 10, "larger than a request"),
+        ("big.toml", b"#" * (MAX_REQUEST_BYTES - 10) + b"\nx = 1\n" * 10, "too large"),
         ("latin.toml", b'title = "\xe9"', "not UTF-8"),
         ("broken.toml", b"title = ", "not valid TOML"),
         ("empty.toml", b"", "empty"),
-        ("list.json", b"[1, 2]", "holds no request"),
+        ("list.json", b"[1, 2]", "contains no request"),
         ("deep.json", b"[" * 20_000, "not valid JSON"),
         ("long.json", b'{"schema_version": ' + b"9" * 6_000 + b"}", "not valid JSON"),
         ("nan.json", b'{"confidence": NaN, "workload": [' + ANY_WORKLOAD + b"]}", "Confidence = nan must be a number"),
-        ("huge.json", b'{"workload": [{"dnn": "resnet50", "target": {"samples_per_s": 1e999}}]}', "outside"),
+        ("huge.json", b'{"workload": [{"dnn": "resnet50", "target": {"samples_per_s": 1e999}}]}', "must be at most"),
         ("typo.toml", b'[[workload]]\ndnn = "resnet5"\ntarget = { gpus_busy = 8 }', "ResNet-50"),
         ("key.toml", b'[[workload]]\ndnn = "resnet50"\ntargte = { gpus_busy = 8 }', "target"),
         (f"{SCRIPT}.toml", b"x = 1", "nknown key"),
-        ("null.json", b"null", "holds no request"),
+        ("null.json", b"null", "contains no request"),
     ],
 )  # fmt: skip
 def test_a_bad_upload_is_refused_in_a_sentence(name, content, words):
     before = figures(opened())
     app = upload(name, content)
-    assert "The file was not taken" in said(app)
+    assert "The file was not loaded" in said(app)
     assert words in said(app)
     assert figures(app) == before
     assert not any("<script>" in one.value for one in app.error)

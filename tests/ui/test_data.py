@@ -10,7 +10,7 @@ from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, to_page, unfold, widget
 from tests.ui.test_what_if import assert_well, charts, page_text
 
-SEND = "Apply these data"
+SEND = "Apply data settings"
 
 
 def data_request_of(app: AppTest) -> DataRequest:
@@ -31,11 +31,11 @@ def asked(name: str) -> AppTest:
 
 def test_what_is_kept_beside_the_data_is_written():
     app = unfold(opened(), "data")
-    widget(app.selectbox, "Way in").set_value("head-node")
-    widget(app.text_input, "Rate of the source").set_value("10 Gbit/s")
-    widget(app.number_input, "Reserve, share of the data").set_value(0.5)
-    widget(app.text_input, "Checkpoint every").set_value("30 min")
-    widget(app.number_input, "Checkpoints kept").set_value(5)
+    widget(app.selectbox, "Ingest path").set_value("head-node")
+    widget(app.text_input, "Source rate").set_value("10 Gbit/s")
+    widget(app.number_input, "Capacity reserve, share of the data").set_value(0.5)
+    widget(app.text_input, "Checkpoint interval").set_value("30 min")
+    widget(app.number_input, "Checkpoints retained").set_value(5)
     widget(app.checkbox, "Copy to local drives first").set_value(True)
     widget(app.button, SEND).click().run()
     assert_healthy(app)
@@ -55,7 +55,7 @@ def test_what_is_kept_beside_the_data_is_written():
 
 def test_no_period_of_checkpoints_leaves_nothing_of_them_behind():
     app = unfold(opened(), "data")
-    widget(app.number_input, "Checkpoints kept").set_value(5)
+    widget(app.number_input, "Checkpoints retained").set_value(5)
     widget(app.button, SEND).click().run()
     assert_healthy(app)
     assert not app.error
@@ -64,7 +64,7 @@ def test_no_period_of_checkpoints_leaves_nothing_of_them_behind():
 
 def test_a_size_with_a_wrong_unit_is_said_beside_its_field():
     app = unfold(opened(), "data")
-    widget(app.text_input, "Raw sample").set_value("3 h")
+    widget(app.text_input, "Raw sample size").set_value("3 h")
     widget(app.button, SEND).click().run()
     text = said(app)
     assert "3 h" in text
@@ -73,7 +73,6 @@ def test_a_size_with_a_wrong_unit_is_said_beside_its_field():
 
 def test_a_silent_request_is_answered_and_a_start_offered():
     app = asked("dgx1-f800-resnet50")
-    assert "says nothing about snapshots" in page_text(app)
     assert "Required capacity" in page_text(app)
     widget(app.button, "Enter snapshots, reserve and checkpoints").click().run()
     assert_well(app)

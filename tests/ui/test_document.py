@@ -14,7 +14,7 @@ from PIL import Image
 from sizer.documents import FORMATS
 from sizer.guide.profile import PLAIN, Profile
 from sizer.ui.document import branding
-from sizer.ui.document.downloads import Order, Shelf
+from sizer.ui.document.downloads import DocumentSource, FileCache
 from sizer.ui.document.page import maker
 from tests.factories.examples import catalog, sized
 from tests.ui.pages import assert_healthy, opened, said, to_page, widget
@@ -51,8 +51,8 @@ def button(app, label: str):
 # --- files
 
 
-def order(**fields: Any) -> Order:
-    return replace(Order(sized("small-team"), catalog(), PLAIN, False, "key", kept=Shelf()), **fields)
+def order(**fields: Any) -> DocumentSource:
+    return replace(DocumentSource(sized("small-team"), catalog(), PLAIN, False, "key", cache=FileCache()), **fields)
 
 
 def test_all_files_stand_in_one_list_and_the_chosen_form_is_the_main_one():
@@ -74,7 +74,7 @@ def test_a_file_is_made_in_a_thread_that_has_no_session(kind):
     thread.start()
     thread.join()
     assert made[0]
-    assert asked.kept.get(asked.key_of(kind)) is made[0], "the next who asks gets the same bytes"
+    assert asked.cache.get(asked.key_of(kind)) is made[0], "the next who asks gets the same bytes"
 
 
 def test_files_of_one_design_share_the_start_of_their_names():
@@ -124,10 +124,10 @@ def test_without_the_pdf_engine_the_page_says_so_and_offers_the_rest(monkeypatch
     monkeypatch.setattr("sizer.ui.document.page.weasyprint_state", lambda: "PDFs need the Pango library; install it.")
     app = document()
     assert_healthy(app)
-    assert any("The PDFs cannot be made here" in one.value for one in app.info)
+    assert any("Pango" in one.value for one in app.info)
     assert "Guide, PDF" not in downloads(app)
     assert "Guide, web page" in downloads(app)
-    assert all(one.label != "Show the pages" for one in app.button)
+    assert all(one.label != "Preview" for one in app.button)
 
 
 # --- pages as pictures
@@ -138,7 +138,7 @@ def test_pages_are_shown_on_demand_and_stay_until_something_changes():
     app = document()
     widget(app.segmented_control, "Form of the guide").set_value("One page").run()
     assert not app.get("image")
-    button(app, "Show the pages").click().run(timeout=120)
+    button(app, "Preview").click().run(timeout=120)
     assert_healthy(app)
     (picture,) = app.get("image")
     assert "Summary, PDF, page 1 of 1" in str(picture.proto)
@@ -147,7 +147,7 @@ def test_pages_are_shown_on_demand_and_stay_until_something_changes():
     app.session_state.profile = {"company": "Example Integrator"}
     app.run()
     assert not app.get("image"), "another profile makes another document"
-    assert button(app, "Show the pages")
+    assert button(app, "Preview")
 
 
 # --- branding
@@ -161,7 +161,7 @@ def test_the_profile_is_typed_in_kept_and_downloaded():
     widget(app.selectbox, "Paper").set_value("letter")
     widget(app.selectbox, "Language and numbers").set_value("en-US")
     widget(app.file_uploader, "Logo: PNG, JPEG, WebP or GIF").set_value(("logo.png", png(), "image/png"))
-    button(app, "Use these").click().run()
+    button(app, "Apply branding").click().run()
     assert_healthy(app)
     assert not app.error, said(app)
     assert app.session_state.profile == {
@@ -173,7 +173,7 @@ def test_the_profile_is_typed_in_kept_and_downloaded():
     for page in ("requirements", "bill", "document"):
         assert_healthy(to_page(app, page))
     assert "Example Integrator \\<b\\>" in next(one.label for one in app.expander)
-    button(with_branding(app), "Back to plain").click().run()
+    button(with_branding(app), "Reset branding").click().run()
     assert app.session_state.profile == {}
     assert app.session_state.profile_logo == b""
 
@@ -182,7 +182,7 @@ def test_a_bad_field_is_named_and_the_others_are_taken():
     app = document(branding_open=True)
     widget(app.text_input, "Company").set_value("Example Integrator")
     widget(app.color_picker, "Accent colour").set_value("#ffff00")
-    button(app, "Use these").click().run()
+    button(app, "Apply branding").click().run()
     assert_healthy(app)
     assert "Accent colour: '#ffff00' has a contrast of 1 : 1 with white" in said(app)
     assert app.session_state.profile == {"company": "Example Integrator"}
@@ -201,7 +201,7 @@ def test_a_bad_logo_is_refused_in_a_sentence(content, words):
     app = document(branding_open=True)
     widget(app.text_input, "Company").set_value("Example Integrator")
     widget(app.file_uploader, "Logo: PNG, JPEG, WebP or GIF").set_value(("x.png", content, "image/png"))
-    button(app, "Use these").click().run()
+    button(app, "Apply branding").click().run()
     assert_healthy(app)
     assert words in said(app)
     assert app.session_state.profile == {"company": "Example Integrator"}
@@ -217,8 +217,8 @@ def test_a_bad_logo_is_refused_in_a_sentence(content, words):
         (b'company = "\xe9"', "not UTF-8"),
         (b"company = ", "not valid TOML"),
         (b"a = " + b"[" * 40_000, "not valid TOML"),
-        (b"#" * 100_001, "larger than a profile can be"),
-        (b"logo = 3", "Logo: is the name of a file"),
+        (b"#" * 100_001, "too large"),
+        (b"logo = 3", "Logo: must be the name of a file"),
         (b'company = "a\\nb"', "Company: holds a tab or line end"),
         (b'paper = "a3"', "Paper"),
     ],
@@ -238,7 +238,7 @@ def test_a_profile_file_is_taken_and_asks_for_its_logo():
     content = b'company = "Example Integrator"\nlogo = "../../etc/passwd"\naccent = "#0B6E75"\n'
     widget(app.file_uploader, "Profile from a file, TOML").set_value(("x.toml", content, "text/plain")).run()
     assert_healthy(app)
-    assert "upload the picture, too" in said(app)
+    assert "upload the image" in said(app)
     assert widget(with_branding(app).text_input, "Company").value == "Example Integrator"
 
 

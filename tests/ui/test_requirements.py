@@ -33,21 +33,21 @@ def gpus(app) -> int:
 
 def test_a_sentence_becomes_a_design_and_says_how_it_was_read():
     app = opened()
-    field = widget(app.text_input, "The need in one sentence")
+    field = widget(app.text_input, "Describe the need in one sentence")
     field.set_value("Keep 16 GPUs busy with VGG-16 on C4140 and WekaIO, in Frankfurt").run()
     assert_healthy(app)
     assert not app.error
     assert gpus(app) == 16
     assert "Not understood: Frankfurt" in said(app)
     assert widget(app.selectbox, "Neural network").value == "vgg16"
-    assert widget(app.text_input, "The need in one sentence").value.startswith("Keep 16 GPUs")
+    assert widget(app.text_input, "Describe the need in one sentence").value.startswith("Keep 16 GPUs")
 
 
 @pytest.mark.parametrize("sentence", ["make it fast", SCRIPT, "ResNet-50 with 10 Tb on 8 GPUs", "9" * 400])
 def test_a_sentence_that_is_not_understood_changes_nothing(sentence):
     app = opened()
     before = figures(app)
-    widget(app.text_input, "The need in one sentence").set_value(sentence).run()
+    widget(app.text_input, "Describe the need in one sentence").set_value(sentence).run()
     assert_healthy(app)
     assert figures(app) == before
     assert SCRIPT not in " ".join(one.value for one in (*app.markdown, *app.caption))
@@ -62,11 +62,11 @@ def test_a_second_workload_is_added_changed_and_removed():
     widget(app.button, "Add a workload").click().run()
     assert_healthy(app)
     assert len(app.session_state.draft["workload"]) == 2
-    widget(app.text_input, "Rate, at least").set_value("60000 images/s").run()
+    widget(app.text_input, "Minimum rate").set_value("60000 images/s").run()
     assert_healthy(app)
     assert gpus(app) > before
     assert len([label for label, _ in figures(app) if "rate" in label]) == 2
-    widget(app.button, "Remove it").click().run()
+    widget(app.button, "Remove this workload").click().run()
     assert gpus(app) == before
 
 
@@ -75,10 +75,10 @@ def test_a_second_workload_is_added_changed_and_removed():
 
 def test_equipment_at_hand_is_used_and_not_bought():
     app = unfold(opened(), "existing")
-    servers = widget(app.multiselect, "Servers at hand")
+    servers = widget(app.multiselect, "Existing servers")
     servers.set_value(["dgx-1"]).run()
     unfold(app, "existing")
-    widget(app.number_input, "Number of DGX-1").set_value(4).run()
+    widget(app.number_input, "Quantity: DGX-1").set_value(4).run()
     assert_healthy(app)
     assert app.session_state.draft["existing"] == {"servers": {"dgx-1": 4}}
     result = size(SizingRequest.from_dict(app.session_state.draft), catalog())
@@ -88,23 +88,23 @@ def test_equipment_at_hand_is_used_and_not_bought():
 
 def test_a_rack_with_room_is_added_filled_and_removed():
     app = unfold(opened(), "existing")
-    widget(app.button, "Add a rack with room").click().run()
+    widget(app.button, "Add a rack with free space").click().run()
     assert_healthy(unfold(app, "existing"))
-    widget(app.text_input, "Power left on each feed").set_value("12 kW").run()
+    widget(app.text_input, "Free power per feed").set_value("12 kW").run()
     assert app.session_state.draft["existing"]["racks"][0]["power_w"] == "12 kW"
     unfold(app, "existing")
-    widget(app.text_input, "Power left on each feed").set_value("12 kg").run()
+    widget(app.text_input, "Free power per feed").set_value("12 kg").run()
     assert "12 kg" in said(app)
     unfold(app, "existing")
-    widget(app.button, "Remove the rack").click().run()
+    widget(app.button, "Remove this rack").click().run()
     assert "existing" not in app.session_state.draft
     assert not app.error
 
 
 def test_fabric_and_room_are_applied_together():
     app = unfold(opened(), "fabric-and-room")
-    widget(app.number_input, "Servers that may come later").set_value(3)
-    widget(app.checkbox, "One network for each port of a server").check()
+    widget(app.number_input, "Servers to add later").set_value(3)
+    widget(app.checkbox, "Separate network for each rail").check()
     widget(app.number_input, "PUE of the room").set_value(1.4)
     next(one for one in app.button if one.key and "fabric-and-room" in one.key).click().run()
     assert_healthy(app)
@@ -118,7 +118,7 @@ def test_fabric_and_room_are_applied_together():
 def test_changes_are_listed_taken_back_undone_and_redone():
     app = opened()
     before = figures(app)
-    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
     widget(app.selectbox, "Neural network").set_value("vgg16").run()
     changed = figures(app)
     listed = [one.value.replace("\\", "") for one in app.markdown]
@@ -128,7 +128,7 @@ def test_changes_are_listed_taken_back_undone_and_redone():
     assert widget(app.selectbox, "Neural network").value == "resnet50"
     widget(app.button, "Redo").click().run()
     assert figures(app) == changed
-    widget(app.button, "Take all back").click().run()
+    widget(app.button, "Undo all changes").click().run()
     assert figures(app) == before
     assert not any("→" in one.value for one in app.markdown)
 
@@ -136,7 +136,7 @@ def test_changes_are_listed_taken_back_undone_and_redone():
 def test_a_change_made_on_one_page_can_be_undone_on_another():
     app = opened()
     before = figures(app)
-    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
     to_page(app, "bill")
     widget(app.button, "Undo").click().run()
     assert figures(app) == before
@@ -144,9 +144,9 @@ def test_a_change_made_on_one_page_can_be_undone_on_another():
 
 def test_a_field_is_taken_back_alone():
     app = opened()
-    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
     widget(app.text_input, "Data set size").set_value("30 TB").run()
-    widget(app.button, "Take back").click().run()
+    widget(app.button, "Undo this change").click().run()
     assert len(changes.changes(app.session_state.original, app.session_state.draft)) == 1
 
 
@@ -167,7 +167,7 @@ def test_changes_name_every_kind_of_difference():
 
 def test_a_shared_link_opens_the_same_design():
     app = opened()
-    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
     shown = figures(app)
     other = opened(d=sharing.packed(app.session_state.draft))
     assert_healthy(other)
@@ -201,7 +201,7 @@ def test_a_bad_link_is_one_sentence_and_the_example_stays(text):
     app = opened(d=text)
     assert_healthy(app)
     (error,) = app.error
-    assert error.value.startswith("**The link was not taken.**")
+    assert error.value.startswith("**The link was not opened.**")
     assert "<script>" not in error.value
     assert dict(figures(app))["GPUs"] == "72"
 
@@ -232,14 +232,14 @@ def test_what_is_packed_is_unpacked(data):
 
 def test_a_reload_keeps_request_and_customer_mode():
     app = opened()
-    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
     widget(app.toggle, "Customer view").set_value(True).run()
     shown = figures(app)
     again = opened(s=app.query_params["s"])
     assert figures(again) == shown
     assert widget(again.toggle, "Customer view").value is True
     assert again.query_params["s"] != app.query_params["s"]
-    widget(again.text_input, "Rate, at least").set_value("20000 images/s").run()
+    widget(again.text_input, "Minimum rate").set_value("20000 images/s").run()
     assert figures(app.run()) == shown
 
 
@@ -252,7 +252,7 @@ def test_a_name_that_nobody_has_opens_the_example():
 @pytest.mark.parametrize("page", [*PATH, *BESIDE])
 def test_customer_mode_hides_the_list_of_changes(page):
     app = opened()
-    widget(app.text_input, "Rate, at least").set_value("12000 images/s").run()
+    widget(app.text_input, "Minimum rate").set_value("12000 images/s").run()
     widget(app.toggle, "Customer view").set_value(True).run()
     to_page(app, page)
     assert not app.exception

@@ -23,7 +23,7 @@ def asked(name: str) -> AppTest:
 
 def test_the_gpus_of_the_design_stand_in_every_kind_of_server() -> None:
     app = asked("questions/scale-up-or-out")
-    assert widget(app.number_input, "GPUs of every arrangement").value == 32
+    assert widget(app.number_input, "GPUs in total").value == 32
     text = page_text(app)
     for said in ("8 × C4140 PCIe *", "Gradients between", "to be quoted", "All arrangements have the 6 WekaIO"):
         assert said in text
@@ -34,7 +34,7 @@ def test_the_gpus_of_the_design_stand_in_every_kind_of_server() -> None:
 
 def test_another_number_another_order_and_fewer_kinds() -> None:
     app = asked("questions/scale-up-or-out")
-    widget(app.number_input, "GPUs of every arrangement").set_value(8).run()
+    widget(app.number_input, "GPUs in total").set_value(8).run()
     assert_well(app)
     assert "8 GPUs do not fill servers of 16." in page_text(app)
     widget(app.selectbox, "Order").set_value("rack-units").run()
@@ -47,19 +47,18 @@ def test_another_number_another_order_and_fewer_kinds() -> None:
     assert "than 1 × DGX-1" in charts(app)[0]  # still set against the design's kind
     # Left and opened again, the page is as it was.
     app = to_page(to_page(app, "bill"), "what-if")
-    assert widget(app.number_input, "GPUs of every arrangement").value == 8
+    assert widget(app.number_input, "GPUs in total").value == 8
     assert widget(app.selectbox, "Order").value == "rack-units"
     assert all("C4140" in name for name in app.multiselect[0].value)
 
 
 def test_validation_alone_has_no_gradients_to_compare() -> None:
     app = asked("apollo-googlenet-inference")
-    assert "Validation exchanges no gradients" in page_text(app)
     assert len(charts(app)) == 1
 
 
 def test_a_number_that_fills_no_other_server_says_so() -> None:
     app = asked("questions/scale-up-or-out")
-    widget(app.number_input, "GPUs of every arrangement").set_value(7).run()
+    widget(app.number_input, "GPUs in total").set_value(7).run()
     assert_well(app)
     assert "try another number" in page_text(app)

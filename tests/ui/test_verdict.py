@@ -20,9 +20,9 @@ def asked(name: str) -> AppTest:
 
 def tried(app: AppTest, effect: str) -> None:
     """Try the change that has an effect."""
-    box = widget(app.selectbox, "Change of the request")
+    box = widget(app.selectbox, "Change to the request")
     box.set_value(next(one for one in box.options if effect in one)).run()
-    widget(app.button, "Try it").click().run()
+    widget(app.button, "Apply this change").click().run()
     assert_well(app)
 
 
@@ -60,4 +60,4 @@ def test_the_simplest_design_has_a_card() -> None:
     load(app, QUESTION)
     app = to_page(app, "architecture")
     assert_well(app)
-    assert "Simplest that is enough" in [one.value for one in app.caption]
+    assert "Simplest sufficient" in [one.value for one in app.caption]

@@ -12,7 +12,7 @@ from sizer.base.resources import data_dir
 from tests.factories.examples import EXAMPLES
 from tests.ui.pages import opened, to_page, widget
 
-HELD, ANEW = "held", "anew"
+FIXED, RESIZED = "fixed", "resized"
 
 
 def looked_at(name: str = "dgx1-f800-resnet50") -> AppTest:
@@ -38,7 +38,7 @@ def assert_well(app: AppTest) -> None:
 
 
 def mode(app: AppTest, which: str) -> AppTest:
-    widget(app.segmented_control, "What is looked at").set_value(which).run()
+    widget(app.segmented_control, "Mode").set_value(which).run()
     assert_well(app)
     return app
 
@@ -81,7 +81,7 @@ def test_every_example_can_be_looked_at_in_both_modes(name):
     assert "What limits" in text
     assert "Storage" in text or "storage" in text
     assert all(under == "as it is" for _, under in ((one.label, one.delta) for one in app.metric))
-    mode(app, ANEW)
+    mode(app, RESIZED)
     widget(app.toggle, "Map and break-even points").set_value(True).run()
     assert_well(app)
     text = page_text(app)
@@ -89,7 +89,7 @@ def test_every_example_can_be_looked_at_in_both_modes(name):
     assert "GPU servers" in text
 
 
-@pytest.mark.parametrize("which", [HELD, ANEW])
+@pytest.mark.parametrize("which", [FIXED, RESIZED])
 def test_every_input_can_be_chosen_and_moved(which):
     app = mode(looked_at(), which)
     names = {name for position in ("First", "Second") for name in widget(app.selectbox, f"{position} input").options}
@@ -108,7 +108,7 @@ def test_every_input_can_be_chosen_and_moved(which):
 def test_larger_images_lower_the_rate_and_storage_limits():
     app = looked_at()
     move(app, "Image size", 12)
-    value, under = figure(app, "Limiting stage")
+    value, under = figure(app, "Bottleneck")
     assert value == "Storage"
     assert under == "instead of GPU compute"
     assert figure(app, "Training rate")[1].startswith("\u2212")
@@ -139,10 +139,10 @@ def test_sliders_stand_where_they_were_after_another_page():
     to_page(app, "what-if")
     assert_well(app)
     assert [(one.label, one.value) for one in app.metric] == before
-    mode(app, ANEW)
+    mode(app, RESIZED)
     to_page(app, "performance")
     to_page(app, "what-if")
-    assert widget(app.segmented_control, "What is looked at").value == ANEW
+    assert widget(app.segmented_control, "Mode").value == RESIZED
 
 
 def test_reset_sets_the_sliders_back():
@@ -157,16 +157,16 @@ def test_reset_sets_the_sliders_back():
 
 
 def test_the_values_taken_are_in_the_request_and_the_answer_is_the_one_promised():
-    app = mode(looked_at(), ANEW)
-    assert widget(app.button, "Take these values").disabled
+    app = mode(looked_at(), RESIZED)
+    assert widget(app.button, "Apply to the request").disabled
     move(app, "Target rate", -4)  # half of it: four steps a doubling
     move(app, "Image size", 4)
     gpus, servers = figure(app, "GPUs"), figure(app, "GPU servers")
     assert gpus[1].endswith("against 72")
-    assert "Into the request go: target rate 26\u202f100 images/s and image size 226\u202fkB." in page_text(
-        app
-    ).replace("26\u202f100\u202fimages", "26\u202f100 images")
-    widget(app.button, "Take these values").click().run()
+    assert "target rate 26\u202f100 images/s and image size 226\u202fkB" in page_text(app).replace(
+        "26\u202f100\u202fimages", "26\u202f100 images"
+    )
+    widget(app.button, "Apply to the request").click().run()
     assert_well(app)
     work = app.session_state.draft["workload"][0]
     assert parse(SAMPLES_PER_S, work["target"]["samples_per_s"]) == pytest.approx(52_274 / 2, rel=2e-3)
@@ -182,17 +182,17 @@ def test_servers_are_taken_as_a_target_and_nodes_are_not():
     app = looked_at()
     choose(app, "First", "Storage nodes")
     move(app, "Storage nodes", 1)
-    assert widget(app.button, "Take these values").disabled
-    assert "not taken: storage nodes 8" in page_text(app).replace("\u00a0", " ")
+    assert widget(app.button, "Apply to the request").disabled
+    assert "not applied: storage nodes 8" in page_text(app).replace("\u00a0", " ")
     move(app, "GPU servers", 1)
     assert "the target of 80 GPUs kept busy" in page_text(app).replace("\u00a0", " ")
-    widget(app.button, "Take these values").click().run()
+    widget(app.button, "Apply to the request").click().run()
     assert_well(app)
     assert app.session_state.draft["workload"][0]["target"] == {"gpus_busy": 80}
 
 
 def test_without_a_design_the_reason_is_said():
-    app = mode(looked_at("apollo-weka-resnet50"), ANEW)
+    app = mode(looked_at("apollo-weka-resnet50"), RESIZED)
     move(app, "Image size", 12)
     assert "No design meets the request" in page_text(app)
     widget(app.toggle, "Map and break-even points").set_value(True).run()
@@ -207,9 +207,9 @@ def test_the_workload_is_chosen_where_there_are_several():
     which.set_value(2).run()
     assert_well(app)
     assert figure(app, "Training rate") != before
-    mode(app, ANEW)
+    mode(app, RESIZED)
     move(app, "Target rate", 2)
-    widget(app.button, "Take these values").click().run()
+    widget(app.button, "Apply to the request").click().run()
     assert_well(app)
     works = app.session_state.draft["workload"]
     assert parse(SAMPLES_PER_S, works[2]["target"]["samples_per_s"]) == pytest.approx(6000 * 2**0.5, rel=5e-3)
@@ -217,13 +217,12 @@ def test_the_workload_is_chosen_where_there_are_several():
 
 
 def test_a_request_that_is_not_understood_is_not_written_into():
-    app = mode(looked_at(), ANEW)
+    app = mode(looked_at(), RESIZED)
     move(app, "Image size", 2)
     app.session_state.draft["workload"][0]["sample_bytes"] = "113 apples"
     app.run()
     assert not app.exception
-    assert widget(app.button, "Take these values").disabled
-    assert "has to be put right first" in page_text(app)
+    assert widget(app.button, "Apply to the request").disabled
 
 
 def test_a_customer_sees_no_cost():
@@ -232,7 +231,7 @@ def test_a_customer_sees_no_cost():
     app.run()
     to_page(app, "what-if")
     assert_well(app)
-    mode(app, ANEW)
+    mode(app, RESIZED)
     widget(app.toggle, "Map and break-even points").set_value(True).run()
     assert_well(app)
     labels = [one.label for one in app.metric]

@@ -1,4 +1,4 @@
-"""The described design and its neighbours as cards, with what differs marked."""
+"""The present design and its alternatives as cards, with differences marked."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,11 +7,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from sizer.catalog.model import Catalog
-from sizer.present.tables import Table, columns, row
+from sizer.present.tables import Field, Table, record_table
 from sizer.present.verdict_text import selection_text
 from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import Absent, Kind, Neighbour, Neighbours, near, other_vendors
-from sizer.questions.compare.designs import short_figures
+from sizer.questions.compare.designs import Figure, short_figures
 from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -28,7 +28,7 @@ _KINDS: dict[Kind, str] = {
     "cheaper": "Cheaper",
     "smaller": "Smaller",
     "faster": "Faster",
-    "simplest": "Simplest that is enough",
+    "simplest": "Simplest sufficient",
     "other server": "Other server vendor",
     "other storage": "Other storage vendor",
     "platform": "Other platform",
@@ -39,16 +39,16 @@ _VENDORS = "vendors_of"  # plain key of the session: the answer for which other 
 
 
 class Slots(NamedTuple):
-    """Where the neighbours go once they are sized: the rest of the page need not wait for them."""
+    """Places for the alternatives, which are sized after the rest of the page is drawn."""
 
     cards: DeltaGenerator
     below: DeltaGenerator
 
 
 def begin(view: View) -> Slots:
-    """Draw the card of the described design and leave room for its neighbours."""
+    """Draw the card of the present design and reserve places for its alternatives."""
     assert view.result is not None
-    st.header("The design and its neighbours", anchor=False)
+    st.header("Design and alternatives", anchor=False)
     look.note(sentence(selection_text(view.result)))
     cards = st.container(horizontal=True, gap="small", key="cards")
     with cards:
@@ -57,10 +57,10 @@ def begin(view: View) -> Slots:
 
 
 def finish(view: View, slots: Slots) -> None:
-    """Size the neighbours, or take them from the cache, and draw their cards."""
+    """Size the alternatives, or take them from the cache, and draw their cards."""
     assert view.result is not None
     base = view.result.design
-    with slots.below, st.spinner("Sizing the smaller and the faster design"):
+    with slots.below, st.spinner("Sizing smaller and faster designs"):
         found = [_near(view.request_json, view.catalog.digest, view.catalog)]
     if st.session_state.get(_VENDORS) == view.key:
         with slots.below, st.spinner("Sizing designs of other vendors"):
@@ -76,7 +76,7 @@ def finish(view: View, slots: Slots) -> None:
         _neighbours(beside, base, view)
     with slots.below:
         if len(platforms) > _MOST_PLATFORMS:
-            label = f"The best design of each of {len(platforms)} other platforms"
+            label = f"Best design on each of {len(platforms)} other platforms"
             with st.expander(label, key="platforms", on_change="rerun") as opened:
                 if opened.open:
                     with st.container(horizontal=True, gap="small", key="platform-cards"):
@@ -86,22 +86,22 @@ def finish(view: View, slots: Slots) -> None:
         _absent([one for part in found for one in part.absent if _may_see(one.kind, view)])
         if st.session_state.get(_VENDORS) != view.key:
             st.button(
-                "Look at other vendors",
+                "Show other vendors",
                 key="other-vendors",
                 icon=":material/storefront:",
                 on_click=_look_at_vendors,
                 args=(view.key,),
-                help="Widens the list of servers, and then that of storage, to all other vendors; takes about a second",
+                help="Includes servers, then storage, of all other vendors. Takes about a second.",
             )
 
 
 def _may_see(kind: Kind, view: View) -> bool:
-    """A customer is told the price of what is offered, and of nothing else."""
+    """In the customer view no prices of alternatives are shown."""
     return kind != "cheaper" or not view.is_customer_mode
 
 
 def _distinct(neighbours: Iterable[Neighbour]) -> list[Neighbour]:
-    """Neighbours without a second one that is the same design on the same platform."""
+    """Alternatives without repetitions of a design on the same platform."""
     seen: dict[tuple[object, ...], Neighbour] = {}
     for one in neighbours:
         platform = one.design.platform
@@ -124,7 +124,7 @@ def _vendors(request_json: str, digest: str, _parts: Catalog) -> Neighbours:  # 
 
 
 def _whole(request_json: str, parts: Catalog) -> SizingResult:
-    """The answer with everything in it: the requests of neighbours keep discounts, which no card shows."""
+    """The complete result: requests of alternatives include discounts, which no card shows."""
     result = state.outcome(SizingRequest.model_validate_json(request_json), parts).result
     assert result is not None  # it is the answer that the page shows
     return result
@@ -156,20 +156,21 @@ def _neighbour(place: int, one: Neighbour, base: DesignAnswer, *, has_price: boo
         _head(_KINDS[one.kind], one.design.name)
         look.table(_card_table(one, base, has_price=has_price), {})
         look.note(one.outcome)
-        look.note(f"Request: {one.change}")
+        look.note(f"Change to the request: {one.change}")
         with st.container(horizontal=True, gap="small"):
             compare.pin_button(one.design.name, request_json, f"pin-{place}-{one.kind}")
-            compare.describe_button(request_json, f"the card {_KINDS[one.kind].lower()}", f"take-{place}-{one.kind}")
+            compare.use_button(request_json, f"the card {_KINDS[one.kind].lower()}", f"take-{place}-{one.kind}")
 
 
 def _card_table(one: Neighbour, base: DesignAnswer, *, has_price: bool) -> Table:
-    """Figures of a neighbour and what differs from the described design."""
-    rows = [
-        row(figure.label, figure.value, figure.difference)
-        for figure in short_figures(one.design, base, has_price=has_price)
-    ]
-    heads = columns(("", "left", 33), ("", "left", 40), ("", "left", 27))
-    return Table(f"card-{one.kind}", f"{_KINDS[one.kind]}: {one.design.name}", heads, tuple(rows))
+    """Figures of an alternative and their differences from the present design."""
+    fields: tuple[Field[Figure], ...] = (
+        Field("", lambda figure: figure.label, width=33),
+        Field("", lambda figure: figure.value, width=40),
+        Field("", lambda figure: figure.difference, width=27),
+    )
+    figures = short_figures(one.design, base, has_price=has_price)
+    return record_table(f"card-{one.kind}", f"{_KINDS[one.kind]}: {one.design.name}", figures, fields)
 
 
 def _head(kind: str, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Page Architecture: what the design is made of and how it is joined."""
+"""Page Architecture: parts of the design, topology, networks, racks and cables."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from sizer.present.expansion_table import growth_table
 from sizer.present.facility_tables import cables_table, facility_table, racks_table
 from sizer.present.performance_tables import stage_table
 from sizer.present.plan_text import network_notes_text, note_sentences
-from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.tables import Cell, Field, Row, Table, columns, record_table, row
 from sizer.present.verdict_text import binding_text
 from sizer.present.warning_text import design_warnings
 from sizer.present.words import estimate, link_name, sample_unit, sentence
@@ -29,14 +29,14 @@ from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why
 from sizer.ui.architecture import cards
 from sizer.ui.designs import compare
-from sizer.ui.performance import pareto_front as front
+from sizer.ui.performance import pareto_front
 from sizer.ui.performance.page import chosen_workload
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
-# Software and support are no parts to rack; they stand in the bill.
+# Software and support are not built in; they are in the bill.
 _PHYSICAL = [category for category in CATEGORIES if category not in ("software", "support")]
-_STATUS = {"existing": "at hand, not bought", "optional": "optional"}
+_STATUS = {"existing": "existing, not bought", "optional": "optional"}
 
 
 def show(view: View) -> None:
@@ -44,37 +44,37 @@ def show(view: View) -> None:
     assert view.result is not None
     design, parts, sources = view.result.design, view.catalog, view.catalog.sources
     slots = cards.begin(view)
-    st.header("How it is joined", anchor=False)
+    st.header("Topology", anchor=False)
     _show_drawings(view, "topology")
     if binding_text(design):
         look.note(sentence(binding_text(design)))
     _data_path(view)
     st.header("Networks", anchor=False)
-    look.table(_kept_table(view.key, "networks", view.result, parts), sources)
+    look.table(_cached_table(view.key, "networks", view.result, parts), sources)
     st.header("Racks, power and cables", anchor=False)
     _building_plan(view)
     st.header("Parts", anchor=False)
-    look.table(_kept_table(view.key, "parts", view.result, parts), sources)
-    with st.expander("What the catalogue says of each part", key="components", on_change="rerun") as opened:
+    look.table(_cached_table(view.key, "parts", view.result, parts), sources)
+    with st.expander("Specifications of each part", key="components", on_change="rerun") as opened:
         if opened.open:
             for part in components(design, parts):
                 st.markdown(f"**{plain(part.title)}**")
                 look.note(part.role)
                 look.table(part.table, sources)
-    told = note_sentences(design.plan.warnings)
-    rest = [text for text in design_warnings(design) if text not in told]
-    if rest:
-        st.header("To be aware of", anchor=False)
-        look.notes(rest)
-    st.header("Designs that no other one beats", anchor=False)
-    front.show(view)
+    shown = note_sentences(design.plan.warnings)
+    cautions = [text for text in design_warnings(design) if text not in shown]
+    if cautions:
+        st.header("Cautions", anchor=False)
+        look.notes(cautions)
+    st.header("Alternative designs", anchor=False)
+    pareto_front.show(view)
     compare.show(view)
-    # Sizing takes a moment the first time: all else stands on the page by then.
+    # Sizing takes a moment the first time: everything else is drawn by then.
     cards.finish(view, slots)
 
 
 def _data_path(view: View) -> None:
-    """The stages from storage to GPUs; each capacity opens to what stands behind it."""
+    """The stages from storage to GPUs; each capacity opens its explanation."""
     assert view.result is not None
     design = view.result.design
     st.header("Data path", anchor=False)
@@ -92,7 +92,7 @@ def _data_path(view: View) -> None:
 
 
 def _building_plan(view: View) -> None:
-    """Where everything stands, what the room must take, and the cables; each is drawn when its tab is opened."""
+    """Rack positions, requirements of the room, and cables; each is drawn when its tab is opened."""
     assert view.result is not None
     result, sources = view.result, view.catalog.sources
     tabs = st.tabs(["Racks", "Room", "Power and cooling", "Cables", "Next sizes"], key="plan-tabs", on_change="rerun")
@@ -100,23 +100,23 @@ def _building_plan(view: View) -> None:
     with fronts:
         if fronts.open:
             _show_drawings(view, "racks")
-            look.table(_kept_table(view.key, "racks", result, view.catalog), sources)
+            look.table(_cached_table(view.key, "racks", result, view.catalog), sources)
     with above:
         if above.open:
             _show_drawings(view, "room")
     with power:
         if power.open:
-            look.table(_kept_table(view.key, "facility", result, view.catalog), sources)
-            look.notes(note_sentences(result.design.plan.warnings))
+            look.table(_cached_table(view.key, "facility", result, view.catalog), sources)
+            look.notes([sentence(text) for text in result.design.plan.warnings])
     with cables:
         if cables.open:
             if result.design.plan.n_links:
-                look.table(_kept_table(view.key, "cables", result, view.catalog), sources)
+                look.table(_cached_table(view.key, "cables", result, view.catalog), sources)
             else:
-                look.note("The design has no cables of its own: every device joins the customer's network.")
+                look.note("The design has no cables of its own: every device is connected to the customer's network.")
     with later:
         if later.open:
-            look.table(_kept_table(view.key, "growth", result, view.catalog), sources)
+            look.table(_cached_table(view.key, "growth", result, view.catalog), sources)
 
 
 class _Picture(NamedTuple):
@@ -160,7 +160,7 @@ def _drawings(
 
 
 @st.cache_resource(show_spinner=False, max_entries=128)
-def _kept_table(answer_key: str, what: str, _result: SizingResult, _parts: Catalog) -> Table:  # noqa: ARG001  (names the result)
+def _cached_table(answer_key: str, what: str, _result: SizingResult, _parts: Catalog) -> Table:  # noqa: ARG001  (names the result)
     design, plan = _result.design, _result.design.plan
     if what == "networks":
         return networks_table(design, _parts)
@@ -172,33 +172,28 @@ def _kept_table(answer_key: str, what: str, _result: SizingResult, _parts: Catal
         return facility_table(_result, _parts)
     if what == "growth":
         return growth_table(growth(plan))
-    found = cables_table(plan, _parts)
-    assert found is not None  # asked for only where there are cables
-    return found
+    cables = cables_table(plan, _parts)
+    assert cables is not None  # requested only where there are cables
+    return cables
 
 
 def networks_table(design: DesignAnswer, catalog: Catalog) -> Table:
-    """Networks with their switches and how the ports add up."""
-    rows = [
-        row(
-            sentence(net.role).rstrip("."),
-            link_name(net.kind),
-            Cell("by others", is_muted=True) if net.switch is None else result_text.network_switches(net, catalog),
-            result_text.port_arithmetic(net),
-            _ratio(net),
-            sentence(network_notes_text(net)),
-        )
-        for net in design.quantities.networks
-    ]
-    heads = columns(
-        ("Network", "left", 13),
-        ("Links", "left", 12),
-        ("Switches", "left", 21),
-        ("Ports", "left", 24),
-        ("Down : up", "right", 8),
-        ("Carries", "left", 22),
+    """Networks with their switches and port counts."""
+    fields: tuple[Field[Network], ...] = (
+        Field("Network", lambda net: sentence(net.role).rstrip("."), width=13),
+        Field("Links", lambda net: link_name(net.kind), width=12),
+        Field("Switches", lambda net: _switches(net, catalog), width=21),
+        Field("Ports", result_text.port_arithmetic, width=24),
+        Field("Down : up", _ratio, "right", 8),
+        Field("Carries", lambda net: sentence(network_notes_text(net)), width=22),
     )
-    return Table("networks", "Networks of the design", heads, tuple(rows))
+    return record_table("networks", "Networks of the design", design.quantities.networks, fields)
+
+
+def _switches(net: Network, catalog: Catalog) -> str | Cell:
+    if net.switch is None:
+        return Cell("provided by others", is_muted=True)
+    return result_text.network_switches(net, catalog)
 
 
 def _ratio(net: Network) -> str:
@@ -207,7 +202,7 @@ def _ratio(net: Network) -> str:
 
 
 def parts_table(design: DesignAnswer, catalog: Catalog) -> Table:
-    """Everything that is built in, by category."""
+    """All parts, by category."""
     rows: list[Row] = []
     for category in _PHYSICAL:
         found = [part for part in design.quantities.components if part.category == category and int(part.quantity[0])]
@@ -215,7 +210,7 @@ def parts_table(design: DesignAnswer, catalog: Catalog) -> Table:
             rows.append(row(sentence(category).rstrip("."), kind="group"))
             rows += [_part(part, catalog) for part in found]
     heads = columns(("Role", "left", 27), ("Item", "left", 40), ("Number", "right", 9), ("Remark", "left", 24))
-    return Table("parts", "Parts of the design", heads, tuple(rows), "Software and support stand in the bill.")
+    return Table("parts", "Parts of the design", heads, tuple(rows), "Software and support are in the bill.")
 
 
 def _part(part: Component, catalog: Catalog) -> Row:

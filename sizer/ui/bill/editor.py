@@ -1,4 +1,4 @@
-"""The computed lines of the bill as a table whose cells can be changed; every change is an override of the quote."""
+"""The computed lines of the bill as an editable table; every change is an override in the quote."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -18,11 +18,11 @@ from sizer.present.tables import Table, columns, row
 from sizer.present.words import TO_BE_QUOTED, plural, sentence
 from sizer.ui import look
 from sizer.ui.bill import overrides
-from sizer.ui.bill.overrides import BY_OTHERS, DISCOUNT, NOTE, PRICE, QUANTITY, STATE, STATES
+from sizer.ui.bill.overrides import DISCOUNT, NOTE, PRICE, PROVIDED_BY_OTHERS, QUANTITY, STATE, STATES
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
-# Stands at every line that the quote changes, with the word.
+# Mark of every line that the quote changes.
 CHANGED = "✎"
 _REFUSED = "bill_refused"
 _VERSION = "bill_version"
@@ -35,14 +35,14 @@ def show(view: View) -> None:
     bill = result.design.bill
     lines = overrides.lines_of(result, overrides.typed(), view.catalog)
     look.note(
-        f"Type over quantity, price in {bill.currency}, discount or note. What was computed stays beside it, and an "
-        "emptied cell goes back to it. The design does not change."
+        f"Edit quantity, price in {bill.currency}, discount or note. Empty a cell to restore the computed value. "
+        "The design does not change."
     )
     for refused in st.session_state.get(_REFUSED, ()):
-        st.error(f"{plain(refused)} The cell is as it was.", icon=":material/edit_off:")
+        st.error(f"{plain(refused)} The cell was not changed.", icon=":material/edit_off:")
     _editor(view, lines)
     _changed(lines, bill)
-    _aside(view)
+    _suspended(view)
     look.table(sums_table(bill), view.catalog.sources)
 
 
@@ -62,25 +62,23 @@ def _editor(view: View, lines: Sequence[EditableLine]) -> None:
         num_rows="fixed",
         height="content",
         placeholder=TO_BE_QUOTED,
-        alt="Computed lines of the bill with quantity, price, discount, state and note to change",
+        alt="Computed lines of the bill with editable quantity, price, discount, status and note",
         column_config={
-            "line": text(
-                "Line", width=104, pinned=True, help=f"{CHANGED} stands where the quote changes the line", **fixed
-            ),
+            "line": text("Line", width=104, pinned=True, help=f"{CHANGED} marks lines that the quote changes", **fixed),
             "description": text("Description", width=222, **fixed),
-            "computed": text("Computed", width=76, help="Number that the design needs", **fixed, **right),
+            "computed": text("Computed", width=76, help="Quantity required by the design", **fixed, **right),
             QUANTITY: text("Quantity", width=92, help="Pieces, a whole number", **right),
-            PRICE: text("Unit list price", width=122, help=f"{bill.currency}: digits, a point, two decimals", **right),
-            DISCOUNT: text("Discount, %", width=108, help="0 to 100, of this line", **right),
+            PRICE: text("Unit list price", width=122, help=f"In {bill.currency}, for example 149000.00", **right),
+            DISCOUNT: text("Discount, %", width=108, help="From 0 to 100, for this line", **right),
             "extended": text("Extended net", width=104, help=bill.currency, **fixed, **right),
             STATE: st.column_config.SelectboxColumn(
                 "In the quote",
                 width=112,
                 options=STATES,
                 required=True,
-                help="Optional lines and those that others deliver are listed and not in the total",
+                help="Optional lines and items provided by others are listed but not in the total",
             ),
-            NOTE: text("Note", width=144, help="Internal; customers do not see it", max_chars=overrides.MAX_NOTE),
+            NOTE: text("Note", width=144, help="Internal; not in customer copies", max_chars=overrides.MAX_NOTE),
         },
     )
 
@@ -105,8 +103,8 @@ def frame(lines: Sequence[EditableLine], bill: Bill) -> pd.DataFrame:
 def cells(line: EditableLine) -> dict[str, str | None]:
     """What the cells that can be edited hold."""
     shown = line.shown
-    # An empty cell reads "to be quoted"; what others deliver is not.
-    unknown = "" if overrides.state_of(line) == BY_OTHERS else None
+    # An empty cell reads "to be quoted"; items provided by others have no price.
+    unknown = "" if overrides.state_of(line) == PROVIDED_BY_OTHERS else None
     return {
         QUANTITY: str(shown.quantity),
         PRICE: unknown if shown.unit_price is None else f"{shown.unit_price:.2f}",
@@ -121,18 +119,18 @@ def _discount(share: Decimal) -> str:
 
 
 def _take(key: str, lines: Sequence[EditableLine], bill: Bill) -> None:
-    """Take what was edited; a table whose cells would not show what is kept starts anew."""
+    """Apply the edits; the table is rebuilt where its cells would not show the stored values."""
     edits: Mapping[int, Mapping[str, object]] = st.session_state[key]["edited_rows"]
     take(edits, lines, bill)
 
 
 def take(edits: Mapping[int, Mapping[str, object]], lines: Sequence[EditableLine], bill: Bill) -> None:
-    """Take edited cells into the request, and note what was refused."""
+    """Write edited cells into the request, and note what was refused."""
     st.session_state[_REFUSED] = overrides.apply(edits, lines)
     now = overrides.lines_now(lines, bill.currency)
     for place, written in edits.items():
-        kept = cells(now[int(place)])
-        if any(column in kept and (kept[column] or "") != (cell or "") for column, cell in written.items()):
+        stored = cells(now[int(place)])
+        if any(column in stored and (stored[column] or "") != (cell or "") for column, cell in written.items()):
             _renew()
             return
 
@@ -142,27 +140,27 @@ def _renew() -> None:
 
 
 def _changed(lines: Sequence[EditableLine], bill: Bill) -> None:
-    """Each change with its way back."""
-    found = [line for line in lines if line.is_changed]
-    if not found:
+    """Each change with a button that undoes it."""
+    changed = [line for line in lines if line.is_changed]
+    if not changed:
         return
-    st.subheader(f"{CHANGED} {plural(len(found), 'line')} changed", anchor=False)
+    st.subheader(f"{CHANGED} {plural(len(changed), 'changed line')}", anchor=False)
     numbers = {(line.item, line.category): line.line for line in reversed(bill.lines) if line.status != "existing"}
-    for number, line in enumerate(found):
+    for number, line in enumerate(changed):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            said = f"{numbers.get(line.key, '')} {line.computed.description}".strip()
-            st.markdown(f"{CHANGED} **{plain(said)}:** {plain(_words(line))}", width="stretch")
+            name = f"{numbers.get(line.key, '')} {line.computed.description}".strip()
+            st.markdown(f"{CHANGED} **{plain(name)}:** {plain(_words(line))}", width="stretch")
             st.button(
-                "Back to computed",
+                "Restore computed value",
                 key=f"back-{number}",
                 on_click=_back,
                 args=(line.key, tuple(lines)),
                 type="tertiary",
                 icon=":material/undo:",
-                help=f"Take back what the quote changes in {plain(said)}",
+                help=f"Undo the changes of {plain(name)}",
             )
-    if len(found) > 1:
-        st.button("All back to computed", key="all-back", on_click=_all_back, icon=":material/restart_alt:")
+    if len(changed) > 1:
+        st.button("Restore all computed values", key="all-back", on_click=_all_back, icon=":material/restart_alt:")
 
 
 def _words(line: EditableLine) -> str:
@@ -171,32 +169,33 @@ def _words(line: EditableLine) -> str:
 
 
 def _back(key: tuple[str, str], lines: Sequence[EditableLine]) -> None:
-    overrides.keep(overrides.without(overrides.typed(), lines, key))
-    _start_anew()
+    overrides.store(overrides.without(overrides.typed(), lines, key))
+    _reset()
 
 
 def _all_back() -> None:
-    overrides.keep(())
-    _start_anew()
+    overrides.store(())
+    _reset()
 
 
-def _start_anew() -> None:
+def _reset() -> None:
     st.session_state[_REFUSED] = []
     _renew()
 
 
-def _aside(view: View) -> None:
-    """Changes that wait for their item to return."""
-    found = overrides.set_aside()
-    if not found:
+def _suspended(view: View) -> None:
+    """Changes of items that are not in the present bill."""
+    suspended = overrides.suspended()
+    if not suspended:
         return
-    names = [item_name(one.item, view.catalog) for one in found]
+    names = [item_name(one.item, view.catalog) for one in suspended]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.info(
-            f"Set aside, because it is not in this bill: {plain('; '.join(names))}. It comes back with the item.",
+            f"Suspended changes: {plain('; '.join(names))}. Their items are not in this bill; the changes apply "
+            "when they return.",
             icon=":material/inventory_2:",
         )
-        st.button("Forget it", key="forget-aside", on_click=overrides.forget_aside, type="tertiary")
+        st.button("Discard", key="discard-suspended", on_click=overrides.discard_suspended, type="tertiary")
 
 
 def sums_table(bill: Bill) -> Table:

@@ -1,4 +1,4 @@
-"""Changes of computed lines as overrides of the request's quote: read cell by cell, kept, set aside, brought back."""
+"""Changes of computed lines as overrides in the quote: read cell by cell, stored, suspended and applied again."""
 
 import hashlib
 import json
@@ -24,22 +24,23 @@ from sizer.workload.quote import QuoteOverride
 from sizer.workload.request import SizingRequest
 
 PLACE = ("quote", "override")
-# What a line can be in the quote, in words.
-BOUGHT, OPTIONAL, BY_OTHERS = "bought", "optional", "by others"
-STATES = (BOUGHT, OPTIONAL, BY_OTHERS)
+# Status of a line in the quote, in words; ``BY_OTHERS`` is how a request file writes the last one.
+BOUGHT, OPTIONAL, PROVIDED_BY_OTHERS = "bought", "optional", "provided by others"
+STATES = (BOUGHT, OPTIONAL, PROVIDED_BY_OTHERS)
+BY_OTHERS = "by others"
 QUANTITY, PRICE, DISCOUNT, STATE, NOTE = "quantity", "unit_price", "discount_percent", "state", "note"
 # Columns that can be edited, as sentences call them.
 COLUMNS = {QUANTITY: "quantity", PRICE: "unit list price", DISCOUNT: "discount", STATE: "in the quote", NOTE: "note"}
 MAX_PIECES = 1_000_000
 MAX_NOTE = 300
 MAX_OVERRIDES = 500
-_ASIDE = "set_aside"
+_SUSPENDED = "set_aside"
 _SPACES = re.compile(r"\s+")
 _LONGEST_SHOWN = 40
 
 
 class CellError(ValueError):
-    """A cell that says something that the quote cannot: value and what is allowed."""
+    """A cell with a value that a quote cannot have: the value, and what to write instead."""
 
 
 def lines_of(result: SizingResult, overrides: Sequence[QuoteOverride], catalog: Catalog) -> tuple[EditableLine, ...]:
@@ -70,12 +71,12 @@ def edited(
     column : str
         Key of :data:`COLUMNS`.
     written : object
-        What the cell holds now. Nothing, or what was computed, takes the change of this column back.
+        New content of the cell. Empty, or the computed value, undoes the change of this column.
 
     Raises
     ------
     CellError
-        With value and what is allowed; its caller names the line.
+        With the value and what to write instead; its caller names the line.
     """
     line = lines[row]
     before = override_now(overrides, line)
@@ -87,39 +88,39 @@ def edited(
         fields.pop(column, None)
     else:
         if fields.get("by_others") and column in (PRICE, DISCOUNT):
-            raise CellError(f"what others deliver has no {COLUMNS[column]} in this quote; choose {BOUGHT!r} first")
+            raise CellError(f"an item provided by others has no {COLUMNS[column]}; choose {BOUGHT!r} first")
         fields[column] = _READERS[column](written)
     return _replaced(overrides, lines, line, _normal(fields, line))
 
 
 def override_now(overrides: Sequence[QuoteOverride], line: EditableLine) -> QuoteOverride | None:
-    """What the overrides say of a line now; ``line`` may be of before an edit."""
+    """Present override of a line; ``line`` may be from before an edit."""
     return override_of(line.computed, overrides)
 
 
 def state_of(line: EditableLine) -> str:
-    """Whether a line is bought, an option, or delivered by others."""
-    return line.shown.status if line.shown.status in (OPTIONAL, BY_OTHERS) else BOUGHT
+    """Whether a line is bought, optional, or provided by others."""
+    return {OPTIONAL: OPTIONAL, BY_OTHERS: PROVIDED_BY_OTHERS}.get(line.shown.status, BOUGHT)
 
 
 def without(
     overrides: Sequence[QuoteOverride], lines: Sequence[EditableLine], key: tuple[str, str]
 ) -> tuple[QuoteOverride, ...]:
-    """Overrides without what they say of one line."""
+    """Overrides without those of one line."""
     line = next((one for one in lines if one.key == key), None)
     return tuple(overrides) if line is None else _replaced(overrides, lines, line, None)
 
 
 def _with_state(fields: dict[str, Any], wanted: str) -> dict[str, Any]:
-    kept = {key: value for key, value in fields.items() if key not in ("optional", "by_others")}
-    if wanted == BY_OTHERS:
+    others = {key: value for key, value in fields.items() if key not in ("optional", "by_others")}
+    if wanted == PROVIDED_BY_OTHERS:
         gone = ("unit_price", "discount_percent")
-        return {**{key: value for key, value in kept.items() if key not in gone}, "by_others": True}
-    return {**kept, "optional": wanted == OPTIONAL}
+        return {**{key: value for key, value in others.items() if key not in gone}, "by_others": True}
+    return {**others, "optional": wanted == OPTIONAL}
 
 
 def _normal(fields: dict[str, Any], line: EditableLine) -> QuoteOverride | None:
-    """The override in its shortest form; None where it says nothing."""
+    """The override in its shortest form; None where it changes nothing."""
     computed = line.computed
     is_option = computed.status == "optional"
     as_computed = {
@@ -130,27 +131,27 @@ def _normal(fields: dict[str, Any], line: EditableLine) -> QuoteOverride | None:
         "by_others": False,
         "note": "",
     }
-    said = {key: value for key, value in fields.items() if key in as_computed and value != as_computed[key]}
-    if not said:
+    changed = {key: value for key, value in fields.items() if key in as_computed and value != as_computed[key]}
+    if not changed:
         return None
-    if set(said) == {"note"}:
-        # A note needs something that it stands beside: the state that the line has anyway.
-        said["optional"] = is_option
+    if set(changed) == {"note"}:
+        # An override with only a note is not allowed; it gets the status that the line has anyway.
+        changed["optional"] = is_option
     category = computed.category if line.needs_category else None
-    return QuoteOverride.model_validate({"item": computed.item, "category": category, **said})
+    return QuoteOverride.model_validate({"item": computed.item, "category": category, **changed})
 
 
 def _replaced(
     overrides: Sequence[QuoteOverride], lines: Sequence[EditableLine], line: EditableLine, new: QuoteOverride | None
 ) -> tuple[QuoteOverride, ...]:
-    """Overrides in which one line has another; what meant its item in all categories is said of each of the others."""
+    """Overrides with a new one for one line; one that applied to all categories is split over the others."""
     item, category = line.key
     own: list[QuoteOverride] = []
     if line.needs_category:
         for other in lines:
-            said = new if other.key == line.key else override_of(other.computed, overrides)
-            if other.key[0] == item and said is not None:
-                own.append(said.model_copy(update={"category": other.key[1]}))
+            override = new if other.key == line.key else override_of(other.computed, overrides)
+            if other.key[0] == item and override is not None:
+                own.append(override.model_copy(update={"category": other.key[1]}))
     elif new is not None:
         own.append(new)
     meant = [one.item == item and (line.needs_category or one.category in (None, category)) for one in overrides]
@@ -159,17 +160,17 @@ def _replaced(
         [one for one, is_meant in zip(part, flags, strict=True) if not is_meant]
         for part, flags in ((overrides[:place], meant[:place]), (overrides[place:], meant[place:]))
     )
-    found = (*before, *own, *after)
-    if len(found) > MAX_OVERRIDES:
+    replaced = (*before, *own, *after)
+    if len(replaced) > MAX_OVERRIDES:
         raise CellError(f"a quote changes at most {MAX_OVERRIDES} lines")
-    return found
+    return replaced
 
 
 def _quantity(written: object) -> int:
     text = _SPACES.sub("", _text(written))
-    # The sentence comes before int(), which refuses thousands of digits in its own words.
+    # Checked before int(), which refuses thousands of digits with its own error.
     if not re.fullmatch("[0-9]{1,7}", text) or int(text) > MAX_PIECES:
-        raise CellError(f"{_shown(written)} is not a number of pieces; write a whole number from 0 to {MAX_PIECES}")
+        raise CellError(f"{_shown(written)} is not a quantity; write a whole number from 0 to {MAX_PIECES}")
     return int(text)
 
 
@@ -178,7 +179,7 @@ def _price(written: object) -> Any:
         return parse_amount(_SPACES.sub("", _text(written)))
     except ValueError:
         raise CellError(
-            f"{_shown(written)} is not a price; write up to ten digits, a point and two decimals, for example 149000.00"
+            f"{_shown(written)} is not a price; write for example 149000.00 (up to ten digits, two decimals)"
         ) from None
 
 
@@ -187,31 +188,31 @@ def _discount(written: object) -> Any:
         return parse_percent(_SPACES.sub("", _text(written)).removesuffix("%"))
     except ValueError:
         raise CellError(
-            f"{_shown(written)} is not a discount; write per cent from 0 to 100, for example 12.5"
+            f"{_shown(written)} is not a discount; write a percentage from 0 to 100, for example 12.5"
         ) from None
 
 
 def _state(written: object) -> str:
     if written not in STATES:
-        raise CellError(f"{_shown(written)} is not one of {', '.join(STATES)}")
+        raise CellError(f"{_shown(written)} is not a status; choose {', '.join(STATES)}")
     return str(written)
 
 
 def note_text(written: object) -> str:
-    """A note as typed, without white space around it.
+    """A note as typed, without surrounding white space.
 
     Raises
     ------
     CellError
-        If it is too long, holds control characters or would be taken for a formula by a spreadsheet.
+        If it is too long, has control characters or would be read as a formula by a spreadsheet.
     """
     text = _text(written).strip()
     if is_formula_like(text):
-        raise CellError(f"{_shown(written)} starts like a formula of a spreadsheet; start with a letter or digit")
+        raise CellError(f"{_shown(written)} would be read as a spreadsheet formula; start with a letter or digit")
     if printable(text) != text:
-        raise CellError(f"{_shown(printable(text))} holds line ends or control characters; a note is one line")
+        raise CellError(f"{_shown(printable(text))} has line breaks or control characters; write one line of text")
     if len(text) > MAX_NOTE:
-        raise CellError(f"{_shown(written)} has {len(text)} characters; a note has at most {MAX_NOTE}")
+        raise CellError(f"{_shown(written)} has {len(text)} characters; write at most {MAX_NOTE}")
     return text
 
 
@@ -224,7 +225,7 @@ def _text(written: object) -> str:
     try:
         return str(written).strip()
     except ValueError:  # Python refuses to print integers of thousands of digits
-        raise CellError("a number of thousands of digits is none that a quote can hold") from None
+        raise CellError("the number has too many digits") from None
 
 
 def _shown(written: object) -> str:
@@ -239,40 +240,40 @@ def _shown(written: object) -> str:
 
 
 def typed() -> tuple[QuoteOverride, ...]:
-    """Overrides of the request as typed; one that is not understood is left out, the page says so elsewhere."""
-    found = []
+    """Overrides of the request as typed, without those that have errors; the page reports them elsewhere."""
+    valid = []
     for one in state.get(PLACE) or ():
         try:
-            found.append(QuoteOverride.model_validate(one))
+            valid.append(QuoteOverride.model_validate(one))
         except ValidationError:
             continue
-    return tuple(found)
+    return tuple(valid)
 
 
-def keep(overrides: Iterable[QuoteOverride]) -> None:
+def store(overrides: Iterable[QuoteOverride]) -> None:
     """Write overrides into the request."""
     state.put(PLACE, [as_typed(one) for one in overrides])
 
 
 def as_typed(one: QuoteOverride) -> dict[str, Any]:
-    """An override as a request file holds it; amounts as text, so that no cent is lost."""
+    """An override as a request file has it; amounts as text, so that no cent is lost."""
     return one.model_dump(mode="json", exclude_defaults=True)
 
 
 def apply(edits: Mapping[int, Mapping[str, object]], lines: Sequence[EditableLine]) -> list[str]:
-    """Take the edited cells into the request, each by itself.
+    """Write the edited cells into the request, one at a time.
 
     Parameters
     ----------
     edits : mapping
-        Row -> column -> what was written, as the table hands it over.
+        Row -> column -> new content, as the table reports it.
     lines : sequence of EditableLine
         Rows of the table.
 
     Returns
     -------
     list of str
-        A sentence for each cell that was refused: line, value, what is allowed.
+        A sentence for each refused cell: line, value, and what to write instead.
     """
     overrides = typed()
     refused = []
@@ -285,82 +286,82 @@ def apply(edits: Mapping[int, Mapping[str, object]], lines: Sequence[EditableLin
                 overrides = edited(overrides, lines, int(row), column, written)
             except CellError as error:
                 refused.append(f"{line.description}, {COLUMNS[column]}: {error}.")
-    keep(overrides)
+    store(overrides)
     return refused
 
 
-# --- overrides whose item left the bill
+# --- overrides of items that are not in the bill
 
 
-def settle(parts: Catalog) -> bool:
-    """Set aside overrides of items that are not in the bill any more, and bring back those that are in it again.
+def reconcile(parts: Catalog) -> bool:
+    """Suspend overrides of items that left the bill, and apply those of items that returned.
 
     Returns
     -------
     bool
         Whether the request changed.
     """
-    aside = set_aside()
+    stored = suspended()
     present = typed()
-    if not present and not aside:
+    if not present and not stored:
         return False
     try:
         request = SizingRequest.from_dict(state.draft())
     except RequestError:
-        return False  # other faults come first
-    found = state.outcome(request, parts)
-    if found.refused:
+        return False  # the request has other errors
+    sized = state.outcome(request, parts)
+    if sized.refused:
         bare = request.model_copy(update={"quote": request.quote.model_copy(update={"override": ()})})
-        found = state.outcome(bare, parts)
-    if found.result is None:
+        sized = state.outcome(bare, parts)
+    if sized.result is None:
         return False
-    lines = found.result.design.bill.lines
+    lines = sized.result.design.bill.lines
     known = {(one.item, one.category) for one in present}
-    waiting = tuple(one for one in aside if (one.item, one.category) not in known)
+    waiting = tuple(one for one in stored if (one.item, one.category) not in known)
     leaving = tuple(one for one in present if not fits(one, lines))
     coming = tuple(one for one in waiting if fits(one, lines))
     if not leaving and not coming:
-        _put_aside(waiting)
+        _suspend(waiting)
         return False
-    keep((*(one for one in present if one not in leaving), *coming))
-    _put_aside((*(one for one in waiting if one not in coming), *leaving))
+    store((*(one for one in present if one not in leaving), *coming))
+    _suspend((*(one for one in waiting if one not in coming), *leaving))
     state.refresh()
     if not state.is_customer_mode():
-        st.session_state.notice = _told(leaving, coming, parts)
+        st.session_state.notice = _notice(leaving, coming, parts)
     return True
 
 
-def _told(leaving: Sequence[QuoteOverride], coming: Sequence[QuoteOverride], parts: Catalog) -> str:
-    said = []
+def _notice(leaving: Sequence[QuoteOverride], coming: Sequence[QuoteOverride], parts: Catalog) -> str:
+    notices = []
     if leaving:
-        said.append(f"Not in the bill any more, so your changes of it are set aside: {_names(leaving, parts)}.")
+        notices.append(f"Your changes are suspended for items that left the bill: {_names(leaving, parts)}.")
     if coming:
-        said.append(f"In the bill again, with your changes: {_names(coming, parts)}.")
-    return " ".join(said)
+        notices.append(f"Your changes apply again to items that returned: {_names(coming, parts)}.")
+    return " ".join(notices)
 
 
 def _names(overrides: Iterable[QuoteOverride], parts: Catalog) -> str:
     return listed(item_name(one.item, parts) for one in overrides)
 
 
-def set_aside() -> tuple[QuoteOverride, ...]:
-    """Overrides that wait for their item to return; those of another request are forgotten."""
-    kept = st.session_state.get(_ASIDE) or {}
-    if not isinstance(kept, Mapping) or kept.get("of") != _of_request():
+def suspended() -> tuple[QuoteOverride, ...]:
+    """Overrides of items that are not in the bill; those of another request are dropped."""
+    stored = st.session_state.get(_SUSPENDED) or {}
+    if not isinstance(stored, Mapping) or stored.get("of") != _of_request():
         return ()
-    return tuple(QuoteOverride.model_validate(one) for one in kept.get("overrides", ()))
+    return tuple(QuoteOverride.model_validate(one) for one in stored.get("overrides", ()))
 
 
-def forget_aside() -> None:
-    """Drop what was set aside."""
-    _put_aside(())
+def discard_suspended() -> None:
+    """Discard the suspended overrides."""
+    _suspend(())
 
 
-def _put_aside(overrides: Iterable[QuoteOverride]) -> None:
-    st.session_state[_ASIDE] = {"of": _of_request(), "overrides": [as_typed(one) for one in overrides]}
+def _suspend(overrides: Iterable[QuoteOverride]) -> None:
+    st.session_state[_SUSPENDED] = {"of": _of_request(), "overrides": [as_typed(one) for one in overrides]}
 
 
 def _of_request() -> str:
-    """Names the request that the session started from: another one has nothing to do with what was set aside."""
-    said = json.dumps(st.session_state.get("original"), sort_keys=True, default=str)
-    return hashlib.sha256(said.encode()).hexdigest()
+    """Identifies the request that the session started from; suspended overrides belong to it."""
+    text = json.dumps(st.session_state.get("original"), sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

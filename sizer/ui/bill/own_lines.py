@@ -1,4 +1,4 @@
-"""Lines of the quote that no catalogue item stands for: a list, and a form for one of them."""
+"""Own lines of the quote, without a catalogue item: a list, and a form for one of them."""
 
 from typing import Any, get_args
 
@@ -10,7 +10,7 @@ from sizer.base.money import percent
 from sizer.base.quantities import grouped
 from sizer.present.words import sentence
 from sizer.ui import look, state
-from sizer.ui.bill.overrides import CellError, note_text
+from sizer.ui.bill.overrides import BOUGHT, OPTIONAL, PROVIDED_BY_OTHERS, CellError, note_text
 from sizer.ui.error_messages import sentences
 from sizer.ui.state import View
 from sizer.ui.typed import plain
@@ -18,7 +18,7 @@ from sizer.workload.quote import Category, QuoteLine
 
 PLACE = ("quote", "line")
 CATEGORIES: tuple[str, ...] = get_args(Category)
-STATES = {"added": "bought", "optional": "optional", "by others": "by others"}
+STATES = {"added": BOUGHT, "optional": OPTIONAL, "by others": PROVIDED_BY_OTHERS}
 MAX_LINES = 500
 _EDITED = "own_line"  # plain key: number of the line in the form, None for a new one
 _FAULTS = "own_line_faults"
@@ -29,29 +29,29 @@ _NUMBERS = ("quantity", "term_months", "lead_time_weeks")
 
 def show(view: View) -> None:
     """Draw the list and the form."""
-    look.note("Lines that the program does not compute, such as installation, training or a part of your own.")
-    found = state.get(PLACE) or []
-    for number, line in enumerate(found):
+    look.note("Add lines for anything else, such as installation, training or other parts.")
+    lines = state.get(PLACE) or []
+    for number, line in enumerate(lines):
         _listed(number, line)
     place = st.session_state.get(_EDITED)
-    if place is not None and place >= len(found):
+    if place is not None and place >= len(lines):
         place = st.session_state[_EDITED] = None
     currency = view.result.request.currency if view.result is not None else ""
-    _form(place, {} if place is None else found[place], currency)
+    _form(place, {} if place is None else lines[place], currency)
 
 
 def _listed(number: int, line: dict[str, Any]) -> None:
-    said = f"{line.get('description')}"
+    description = f"{line.get('description')}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{plain(said)}:** {plain(_words(line))}", width="stretch")
+        st.markdown(f"**{plain(description)}:** {plain(_words(line))}", width="stretch")
         st.button(
-            "Change",
+            "Edit",
             key=f"own-change-{number}",
             on_click=_choose,
             args=(number,),
             type="tertiary",
             icon=":material/edit:",
-            help=f"Change {plain(said)} in the form below",
+            help=f"Edit {plain(description)} in the form below",
         )
         st.button(
             "Remove",
@@ -60,7 +60,7 @@ def _listed(number: int, line: dict[str, Any]) -> None:
             args=(number,),
             type="tertiary",
             icon=":material/delete:",
-            help=f"Take {plain(said)} out of the quote",
+            help=f"Remove {plain(description)} from the quote",
         )
 
 
@@ -68,7 +68,7 @@ def _words(line: dict[str, Any]) -> str:
     try:
         made = QuoteLine.model_validate(line)
     except ValidationError:
-        return "not understood; change or remove it"
+        return "has errors; edit or remove it"
     unit = "" if made.unit == "EA" else f" {made.unit}"
     price = (
         "" if made.status == "by others" else "to be quoted" if made.unit_price is None else f"{made.unit_price:.2f}"
@@ -80,7 +80,7 @@ def _words(line: dict[str, Any]) -> str:
 
 def _form(place: int | None, line: dict[str, Any], currency: str) -> None:
     prefix = f"own/{st.session_state.generation}/{st.session_state.get(_VERSION, 0)}"
-    st.subheader("Add a line" if place is None else f"Change line {place + 1}", anchor=False)
+    st.subheader("Add a line" if place is None else f"Edit line {place + 1}", anchor=False)
     for fault in st.session_state.get(_FAULTS, ()):
         st.error(plain(fault), icon=":material/edit_off:")
     given = {name: "" if line.get(name) is None else str(line[name]) for name in QuoteLine.model_fields}
@@ -88,7 +88,7 @@ def _form(place: int | None, line: dict[str, Any], currency: str) -> None:
         _text("Description", "description", given, prefix, 200)
         with st.container(horizontal=True):
             st.selectbox(
-                "Part of the bill",
+                "Category",
                 CATEGORIES,
                 key=f"{prefix}/category",
                 width=180,
@@ -112,12 +112,12 @@ def _form(place: int | None, line: dict[str, Any], currency: str) -> None:
             _text("Part number", "sku", given, prefix, 120, 180)
             _text("Term, months", "term_months", given, prefix, 4, 120)
             _text("Lead time, weeks", "lead_time_weeks", given, prefix, 4, 140)
-        _text("Note", "note", given, prefix, 300, hint="Internal; customers do not see it")
+        _text("Note", "note", given, prefix, 300, hint="Internal; not in customer copies")
         st.form_submit_button(
             "Add the line" if place is None else "Save the line", on_click=_save, args=(prefix, place)
         )
     if place is not None:
-        st.button("Leave it as it is", on_click=_choose, args=(None,), type="tertiary")
+        st.button("Cancel", on_click=_choose, args=(None,), type="tertiary")
 
 
 def _text(
@@ -142,12 +142,12 @@ def _text(
 
 
 def _save(prefix: str, place: int | None) -> None:
-    """Take the form as a line, or say for each field what is wrong and leave the form as it is."""
+    """Store the form as a line, or report the error of each field and leave the form as it is."""
     written = {name: st.session_state[f"{prefix}/{name}"] for name in QuoteLine.model_fields}
     data, faults = read_line(written)
     lines = list(state.get(PLACE) or [])
     if not faults and place is None and len(lines) >= MAX_LINES:
-        faults = [f"A quote has at most {MAX_LINES} lines of its own."]
+        faults = [f"A quote has at most {MAX_LINES} own lines."]
     st.session_state[_FAULTS] = faults
     if faults:
         return
@@ -160,11 +160,11 @@ def _save(prefix: str, place: int | None) -> None:
 
 
 def read_line(written: dict[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """A line as a request file holds it, from the fields as typed, and a sentence for each that is wrong."""
+    """A line as a request file has it, from the fields as typed, and a sentence for each error."""
     typed = {name: text.strip() for name, text in written.items() if text.strip()}
     given: dict[str, Any] = dict(typed)
     for name in _NUMBERS:
-        # What is no whole number stays as typed; the sentence names it.
+        # What is not a whole number stays as typed; the error names it.
         if name in given and given[name].isascii() and given[name].isdigit() and len(given[name]) <= 9:
             given[name] = int(given[name])
     faults = []

@@ -1,4 +1,4 @@
-"""Page Bill: what to buy, what is still to be quoted, and the platforms side by side."""
+"""Page Bill: parts, prices, open quotes, and the platforms compared."""
 
 from dataclasses import replace
 
@@ -17,9 +17,9 @@ from sizer.present.verdict_text import selection_text
 from sizer.present.words import listed, plural, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
-from sizer.ui.bill import editor as bill_editor
-from sizer.ui.bill import own_lines, price_book_panel, quote_form
+from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form
 from sizer.ui.bill.editor import CHANGED
+from sizer.ui.bill.overrides import BY_OTHERS
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
@@ -27,12 +27,12 @@ from sizer.ui.typed import plain
 BILL, EDIT, OWN, QUOTE, BOOK = "Bill", "Edit lines", "Own lines", "Quote", "Price book"
 TABS = (BILL, EDIT, OWN, QUOTE, BOOK)
 _TAB = "bill_tab"
-# Warnings of prices that the banner tells in full.
-_MAX_TOLD = 3
+# Price warnings shown in the banner; the others are in a fold.
+_MAX_WARNINGS = 3
 
 
 def show(view: View) -> None:
-    """Draw the page. A customer sees the bill alone: nothing of how its prices came about."""
+    """Draw the page; in the customer view without anything about how prices were made."""
     result = view.result
     assert result is not None
     st.header("Bill of materials", anchor=False)
@@ -40,7 +40,7 @@ def show(view: View) -> None:
     _old_prices(bill)
     if view.is_customer_mode:
         look.note(result_text.open_prices(bill))
-        _read(view, bill)
+        _bill(view, bill)
         _platforms(view, result)
     else:
         _tabs(view, result)
@@ -56,12 +56,12 @@ def _tabs(view: View, result: SizingResult) -> None:
         if parts[BILL].open:
             look.note(
                 result_text.open_prices(bill)
-                + ("" if bill.is_complete else " A price book, or a price typed in under Edit lines, fills them in.")
+                + ("" if bill.is_complete else " Upload a price book, or enter prices under Edit lines.")
             )
-            _read(view, bill)
+            _bill(view, bill)
             _platforms(view, result)
     for name, draw in (
-        (EDIT, bill_editor.show),
+        (EDIT, editor.show),
         (OWN, own_lines.show),
         (QUOTE, quote_form.show),
         (BOOK, price_book_panel.show),
@@ -76,7 +76,7 @@ def _note_tab(key: str) -> None:
     st.session_state[_TAB] = st.session_state[key]
 
 
-def _read(view: View, bill: Bill) -> None:
+def _bill(view: View, bill: Bill) -> None:
     look.table(bill_table(bill), view.catalog.sources)
     of_prices = {text for _, text in bill.price_warnings}
     others = [sentence(warning) for warning in bill.warnings if warning not in of_prices]
@@ -85,18 +85,18 @@ def _read(view: View, bill: Bill) -> None:
 
 
 def _old_prices(bill: Bill) -> None:
-    """Prices that are old, ended or in another currency, where nobody can miss them."""
-    found = [sentence(text) for text in dict.fromkeys(text for _, text in bill.price_warnings)]
-    if not found:
+    """Banner of prices that are old, expired or in another currency."""
+    warnings = [sentence(text) for text in dict.fromkeys(text for _, text in bill.price_warnings)]
+    if not warnings:
         return
-    st.warning(f"**Prices to check.** {plain(' '.join(found[:_MAX_TOLD]))}", icon=":material/event_busy:")
-    if len(found) > _MAX_TOLD:
-        with st.expander(f"{plural(len(found) - _MAX_TOLD, 'price')} more to check"):
-            look.notes(found[_MAX_TOLD:])
+    st.warning(f"**Prices to check.** {plain(' '.join(warnings[:_MAX_WARNINGS]))}", icon=":material/event_busy:")
+    if len(warnings) > _MAX_WARNINGS:
+        with st.expander(f"{plural(len(warnings) - _MAX_WARNINGS, 'more price')} to check"):
+            look.notes(warnings[_MAX_WARNINGS:])
 
 
 def _platforms(view: View, result: SizingResult) -> None:
-    st.header("Platforms side by side", anchor=False)
+    st.header("Platforms compared", anchor=False)
     look.note(sentence(selection_text(result)))
     platforms = platforms_table(result)
     if platforms is None:
@@ -105,12 +105,12 @@ def _platforms(view: View, result: SizingResult) -> None:
     shown = _in_app(platforms)
     look.table(_without_prices(shown, result.design.bill) if view.is_customer_mode else shown, view.catalog.sources)
     if result.deciding_prices and not view.is_customer_mode:
-        look.note(f"Prices that would rank them: {_names(result.deciding_prices, view.catalog)}.")
+        look.note(f"Quotes needed to rank them: {_names(result.deciding_prices, view.catalog)}.")
     _choose(result)
 
 
 def _in_app(platforms: Table) -> Table:
-    """The guide's table, in which the design described is 'this document'."""
+    """The table of the guide, in which the present design is 'this document'."""
     rows = tuple(
         replace(
             one, cells=(replace(one.cells[0], text=one.cells[0].text.replace("this document", "shown")), *one.cells[1:])
@@ -121,12 +121,12 @@ def _in_app(platforms: Table) -> Table:
 
 
 def _without_prices(platforms: Table, bill: Bill) -> Table:
-    """The table for a customer: what the other platforms would cost is not offered."""
-    kept = [place for place, column in enumerate(platforms.columns) if column.title != result_text.price_label(bill)]
+    """The table in the customer view, without the prices of other platforms."""
+    shown = [place for place, column in enumerate(platforms.columns) if column.title != result_text.price_label(bill)]
     return replace(
         platforms,
-        columns=tuple(platforms.columns[place] for place in kept),
-        rows=tuple(replace(one, cells=tuple(one.cells[place] for place in kept)) for one in platforms.rows),
+        columns=tuple(platforms.columns[place] for place in shown),
+        rows=tuple(replace(one, cells=tuple(one.cells[place] for place in shown)) for one in platforms.rows),
     )
 
 
@@ -176,7 +176,7 @@ def _line(line: BillLine, has_discount: bool) -> Row:
     )
     number = grouped(line.quantity) + ("" if line.unit in ("EA", "") else f"\u202f{line.unit}")
     unit, discount, total = price_texts(line)
-    is_bought = line.status not in ("existing", "by others")
+    is_bought = line.status not in ("existing", BY_OTHERS)
     cites, where = ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
     text = f"{line.description} ({'; '.join(remarks)})" if remarks else line.description
     if line.change:
@@ -194,23 +194,30 @@ def _line(line: BillLine, has_discount: bool) -> Row:
 
 
 def _choose(result: SizingResult) -> None:
-    """Lets another platform be the one that all pages describe."""
+    """Selection of another platform for all pages."""
     others = [design for design in result.platforms if design.platform.key != result.design.platform.key]
     if not others:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         number = st.selectbox(
-            "Describe another platform in full",
+            "Show another platform on all pages",
             range(len(others)),
             format_func=lambda place: others[place].name,
             key="another-platform",
             width=520,
         )
-        st.button("Take it", on_click=_take, args=(others[number].platform.key,), icon=":material/swap_horiz:")
-    st.caption("It narrows the request to that server and storage; the page Requirements shows and widens it again.")
+        st.button(
+            "Use this platform",
+            on_click=_use_platform,
+            args=(others[number].platform.key,),
+            icon=":material/swap_horiz:",
+        )
+    st.caption(
+        "This limits the request to that server and storage. To undo it, change Allowed equipment under Requirements."
+    )
 
 
-def _take(key: tuple[str, str]) -> None:
+def _use_platform(key: tuple[str, str]) -> None:
     server, storage = key
     state.put(("platforms", "servers"), [server])
     state.put(("platforms", "storage"), [storage])

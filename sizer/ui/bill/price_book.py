@@ -1,4 +1,4 @@
-"""A price book as a CSV file: taken whole or not at all, each fault with line, column, value and what is allowed."""
+"""A price book as a CSV file: loaded as a whole or not at all, each error with line, column, value and correction."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ _ABOUT = re.compile(rf"({'|'.join(COLUMNS)})(?:: | = | is empty)")
 
 @dataclass(frozen=True)
 class BookFault:
-    """Something wrong with a price book. ``line`` is None where the file as a whole is; ``column`` may be ""."""
+    """An error in a price book. ``line`` is None where it concerns the whole file; ``column`` may be ""."""
 
     line: int | None
     column: str
@@ -45,12 +45,12 @@ def read_book(content: bytes, catalog: Catalog) -> tuple[str, tuple[BookFault, .
     content : bytes
         The file.
     catalog : Catalog
-        Whose items it prices; without another book of the session.
+        With the items to price; without another price book of the session.
 
     Returns
     -------
     (text, faults)
-        The text is "" where there are faults.
+        The text is "" where there are errors.
     """
     if len(content) > MAX_BYTES:
         size = f"The file has {len(content) / 1e6:.1f} MB; a price book has at most {MAX_BYTES / 1e6:g} MB."
@@ -59,23 +59,23 @@ def read_book(content: bytes, catalog: Catalog) -> tuple[str, tuple[BookFault, .
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return "", (BookFault(line, "", "", "This is not UTF-8 text; save the book as CSV in UTF-8."),)
+        return "", (BookFault(line, "", "", "Not UTF-8 text; save the file as CSV in UTF-8."),)
     if "\0" in text:
-        return "", (BookFault(None, "", "", "This is no text file; save the book as CSV in UTF-8."),)
+        return "", (BookFault(None, "", "", "Not a text file; save it as CSV in UTF-8."),)
     if len(text.splitlines()) > MAX_LINES:
-        long = f"The file has more than {MAX_LINES} lines; leave out what is not bought."
+        long = f"The file has more than {MAX_LINES} lines; remove items that are not bought."
         return "", (BookFault(None, "", "", long),)
     rows, faults = price_rows(text, _PLACE)
     faults += _unfit(rows, catalog)
     if not rows and not faults:
-        return "", (BookFault(None, "", "", "The book holds no price: it has no line below its columns."),)
+        return "", (BookFault(None, "", "", "The file has no prices; add rows below the header."),)
     return ("", _in_columns(faults, text)) if faults else (text, ())
 
 
 def _unfit(rows: Sequence[Price], catalog: Catalog) -> list[str]:
     unknown = [row for row in rows if not _is_known(row.item, catalog)]
     try:
-        # Of many unknown items the first are enough to see what is wrong.
+        # Of many unknown items the first are enough.
         with_prices(catalog, unknown[:_MAX_UNKNOWN] or rows)
     except CatalogError as error:
         return list(error.faults)
@@ -98,14 +98,14 @@ def _in_column(fault: str, cells: dict[int, dict[str, str]]) -> BookFault:
     match = _WHERE.fullmatch(fault)
     if match is None:
         return BookFault(None, "", "", _sentence(fault))
-    line, said = int(match[1]), match[2].replace(f"{_PLACE} line ", "line ")
-    about = _ABOUT.match(said)
+    line, error = int(match[1]), match[2].replace(f"{_PLACE} line ", "line ")
+    about = _ABOUT.match(error)
     column = about[1] if about is not None else ""
     value = cells.get(line, {}).get(column, "")
     shown = value if len(value) <= _LONGEST_CELL else f"{value[:_LONGEST_CELL]}…"
-    if column == "currency" and "does not match" in said:
-        said = "a currency has three capital letters, for example USD"
-    return BookFault(line, column, shown, _sentence(said.removeprefix(f"{column}: ") if column else said))
+    if column == "currency" and "does not match" in error:
+        error = "a currency has three capital letters, for example USD"
+    return BookFault(line, column, shown, _sentence(error.removeprefix(f"{column}: ") if column else error))
 
 
 def _sentence(text: str) -> str:
@@ -114,13 +114,13 @@ def _sentence(text: str) -> str:
 
 def _cells(text: str) -> dict[int, dict[str, str]]:
     """Cells by line and column, numbered as the faults are."""
-    found: dict[int, dict[str, str]] = {}
+    rows: dict[int, dict[str, str]] = {}
     reader = csv.reader(io.StringIO(text, newline=""))
     with suppress(csv.Error):
         columns = [name.strip() for name in next(reader, [])]
         for row in reader:
-            found[reader.line_num] = dict(zip(columns, (cell.strip() for cell in row), strict=False))
-    return found
+            rows[reader.line_num] = dict(zip(columns, (cell.strip() for cell in row), strict=False))
+    return rows
 
 
 def template(bill: Bill, today: date) -> bytes:

@@ -1,18 +1,17 @@
-"""The price book of the session: uploaded, taken off again, and a template to fill in."""
+"""The price book of the session: upload, removal, and a template to fill in."""
 
 from datetime import UTC, datetime
 
 import streamlit as st
 
-from sizer.present.tables import Cell, Table, columns, row
+from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.words import plural
-from sizer.ui import look
-from sizer.ui import session_catalog as parts
+from sizer.ui import look, session_catalog
 from sizer.ui.bill.price_book import MAX_BYTES, BookFault, read_book, template
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
-_FAULTS = "price_book_faults"  # plain key: name of the refused file and its faults
+_FAULTS = "price_book_faults"  # plain key: name of the refused file and its errors
 _VERSION = "price_book_version"
 _MAX_SHOWN = 50
 _LONGEST_NAME = 80
@@ -20,13 +19,12 @@ _MEGABYTE = 1_000_000
 
 
 def show(view: View) -> None:
-    """Draw upload, template and what is wrong with the last file."""
+    """Draw upload, template and the errors of the last file."""
     look.note(
-        "A price book is a CSV file with a row a price. It is laid over the catalogue for this session; its "
-        "rows replace all catalogue prices of their items. The template below shows the columns; those after source "
-        "may be left out."
+        "A price book is a CSV file with one price per row. It applies to this session; its rows replace all "
+        "catalogue prices of their items. The template below has the columns; those after source are optional."
     )
-    _present()
+    _in_use()
     version = st.session_state.get(_VERSION, 0)
     key = f"price-book/{version}"
     st.file_uploader(
@@ -37,17 +35,17 @@ def show(view: View) -> None:
         on_change=_upload,
         args=(key,),
     )
-    _wrong()
+    _errors()
     _template(view)
 
 
-def _present() -> None:
-    name = st.session_state.get(parts.PRICE_BOOK_NAME, "")
-    if not st.session_state.get(parts.PRICE_BOOK):
+def _in_use() -> None:
+    name = st.session_state.get(session_catalog.PRICE_BOOK_NAME, "")
+    if not st.session_state.get(session_catalog.PRICE_BOOK):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.success(f"Prices of {plain(name)} are laid over the catalogue.", icon=":material/price_check:")
-        st.button("Remove it", key="price-book-remove", on_click=_remove, icon=":material/delete:")
+        st.success(f"Prices from {plain(name)} are in use.", icon=":material/price_check:")
+        st.button("Remove price book", key="price-book-remove", on_click=_remove, icon=":material/delete:")
 
 
 def _upload(key: str) -> None:
@@ -57,44 +55,43 @@ def _upload(key: str) -> None:
 
 
 def take(name: str, content: bytes) -> None:
-    """Lay a book over the catalogue, or note each of its faults and take nothing of it."""
+    """Use a price book, or note each of its errors and use nothing of it."""
     name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
-    text, faults = read_book(content, parts.without_book())
+    text, faults = read_book(content, session_catalog.catalog_without_price_book())
     st.session_state[_FAULTS] = (name, faults)
     st.session_state[_VERSION] = st.session_state.get(_VERSION, 0) + 1
     if not faults:
-        parts.keep_book(text, name)
+        session_catalog.set_price_book(text, name)
 
 
 def _remove() -> None:
-    parts.drop_book()
+    session_catalog.remove_price_book()
     st.session_state[_FAULTS] = ("", ())
 
 
-def _wrong() -> None:
+def _errors() -> None:
     name, faults = st.session_state.get(_FAULTS, ("", ()))
     if not faults:
         return
     st.error(
-        f"**{plain(name)} was not taken.** It has {plural(len(faults), 'fault')}; mend them and upload it again. "
-        "A row without an amount is filled in, or deleted.",
+        f"**{plain(name)} was not loaded.** {plural(len(faults), 'error')}: correct "
+        f"{'it' if len(faults) == 1 else 'them'} and upload again. Fill in missing amounts, or delete their rows.",
         icon=":material/block:",
     )
     look.table(faults_table(faults), {})
 
 
 def faults_table(faults: tuple[BookFault, ...]) -> Table:
-    """The first faults, one a row."""
-    rows = [
-        row("file" if one.line is None else str(one.line), one.column, _value(one), one.rule)
-        for one in faults[:_MAX_SHOWN]
-    ]
+    """The first errors, one per row."""
     more = len(faults) - _MAX_SHOWN
-    heads = columns(
-        ("Line", "right", 7), ("Column", "left", 15), ("Value", "left", 22), ("What is allowed", "left", 56)
+    fields: tuple[Field[BookFault], ...] = (
+        Field("Line", lambda fault: "file" if fault.line is None else str(fault.line), "right", 7),
+        Field("Column", lambda fault: fault.column, width=15),
+        Field("Value", _value, width=22),
+        Field("Correction", lambda fault: fault.rule, width=56),
     )
-    note = f"{plural(more, 'fault')} more are not shown." if more > 0 else ""
-    return Table("faults", "Faults of the price book", heads, tuple(rows), note)
+    note = f"{plural(more, 'more error')} not shown." if more > 0 else ""
+    return record_table("faults", "Errors in the price book", faults[:_MAX_SHOWN], fields, note=note)
 
 
 def _value(fault: BookFault) -> Cell:
@@ -119,6 +116,6 @@ def _template(view: View) -> None:
         icon=":material/download:",
     )
     look.note(
-        f"It has a row for each of the {plural(len(bill.unpriced), 'item')} without a price. Fill in amount and "
-        "source, or delete the row."
+        f"The template has one row for each of the {plural(len(bill.unpriced), 'item')} without a price. Fill in "
+        "amount and source, or delete the row."
     )

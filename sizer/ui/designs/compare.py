@@ -1,4 +1,4 @@
-"""Up to four designs pinned and side by side, with what differs from one of them marked."""
+"""Up to four pinned designs side by side, with differences from a baseline marked."""
 
 import streamlit as st
 
@@ -6,10 +6,11 @@ from sizer.base.errors import RequestError
 from sizer.questions.compare.designs import MOST, Compared, bill_table, figures_table
 from sizer.questions.compare.requests import request_table
 from sizer.ui import fields, look, state
-from sizer.ui.error_messages import label_of, name_of, sentences
+from sizer.ui.error_messages import name_of, sentences
+from sizer.ui.request_form.names import label_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain
-from sizer.ui.uploads import without_nothing
+from sizer.ui.uploads import without_empty_values
 from sizer.workload.request import SizingRequest
 
 # A plain key of the session, so that pins survive page switches: [{"name": ..., "request_json": ...}, ...]
@@ -19,8 +20,8 @@ _BASELINE = "baseline"
 
 def pins() -> list[dict[str, str]]:
     """Pinned designs in the order in which they were pinned."""
-    found: list[dict[str, str]] = st.session_state.setdefault(PINS, [])
-    return found
+    pinned: list[dict[str, str]] = st.session_state.setdefault(PINS, [])
+    return pinned
 
 
 def is_pinned(request_json: str) -> bool:
@@ -29,27 +30,27 @@ def is_pinned(request_json: str) -> bool:
 
 
 def pin(name: str, request_json: str) -> None:
-    """Pin a design, or say why not."""
+    """Pin a design, or show why not."""
     if is_pinned(request_json):
-        st.session_state.notice = "This design is pinned already."
+        st.session_state.notice = "This design is already pinned."
     elif len(pins()) >= MOST:
-        st.session_state.notice = f"{MOST} designs are pinned already; unpin one of them first."
+        st.session_state.notice = f"Already {MOST} designs are pinned; unpin one first."
     else:
-        pins().append({"name": _unlike_others(name), "request_json": request_json})
+        pins().append({"name": _unique(name), "request_json": request_json})
         st.session_state.notice = f"Pinned: {name}. Pinned designs are compared at the end of the page Architecture."
 
 
-def _unlike_others(name: str) -> str:
+def _unique(name: str) -> str:
     """The name, with a number where another pinned design has it."""
     taken = {one["name"] for one in pins()}
-    number, found = 2, name
-    while found in taken:
-        found, number = f"{name} ({number})", number + 1
-    return found
+    number, unique = 2, name
+    while unique in taken:
+        unique, number = f"{name} ({number})", number + 1
+    return unique
 
 
 def unpin(request_json: str) -> None:
-    """Take a design from the pinned ones."""
+    """Unpin a design."""
     st.session_state[PINS] = [one for one in pins() if one["request_json"] != request_json]
 
 
@@ -61,18 +62,18 @@ def pin_button(name: str, request_json: str, key: str) -> None:
         st.button("Pin", key=key, icon=":material/keep:", on_click=pin, args=(name, request_json))
 
 
-def describe_button(request_json: str, origin: str, key: str) -> None:
-    """Button that makes a request the one that all pages describe."""
+def use_button(request_json: str, origin: str, key: str) -> None:
+    """Button that makes a design the one shown on all pages."""
     st.button(
-        "Describe this one", key=key, icon=":material/swap_horiz:", on_click=describe, args=(request_json, origin)
+        "Use this design", key=key, icon=":material/swap_horiz:", on_click=use_design, args=(request_json, origin)
     )
 
 
-def describe(request_json: str, origin: str) -> None:
-    """Take the request of a design; the pages describe it from now on."""
+def use_design(request_json: str, origin: str) -> None:
+    """Make the request of a design the present one."""
     request = SizingRequest.model_validate_json(request_json)
-    state.take(without_nothing(request.model_dump(mode="json", exclude_defaults=True)), origin)
-    st.session_state.notice = "The request now leads to this design. Undo brings the one before back."
+    state.take(without_empty_values(request.model_dump(mode="json", exclude_defaults=True)), origin)
+    st.session_state.notice = "The request now gives this design. Undo restores the previous request."
 
 
 def show(view: View) -> None:
@@ -81,32 +82,31 @@ def show(view: View) -> None:
     listed = pins()
     if not listed:
         look.note(
-            f"None is pinned. Up to {MOST} designs can be pinned above, also after a change of the request; "
-            "they stand side by side here."
+            f"No design is pinned. Pin up to {MOST} designs above, also from different requests, to compare them here."
         )
         return
-    found = [_compared(one, view) for one in listed]
-    known = [one for one in found if one is not None]
+    compared = [_compared(pinned, view) for pinned in listed]
+    known = [design for design in compared if design is not None]
     if len(known) > 1:
-        names = [one.name for one in known]
-        baseline = names.index(fields.kept_choice("Baseline: the others are told against it", names, _BASELINE))
+        names = [design.name for design in known]
+        baseline = names.index(fields.remembered_choice("Baseline of the comparison", names, _BASELINE))
         sources = view.catalog.sources
         look.table(figures_table(known, baseline), sources)
         parts = bill_table(known, baseline)
         asked = request_table(known, baseline, label_of, name_of)
         with st.expander("Parts that differ", key="compare-parts", on_change="rerun") as opened:
             if opened.open:
-                look.note("The parts lists hold the same.") if parts is None else look.table(parts, sources)
-        with st.expander("Requests that lead to them", key="compare-requests", on_change="rerun") as opened:
+                look.note("The parts lists are the same.") if parts is None else look.table(parts, sources)
+        with st.expander("Differences between the requests", key="compare-requests", on_change="rerun") as opened:
             if opened.open:
-                look.note("They ask for the same.") if asked is None else look.table(asked, sources)
+                look.note("The requests are the same.") if asked is None else look.table(asked, sources)
     elif known:
-        look.note(f"Pinned: {known[0].name}. Pin another one to compare the two.")
+        look.note(f"Pinned: {known[0].name}. Pin another design to compare the two.")
     _manage(listed, view)
 
 
 def _compared(one: dict[str, str], view: View) -> Compared | None:
-    """A pinned design with its answer; None, and a sentence, where the catalogue no longer gives one."""
+    """A pinned design with its result; None, and a warning, where the present catalogue gives none."""
     try:
         SizingRequest.from_text(one["request_json"], "json", one["name"])
     except RequestError as error:
@@ -118,7 +118,7 @@ def _compared(one: dict[str, str], view: View) -> Compared | None:
         outcome = state.outcome(SizingRequest.model_validate_json(one["request_json"]), view.catalog)
         fault = sentences(outcome.refused or outcome.infeasible)
     st.warning(
-        f"{plain(one['name'])} has no answer with the present catalogue: {plain(fault)}", icon=":material/warning:"
+        f"{plain(one['name'])} has no result with the present catalogue: {plain(fault)}", icon=":material/warning:"
     )
     return None
 
@@ -126,10 +126,10 @@ def _compared(one: dict[str, str], view: View) -> Compared | None:
 def _manage(listed: list[dict[str, str]], view: View) -> None:
     for number, one in enumerate(listed):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            shown = " (described on all pages)" if one["request_json"] == view.request_json else ""
+            shown = " (present design)" if one["request_json"] == view.request_json else ""
             st.markdown(f"{plain(one['name'])}{shown}", width=420)
             if not shown:
-                describe_button(one["request_json"], "a pinned design", f"take-pin-{number}")
+                use_button(one["request_json"], "a pinned design", f"take-pin-{number}")
             st.button(
                 "Unpin", key=f"unpin-{number}", icon=":material/keep_off:", on_click=unpin, args=(one["request_json"],)
             )

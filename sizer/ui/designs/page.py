@@ -1,4 +1,4 @@
-"""Page Designs: what the library holds, revision by revision."""
+"""Page Designs: saved designs and their revisions."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -30,19 +30,19 @@ _SHOWN = ("gpus", "power", "price")
 
 
 def open_from_link(query: Mapping[str, str]) -> None:
-    """Take up the design that the address of a new session names, or say in a sentence why not.
+    """Open the design that the address of a new session names, or report the error.
 
     Parameters
     ----------
     query : mapping
-        Parameters of the address; they come from anybody.
+        Parameters of the address; untrusted.
     """
     if DESIGN not in query:
         return
     try:
         saving.open_revision(query[DESIGN], _number(query.get(REVISION)))
     except SizerError as error:
-        st.session_state.refused = f"**The link was not taken.** {plain(saving.fault_of(error))}"
+        st.session_state.refused = f"**The link was not opened.** {plain(saving.fault_of(error))}"
     for name in (DESIGN, REVISION):
         with suppress(KeyError):
             del st.query_params[name]
@@ -52,7 +52,7 @@ def _number(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) <= 7):
-        raise LibraryError("what it names as a revision is no number")
+        raise LibraryError("the revision in the link is not a number")
     return int(text)
 
 
@@ -60,32 +60,32 @@ def show(view: View) -> None:
     """Draw the page."""
     if view.is_customer_mode:
         st.header("Designs", anchor=False)
-        st.info("Leave customer mode to see saved designs.", icon=":material/visibility_off:")
+        st.info("Turn off the customer view to see saved designs.", icon=":material/visibility_off:")
         return
     chosen = st.session_state.get("design_shown")
     try:
         if chosen is None:
             st.header("Designs", anchor=False)
-            _said()
+            _error()
             _open_now(view, is_expanded=False)
             _list()
         else:
-            _one(saving.library().design(chosen), view)
+            _design(saving.library().design(chosen), view)
     except SizerError as error:
         st.session_state.pop("design_shown", None)
         st.error(plain(saving.fault_of(error)), icon=":material/block:")
-        look.note("The other pages work without it. The request can be saved as a file on the page Requirements.")
+        look.note("The other pages still work. To keep the request, download it on the page Requirements.")
 
 
-def _said() -> None:
-    """What hindered the last action."""
+def _error() -> None:
+    """Error of the last action."""
     fault = st.session_state.pop("design_fault", "")
     if fault:
         st.error(plain(fault), icon=":material/block:")
 
 
 def _do(act: Callable[[], str]) -> None:
-    """Run an action of the page; what it says, or its fault, is shown with the next run."""
+    """Run an action of the page; its message or error is shown with the next run."""
     try:
         st.session_state.notice = act()
     except SizerError as error:
@@ -95,28 +95,28 @@ def _do(act: Callable[[], str]) -> None:
 # --- the design that is open
 
 
-@st.cache_resource(show_spinner="Comparing with the answer when it was saved", max_entries=32)
+@st.cache_resource(show_spinner="Comparing with the result when it was saved", max_entries=32)
 def _since(design_id: str, number: int, key: str, _revision: Revision) -> ChangesSince | None:  # noqa: ARG001
     return saving.since_saved(_revision, SizingRequest.from_dict(_revision.request))
 
 
 def _open_now(view: View, *, is_expanded: bool) -> None:
-    """Which revision is open, and what of its answer changed since it was saved."""
+    """Which revision is open, and how its result changed since it was saved."""
     here = saving.saved()
     if here is None:
         return
-    said = f"**Open now:** {plain(here['name'])}, revision {here['revision']}"
+    opened = f"**Open:** {plain(here['name'])}, revision {here['revision']}"
     if saving.is_unsaved(view):
-        st.markdown(f"{said}, with unsaved changes.")
+        st.markdown(f"{opened}, with unsaved changes.")
         return
     revision = saving.library().revision(here["id"], here["revision"])
     since = _since(revision.design_id, revision.number, view.key, revision)
     if since is None:
-        st.markdown(f"{said}. Another version of the program saved it, so its answer of then cannot be compared.")
+        st.markdown(f"{opened}. It was saved by another version of the program; its result then cannot be compared.")
         return
-    st.markdown(f"{said}. {plain(revision_tables.verdict(since))}")
+    st.markdown(f"{opened}. {plain(revision_tables.verdict(since))}")
     if not since.is_same_answer or since.facts or since.prices or since.rates:
-        with st.expander("What changed since it was saved", expanded=is_expanded, key=f"since-{is_expanded:d}"):
+        with st.expander("Changes since it was saved", expanded=is_expanded, key=f"since-{is_expanded:d}"):
             revision_tables.show_since(since, view.catalog)
 
 
@@ -134,7 +134,7 @@ def _list() -> None:
             on_change=_first_page,
         )
     with right:
-        with_hidden = st.toggle("Hidden ones too", key="designs-hidden", on_change=_first_page)
+        with_hidden = st.toggle("Include hidden designs", key="designs-hidden", on_change=_first_page)
     page = int(st.session_state.get("designs_page", 0))
     found = saving.library().search(words, page=page, per_page=_DESIGNS_A_PAGE, with_hidden=with_hidden)
     if not found.designs and page:
@@ -154,17 +154,17 @@ def _first_page() -> None:
 
 def _empty(searched: bool, with_hidden: bool) -> None:
     if searched:
-        hint = "" if with_hidden else " Hidden designs are not among those searched."
-        st.info(f"No design has all these words in its name, customer or parts.{hint}", icon=":material/search_off:")
+        hint = "" if with_hidden else " Hidden designs were not searched."
+        st.info(f"No design matches all these words in name, customer or parts.{hint}", icon=":material/search_off:")
     else:
         st.info(
-            "Nothing is saved yet. **Save** above keeps the present design here, and every later revision of it.",
+            "No saved designs yet. Use **Save** above to save the present design and its later revisions.",
             icon=":material/inventory_2:",
         )
 
 
 def _pages(key: str, n: int, a_page: int, noun: str) -> None:
-    """Where in a long list the page stands, and the way on."""
+    """Position in a long list, with buttons to other parts of it."""
     page, last = int(st.session_state.get(key, 0)), (n - 1) // a_page
     if not last:
         return
@@ -194,12 +194,12 @@ def _card(design: SavedDesign, number: int) -> None:
 
 
 def _in_short(snapshot: Snapshot | None) -> str:
-    """GPUs, power and price of an answer."""
+    """GPUs, power and price of a result."""
     if snapshot is None:
-        return "saved by another version"
-    found = {key: snapshot.figure(key) for key in _SHOWN}
-    texts = {key: figure_text(figure, snapshot.currency) for key, figure in found.items() if figure is not None}
-    price = found["price"]
+        return "saved by another program version"
+    figures = {key: snapshot.figure(key) for key in _SHOWN}
+    texts = {key: figure_text(figure, snapshot.currency) for key, figure in figures.items() if figure is not None}
+    price = figures["price"]
     if price is not None and not price.text:
         texts["price"] = f"price {texts['price']}"
     return " · ".join(f"{text} GPUs" if key == "gpus" else text for key, text in texts.items())
@@ -210,7 +210,7 @@ def _by(entry: RevisionEntry) -> str:
 
 
 def when(moment: datetime) -> str:
-    """A moment on the clock of the browser: '22 Nov 2026, 06:30'; in UTC, and saying so, where that is unknown."""
+    """A moment in the time zone of the browser: '22 Nov 2026, 06:30'; in UTC, and marked so, where that is unknown."""
     zone = st.context.timezone
     with suppress(ZoneInfoNotFoundError, ValueError, TypeError):
         if zone:
@@ -231,11 +231,11 @@ def _opened(design_id: str, number: int | None) -> str:
 # --- one design
 
 
-def _one(design: SavedDesign, view: View) -> None:
+def _design(design: SavedDesign, view: View) -> None:
     st.button("All designs", key="all-designs", on_click=_leave, icon=":material/arrow_back:", type="tertiary")
     hidden = " :gray-badge[hidden]" if design.is_hidden else ""
     st.header(f"{plain(design.name)}{hidden}", anchor=False)
-    _said()
+    _error()
     here = saving.saved()
     if here is not None and here["id"] == design.id:
         _open_now(view, is_expanded=True)
@@ -258,7 +258,7 @@ def _manage(design: SavedDesign) -> None:
         ):
             key = f"rename/{design.id}/{design.name}"
             st.text_input("New name", value=design.name, max_chars=MAX_NAME, key=key)
-            st.form_submit_button("Rename it", key="rename-it", on_click=_do, args=(lambda: _renamed(design, key),))
+            st.form_submit_button("Rename", key="rename-it", on_click=_do, args=(lambda: _renamed(design, key),))
         st.button(
             "Duplicate",
             key="duplicate",
@@ -266,7 +266,7 @@ def _manage(design: SavedDesign) -> None:
             type="tertiary",
             on_click=_do,
             args=(lambda: _duplicated(design),),
-            help="A new design that starts from the newest revision of this one.",
+            help="Creates a new design from the newest revision of this one.",
         )
         st.button(
             "Show in the list" if design.is_hidden else "Hide",
@@ -275,10 +275,10 @@ def _manage(design: SavedDesign) -> None:
             type="tertiary",
             on_click=_do,
             args=(lambda: _hidden(design),),
-            help="Hidden designs stay in the library; the list leaves them out, and their links go on working.",
+            help="Hidden designs stay in the library and their links keep working; the list does not show them.",
         )
         with st.popover("Link", icon=":material/link:", type="tertiary", key="design-link"):
-            look.note("Opens the newest revision; add the number of another one to open that.")
+            look.note("The first link opens the newest revision, the second a fixed one.")
             base = (st.context.url or "").partition("?")[0]
             st.code(f"{base}?{urlencode({DESIGN: design.id})}", language=None, wrap_lines=True)
             st.code(
@@ -315,8 +315,8 @@ def _hidden(design: SavedDesign) -> str:
 def _restored(design: SavedDesign, number: int) -> str:
     done = saving.library().restore(design.id, number, author=saving.author(), now=saving.now())
     if not done.is_new:
-        return f"Nothing to restore: revision {done.number} says the same as revision {number}."
-    return f"Revision {done.number} says again what revision {number} said."
+        return f"Nothing to restore: revision {done.number} is the same as revision {number}."
+    return f"Revision {done.number} restores revision {number}."
 
 
 def _revisions(design: SavedDesign, entries: tuple[RevisionEntry, ...], view: View) -> None:
@@ -353,7 +353,7 @@ def _revision(design: SavedDesign, entry: RevisionEntry, is_open: bool) -> None:
                 on_click=_do,
                 args=(lambda: _restored(design, number),),
                 type="tertiary",
-                help="Makes a new revision that says what this one says. Nothing is lost.",
+                help="Creates a new revision with the content of this one. All revisions are kept.",
             )
 
 

@@ -27,25 +27,26 @@ from sizer.questions.compare.tables import (
     table_of,
 )
 from sizer.ui import look
-from sizer.ui.error_messages import label_of, name_of
+from sizer.ui.error_messages import name_of
+from sizer.ui.request_form.names import label_of
 from sizer.workload.changes import FieldChange, Path
 
-# Figures that a sentence names, the most telling first.
+# Figures that a sentence names, the most important first.
 _TELLING = ("gpus", "price", "rate-0", "time-0", "power", "storage-nodes", "capacity", "rack-units", "stage")
 
 
-# --- since an answer was saved
+# --- since a result was saved
 
 
 def verdict(since: ChangesSince) -> str:
-    """Whether an answer is still the one that was saved, and what changed it."""
+    """Whether a result is still the one that was saved, and what changed it."""
     causes = _causes(since)
     if not since.has_answer:
-        return f"It has no answer any more: {causes or 'the program is another one'}."
+        return f"It no longer has a result: {causes or 'the program has changed'}."
     if since.is_same_answer:
-        return f"It gives the same numbers as when it was saved{f', although {causes}' if causes else ''}."
-    because = causes or "catalogue, calibration and program are those of then, but not how it was reckoned"
-    return f"Its answer is another one, as {because}: {_effects(since)}."
+        return f"Its result is the same as when it was saved{f', although {causes}' if causes else ''}."
+    because = causes or "the calculation has changed, with the same catalogue, calibration and version"
+    return f"Its result has changed because {because}: {_effects(since)}."
 
 
 def _causes(since: ChangesSince) -> str:
@@ -53,19 +54,17 @@ def _causes(since: ChangesSince) -> str:
     if since.removed_parts:
         causes.append(f"the catalogue no longer has {listed(since.removed_parts)}")
     changed = [
-        f"{len(found)} {word if len(found) == 1 else f'{word}s'}"
-        for found, word in ((since.facts, "fact"), (since.prices, "price"))
-        if found
+        plural(len(changes), word) for changes, word in ((since.facts, "fact"), (since.prices, "price")) if changes
     ]
     if changed:
-        causes.append(f"the catalogue states {listed(changed)} of its parts otherwise")
+        causes.append(f"{listed(changed)} of its parts changed in the catalogue")
     elif since.is_other_catalog and not since.removed_parts:
-        causes.append("the catalogue has changed elsewhere, though not in its parts")
+        causes.append("the catalogue changed, but not for its parts")
     if since.is_other_calibration:
         same = since.has_answer and not since.rates
-        causes.append(f"the calibration is another one{', though with the same rates' if same else ''}")
+        causes.append(f"the calibration changed{', with the same rates' if same else ''}")
     if since.is_other_version:
-        causes.append(f"version {since.snapshot.tool_version} of the program saved it")
+        causes.append(f"it was saved by version {since.snapshot.tool_version} of the program")
     return listed(causes)
 
 
@@ -86,7 +85,7 @@ def _figure_sentence(change: FigureChange, currencies: tuple[str, str]) -> str:
 
 
 def show_since(since: ChangesSince, catalog: Catalog) -> None:
-    """Tables of what changed since an answer was saved, and of what it changed."""
+    """Tables of what changed since a result was saved, and of the effects."""
     if since.removed_parts:
         look.notes([f"The catalogue no longer has {part}." for part in since.removed_parts])
     tables = (
@@ -146,7 +145,7 @@ def _prices(since: ChangesSince) -> Table | None:
     currency = since.snapshot.currency
     rows = [row(change.part, _price(change.before, currency), _price(change.now, currency)) for change in since.prices]
     head = ("Part", ("When saved", "right"), ("Now", "right"))
-    return table_of("prices", "Prices of the price book, one piece", head, rows)
+    return table_of("prices", "Prices in the price book, per piece", head, rows)
 
 
 def _price(price: SavedPrice | None, currency: str) -> Cell:
@@ -171,28 +170,28 @@ def _rate(rate: SavedRate | None) -> Cell:
 # --- between two revisions
 
 
-def show_differences(found: Differences, before: int, after: int, catalog: Catalog) -> None:
-    """Tables of what two revisions say otherwise."""
-    if found.are_none:
-        st.info(f"Revisions {before} and {after} say the same.")
+def show_differences(differences: Differences, before: int, after: int, catalog: Catalog) -> None:
+    """Tables of the differences between two revisions."""
+    if differences.are_none:
+        st.info(f"Revisions {before} and {after} are the same.")
         return
     names = (f"Revision {before}", f"Revision {after}")
     tables = (
-        fields_table(found.request, *names),
-        _figures(found.figures, *names, found.currencies),
-        bill_table(found.lines, *names, found.currencies),
+        fields_table(differences.request, *names),
+        _figures(differences.figures, *names, differences.currencies),
+        bill_table(differences.lines, *names, differences.currencies),
     )
     _draw([table for table in tables if table is not None], catalog)
-    if found.is_other_price_book:
-        look.note("The price books that were uploaded differ.")
-    if not found.has_answers:
-        look.note("One of the two was saved by another version of the program, so their answers are not compared.")
-    elif not found.figures and not found.lines:
+    if differences.is_other_price_book:
+        look.note("The uploaded price books differ.")
+    if not differences.has_answers:
+        look.note("One of the two was saved by another version of the program; their results are not compared.")
+    elif not differences.figures and not differences.lines:
         look.note("Figures and bill are the same.")
 
 
 def fields_table(changes: Iterable[FieldChange], before: str, now: str) -> Table | None:
-    """Fields of the request that differ, in the words of the pages."""
+    """Fields of the request that differ, by their names on the pages."""
     return request_table(changes, before, now, _path, lambda _, value: _in_words(value))
 
 
@@ -204,10 +203,10 @@ def _path(path: Path) -> str:
     """Place in a request in words: of several workloads with its number."""
     *tables, field = (part for part in path if isinstance(part, str))
     numbers = {path[place - 1]: part + 1 for place, part in enumerate(path) if isinstance(part, int)}
-    # The table that holds a field says nothing that the field's own label does not, unless it is one of several.
-    kept = [f"{table.replace('_', ' ')} {numbers[table]}" for table in tables if table in numbers]
+    # The name of a table adds nothing to the name of its field, unless it is one of several.
+    entries = [f"{table.replace('_', ' ')} {numbers[table]}" for table in tables if table in numbers]
     last = f"{field.replace('_', ' ')} {numbers[field]}" if field in numbers else label_of(field)
-    return ": ".join(word[:1].upper() + word[1:] for word in (*kept, last))
+    return ": ".join(word[:1].upper() + word[1:] for word in (*entries, last))
 
 
 def _in_words(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Saves the design of a session into the library of designs, and takes a saved one up again."""
+"""Saves the design of a session in the library of designs, and opens saved ones."""
 
 import hashlib
 import os
@@ -23,15 +23,15 @@ from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.designs import revision_tables
 from sizer.ui.error_messages import sentences
-from sizer.ui.questions import compare as causes
-from sizer.ui.session_catalog import PRICE_BOOK, catalog, drop_book, keep_book
+from sizer.ui.questions.compare import draw as draw_causes
+from sizer.ui.session_catalog import PRICE_BOOK, catalog, remove_price_book, set_price_book
 from sizer.ui.settings import user_header
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
 
 # Environment.
-USER = "SIZER_USER"  # name that revisions are saved under where nobody types one
+USER = "SIZER_USER"  # author of revisions where nobody types a name
 
 _POPOVER = "save"
 UNTITLED = "Deep-learning cluster"
@@ -57,26 +57,26 @@ def library() -> Library:
 
 
 def fault_of(error: SizerError) -> str:
-    """What went wrong in a sentence; a database that failed is opened anew the next time."""
+    """Error as a sentence; a database that failed is reopened the next time."""
     if isinstance(error, DatabaseError):
         _library.clear()
     return sentence(str(error))
 
 
 def author() -> str:
-    """Who saves: as typed in this session, else as the reverse proxy or the environment says."""
+    """Author: as typed in this session, else from the reverse proxy or the environment."""
     typed = st.session_state.get("author")
     if typed is not None:
         return str(typed)
     header = ""
-    with suppress(RequestError):  # said when the app starts
+    with suppress(RequestError):  # reported when the app starts
         header = user_header(os.environ)
     named = (st.context.headers.get(header) if header else None) or os.environ.get(USER, "")
     return "".join(one for one in named if one.isprintable()).strip()[:MAX_AUTHOR]
 
 
 def new_id() -> str:
-    """Id of a new design: 96 bits that nobody guesses."""
+    """Id of a new design: 96 random bits."""
     return secrets.token_urlsafe(12)
 
 
@@ -85,13 +85,13 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-# --- what the session holds of it
+# --- state of the session
 
 
 def saved() -> dict[str, Any] | None:
     """Design and revision that the session was opened from or saved as: id, revision, name."""
-    found: dict[str, Any] | None = st.session_state.get("saved")
-    return found
+    opened: dict[str, Any] | None = st.session_state.get("saved")
+    return opened
 
 
 def price_book() -> str:
@@ -100,13 +100,13 @@ def price_book() -> str:
 
 
 def is_unsaved(view: View) -> bool:
-    """Whether the request as typed is another one than the saved one."""
+    """Whether the request as typed differs from the saved one."""
     here = saved()
     return here is None or not view.is_current or here["state"] != _state_of(view.request_json)
 
 
 def _state_of(request_json: str) -> str:
-    """Names request and price book as the session holds them."""
+    """Identifies request and price book of the session."""
     return hashlib.sha256(f"{price_book()}\0{request_json}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -118,23 +118,23 @@ def _remember(design_id: str, number: int, name: str, request_json: str) -> None
 
 
 @dataclass(frozen=True)
-class Message:
-    """What is said after a save, as long as the request stays what it was."""
+class SaveMessage:
+    """Message after a save, shown until the request changes."""
 
     is_fault: bool
     text: str
-    about: str  # request that it is about
-    compare: tuple[int, int] | None = None  # revisions that two people made of one
+    about: str  # request that was saved
+    compare: tuple[int, int] | None = None  # revisions that two people made from the same one
 
 
 def controls(view: View) -> None:
-    """The button that opens the form to save; to a customer there is none."""
+    """The button that opens the form to save; not in the customer view."""
     if view.is_customer_mode:
         return
     here = saved()
     unsaved = is_unsaved(view)
-    label, icon = ("Save", "save") if here is None else ("Unsaved", "edit") if unsaved else ("SaveOutcome", "check")
-    # Asked to tell when it opens, so that the comparison can close it.
+    label, icon = ("Save", "save") if here is None else ("Unsaved", "edit") if unsaved else ("Saved", "check")
+    # Reruns when it opens, so that the comparison can close it.
     with st.popover(label, icon=f":material/{icon}:", type="tertiary", key=_POPOVER, on_change="rerun"):
         if here is not None:
             changed = ", unsaved changes" if unsaved else ""
@@ -142,7 +142,7 @@ def controls(view: View) -> None:
             if here.get("since") and not unsaved:
                 look.note(here["since"])
         if not view.is_current or view.result is None:
-            st.info("Only a request that has an answer can be saved: mend first what is said above the figures.")
+            st.info("A request with errors cannot be saved. Correct the errors shown above first.")
         else:
             _form()
         _message(view)
@@ -154,15 +154,15 @@ def controls(view: View) -> None:
 def _form() -> None:
     here = saved()
     name = str(state.get(("title",)) or UNTITLED) if here is None else str(here["name"])
-    # A widget keeps what was typed under its key; another design makes other ones.
+    # A widget stores what was typed under its key; another design gets other keys.
     about = _short("" if here is None else here["id"])
     keys = {"name": f"save-name/{_short(name)}", "comment": f"save-comment/{about}", "author": "save-author"}
     with st.form("save-form", border=False, enter_to_submit=False):
         st.text_input("Name of the design", value=name[:MAX_NAME], max_chars=MAX_NAME, key=keys["name"])
-        st.text_input("What changed, and why", max_chars=MAX_COMMENT, key=keys["comment"], placeholder="may stay empty")
         st.text_input(
-            "Your name", value=author(), max_chars=MAX_AUTHOR, key=keys["author"], placeholder="may stay empty"
+            "Comment: what changed, and why", max_chars=MAX_COMMENT, key=keys["comment"], placeholder="optional"
         )
+        st.text_input("Your name", value=author(), max_chars=MAX_AUTHOR, key=keys["author"], placeholder="optional")
         with st.container(horizontal=True, gap="small"):
             first = "Save the design" if here is None else "Save as the next revision"
             st.form_submit_button(first, key="save-it", on_click=_save, args=(keys, here is None))
@@ -181,48 +181,48 @@ def _save(keys: dict[str, str], is_new: bool) -> None:
     view = state.view(catalog())
     result = state.outcome(SizingRequest.from_dict(state.draft()), view.catalog).result if view.is_current else None
     if result is None:
-        return  # the form is not drawn then; what is to be mended stands above
+        return  # the form is not drawn then; the errors are shown above
     about = view.request_json
     try:
         message = _stored(name, comment, by, is_new, result, view)
     except SizerError as error:
-        message = Message(True, fault_of(error), about)
+        message = SaveMessage(True, fault_of(error), about)
     else:
         st.session_state[keys["comment"]] = ""
     st.session_state.save_message = message
-    # Its label changes, which makes another popover of it: that one shall show what became of the save.
+    # Its label changes, which makes it another popover: that one shows the message.
     st.session_state[_POPOVER] = True
 
 
-def _stored(name: str, comment: str, by: str, is_new: bool, result: SizingResult, view: View) -> Message:
+def _stored(name: str, comment: str, by: str, is_new: bool, result: SizingResult, view: View) -> SaveMessage:
     content = content_of(state.draft(), price_book(), result, view.catalog)
     here, about = saved(), view.request_json
     if here is None or is_new:
         design_id = new_id()
         library().create(design_id, name, content, author=by, comment=comment, now=now())
         _remember(design_id, 1, name.strip(), about)
-        return Message(False, "SaveOutcome as revision 1.", about)
+        return SaveMessage(False, "Saved as revision 1.", about)
     design_id, based_on = str(here["id"]), int(here["revision"])
     done = library().save(design_id, based_on, content, author=by, comment=comment, now=now())
     if name.strip() != here["name"]:
         library().rename(design_id, name)
     _remember(design_id, done.number, name.strip() or str(here["name"]), about)
-    return Message(False, _what_became(done, based_on), about, _pair(done))
+    return SaveMessage(False, _what_became(done, based_on), about, _pair(done))
 
 
 def _what_became(done: SaveOutcome, based_on: int) -> str:
-    """A save in words: where it went, and who was there meanwhile."""
+    """Message of a save: its revision, and revisions that others saved meanwhile."""
     others = [entry for entry in done.newer_revisions if entry.number != done.number]
     if not done.is_new:
-        text = f"Nothing to save: revision {done.number} holds the same."
+        text = f"Nothing to save: revision {done.number} is the same."
     else:
         text = f"Saved as revision {done.number}."
     if not others:
         return text
-    told = listed(f"{entry.author or 'somebody'} saved revision {entry.number}" for entry in others[-3:])
+    saves = listed(f"{entry.author or 'someone'} saved revision {entry.number}" for entry in others[-3:])
     more = f" ({len(others)} revisions in all)" if len(others) > 3 else ""
-    kept = "; both are kept" if done.is_new else ""
-    return f"{text} Meanwhile {told}{more}, made from revision {based_on} or later{kept}."
+    both = "; both revisions are in the library" if done.is_new else ""
+    return f"{text} Meanwhile {saves}{more}, based on revision {based_on} or later{both}."
 
 
 def _pair(done: SaveOutcome) -> tuple[int, int] | None:
@@ -231,7 +231,7 @@ def _pair(done: SaveOutcome) -> tuple[int, int] | None:
 
 
 def _message(view: View) -> None:
-    message: Message | None = st.session_state.get("save_message")
+    message: SaveMessage | None = st.session_state.get("save_message")
     here = saved()
     if message is None or message.about != view.request_json:
         return
@@ -255,7 +255,7 @@ def _ask_to_compare(design_id: str, before: int, after: int) -> None:
     st.session_state.compare_saved = (design_id, before, after)
 
 
-@st.dialog("What the two revisions say otherwise", width="large")
+@st.dialog("Differences between the two revisions", width="large")
 def _compare(design_id: str, before: int, after: int) -> None:
     compared(design_id, before, after)
 
@@ -267,16 +267,16 @@ def compared(design_id: str, before: int, after: int) -> None:
     except SizerError as error:
         st.error(plain(fault_of(error)), icon=":material/block:")
         return
-    found = differences(old, new)
-    revision_tables.show_differences(found, before, after, catalog())
-    if found.request:
+    changes = differences(old, new)
+    revision_tables.show_differences(changes, before, after, catalog())
+    if changes.request:
         _causes(old, new, (f"Revision {before}", f"Revision {after}"))
 
 
 def _causes(old: Revision, new: Revision, names: tuple[str, str]) -> None:
-    """Which input caused it; sized only when it is asked for."""
+    """Effect of each changed input; sized only when it is opened."""
     about = f"causes/{old.design_id}/{old.number}/{new.number}"
-    with st.expander("Which input caused it", key=about, on_change="rerun") as opened:
+    with st.expander("Effect of each changed input", key=about, on_change="rerun") as opened:
         if not opened.open:
             return
         try:
@@ -285,14 +285,14 @@ def _causes(old: Revision, new: Revision, names: tuple[str, str]) -> None:
             st.error(plain(sentences(str(error))), icon=":material/block:")
             return
         look.note("Both are sized with the catalogue and the price book of this session.")
-        causes.draw(*requests, names, catalog())
+        draw_causes(*requests, names, catalog())
 
 
 # --- opening
 
 
 def open_revision(design_id: str, number: int | None = None) -> None:
-    """Take up a saved revision as the request of the session, and say what of its answer changed since.
+    """Open a saved revision as the request of the session, and report how its result changed since.
 
     Parameters
     ----------
@@ -310,31 +310,29 @@ def open_revision(design_id: str, number: int | None = None) -> None:
     try:
         request = SizingRequest.from_dict(revision.request)
     except RequestError as error:
-        raise RequestError(
-            f"revision {revision.number} of {design.name} is not understood: {sentences(str(error))}"
-        ) from None
+        raise RequestError(f"revision {revision.number} of {design.name} has errors: {sentences(str(error))}") from None
     if revision.price_book:
-        keep_book(revision.price_book, f"{design.name}, revision {revision.number}")
+        set_price_book(revision.price_book, f"{design.name}, revision {revision.number}")
     else:
-        drop_book()
+        remove_price_book()
     state.take(revision.request, f"{design.name}, revision {revision.number}")
     since = since_saved(revision, request)
     _remember(design_id, revision.number, design.name, request.model_dump_json())
-    said = [f"{design.name}, revision {revision.number}, is open."]
+    notices = [f"{design.name}, revision {revision.number}, is open."]
     if since is not None:
         st.session_state.saved["since"] = revision_tables.verdict(since)
-        said.append(
-            "It gives the same numbers as when it was saved."
+        notices.append(
+            "Its result is the same as when it was saved."
             if since.is_same_answer
-            else "Its answer is another one than when it was saved; the page Designs says why."
+            else "Its result has changed since it was saved; the page Designs shows why."
         )
     if revision.price_book and not price_book():
-        said.append("Its price book does not fit the catalogue any more and was left out.")
-    st.session_state.notice = " ".join(said)
+        notices.append("Its price book was not loaded: it has items that are no longer in the catalogue.")
+    st.session_state.notice = " ".join(notices)
 
 
 def since_saved(revision: Revision, request: SizingRequest) -> ChangesSince | None:
-    """What changed since a revision was saved; None where it does not remember its answer."""
+    """Changes since a revision was saved; None where its result was not stored."""
     if revision.snapshot is None:
         return None
     parts = catalog()

@@ -1,4 +1,4 @@
-"""How the documents look and whose they are: a profile of the session, typed in, uploaded or downloaded."""
+"""Branding of the documents: a profile of the session, typed in, uploaded or downloaded."""
 
 import base64
 import hashlib
@@ -16,17 +16,22 @@ from sizer.base.toml_text import to_toml
 from sizer.guide.logo import MAX_LOGO_BYTES
 from sizer.guide.profile import MAX_PROFILE_BYTES, PLAIN, Profile
 from sizer.ui import look
+from sizer.ui.fields import draw_widget
+from sizer.ui.request_form.field import FormField, Text
 from sizer.ui.typed import plain
 
-# Plain keys of the session: fields of the profile that are not the usual ones, and the logo's file.
+# Plain keys of the session: fields of the profile that differ from the defaults, and the file of the logo.
 PROFILE, LOGO = "profile", "profile_logo"
 _FAULTS = "profile_faults"
 _VERSION = "profile_version"
+_TEXTS = (
+    FormField(("company",), "Company", "Company that issues the documents.", Text(120)),
+    FormField(("customer",), "Customer", "Default: the customer of the request.", Text(120)),
+    FormField(("contact",), "Contact", "Person or address for questions.", Text(120)),
+    FormField(("confidentiality",), "Confidentiality", "Label in the footer, such as Confidential.", Text(40)),
+)
 _LABELS = {
-    "company": "Company",
-    "customer": "Customer",
-    "contact": "Contact",
-    "confidentiality": "Confidentiality",
+    **{field.keys[-1]: field.label for field in _TEXTS},
     "legal": "Legal notice",
     "accent": "Accent colour",
     "banner": "Banner colour",
@@ -38,7 +43,7 @@ _PAPERS = {"a4": "A4", "letter": "Letter"}
 _LOGO_FILE = "logo.png"
 _PLACE = "profile"
 _FIELD = re.compile(rf"(?:{_PLACE}: )?([a-z_]+)(?: = |: )")
-_LINE, _SHORT, _LONG = 120, 40, 2000
+_LONGEST_NOTICE = 2000
 
 
 def profile() -> Profile:
@@ -48,7 +53,7 @@ def profile() -> Profile:
     try:
         return _profile(json.dumps(given, sort_keys=True), hashlib.sha256(logo).hexdigest(), logo)
     except RequestError:
-        # It was read when it came; a session that is older than the program may hold another kind.
+        # It was valid when it was uploaded; a session older than the program may hold another kind.
         return PLAIN
 
 
@@ -58,7 +63,7 @@ def _profile(text: str, digest: str, _logo: bytes) -> Profile:  # noqa: ARG001  
 
 
 def show_faults() -> None:
-    """Say what of the last profile was not taken."""
+    """Show the errors of the last profile."""
     for fault in st.session_state.get(_FAULTS, ()):
         st.error(plain(fault), icon=":material/edit_off:")
 
@@ -69,8 +74,8 @@ def show() -> None:
     _files(profile())
 
 
-def in_words(now: Profile) -> str:
-    """The profile in a few words."""
+def summary(now: Profile) -> str:
+    """Summary of the profile in a few words."""
     parts = (
         now.company or "no company",
         "logo" if now.logo_uri else "no logo",
@@ -86,12 +91,11 @@ def _form(now: Profile) -> None:
     known = list(LOCALES)
     with st.form(f"form-{prefix}", border=False):
         with st.container(horizontal=True):
-            _text("company", now, prefix, _LINE, "Whose documents they are")
-            _text("customer", now, prefix, _LINE, "Left empty: the customer of the request")
-            _text("contact", now, prefix, _LINE, "Whom to ask")
-            _text("confidentiality", now, prefix, _SHORT, "Label in the footer, such as Confidential")
+            for field in _TEXTS:
+                name = field.keys[-1]
+                draw_widget(field, f"{prefix}/{name}", getattr(now, name), width=270)
         with st.container(horizontal=True):
-            hint = "Dark enough for white text on it, and for text in it on white"
+            hint = "Dark enough to be readable as white text on it, and as text on white."
             st.color_picker(_LABELS["accent"], now.accent, key=f"{prefix}/accent", help=hint)
             st.color_picker(_LABELS["banner"], now.banner, key=f"{prefix}/banner", help=hint)
             st.selectbox(
@@ -105,22 +109,18 @@ def _form(now: Profile) -> None:
             st.selectbox(
                 _LABELS["locale"], known, known.index(now.locale), _locale_name, key=f"{prefix}/locale", width=260
             )
-        st.text_area(_LABELS["legal"], now.legal, key=f"{prefix}/legal", max_chars=_LONG, height=90)
+        st.text_area(_LABELS["legal"], now.legal, key=f"{prefix}/legal", max_chars=_LONGEST_NOTICE, height=90)
         st.file_uploader(
             "Logo: PNG, JPEG, WebP or GIF",
             type=["png", "jpg", "jpeg", "webp", "gif"],
             key=f"{prefix}/logo",
             max_upload_size=MAX_LOGO_BYTES // 1_000_000,
         )
-        st.form_submit_button("Use these", on_click=_apply, args=(prefix,))
-
-
-def _text(name: str, now: Profile, prefix: str, longest: int, hint: str) -> None:
-    st.text_input(_LABELS[name], getattr(now, name), max_chars=longest, key=f"{prefix}/{name}", help=hint, width=270)
+        st.form_submit_button("Apply branding", on_click=_apply, args=(prefix,))
 
 
 def _files(now: Profile) -> None:
-    """The profile as files to use again, and the way back."""
+    """The profile as files to use again, and a reset."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.download_button(
             "Profile, TOML",
@@ -144,16 +144,16 @@ def _files(now: Profile) -> None:
             )
             st.button("Remove the logo", key="logo-remove", on_click=_remove_logo, icon=":material/delete:")
         if now != PLAIN:
-            st.button("Back to plain", key="profile-plain", on_click=_back_to_plain, icon=":material/restart_alt:")
+            st.button("Reset branding", key="profile-plain", on_click=_reset, icon=":material/restart_alt:")
     key = f"{_prefix()}/file"
     st.file_uploader(
         "Profile from a file, TOML", type=["toml"], key=key, max_upload_size=1, on_change=_upload, args=(key,)
     )
-    look.note("The command line takes the same file: sizer size request.toml --profile profile.toml")
+    look.note("The command line reads the same file: sizer size request.toml --profile profile.toml")
 
 
 def toml_of(now: Profile) -> str:
-    """A profile as its file; the logo is named, and lies beside it."""
+    """A profile as its file; it names the logo, which is a separate file."""
     data = _fields(now)
     if now.logo_uri:
         data["logo"] = _LOGO_FILE
@@ -167,14 +167,14 @@ def _fields(now: Profile) -> dict[str, Any]:
 
 
 def _apply(prefix: str) -> None:
-    """Take the fields of the form that are right, and note what is wrong with the others."""
+    """Apply the valid fields of the form, and note the errors of the others."""
     given = {name: st.session_state[f"{prefix}/{name}"] for name in _LABELS if name != "logo"}
     file = st.session_state[f"{prefix}/logo"]
     take_fields(given, None if file is None else file.getvalue())
 
 
 def take_fields(given: dict[str, Any], logo: bytes | None) -> None:
-    """Take what was typed into the form; a faulty field stays as it was."""
+    """Apply the form; a field with an error keeps its value."""
     faults = _logo_faults(logo)
     if logo is not None and not faults:
         st.session_state[LOGO] = logo
@@ -182,8 +182,8 @@ def take_fields(given: dict[str, Any], logo: bytes | None) -> None:
     found = _faults(given)
     wrong = {name for name, _ in found}
     right = {name: value for name, value in given.items() if name not in wrong}
-    kept = {**{name: before[name] for name in wrong if name in before}, **right}
-    st.session_state[PROFILE] = _fields(Profile.from_dict(kept, _PLACE))
+    fields = {**{name: before[name] for name in wrong if name in before}, **right}
+    st.session_state[PROFILE] = _fields(Profile.from_dict(fields, _PLACE))
     st.session_state[_FAULTS] = [text for _, text in found] + faults
     if not st.session_state[_FAULTS]:
         _renew()
@@ -196,21 +196,21 @@ def _upload(key: str) -> None:
 
 
 def take_file(name: str, content: bytes) -> None:
-    """Take a profile's file whole, or note each of its faults and take nothing of it."""
+    """Apply a profile file as a whole, or note each of its errors and apply nothing."""
     data, faults = read_profile(content)
     st.session_state[_FAULTS] = [f"{name}: {fault}" for fault in faults]
     if not faults:
         names_logo = bool(data.pop("logo", "")) and not st.session_state.get(LOGO)
         st.session_state[PROFILE] = data
         if names_logo:
-            st.session_state[_FAULTS] = [f"{name}: its logo is a file of its own; upload the picture, too."]
+            st.session_state[_FAULTS] = [f"{name}: the logo is a separate file; upload the image too."]
     _renew()
 
 
 def read_profile(content: bytes) -> tuple[dict[str, Any], list[str]]:
-    """Fields of a profile's file, and a sentence for each that is wrong."""
+    """Fields of a profile file, and a sentence for each error."""
     if len(content) > MAX_PROFILE_BYTES:
-        return {}, [f"The file is larger than a profile can be ({MAX_PROFILE_BYTES} B)."]
+        return {}, [f"The file is too large; a profile has at most {MAX_PROFILE_BYTES} B."]
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -221,13 +221,13 @@ def read_profile(content: bytes) -> tuple[dict[str, Any], list[str]]:
         return {}, [f"The file is not valid TOML: {error}."]
     logo = data.pop("logo", "")
     if not isinstance(logo, str):
-        return {}, ["Logo: is the name of a file, such as 'logo.png'."]
+        return {}, ["Logo: must be the name of a file, such as 'logo.png'."]
     faults = [text for _, text in _faults(data)]
     return ({}, faults) if faults else ({**data, **({"logo": logo} if logo else {})}, [])
 
 
 def _faults(data: dict[str, Any]) -> list[tuple[str, str]]:
-    """Field and sentence of each fault."""
+    """Field and sentence of each error."""
     try:
         Profile.from_dict(data, _PLACE)
     except RequestError as error:
@@ -261,7 +261,7 @@ def _remove_logo() -> None:
     _renew()
 
 
-def _back_to_plain() -> None:
+def _reset() -> None:
     st.session_state[PROFILE], st.session_state[LOGO], st.session_state[_FAULTS] = {}, b"", []
     _renew()
 

@@ -1,4 +1,4 @@
-"""Files of an answer for the pages: made once, on demand, and kept for preview, download and ZIP alike."""
+"""Files of a result for the pages: made once, on demand, and cached for preview, download and ZIP."""
 
 import hashlib
 from collections import OrderedDict
@@ -20,40 +20,40 @@ from sizer.ui.state import View
 # Called with a word whenever another part of a file begins.
 Progress = Callable[[str], None]
 # Of all sessions together; a guide has some megabytes.
-MAX_KEPT_BYTES = 200_000_000
+MAX_CACHED_BYTES = 200_000_000
 
 
-class Shelf:
-    """Files by what they were made from; those used longest ago make room. Any thread may use it."""
+class FileCache:
+    """Files by what they were made from; the least recently used are dropped. Any thread may use it."""
 
-    def __init__(self, max_bytes: int = MAX_KEPT_BYTES) -> None:
+    def __init__(self, max_bytes: int = MAX_CACHED_BYTES) -> None:
         self._files: OrderedDict[str, bytes] = OrderedDict()
         self._making: dict[str, Lock] = {}
         self._lock = Lock()
         self._max_bytes = max_bytes
 
     def get(self, key: str) -> bytes | None:
-        """A file that is there already."""
+        """A cached file."""
         with self._lock:
-            found = self._files.get(key)
-            if found is not None:
+            content = self._files.get(key)
+            if content is not None:
                 self._files.move_to_end(key)
-            return found
+            return content
 
-    def made(self, key: str, make: Callable[[], bytes]) -> bytes:
-        """A file, made if it is not there. Who asks for one that is being made waits for it."""
+    def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
+        """A file, made if it is not cached. A second caller waits while it is being made."""
         with self._lock:
             making = self._making.setdefault(key, Lock())
         with making:
             try:
-                found = self.get(key)
-                if found is None:
-                    found = make()
-                    self._put(key, found)
+                content = self.get(key)
+                if content is None:
+                    content = make()
+                    self._put(key, content)
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-        return found
+        return content
 
     def _put(self, key: str, content: bytes) -> None:
         with self._lock:
@@ -63,14 +63,14 @@ class Shelf:
 
 
 @st.cache_resource(show_spinner=False)
-def shelf() -> Shelf:
+def file_cache() -> FileCache:
     """The files of all sessions."""
-    return Shelf()
+    return FileCache()
 
 
 @dataclass(frozen=True)
-class Order:
-    """What files are made from. It holds all that their making needs: that happens in threads without a session."""
+class DocumentSource:
+    """Everything that the files are made from, as they are made in threads without a session."""
 
     result: SizingResult
     catalog: Catalog
@@ -78,7 +78,7 @@ class Order:
     is_customer_copy: bool
     key: str
     revision: str = ""
-    kept: Shelf = field(default_factory=shelf)
+    cache: FileCache = field(default_factory=file_cache)
 
     def file(self, kind: str, progress: Progress | None = None) -> bytes:
         """One file; ``kind`` is a key of ``FORMATS``."""
@@ -86,54 +86,54 @@ class Order:
         def make() -> bytes:
             return document(self.result, self.catalog, kind, self.profile, self.is_customer_copy, progress)
 
-        return self.kept.made(self.key_of(kind), make)
+        return self.cache.get_or_make(self.key_of(kind), make)
 
     def key_of(self, kind: str) -> str:
-        """Names a file by all that it is made from."""
+        """Identifies a file by everything that it is made from."""
         return f"{kind} {self.key}"
 
     def name(self, kind: str) -> str:
         """Name of a file."""
-        return file_name(self._named, kind, self.revision, datetime.now(UTC).date())
+        return file_name(self._for_customer, kind, self.revision, datetime.now(UTC).date())
 
     @property
     def zip_name(self) -> str:
         """Name of the ZIP with all files."""
-        return f"{file_stem(self._named, self.revision, datetime.now(UTC).date())}.files.zip"
+        return f"{file_stem(self._for_customer, self.revision, datetime.now(UTC).date())}.files.zip"
 
     def all_files(self, kinds: Sequence[str], progress: Callable[[str, str], None]) -> bytes:
         """ZIP of files; ``progress`` is called with a file's short name and a word whenever something begins."""
 
         def make() -> bytes:
-            found = {}
+            files = {}
             for kind in kinds:
                 progress(FORMATS[kind], "")
-                found[self.name(kind)] = self.file(kind, partial(progress, FORMATS[kind]))
-            return zipped(found)
+                files[self.name(kind)] = self.file(kind, partial(progress, FORMATS[kind]))
+            return zipped(files)
 
-        return self.kept.made(self.zip_key(kinds), make)
+        return self.cache.get_or_make(self.zip_key(kinds), make)
 
     def zip_key(self, kinds: Sequence[str]) -> str:
-        """Names a ZIP by all that is in it."""
+        """Identifies a ZIP by its content."""
         return f"zip {self.zip_name} {' '.join(kinds)} {self.key}"
 
     @property
-    def _named(self) -> SizingResult:
+    def _for_customer(self) -> SizingResult:
         return as_handed_over(self.result, self.profile)
 
 
-def order(view: View, profile: Profile, is_customer_copy: bool) -> Order:
-    """What the files of the answer shown are made from. In customer mode they are the customer's."""
+def document_source(view: View, profile: Profile, is_customer_copy: bool) -> DocumentSource:
+    """Source of the files of the present result; in the customer view of customer copies."""
     assert view.result is not None
     is_customer_copy = is_customer_copy or view.is_customer_mode
-    look = hashlib.sha256(f"{profile.model_dump_json()} {profile.logo_uri}".encode()).hexdigest()
-    key = f"{is_customer_copy:d} {look} {view.key}"
-    return Order(view.result, view.catalog, profile, is_customer_copy, key, saved_revision(view))
+    branding = hashlib.sha256(f"{profile.model_dump_json()} {profile.logo_uri}".encode()).hexdigest()
+    key = f"{is_customer_copy:d} {branding} {view.key}"
+    return DocumentSource(view.result, view.catalog, profile, is_customer_copy, key, saved_revision(view))
 
 
 def saved_revision(view: View) -> str:
-    """Revision that the design was saved as: "r3", "r3-changed" once it is another one, "" before it is saved."""
-    here = saving.saved()
-    if here is None:
+    """Revision that the design was saved as: "r3", "r3-changed" with unsaved changes, "" before it is saved."""
+    opened = saving.saved()
+    if opened is None:
         return ""
-    return f"r{here['revision']}{'-changed' if saving.is_unsaved(view) else ''}"
+    return f"r{opened['revision']}{'-changed' if saving.is_unsaved(view) else ''}"

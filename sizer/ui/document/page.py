@@ -6,44 +6,48 @@ from collections.abc import Callable
 import streamlit as st
 
 from sizer.base.quantities import si
+from sizer.catalog.schema import Source
 from sizer.documents import FORMATS, PDF_FORMS
-from sizer.present.assumption_text import assumption_rows, question_texts
+from sizer.present.assumption_text import AssumptionRow, assumption_rows, question_texts
 from sizer.present.fonts.pango import weasyprint_state
-from sizer.present.tables import Cell, Table, columns, row
+from sizer.present.tables import Cell, Field, record_table
 from sizer.present.verdict_text import reason_texts, selection_text
-from sizer.present.words import name as word
-from sizer.present.words import plural, question, sentence
+from sizer.present.words import name, plural, question, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look
 from sizer.ui.document import branding, preview
-from sizer.ui.document.downloads import Order, order
+from sizer.ui.document.downloads import DocumentSource, document_source
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
-# Format -> name, what it is for, media type.
+# Format -> name, purpose, media type.
 _FILES = {
-    "pdf": ("Guide, PDF", "The reference architecture to hand over: design, sizing, bill, sources.", "application/pdf"),
+    "pdf": (
+        "Guide, PDF",
+        "The reference architecture for the customer: design, sizing, bill, sources.",
+        "application/pdf",
+    ),
     "pdf-full": (
         "Full guide, PDF",
-        "The guide for those who build and run it: with every part, cable, address and formula.",
+        "The guide for installation and operation, with every part, cable, address and formula.",
         "application/pdf",
     ),
     "summary": ("Summary, PDF", "The answer on one page.", "application/pdf"),
-    "html": ("Guide, web page", "The full guide in one file that every browser opens.", "text/html"),
+    "html": ("Guide, web page", "The full guide in one HTML file.", "text/html"),
     "xlsx": (
         "Bill, workbook",
-        "The bill with formulas, for a price to be filled in.",
+        "The bill with formulas; fill in prices.",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     ),
     "csv": ("Bill, CSV", "The bill for a quoting tool.", "text/csv"),
     "csv-semicolon": (
         "Bill, CSV (;)",
-        "The same for spreadsheets where the comma marks decimals.",
+        "The same for spreadsheets with a decimal comma.",
         "text/csv",
     ),
     "cables": (
         "Cable list, CSV",
-        "Every cable with both ends, its length, part number and labels, for the people who pull them.",
+        "Every cable with both ends, length, part number and labels, for the installers.",
         "text/csv",
     ),
     "addresses": (
@@ -53,38 +57,38 @@ _FILES = {
     ),
     "netbox": (
         "NetBox import, ZIP",
-        "Sites, racks, devices, cables and power cords in the order in which NetBox imports them.",
+        "Sites, racks, devices, cables and power cords, in the import order of NetBox.",
         "application/zip",
     ),
     "drawio": (
         "Drawings, draw.io",
-        "Topology, rack row and rack fronts, to edit; draw.io saves them for Visio.",
+        "Editable topology, rack row and rack elevations; draw.io exports to Visio.",
         "application/vnd.jgraph.mxfile",
     ),
     "slides": (
         "Drawings, slides",
-        "The same drawings as shapes on PowerPoint slides.",
+        "The same drawings as editable shapes on PowerPoint slides.",
         "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ),
     "archive": (
         "Archive, PDF/A",
-        "The full guide for keeping, with the design and the workbook inside the file.",
+        "The full guide for archiving, with the design and the workbook attached.",
         "application/pdf",
     ),
     "design": (
         "Design, JSON",
-        "Every number of the answer, and the request; opened here it gives the same design.",
+        "Every number of the result, and the request. Opening it in this app gives the same design.",
         "application/json",
     ),
 }
 
 
-# Groups of files in the order in which people want them.
+# Groups of files in their order on the page.
 _GROUPS = (
-    ("To read", ("pdf", "pdf-full", "summary", "html")),
-    ("To buy", ("xlsx", "csv", "csv-semicolon")),
-    ("To build", ("cables", "addresses", "netbox", "drawio", "slides")),
-    ("To keep", ("archive", "design")),
+    ("Guides", ("pdf", "pdf-full", "summary", "html")),
+    ("Ordering", ("xlsx", "csv", "csv-semicolon")),
+    ("Installation", ("cables", "addresses", "netbox", "drawio", "slides")),
+    ("Archive", ("archive", "design")),
 )
 # Form of the guide -> kind of document.
 _FORMS = {"Short": "pdf", "Full": "pdf-full", "One page": "summary"}
@@ -97,29 +101,30 @@ def show(view: View) -> None:
     missing = weasyprint_state()
     if missing is not None:
         st.info(
-            f"The PDFs cannot be made here: {plain(missing)} The web page is the full guide.", icon=":material/info:"
+            f"PDFs cannot be made on this machine: {plain(missing)} The web page has the same content.",
+            icon=":material/info:",
         )
     if not view.is_current:
-        st.warning("The files are those of the last request that had an answer.", icon=":material/warning:")
+        st.warning("The request has errors; the files show the previous result.", icon=":material/warning:")
     st.header("Document", anchor=False)
     kind = _choices(view, missing is None)
-    asked = order(view, branding.profile(), bool(st.session_state.get(_CUSTOMER_COPY, False)))
-    looks = plain(branding.in_words(asked.profile))
-    with st.expander(f"**Branding:** {looks}", key="branding", on_change="rerun") as opened:
+    source = document_source(view, branding.profile(), bool(st.session_state.get(_CUSTOMER_COPY, False)))
+    summary = plain(branding.summary(source.profile))
+    with st.expander(f"**Branding:** {summary}", key="branding", on_change="rerun") as opened:
         if opened.open:
             branding.show()
     branding.show_faults()
     if missing is None:
-        _preview(asked, kind)
+        _preview(source, kind)
     st.header("Files", anchor=False)
     kinds = tuple(kind for kind in FORMATS if missing is None or kind not in PDF_FORMS)
-    _files(asked, kinds, kind)
-    _all_files(asked, kinds)
+    _files(source, kinds, kind)
+    _all_files(source, kinds)
     _contents(view)
 
 
 def _choices(view: View, has_pdf: bool) -> str:
-    """Form of the guide, and whether it is the customer's copy; the form's kind of document."""
+    """Form of the guide, and whether it is a customer copy; returns the kind of document."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         if has_pdf:
             form = st.session_state.get(_FORM, "Short")
@@ -133,7 +138,7 @@ def _choices(view: View, has_pdf: bool) -> str:
             key=f"customer-copy/{is_forced}",
             disabled=is_forced,
             on_change=_note_copy,
-            help="Leaves out discounts and internal notes in every file. With the customer view it is always on.",
+            help="Omits discounts and internal notes from every file. Always on in the customer view.",
         )
     return _FORMS[st.session_state.get(_FORM, "Short")]
 
@@ -146,15 +151,15 @@ def _note_copy() -> None:
     st.session_state[_CUSTOMER_COPY] = st.session_state["customer-copy/False"]
 
 
-def _preview(asked: Order, kind: str) -> None:
-    """Pages of the form as pictures, once they are asked for."""
-    key, short = asked.key_of(kind), FORMATS[kind]
+def _preview(source: DocumentSource, kind: str) -> None:
+    """Preview of the pages, once requested."""
+    key, short = source.key_of(kind), FORMATS[kind]
     place = st.empty()
-    wanted = place.button("Show the pages", key="show-pages", icon=":material/visibility:")
-    pdf = asked.kept.get(key) if st.session_state.get(_PREVIEWED) == digest_of(key) else None
+    wanted = place.button("Preview", key="show-pages", icon=":material/visibility:")
+    pdf = source.cache.get(key) if st.session_state.get(_PREVIEWED) == digest_of(key) else None
     if pdf is None and wanted:
-        with place.status(f"{short}: begun") as box:
-            pdf = asked.file(kind, lambda word: box.update(label=f"{short}: {word}"))
+        with place.status(f"{short}: started") as box:
+            pdf = source.file(kind, lambda word: box.update(label=f"{short}: {word}"))
         st.session_state[_PREVIEWED] = digest_of(key)
     if pdf is not None:
         place.empty()
@@ -162,13 +167,13 @@ def _preview(asked: Order, kind: str) -> None:
 
 
 def digest_of(key: str) -> str:
-    """Short name of a file by its key, which is as long as the request."""
+    """Short identifier of a file from its key, which is as long as the request."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def _files(asked: Order, kinds: tuple[str, ...], first: str) -> None:
-    """One list of all downloads; the form chosen above is the main one."""
-    look.note("Each file is made when you ask for it; a PDF takes some seconds.")
+def _files(source: DocumentSource, kinds: tuple[str, ...], first: str) -> None:
+    """List of all downloads; the form chosen above is the primary one."""
+    look.note("Each file is made when you download it; a PDF takes some seconds.")
     for title, members in _GROUPS:
         present = [kind for kind in members if kind in kinds]
         st.subheader(title, anchor=False)
@@ -178,8 +183,8 @@ def _files(asked: Order, kinds: tuple[str, ...], first: str) -> None:
             with left:
                 st.download_button(
                     label,
-                    maker(asked, kind),
-                    asked.name(kind),
+                    maker(source, kind),
+                    source.name(kind),
                     media,
                     key=f"download-{kind}",
                     on_click="ignore",
@@ -191,36 +196,36 @@ def _files(asked: Order, kinds: tuple[str, ...], first: str) -> None:
                 look.note(purpose)
 
 
-def maker(asked: Order, kind: str) -> Callable[[], bytes]:
-    """Makes a file when it is asked for; it runs in a thread that has no session."""
+def maker(source: DocumentSource, kind: str) -> Callable[[], bytes]:
+    """Function that makes a file when it is downloaded, in a thread without a session."""
 
     def make() -> bytes:
-        return asked.file(kind)
+        return source.file(kind)
 
     return make
 
 
-def _all_files(asked: Order, kinds: tuple[str, ...]) -> None:
-    """All files in one ZIP: made with its progress told, then handed over."""
-    st.subheader("All in one", anchor=False)
+def _all_files(source: DocumentSource, kinds: tuple[str, ...]) -> None:
+    """All files in one ZIP: made with a progress display, then offered for download."""
+    st.subheader("All files", anchor=False)
     place = st.empty()
     wanted = place.button(
         "Make all files",
         key="make-all",
         icon=":material/folder_zip:",
-        help="All files above in one ZIP. Those that are there already are not made again.",
+        help="All files above in one ZIP. Files that exist already are reused.",
     )
-    archive = asked.kept.get(asked.zip_key(kinds))
+    archive = source.cache.get(source.zip_key(kinds))
     if archive is None and wanted:
-        with place.status("All files: begun") as box:
-            archive = asked.all_files(
-                kinds, lambda file, word: box.update(label=f"{file}: {word}" if word else f"{file}: begun")
+        with place.status("All files: started") as box:
+            archive = source.all_files(
+                kinds, lambda file, word: box.update(label=f"{file}: {word}" if word else f"{file}: started")
             )
     if archive is not None:
         place.download_button(
             f"All files, ZIP, {archive_size(archive)}",
             lambda: archive,
-            asked.zip_name,
+            source.zip_name,
             "application/zip",
             key="download-all",
             on_click="ignore",
@@ -236,49 +241,41 @@ def archive_size(archive: bytes) -> str:
 def _contents(view: View) -> None:
     result = view.result
     assert result is not None
-    st.header("What it rests on", anchor=False)
+    st.header("Basis of the design", anchor=False)
     if reason_texts(result):
         with st.expander("**Reasons** for this design"):
             look.notes([sentence(text) for text in (*reason_texts(result), selection_text(result))])
     _assumptions(view, result)
     _questions(result)
-    with st.expander(f"**Sources:** {plural(len(result.sources), 'document')} stand behind these numbers"):
+    with st.expander(f"**Sources:** {plural(len(result.sources), 'document')}"):
         known = view.catalog.sources
-        rows = [
-            row(
-                known[key].title,
-                known[key].publisher,
-                known[key].date or Cell("no date", is_muted=True),
-                known[key].grade,
-            )
-            for key in result.sources
-            if key in known
-        ]
-        heads = columns(("Document", "left", 56), ("Publisher", "left", 24), ("Date", "left", 12), ("Grade", "left", 8))
-        look.table(Table("sources", "Sources", heads, tuple(rows)), known)
+        fields: tuple[Field[Source], ...] = (
+            Field("Document", lambda source: source.title, width=56),
+            Field("Publisher", lambda source: source.publisher, width=24),
+            Field("Date", lambda source: source.date or Cell("no date", is_muted=True), width=12),
+            Field("Grade", lambda source: source.grade, width=8),
+        )
+        cited = [known[key] for key in result.sources if key in known]
+        look.table(record_table("sources", "Sources", cited, fields), known)
 
 
 def _assumptions(view: View, result: SizingResult) -> None:
     if not result.assumptions:
-        look.note("Nothing is taken for granted: every fact has a source.")
+        look.note("No assumptions: every input has a source.")
         return
-    with st.expander(f"**Taken for granted:** {plural(len(result.assumptions), 'fact')}"):
-        rows = [
-            row(
-                sentence(one.what).rstrip("."),
-                one.value,
-                word(one.basis),
-                Cell(sentence(one.note), (one.source,) if one.source else ()),
-            )
-            for one in assumption_rows(result)
-        ]
-        heads = columns(("What", "left", 30), ("Value", "left", 18), ("Basis", "left", 10), ("Why", "left", 42))
-        look.table(Table("assumptions", "Assumptions", heads, tuple(rows)), view.catalog.sources)
+    with st.expander(f"**Assumptions:** {plural(len(result.assumptions), 'input')}"):
+        fields: tuple[Field[AssumptionRow], ...] = (
+            Field("Input", lambda one: sentence(one.what).rstrip("."), width=30),
+            Field("Value", lambda one: one.value, width=18),
+            Field("Basis", lambda one: name(one.basis), width=10),
+            Field("Reason", lambda one: Cell(sentence(one.note), (one.source,) if one.source else ()), width=42),
+        )
+        look.table(record_table("assumptions", "Assumptions", assumption_rows(result), fields), view.catalog.sources)
 
 
 def _questions(result: SizingResult) -> None:
     if not result.questions:
-        look.note("Nothing is left to ask the vendors.")
+        look.note("No questions to the vendors.")
         return
-    with st.expander(f"**To ask the vendors:** {plural(len(result.questions), 'question')}"):
+    with st.expander(f"**Questions to the vendors:** {len(result.questions)}"):
         look.notes([question(text) for text in question_texts(result)])

@@ -48,7 +48,7 @@ def _opened(pdf: bytes) -> Iterator[Any]:
 
 
 def show(key: str, pdf: bytes, name: str) -> None:
-    """Draw a few pages side by side, and the way to the others."""
+    """Draw a few pages side by side, with pagination."""
     count = n_pages(key, pdf)
     first = 0
     if count > PAGES_AT_A_TIME:

@@ -1,4 +1,4 @@
-"""Page Catalogue: every part with its facts and their sources, what is unknown, and the documents cited."""
+"""Page Catalogue: every part with its facts and sources, unknown facts, and cited documents."""
 
 from collections import Counter
 from html import escape
@@ -29,7 +29,7 @@ from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 PARAMETER = "part"
-_PARTS, _UNKNOWN, _SOURCES = "Parts", "What is unknown", "Sources"
+_PARTS, _UNKNOWN, _SOURCES = "Parts", "Unknown facts", "Sources"
 _GRADES = {
     "A": "A: vendor, standards body, paper",
     "B": "B: operator, curated collection",
@@ -37,10 +37,10 @@ _GRADES = {
     "D": "D: weak, assumed",
 }
 _LONGEST_ID = 60
-_MOST_FOUND = 60
-_MOST_TYPED = 80
-# Plain keys of the session: the part that is looked at, its kind, the last link that was followed, and a number in the
-# keys of the fields, which changes where a link and not the user chooses.
+_MAX_RESULTS = 60
+_MAX_QUERY = 80
+# Plain keys of the session: the part shown, its kind, the last link that was followed, and a number in the keys of the
+# fields, which changes where a link and not the user chooses.
 _PART, _KIND, _FOLLOWED, _TURN = "catalogue_part", "catalogue_kind", "catalogue_followed", "catalogue_turn"
 
 
@@ -49,7 +49,7 @@ def show(view: View) -> None:
     st.header("Catalogue", anchor=False)
     _follow_link(view.catalog)
     shown = st.segmented_control(
-        "Look at",
+        "Show",
         (_PARTS, _UNKNOWN, _SOURCES),
         default=_PARTS,
         required=True,
@@ -70,7 +70,7 @@ def _key(name: str) -> str:
 
 
 def _follow_link(catalog: Catalog) -> None:
-    """Take up the part that the address names, once; the address follows the choice from then on."""
+    """Show the part that the address names, once; the address follows the choice from then on."""
     named = st.query_params.get(PARAMETER, "")
     if not named or named == st.session_state.get(_FOLLOWED):
         return
@@ -81,7 +81,7 @@ def _follow_link(catalog: Catalog) -> None:
         kind = catalog.category_of(named)
     except KeyError:
         st.warning(
-            f"The link names a part that the catalogue does not hold: {plain(named[:_LONGEST_ID])}. Choose one below.",
+            f"The part in the link is not in the catalogue: {plain(named[:_LONGEST_ID])}. Choose one below.",
             icon=":material/link_off:",
         )
         return
@@ -103,19 +103,19 @@ def _parts(view: View) -> None:
     )
     st.session_state[_KIND] = kind
     text = right.text_input(
-        "Search all kinds",
-        max_chars=_MOST_TYPED,
+        "Search all parts",
+        max_chars=_MAX_QUERY,
         placeholder="Name, vendor or part number",
         key=_key("search"),
         persist_state="session",
     )
     if text.strip():
         found = matching(catalog, text)
-        look.note(f"{plural(len(found), 'part')} of {len(list(catalog.items()))} hold all words of the search.")
+        look.note(f"{len(found)} of {plural(len(list(catalog.items())), 'part')} match.")
         if not found:
-            st.info("No part has these words in its name, vendor, description or part number. Take one away.")
+            st.info("No part matches all words in name, vendor, description or part number. Remove a word.")
             return
-        look.table(found_table(found[:_MOST_FOUND], catalog), catalog.sources)
+        look.table(found_table(found[:_MAX_RESULTS], catalog), catalog.sources)
     else:
         found = list(catalog.folder(kind).values())
         look.table(_kind_table(catalog.digest, kind, catalog), catalog.sources)
@@ -128,13 +128,13 @@ def _kind_table(digest: str, kind: str, _catalog: Catalog) -> Table:  # noqa: AR
 
 
 def _chosen(found: list[Item], catalog: Catalog) -> Item:
-    """The part to look at in full, which the address names from now on."""
+    """The part shown in detail, which the address names from now on."""
     ids = [item.id for item in found]
     start = st.session_state.get(_PART)
     names = {item.id: part_name(item, catalog) for item in found}
-    # The choice is kept apart for each list: another list is another field.
+    # Each list has its own selection.
     chosen: str = st.selectbox(
-        "Part to look at in full",
+        "Part details",
         ids,
         ids.index(start) if start in ids else 0,
         format_func=names.__getitem__,
@@ -150,12 +150,12 @@ def _part(item: Item, view: View) -> None:
     catalog = view.catalog
     st.subheader(plain(part_name(item, catalog)), anchor=False)
     uses = [] if view.result is None else uses_of(item.id, view.result.design)
-    look.note(f"In the present design: {listed(uses)}." if uses else "The present design does not use it.")
+    look.note(f"In the present design: {listed(uses)}." if uses else "Not used in the present design.")
     gap = next((one for one in _gaps(view) if one.item.id == item.id), None)
     if gap is not None and gap.missing:
         st.markdown(f"**Not published:** {plain('; '.join(gap.missing))}")
     if gap is not None and gap.assumed:
-        st.markdown(f"**Assumed, since no source says it:** {plain('; '.join(gap.assumed))}")
+        st.markdown(f"**Assumed, as no source states it:** {plain('; '.join(gap.assumed))}")
     look.table(part_table(item, catalog), catalog.sources)
     _prices(item, view)
     sources = cited_sources(item, catalog)
@@ -181,8 +181,8 @@ def _document(source: Source) -> str:
     title, address = escape(source.title), https_address(source)
     if address:
         title = f'<a href="{escape(address)}" target="_blank" rel="noopener noreferrer">{title}</a>'
-    said = [source.publisher, source.date or "not dated", f"grade {source.grade}", source.where]
-    return f"<li>{title}: {escape(', '.join(one for one in said if one))}</li>"
+    facts = [source.publisher, source.date or "not dated", f"grade {source.grade}", source.where]
+    return f"<li>{title}: {escape(', '.join(one for one in facts if one))}</li>"
 
 
 def _gaps(view: View) -> list[Gap]:
@@ -197,8 +197,8 @@ def _gaps_of(digest: str, counts_own: bool, _catalog: Catalog) -> list[Gap]:  # 
 def _unknown(view: View) -> None:
     catalog, found = view.catalog, _gaps(view)
     look.note(
-        "What no source says, and what the catalogue assumes because a plan cannot be drawn without it: what to ask "
-        "the vendors. Every assumed number stands among the assumptions of the guide."
+        "Facts that no source states, and values that the catalogue assumes instead. Confirm them with the vendors. "
+        "The guide lists every assumed value."
     )
     look.table(counts_table(found, catalog), catalog.sources)
     left, right = st.columns(2)
@@ -213,7 +213,7 @@ def _unknown(view: View) -> None:
     )
     facts = dict(fact_counts(found))
     asked = right.multiselect(
-        "What is unknown",
+        "Unknown fact",
         list(facts),
         format_func=lambda fact: f"{fact} ({facts[fact]})",
         placeholder="Anything",
@@ -227,17 +227,17 @@ def _unknown(view: View) -> None:
         used = {item.id for item in items_of(view.result.design, catalog)}
     table = gaps_table([gap for gap in found if not kinds or gap.kind in kinds], catalog, asked, used)
     if table.rows:
-        look.note(f"{plural(len(table.rows), 'part')} with something to ask.")
+        look.note(f"{plural(len(table.rows), 'part')} with unknown facts.")
         look.table(table, catalog.sources)
     else:
-        st.info("Nothing of this kind is unknown. Choose other kinds or other facts.")
+        st.info("No unknown facts of this kind. Choose other kinds or facts.")
 
 
 def _sources(catalog: Catalog) -> None:
     left, right = st.columns(2)
     text = left.text_input(
-        "Search the documents",
-        max_chars=_MOST_TYPED,
+        "Search documents",
+        max_chars=_MAX_QUERY,
         placeholder="Title, publisher or place",
         key=_key("source-search"),
         persist_state="session",
@@ -253,17 +253,17 @@ def _sources(catalog: Catalog) -> None:
     table = sources_table(catalog, _measurements(), text, grades)
     if table.rows:
         look.note(
-            f"{plural(len(table.rows), 'document')}. The grade says how far to trust one: vendors, standards and "
-            "papers (A) rule over operators and collections (B), press and community (C) and what is weak (D)."
+            f"{plural(len(table.rows), 'document')}. Grades: A vendors, standards and papers; B operators and curated "
+            "collections; C press and community; D weak or assumed. Higher grades take precedence."
         )
         look.table(table, catalog.sources)
     else:
-        st.info("No document has these words in its title, publisher or place. Take one away.")
+        st.info("No document matches all words in title, publisher or place. Remove a word.")
 
 
 @st.cache_resource(show_spinner=False)
 def _measurements() -> Counter[str]:
-    """Published numbers by the key of their source; none where the observations cannot be read, which Evidence says."""
+    """Published values by the key of their source; none where the observations cannot be read, as Evidence reports."""
     try:
         return Counter(row.source for row in load_observations())
     except CalibrationError:

@@ -1,4 +1,4 @@
-"""Page Evidence: everything that was published, beside what the model says about it."""
+"""Page Evidence: published measurements compared with predictions."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -33,26 +33,25 @@ from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 _EVERYTHING = "All"
-_FITS = {True: "a fit without its source", False: "the fit in use"}
+_FITS = {True: "Fit without its source", False: "Fit in use"}
 _INTERVALS = {"": "Inside or outside", INSIDE: "Inside", OUTSIDE: "Outside"}
-# What a number is used for: key -> name of the choice, and the parts of the fit that it stands for.
+# Use of a number: key -> name of the choice, and the parts of the fit that it covers.
 _PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "judged": ("Fitted or predicted", JUDGED),
     **{key: (capital(name), (key,)) for key, name in PARTS.items()},
     "all": ("All", tuple(PARTS)),
 }
 _PARITY_CAPTION = (
-    "Both axes are logarithmic and have the same ends. The band is ± 10 %, the dashed lines are twice and half. A mark "
-    "is filled where the published number lies outside the 90 % interval of its prediction; its source stands under "
-    "the pointer."
+    "Logarithmic axes. Band: ± 10 %. Dashed lines: factor of two. Filled marks lie outside the 90 % interval of their "
+    "prediction. Point at a mark to see its source."
 )
-# Counts how often the fields were reset: it is part of their keys, and under new keys they start anew.
+# Number of resets: it is part of the keys of the fields, and new keys reset them.
 _RESETS = "evidence_resets"
 
 
 def show(view: View) -> None:
     """Draw the page."""
-    st.header("How good the model is", anchor=False)
+    st.header("Accuracy of the model", anchor=False)
     try:
         evidence = _evidence(view.catalog.digest, view.catalog)
     except SizerError as error:
@@ -61,25 +60,25 @@ def show(view: View) -> None:
     look.note(" ".join(findings(evidence.report)))
     figures = figures_table(evidence.report.figures)
     if figures is not None:
-        with st.expander("What is asked of the model, and whether it is reached"):
+        with st.expander("Accuracy targets and results"):
             look.table(figures, view.catalog.sources)
-    st.header("Predicted against published", anchor=False)
+    st.header("Predicted and published values", anchor=False)
     choice = _choice(evidence, view.catalog)
     _chosen(evidence, choice, view.catalog)
     _overall_charts(evidence, view.catalog)
 
 
-@st.cache_resource(show_spinner="Predicting every published number; once, then it is kept", max_entries=2)
+@st.cache_resource(show_spinner="Predicting every published value (first time only)", max_entries=2)
 def _evidence(digest: str, _catalog: Catalog) -> Evidence:  # noqa: ARG001  (the digest is part of the key)
     return built_in_evidence(_catalog)
 
 
 def _choice(evidence: Evidence, catalog: Catalog) -> Choice:
-    """The fields that choose, and what they choose. Their values outlive a change of page."""
+    """The filter fields, and the values they select. They survive a change of page."""
     found = evidence.published
     measures = [_EVERYTHING, *(one.title for one in facts.MEASURES)]
     measure = st.segmented_control(
-        "What was measured",
+        "Quantity",
         measures,
         default=facts.RATE.title,
         key=_key("measure"),
@@ -87,14 +86,14 @@ def _choice(evidence: Evidence, catalog: Catalog) -> Choice:
         persist_state="session",
     )
     is_unseen = st.segmented_control(
-        "Each number is predicted by",
+        "Predicted with",
         list(_FITS),
         default=True,
         format_func=_FITS.__getitem__,
         key=_key("fit"),
         required=True,
         persist_state="session",
-        help="Without its source is the honest test: so good is the model on a run that nobody has published.",
+        help="Without its source: the accuracy to expect for systems without published measurements.",
     )
     columns = st.columns(4)
     tasks = _several(columns[0], "Task", found, lambda one: one.run.task, facts.task_name)
@@ -137,17 +136,17 @@ def _choice(evidence: Evidence, catalog: Catalog) -> Choice:
 
 
 def _n_gpus(counts: list[int]) -> tuple[int, int] | None:
-    """Fewest and most GPUs; None where all pass."""
+    """Smallest and largest number of GPUs; None without a limit."""
     if len(counts) < 2:
         return None
     ends = (counts[0], counts[-1])
     picked = st.select_slider(
-        "Number of GPUs of the run",
+        "Number of GPUs",
         counts,
         ends,
         key=_key("n-gpus"),
         persist_state="session",
-        help="Between other ends than the first and the last, runs whose GPUs nobody stated do not show.",
+        help="With a limit, measurements without a stated number of GPUs are hidden.",
     )
     return None if picked == ends else picked
 
@@ -159,7 +158,7 @@ def _several(
     value: Callable[[Published], str],
     name: Callable[[str], str] = str,
 ) -> tuple[str, ...]:
-    """A field for any number of values, the most frequent first; none chosen: all pass."""
+    """A filter for any number of values, the most frequent first; without a choice all pass."""
     counts = Counter(value(one) for one in found)
     options = [one for one, _ in sorted(counts.items(), key=lambda pair: (-pair[1], name(pair[0])))]
     picked = column.multiselect(
@@ -182,18 +181,18 @@ def _reset() -> None:
 
 
 def _chosen(evidence: Evidence, choice: Choice, catalog: Catalog) -> None:
-    """The chosen numbers: how many and how good, the chart, the rows."""
+    """The selected values: count and accuracy, chart, and rows."""
     found = evidence.chosen(choice)
-    said, button = st.columns((4, 1), vertical_alignment="center")
-    said.markdown(f"**{grouped(len(found))}** of {plural(len(evidence.published), 'published number')} shown")
+    text, button = st.columns((4, 1), vertical_alignment="center")
+    text.markdown(f"**{grouped(len(found))}** of {plural(len(evidence.published), 'published value')} shown")
     button.button("Reset the filters", on_click=_reset)
     if not found:
-        st.info("No published number passes all filters together. Take one away, or reset them.")
+        st.info("No published value matches all filters. Remove a filter, or reset them.")
         return
     _summary(found, choice)
     spec = _parity(catalog.digest, choice, look.palette().name, found, catalog)
     if spec is None:
-        st.info("None of these numbers has a prediction of this kind, so there is nothing to draw; the table says why.")
+        st.info("None of these values has a prediction of this kind; the table shows why.")
     else:
         look.chart(spec)
         look.note(_PARITY_CAPTION)
@@ -204,7 +203,7 @@ def _chosen(evidence: Evidence, choice: Choice, catalog: Catalog) -> None:
         column_config={
             "GPUs": st.column_config.NumberColumn(format="%d", width="small"),
             "Error, %": st.column_config.NumberColumn(
-                format="%+.0f", width="small", help="Predicted over published, less one."
+                format="%+.0f", width="small", help="Predicted divided by published, minus one."
             ),
         },
     )
@@ -213,13 +212,13 @@ def _chosen(evidence: Evidence, choice: Choice, catalog: Catalog) -> None:
 def _summary(found: Sequence[Published], choice: Choice) -> None:
     one = facts.accuracy("", rows_of(found, choice))
     figures = (
-        ("Predicted", grouped(one.predicted), "Numbers that have a prediction of the kind chosen."),
-        ("Median error", facts.size_text(one.median), "Half of the predictions lie within it."),
-        ("Bias", facts.error_text(one.bias), "Median of the errors with their sign."),
+        ("Predicted", grouped(one.predicted), "Values with a prediction of this kind."),
+        ("Median error", facts.size_text(one.median), "Half of the predictions are closer."),
+        ("Bias", facts.error_text(one.bias), "Median of the signed errors."),
         (
             "Inside the 90 % interval",
             f"{facts.share_text(one.coverage)} of {grouped(one.judged)}" if one.judged else "not known",
-            "Nine in ten are promised.",
+            "Target: 90 %.",
         ),
     )
     with st.container(horizontal=True):
@@ -249,17 +248,17 @@ def _lines(
 
 
 def _overall_charts(evidence: Evidence, catalog: Catalog) -> None:
-    """Charts of everything, each drawn when somebody opens its fold."""
+    """Charts of all values, each drawn when its fold is opened."""
     folds = {
-        "sources": st.expander("Source by source: how far each is off", key="evidence-sources", on_change="rerun"),
-        "coverage": st.expander("Whether the 90 % intervals hold", key="evidence-coverage", on_change="rerun"),
+        "sources": st.expander("Errors by source", key="evidence-sources", on_change="rerun"),
+        "coverage": st.expander("Coverage of the 90 % intervals", key="evidence-coverage", on_change="rerun"),
     }
     for name, fold in folds.items():
         if fold.open:
             with fold:
                 spec, caption = _overall(name, look.palette().name, catalog.digest, evidence, catalog)
                 look.chart(spec)
-                look.note(caption if spec is not None else "There is nothing to draw: no number has a prediction.")
+                look.note(caption if spec is not None else "No value has a prediction.")
 
 
 @st.cache_resource(show_spinner="Drawing all sources", max_entries=8)
@@ -270,7 +269,7 @@ def _overall(
     _evidence: Evidence,
     _catalog: Catalog,
 ) -> tuple[Spec | None, str]:
-    """Chart of everything by its name, and how to read it."""
+    """Chart of all values by its name, and its caption."""
     report, colours = _evidence.report, look.palette_named(palette_name)
     if name == "coverage":
         groups, unseen = (facts.accuracies(found, facts.kind_name) for found in (report.rows, report.unseen))

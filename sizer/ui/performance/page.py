@@ -1,4 +1,4 @@
-"""Page Performance: what limits the design, how it grows, and what was measured near it."""
+"""Page Performance: bottleneck, scaling, other inputs, and published measurements of similar systems."""
 
 import streamlit as st
 
@@ -31,20 +31,20 @@ def show(view: View) -> None:
     number = chosen_workload(design, "performance")
     answer = design.workloads[number]
     specs = _specs(view.key, number, look.palette().name, view.result)
-    st.header("What limits it", anchor=False)
+    st.header("Bottleneck", anchor=False)
     chart(specs["stages"])
-    with st.expander("The data path, and where these capacities come from"):
+    with st.expander("Data path, and derivation of these capacities"):
         look.drawing(write_svg(datapath(design, answer, sample_unit(answer.dnn)), look.palette()))
         look.table(stage_table(answer, 1), sources)
     look.table(figures_table(answer, 1), sources)
-    st.header("How it grows", anchor=False)
+    st.header("Scaling", anchor=False)
     chart(specs["scaling"])
     _when_inputs_change(view, number)
     time = time_table(answer, 1)
     if time is not None:
         st.header("Time to accuracy" if answer.recipe is not None else "Time to train", anchor=False)
         chart(specs["accuracy"])
-        with st.expander("Where the time goes"):
+        with st.expander("Breakdown of the time"):
             chart(specs["time"])
             look.table(time, sources)
     _measured(answer, specs["evidence"], view.catalog)
@@ -83,19 +83,19 @@ def _along(
     _result: SizingResult,
     _catalog: Catalog,
 ) -> tuple[tuple[Spec, ...], str]:
-    """Charts of the design with larger samples, faster GPUs and colder caches, and what is said instead of one."""
+    """Charts of the design with larger samples, faster GPUs and colder caches, and a note for a missing one."""
     model = EvaluatedDesign(_result, _catalog).workloads[number]
     if model is None:
-        return (), "The catalogue no longer holds all parts of this design, so nothing can be tried on it."
+        return (), "This design contains parts that are no longer in the catalogue; it cannot be varied."
     colours = look.palette_named(palette_name)
     drawn = [one.to_dict(validate=False) for one in change_charts(model, colours)]
     return tuple(drawn), no_cache_note(model)
 
 
 def _when_inputs_change(view: View, number: int) -> None:
-    """How the design answers to larger samples, faster GPUs and colder caches."""
+    """Effect of larger samples, faster GPUs and colder caches on the design."""
     assert view.result is not None
-    st.header("When inputs change", anchor=False)
+    st.header("Effect of other inputs", anchor=False)
     specs, note = _along(view.key, number, look.palette().name, view.result, view.catalog)
     with st.container(horizontal=True, gap="large", key="when-inputs-change"):
         for spec in specs:
@@ -106,7 +106,7 @@ def _when_inputs_change(view: View, number: int) -> None:
 
 
 def chosen_workload(design: DesignAnswer, page: str) -> int:
-    """Place of the workload that a page shows, chosen where the design runs several; other pages follow."""
+    """Number of the workload that a page shows, with a selector where there are several; other pages follow."""
     names = [answer.workload.name for answer in design.workloads]
     if len(names) < 2:
         return 0
@@ -115,7 +115,7 @@ def chosen_workload(design: DesignAnswer, page: str) -> int:
     if key not in st.session_state:
         st.session_state[key] = min(int(st.session_state.get("workload_shown", 0)), len(names) - 1)
     chosen = st.segmented_control(
-        f"The design runs {plural(len(names), 'workload')}; this one is shown",
+        f"{plural(len(names), 'workload')} on this cluster; show",
         range(len(names)),
         required=True,
         format_func=lambda number: names[number],
@@ -135,19 +135,18 @@ def _others(view: View, pareto: Spec | None) -> None:
     if view.result.runner_up is not None:
         look.note(f"Next best: {view.result.runner_up.name}. {sentence(runner_up_text(view.result))}")
     if ruled_out is not None:
-        with st.expander("What ruled designs out"):
+        with st.expander("Why other designs were excluded"):
             look.table(ruled_out, view.catalog.sources)
 
 
 def _measured(answer: WorkloadAnswer, parity: Spec | None, catalog: Catalog) -> None:
-    st.header("Measured near it", anchor=False)
+    st.header("Published measurements of similar systems", anchor=False)
     look.notes([measured(answer), width(answer)])
     table = evidence_table(answer, 1)
     if table is not None:
         chart(parity)
         look.note(
-            "The band is ± 10 %, the dashed lines are twice and half. A filled mark was published outside the 90 % "
-            "interval, which the thin bar shows."
+            "Band: ± 10 %. Dashed lines: factor of two. Thin bars: 90 % intervals; filled marks lie outside theirs."
         )
-        with st.expander("These runs in numbers"):
+        with st.expander("Table of these measurements"):
             look.table(table, catalog.sources)

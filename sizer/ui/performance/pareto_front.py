@@ -1,4 +1,4 @@
-"""The front of designs that no other one beats, as a chart with points that can be picked."""
+"""The Pareto front of designs, as a chart with selectable points."""
 
 import copy
 from typing import Any
@@ -25,12 +25,12 @@ _POINT_AREA = 110
 
 
 def show(view: View) -> None:
-    """Draw the front, and what the picked point would take."""
+    """Draw the front, and the request of the selected point."""
     assert view.result is not None
     spec = _spec(view.key, look.palette().name, view.result)
     others = [point for point in view.result.pareto if not point.is_documented]
     if spec is None or not others:
-        look.note("No other design is on the front: none is better in cost or size, time, power or rack space.")
+        look.note("No alternative: no other design is better in cost, size, time, power or rack space.")
         return
     key = f"front-{st.session_state.generation}"
     title = spec["title"]["text"]
@@ -49,10 +49,10 @@ def show(view: View) -> None:
         st.session_state[f"{key}-list"] = picked
     st.session_state.front_clicked = picked
     chosen = st.selectbox(
-        "Design of the front; a click on a point picks it, too",
+        "Alternative design; or click a point in the chart",
         names,
         index=None,
-        placeholder="None picked",
+        placeholder="none selected",
         key=f"{key}-list",
         width=520,
     )
@@ -67,22 +67,22 @@ def _picked(event: Any) -> str | None:
 
 
 def _offer(point: ParetoPoint, view: View) -> None:
-    with st.spinner("Sizing the design that was picked"):
+    with st.spinner("Sizing the selected design"):
         found = _description(point.name, view.request_json, view.catalog.digest, point, view.catalog)
     if isinstance(found, str):
-        look.note(f"No request leads to {point.name}: {sentence(found)}")
+        look.note(f"No request gives {point.name}: {sentence(found)}")
         return
     request_json = found.request.model_dump_json()
     if found.is_exact:
-        look.note(f"The request that leads to it: {found.change}")
+        look.note(f"Change to the request: {found.change}")
     else:
         look.note(
-            f"Its servers stand for a tighter target, which asks for more of the rest, too: {found.design.name}. "
-            f"The request that leads there: {found.change}"
+            f"This many servers need a higher target, which also needs more storage: {found.design.name}. "
+            f"Change to the request: {found.change}"
         )
     with st.container(horizontal=True, gap="small"):
         compare.pin_button(found.design.name, request_json, "pin-front")
-        compare.describe_button(request_json, "a point of the front", "take-front")
+        compare.use_button(request_json, "an alternative design", "take-front")
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
@@ -108,7 +108,7 @@ def _spec(answer_key: str, palette_name: str, _result: SizingResult) -> Spec | N
 
 
 def selectable(spec: Spec) -> Spec:
-    """The chart with points that can be picked, of all designs but the described one."""
+    """The chart with selectable points for all designs except the present one."""
     points = next(layer for layer in spec["layer"] if layer["mark"].get("filled") is False)
     # A hollow mark would take a click on its line only.
     points["mark"] |= {"fill": "transparent", "size": _POINT_AREA, "cursor": "pointer"}

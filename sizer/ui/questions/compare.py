@@ -1,4 +1,4 @@
-"""Which input caused the difference between two requests: drawn on the pages What-if and Designs."""
+"""Causes of the difference between two requests: drawn on the pages What-if and Designs."""
 
 import re
 
@@ -12,7 +12,8 @@ from sizer.questions.compare.causes import Difference, diff
 from sizer.ui import fields, look
 from sizer.ui.designs.compare import pins
 from sizer.ui.designs.revision_tables import fields_table
-from sizer.ui.error_messages import label_of, sentences
+from sizer.ui.error_messages import sentences
+from sizer.ui.request_form.names import label_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
@@ -27,13 +28,13 @@ def _difference(before_json: str, now_json: str, digest: str, _catalog: Catalog)
 
 
 def draw(before: SizingRequest, now: SizingRequest, names: tuple[str, str], catalog: Catalog) -> None:
-    """Sentences and tables of what each changed input does.
+    """Sentences and tables of the effect of each changed input.
 
     Parameters
     ----------
     before, now : SizingRequest
     names : tuple of str
-        What the two are called in the heads of tables.
+        Names of the two in table heads.
     catalog : Catalog
     """
     try:
@@ -42,8 +43,8 @@ def draw(before: SizingRequest, now: SizingRequest, names: tuple[str, str], cata
         st.warning(plain(sentences(str(error))), icon=":material/block:")
         return
     currency = now.currency
-    said = [summary(found), *no_answer(found, *names), *cause_sentences(found, currency, input_label)]
-    st.markdown("\n\n".join(plain(text) for text in said))
+    texts = [summary(found), *no_answer(found, *names), *cause_sentences(found, currency, input_label)]
+    st.markdown("\n\n".join(plain(text) for text in texts))
     tables = (
         shares_table(found, currency, input_label),
         effects_table(found, *names, input_label),
@@ -56,7 +57,7 @@ def draw(before: SizingRequest, now: SizingRequest, names: tuple[str, str], cata
 
 
 def input_label(key: str) -> str:
-    """An input in the words of the pages; of several workloads with its number."""
+    """Name of an input; of several workloads with its number."""
     if key.startswith("workload '"):
         return capital(key)
     number = re.search(r"\[(\d+)\]", key)
@@ -64,36 +65,36 @@ def input_label(key: str) -> str:
 
 
 def show(view: View) -> None:
-    """Draw the question of the page What-if: the request against another one."""
+    """Draw the question of the page What-if: the request compared with another one."""
     assert view.result is not None
     st.header("What changed the answer", anchor=False)
     if view.is_customer_mode:
-        st.info("Leave customer mode to compare requests.", icon=":material/visibility_off:")
+        st.info("Turn off the customer view to compare requests.", icon=":material/visibility_off:")
         return
     others = _others(view)
     if not others:
         st.info(
-            "The request is what it was when it was opened. Change something, or pin a design on the page "
-            "Architecture: the page then says which input does how much.",
+            "The request has not changed since it was opened. Change an input, or pin a design on the page "
+            "Architecture; this page then shows the effect of each input.",
             icon=":material/info:",
         )
         return
     names = list(others)
-    chosen = fields.kept_choice("The request now is set against", names, _CHOSEN)
+    chosen = fields.remembered_choice("Compare the present request with", names, _CHOSEN)
     if not view.is_current:
-        look.note("The request as typed has no answer; what is compared is the last one that had.")
-    draw(others[chosen], view.result.request, ("Then", "Now"), view.catalog)
+        look.note("The request as entered has no result; the comparison uses the last one that had.")
+    draw(others[chosen], view.result.request, ("Before", "Now"), view.catalog)
 
 
 def _others(view: View) -> dict[str, SizingRequest]:
-    """Requests that the present one can be set against, by name."""
+    """Requests that the present one can be compared with, by name."""
     assert view.result is not None
-    named = [("As it was opened", st.session_state.original), *((one["name"], one["request_json"]) for one in pins())]
+    named = [("Request as opened", st.session_state.original), *((one["name"], one["request_json"]) for one in pins())]
     found: dict[str, SizingRequest] = {}
     for name, data in named:
         try:
             request = SizingRequest.from_text(data, "json") if isinstance(data, str) else SizingRequest.from_dict(data)
-        except RequestError:  # a request that was begun with a fault in it
+        except RequestError:  # the session started from a request with an error
             continue
         if request != view.result.request:
             found[name] = request

@@ -1,4 +1,4 @@
-"""A question of the page What-if: what must fit on the storage, how the data get in, and whether copies pay."""
+"""A question of the page What-if: required capacity, ingest time, checkpoints, and local copies of the data."""
 
 import streamlit as st
 
@@ -32,7 +32,7 @@ def show(view: View) -> None:
     plan = _plan(view.key, view.result, view.catalog)
     st.header("Data and ingest", anchor=False)
     if view.result.request.data == DataRequest():
-        st.info("The request says nothing about snapshots, reserve or checkpoints: only the data sets must fit.")
+        st.info("The request has no snapshots, reserve or checkpoints: the storage only has to hold the data sets.")
         st.button(
             "Enter snapshots, reserve and checkpoints",
             on_click=data_form.begin,
@@ -40,19 +40,19 @@ def show(view: View) -> None:
             icon=":material/database:",
         )
     _draw(view, required_capacity_table(plan))
-    st.subheader("How long the data take to come in", anchor=False)
+    st.subheader("Ingest time", anchor=False)
     look.note(ingest_text(plan.ingest))
     _draw(view, routes_table(plan.ingest))
     if plan.transform is not None:
         look.note(transform_text(plan.transform))
-    _draw(view, decoded_table(plan.decoded), "Decoded tensors instead")
+    _draw(view, decoded_table(plan.decoded), "Alternative: decoded tensors")
     if plan.checkpoints or plan.validations:
-        st.subheader("Beside training", anchor=False)
+        st.subheader("Checkpoints and validation", anchor=False)
         _draw(view, checkpoints_table(plan.checkpoints))
         _draw(view, validation_table(plan.validations))
     _copies(view, plan)
     _draw(view, assumptions_table(plan), "Assumptions")
-    with st.expander("To ask the vendor about writing"):
+    with st.expander("Questions to the vendor about writing"):
         look.notes(questions(plan))
 
 
@@ -67,17 +67,17 @@ def _draw(view: View, table: Table | None, fold: str = "") -> None:
 
 
 def _copies(view: View, plan: DataPlan) -> None:
-    """Copies on the servers' own drives, with the break-even drawn where there is one."""
+    """Copies on the local drives of the servers, with a chart of the break-even where there is one."""
     if not plan.copies:
         return
-    st.subheader("Copy to the servers' own drives first", anchor=False)
+    st.subheader("Copy to local drives first", anchor=False)
     look.notes([copy_text(one) for one in plan.copies])
     for number, one in enumerate(plan.copies):
         look.chart(_spec(view.key, number, look.palette().name, one))
     _draw(view, copies_table(plan.copies))
 
 
-@st.cache_resource(show_spinner="Counting what must fit and how it gets in", max_entries=32)
+@st.cache_resource(show_spinner="Calculating capacity and ingest", max_entries=32)
 def _plan(
     answer_key: str,  # noqa: ARG001  (names the result)
     _result: SizingResult,

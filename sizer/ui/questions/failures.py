@@ -16,14 +16,14 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import SizingResult, SpareCost
 from sizer.ui import look, state
-from sizer.ui.error_messages import Path_
 from sizer.ui.look import Spec
 from sizer.ui.performance.page import chosen_workload
+from sizer.ui.request_form.field import RequestPath
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 from sizer.workload.request import Loss
 
-_HERE: Path_ = ("resilience", "keeps_targets_without")
+_HERE: RequestPath = ("resilience", "keeps_targets_without")
 
 
 def show(view: View) -> None:
@@ -31,7 +31,7 @@ def show(view: View) -> None:
     assert view.result is not None
     design = view.result.design
     number = chosen_workload(design, "what-if")
-    st.header("What if it fails?", anchor=False)
+    st.header("Effect of failures", anchor=False)
     cases = _cases(view.key, view.result, view.catalog)
     case = _chosen(cases)
     _figures(case, view.result, number)
@@ -46,7 +46,7 @@ def show(view: View) -> None:
             look.table(table, sources)
 
 
-@st.cache_resource(show_spinner="Taking every part out, one at a time", max_entries=16)
+@st.cache_resource(show_spinner="Calculating the loss of each part", max_entries=16)
 def _cases(
     answer_key: str,  # noqa: ARG001  (names the result)
     _result: SizingResult,
@@ -83,11 +83,11 @@ def _chosen(cases: tuple[FailureCase, ...]) -> FailureCase:
     # A widget's own value is lost while another page is shown.
     st.session_state["failure/shown"] = chosen if chosen in found else next(iter(found))
     st.selectbox(
-        "What fails",
+        "Failed part",
         list(found),
         format_func=lambda key: plain(failure_title(found[key])),
         key="failure/shown",
-        help="One part at a time. Planned maintenance of it is the same loss.",
+        help="One part at a time. Planned maintenance has the same effect.",
         on_change=_store,
     )
     return found[st.session_state["failure/shown"]]
@@ -107,14 +107,14 @@ def _figures(case: FailureCase, result: SizingResult, number: int) -> None:
             (
                 "Target",
                 "met" if case.meets_target[number] else "missed",
-                f"{percent(min(case.probability[number], 0.999))} instead of {percent(answer.probability)} likely",
+                f"{percent(min(case.probability[number], 0.999))} probability, {percent(answer.probability)} before",
             )
         )
-        found.append(("All targets", targets_text(case), f"asked for with {percent(result.request.confidence)}"))
+        found.append(("All targets", targets_text(case), f"requested confidence {percent(result.request.confidence)}"))
         found.append(("Longest outage in a run", _window(case.outage_s[number]), "once, without missing the target"))
     if case.within_wait is not None:
         team = result.request.team
-        asked = f"{percent(team.wait_probability)} asked for" if team is not None else ""
+        asked = f"{percent(team.wait_probability)} requested" if team is not None else ""
         found.append(("Jobs that start within their wait", percent(case.within_wait), asked))
     with st.container(horizontal=True, gap="medium", key="what-if-figures"):
         for label, value, under in found:

@@ -1,4 +1,4 @@
-"""The question Growth of the page What-if: what to buy in which year, with a slider for each factor."""
+"""The question Growth of the page What-if: purchases by year, with a slider for each factor."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
 
 _STATE = "growth-tried"
-# Where a slider stops; what the request states is put between them.
+# Values of a slider; the value of the request is added.
 _VALUES = (0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0, 20.0)
 _YEARS = tuple(range(2, 11))
 
@@ -35,13 +35,10 @@ _YEARS = tuple(range(2, 11))
 def show(view: View) -> None:
     """Draw the question."""
     assert view.result is not None
-    st.header("What to buy in which year", anchor=False)
+    st.header("Purchases by year", anchor=False)
     request = view.result.request
     if request.growth is None:
-        st.info(
-            "The request says nothing about later years. Enter by which factor data, samples, networks or targets "
-            "grow in a year."
-        )
+        st.info("The request has no growth. Enter the yearly factors of data, samples, networks or targets.")
         st.button(
             "Enter growth",
             on_click=growth_form.begin,
@@ -61,18 +58,17 @@ def show(view: View) -> None:
 
 
 def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
-    """Growth with the factors as the sliders stand."""
-    kept: dict[str, Any] = st.session_state.setdefault(_STATE, {"of": None, "values": {}, "version": 0})
-    if kept["of"] != view.request_json:
-        kept.update(of=view.request_json, values={}, version=kept["version"] + 1)
-    keys = ["years", *growth_form.factors()]
+    """Growth with the factors of the sliders."""
+    stored: dict[str, Any] = st.session_state.setdefault(_STATE, {"of": None, "values": {}, "version": 0})
+    if stored["of"] != view.request_json:
+        stored.update(of=view.request_json, values={}, version=stored["version"] + 1)
+    labels = {field.keys[-1]: field.label for field in growth_form.factor_fields()}
     columns = st.columns(3, gap="large")
-    for place, key in enumerate(keys):
-        label = "Years" if key == "years" else f"{growth_form.FACTORS[key][0]}, factor a year"
+    for place, (key, label) in enumerate({"years": "Years", **labels}.items()):
         options = _YEARS if key == "years" else tuple(sorted({*_VALUES, float(stated[key])}))
-        name = f"growth/{kept['version']}/{key}"
+        name = f"growth/{stored['version']}/{key}"
         if name not in st.session_state:
-            st.session_state[name] = kept["values"].get(key, stated[key])
+            st.session_state[name] = stored["values"].get(key, stated[key])
         with columns[place % len(columns)]:
             st.select_slider(
                 label,
@@ -82,7 +78,7 @@ def _sliders(view: View, stated: dict[str, Any]) -> dict[str, Any]:
                 on_change=_store,
                 args=(key, name),
             )
-    return {**stated, **kept["values"]}
+    return {**stated, **stored["values"]}
 
 
 def _store(key: str, name: str) -> None:
@@ -118,7 +114,7 @@ def _answer(view: View, plan: GrowthPlan) -> None:
     look.table(limits_table(found.limits, plan.n_years), sources)
     if len(plan.platforms) > 1:
         look.table(platforms_table(plan, currency), sources)
-    with st.expander("Demand in each year"):
+    with st.expander("Requirements by year"):
         look.table(demand_table(plan), sources)
 
 
@@ -135,7 +131,7 @@ def _platform(view: View, plan: GrowthPlan) -> PlatformGrowth:
         index=list(names).index(first.platform.key),
         format_func=lambda key: names[key],
         key=f"growth/{st.session_state[_STATE]['version']}/platform/{len(names)}",
-        help="Kinds of server and storage stay the same over the years.",
+        help="Server and storage models stay the same over the years.",
     )
     return plan.of(*chosen)
 
@@ -145,31 +141,31 @@ def _spec(drawn: Any) -> Spec | None:
 
 
 def _buttons(view: View, stated: dict[str, Any], tried: dict[str, Any]) -> None:
-    """Set the sliders back, or write their values into the request."""
+    """Reset the sliders, or write their values into the request."""
     changed = {key: value for key, value in tried.items() if value != stated[key]}
     with st.container(horizontal=True, gap="small"):
         st.button(
             "Reset the sliders", icon=":material/undo:", key="growth-reset", on_click=_reset, disabled=not changed
         )
         st.button(
-            "Take these factors",
+            "Apply to the request",
             icon=":material/check:",
             key="growth-take",
             on_click=_take,
             args=(changed,),
             disabled=not changed or not view.is_current,
-            help="Writes them into the request.",
+            help="Writes these factors into the request.",
         )
 
 
 def _reset() -> None:
-    kept = st.session_state[_STATE]
-    kept.update(values={}, version=kept["version"] + 1)
+    stored = st.session_state[_STATE]
+    stored.update(values={}, version=stored["version"] + 1)
 
 
 def _take(changed: dict[str, Any]) -> None:
     for key, value in changed.items():
-        # A factor of 1 is what a request says that leaves it out.
+        # A factor of 1 is the default.
         state.put(("growth", key), None if key != "years" and value == 1 else value)
-    st.session_state.notice = "The factors are in the request."
+    st.session_state.notice = "The factors are now in the request."
     state.refresh()

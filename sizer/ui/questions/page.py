@@ -31,15 +31,21 @@ from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.look import Spec
 from sizer.ui.performance.page import chosen_workload
-from sizer.ui.questions import compare as causes
-from sizer.ui.questions import data as data_question
-from sizer.ui.questions import failures, growth, scale, team, verdict
-from sizer.ui.questions import rent as rent_or_buy
-from sizer.ui.questions.what_if_inputs import HELD, Pair, chosen_mode, chosen_pair, kept, reset, start, widget_key
+from sizer.ui.questions import compare, data, failures, growth, rent, scale, team, verdict
+from sizer.ui.questions.what_if_inputs import (
+    FIXED_DESIGN,
+    InputPair,
+    chosen_mode,
+    chosen_pair,
+    inputs_state,
+    reset,
+    start,
+    widget_key,
+)
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 
-# So many values of an input are sized for a map at most, so that it takes one or two seconds.
+# Most values of an input on a map, so that it takes one or two seconds.
 _MAP_VALUES = 13
 _KINDS: Mapping[str, QuantityKind] = {
     "sample_bytes": BYTES,
@@ -69,14 +75,14 @@ def _two_inputs(view: View) -> None:
     assert view.result is not None
     number = chosen_workload(view.result.design, "what-if")
     model = _models(view.key, view.result, view.catalog)[number]
-    st.header("What would change it", anchor=False)
+    st.header("Vary two inputs", anchor=False)
     if model is None:
-        st.info("The catalogue no longer holds all parts of this design, so nothing can be tried on it.")
+        st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
         return
     start(view, number)
     mode = chosen_mode()
-    pair = chosen_pair(mode, held_inputs(model) if mode == HELD else sized_inputs(model))
-    if mode == HELD:
+    pair = chosen_pair(mode, held_inputs(model) if mode == FIXED_DESIGN else sized_inputs(model))
+    if mode == FIXED_DESIGN:
         _held(view, number, model, pair)
     else:
         _anew(view, number, model, pair)
@@ -96,7 +102,7 @@ def _models(
 # --- this design, changed
 
 
-def _held(view: View, number: int, model: WorkloadOnDesign, pair: Pair) -> None:
+def _held(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
     now = _held_at(view.key, number, pair.placed, model)
     _figures(held_figures(model, now, _held_at(view.key, number, (), model)))
     colours = look.palette()
@@ -108,7 +114,7 @@ def _held(view: View, number: int, model: WorkloadOnDesign, pair: Pair) -> None:
         look.table(break_even_table(one, _with(other, other_place), found, number_of_table), view.catalog.sources)
 
 
-def _both_ways(pair: Pair) -> tuple[tuple[VariedInput, int, VariedInput, int], ...]:
+def _both_ways(pair: InputPair) -> tuple[tuple[VariedInput, int, VariedInput, int], ...]:
     (x, at_x), (y, at_y) = pair.placed
     return (x, at_x, y, at_y), (y, at_y, x, at_x)
 
@@ -128,7 +134,7 @@ def _held_at(
     return held(_model, {one.key: one.values[place] for one, place in placed})
 
 
-@st.cache_resource(show_spinner="Running the design over the range of both inputs", max_entries=24)
+@st.cache_resource(show_spinner="Calculating the design over the range of both inputs", max_entries=24)
 def _held_spec(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
@@ -157,10 +163,10 @@ def _held_breaks(
     return held_break_evens(_model, x, line, parts, others, place)
 
 
-# --- the request, sized anew
+# --- the request, sized again
 
 
-def _anew(view: View, number: int, model: WorkloadOnDesign, pair: Pair) -> None:
+def _anew(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
     base = _anew_at(view.key, number, (), model)
     now = _anew_at(view.key, number, pair.placed, model)
     if now.model is None:
@@ -172,15 +178,15 @@ def _anew(view: View, number: int, model: WorkloadOnDesign, pair: Pair) -> None:
         _figures((rate, *sized_figures(now, base)))
     name = widget_key("mapped")
     if name not in st.session_state:
-        st.session_state[name] = kept()["is_mapped"]
+        st.session_state[name] = inputs_state()["is_mapped"]
     st.toggle(
         "Map and break-even points",
         key=name,
-        help="Sizes some hundred variants of the request, which takes a second or two.",
+        help="Sizes some hundred variants of the request; takes one or two seconds.",
         on_change=_store_mapped,
         args=(name,),
     )
-    if not kept()["is_mapped"]:
+    if not inputs_state()["is_mapped"]:
         return
     colours = look.palette()
     spec = _anew_spec(view.key, number, pair.x, pair.y, colours.name, model)
@@ -193,7 +199,7 @@ def _anew(view: View, number: int, model: WorkloadOnDesign, pair: Pair) -> None:
 
 
 def _store_mapped(name: str) -> None:
-    kept()["is_mapped"] = st.session_state[name]
+    inputs_state()["is_mapped"] = st.session_state[name]
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
@@ -259,33 +265,33 @@ def _figures(found: Sequence[Figure]) -> None:
             st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")
 
 
-def _buttons(view: View, number: int, model: WorkloadOnDesign, mode: str, pair: Pair) -> None:
-    """Set the sliders back, or write their values into the request."""
+def _buttons(view: View, number: int, model: WorkloadOnDesign, mode: str, pair: InputPair) -> None:
+    """Reset the sliders, or write their values into the request."""
     values = {one.key: one.values[place] for one, place in pair.placed if place != one.base}
     taken, left = _taken(mode, model, pair)
     with st.container(horizontal=True, gap="small"):
         st.button("Reset the sliders", icon=":material/undo:", on_click=reset, disabled=not pair.is_moved)
         st.button(
-            "Take these values",
+            "Apply to the request",
             icon=":material/check:",
             on_click=_take,
             args=(number, model, values),
             disabled=not taken or not view.is_current,
-            help="Writes them into the request, which is then sized among all that it allows.",
+            help="Writes these values into the request and sizes it again.",
         )
-    said = []
+    notes = []
     if taken:
-        said.append(f"Into the request go: {listed(taken)}.")
+        notes.append(f"Apply changes the request to: {listed(taken)}.")
     if left:
-        said.append(f"No part of a request, and not taken: {listed(left)}.")
+        notes.append(f"Not an input of the request, and not applied: {listed(left)}.")
     if taken and not view.is_current:
-        said.append("The request as typed has to be put right first, on the page Requirements.")
-    if said:
-        look.note(" ".join(said))
+        notes.append("First correct the errors of the request on the page Requirements.")
+    if notes:
+        look.note(" ".join(notes))
 
 
-def _taken(mode: str, model: WorkloadOnDesign, pair: Pair) -> tuple[list[str], list[str]]:
-    """What taking the values would write, and what no request holds; both in words."""
+def _taken(mode: str, model: WorkloadOnDesign, pair: InputPair) -> tuple[list[str], list[str]]:
+    """Values that would be written into the request, and values that no request has; both in words."""
     taken, left = [], []
     moved = {one.key for one, place in pair.placed if place != one.base}
     for one, place in pair.placed:
@@ -294,9 +300,9 @@ def _taken(mode: str, model: WorkloadOnDesign, pair: Pair) -> tuple[list[str], l
         text = f"{inside_sentence(one.name)} {one.texts[place]}"
         if one.is_asked:
             taken.append(text)
-        elif one.key == SERVERS and mode == HELD and TARGET not in moved:
+        elif one.key == SERVERS and mode == FIXED_DESIGN and TARGET not in moved:
             gpus = gpus_of(model, one.values[place])
-            taken.append(f"the target of {plural(gpus, 'GPU')} kept busy, instead of the present one")
+            taken.append(f"a target of {plural(gpus, 'GPU')} at full utilization, replacing the present target")
         else:
             left.append(text)
     return taken, left
@@ -312,7 +318,7 @@ def _take(number: int, model: WorkloadOnDesign, values: Mapping[str, float]) -> 
         state.put(("workload", number, key), typed if isinstance(value, dict) else _typed(key, value))
     for key, value in whole.items():
         state.put((key,), value)
-    st.session_state.notice = "The values are in the request, which was sized anew."
+    st.session_state.notice = "The values are now in the request; the design was sized again."
     state.refresh()
 
 
@@ -323,7 +329,7 @@ def _typed(key: str, value: object) -> object:
 # --- what moves the answer most
 
 
-@st.cache_resource(show_spinner="Trying both ends of every input", max_entries=16)
+@st.cache_resource(show_spinner="Varying each input between its limits", max_entries=16)
 def _sensitivities(
     answer_key: str,  # noqa: ARG001  (names the result)
     _result: SizingResult,
@@ -346,27 +352,27 @@ def _tornado(
 
 def _influences(view: View, number: int, model: WorkloadOnDesign) -> None:
     assert view.result is not None
-    st.header("What moves it most", anchor=False)
+    st.header("Most influential inputs", anchor=False)
     # One a workload: the parts of all are known where those of this one are.
     found = _sensitivities(view.key, view.result, view.catalog)[number]
     unit = sample_unit(model.work.dnn)
     if not found.influences:
-        look.note("Nothing that was tried moves the result by more than half a percent.")
+        look.note("No varied input changes the result by more than 0.5 %.")
         return
     look.chart(_tornado(view.key, number, look.palette().name, unit, found))
-    with st.expander("The same in numbers, with the servers needed at each end"):
+    with st.expander("Table: effect of each input, with the servers required at each limit"):
         look.table(influence_table(found, unit, 1), view.catalog.sources)
 
 
-# What can be asked, in the order of the pills; each draws itself below them.
+# The questions in the order of the pills; each draws itself below them.
 _QUESTIONS: Mapping[str, Callable[[View], None]] = {
     "Two inputs": _two_inputs,
     "Do we need this?": verdict.show,
     "Scale up or out": scale.show,
     "Team": team.show,
-    "Data and ingest": data_question.show,
+    "Data and ingest": data.show,
     "Growth": growth.show,
-    "What if it fails?": failures.show,
-    "Rent or buy": rent_or_buy.show,
-    "What changed it": causes.show,
+    "Failures": failures.show,
+    "Rent or buy": rent.show,
+    "What changed": compare.show,
 }

@@ -1,4 +1,4 @@
-"""A question of the page What-if: renting the GPUs by the hour, against buying them."""
+"""A question of the page What-if: renting the GPUs by the hour compared with buying them."""
 
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -18,7 +18,7 @@ from sizer.ui.typed import plain
 from sizer.workload.rental import Rental
 
 _RATE_STEP = Decimal("0.0001")
-# Multiples of the offer's rate that the slider has.
+# Multiples of the price of the offer on the slider.
 _FACTORS = (0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0)
 _USE = 50
 
@@ -30,8 +30,8 @@ def show(view: View) -> None:
     offer = view.result.request.rental
     if offer is None:
         st.info(
-            "The request holds no offer of GPUs by the hour. With its rate, the page says how much of the time the "
-            "GPUs must be used so that buying costs less.",
+            "The request has no rental offer. With a price per GPU-hour, this page shows the GPU utilization "
+            "above which buying costs less.",
             icon=":material/info:",
         )
         rental_form.begin_button("begin-offer")
@@ -47,34 +47,34 @@ def show(view: View) -> None:
     look.table(rental_table(found, use), view.catalog.sources)
     stated = None if offer.utilization_fraction is None else Decimal(repr(offer.utilization_fraction))
     st.button(
-        "Take these values",
+        "Apply to the request",
         icon=":material/check:",
         key="take-offer",
         on_click=_take,
         args=(rate, use),
         disabled=not view.is_current or (rate == offer.per_gpu_hour and use == stated),
-        help="Writes rate and use into the request; its documents then count with them.",
+        help="Writes price and utilization into the request and its documents.",
     )
 
 
 def _sliders(offer: Rental) -> tuple[Decimal, Decimal]:
-    """Rate and use that are tried; another offer begins with its own."""
+    """Price and utilization of the sliders; another offer starts with its own."""
     about = f"{st.session_state.generation}/{offer.model_dump_json()}"
     rates = sorted({_rate(offer, factor) for factor in _FACTORS})
     left, right = st.columns(2, gap="large")
     with left:
         rate = st.select_slider(
-            "Rate of a GPU-hour", rates, value=offer.per_gpu_hour, format_func=str, key=f"rent-rate/{about}"
+            "Price per GPU-hour", rates, value=offer.per_gpu_hour, format_func=str, key=f"rent-rate/{about}"
         )
     with right:
         stated = _USE if offer.utilization_fraction is None else max(1, round(100 * offer.utilization_fraction))
-        use = st.slider("Use of the GPUs, % of all hours", 1, 100, stated, key=f"rent-use/{about}")
+        use = st.slider("GPU utilization, % of all hours", 1, 100, stated, key=f"rent-use/{about}")
     is_stated = offer.utilization_fraction is not None and use == stated
     return rate, Decimal(repr(offer.utilization_fraction)) if is_stated else Decimal(use) / 100
 
 
 def _rate(offer: Rental, factor: float) -> Decimal:
-    """A multiple of the rate in the steps that a request takes; the rate itself stays as it was written."""
+    """A multiple of the price, rounded to the decimals of a request; the price itself stays as it was typed."""
     if factor == 1:
         return offer.per_gpu_hour
     return max((offer.per_gpu_hour * Decimal(repr(factor))).quantize(_RATE_STEP, ROUND_HALF_UP).normalize(), _RATE_STEP)
@@ -83,9 +83,9 @@ def _rate(offer: Rental, factor: float) -> Decimal:
 def _figures(found: RentOrBuy, use: Decimal) -> None:
     tie = "" if found.owning.is_unpriced else break_even_text(found)
     shown = (
-        ("Break-even use", tie or "to be quoted", "of all hours"),
+        ("Break-even utilization", tie or "to be quoted", "of all hours"),
         ("Buying", owning_text(found), years_text(found)),
-        ("Renting", rent_text(found, use), f"{years_text(found)}, used {percent(float(use))} of all hours"),
+        ("Renting", rent_text(found, use), f"{years_text(found)}, GPU utilization {percent(float(use))}"),
     )
     with st.container(horizontal=True, gap="medium", key="what-if-figures"):
         for label, value, under in shown:
@@ -95,5 +95,5 @@ def _figures(found: RentOrBuy, use: Decimal) -> None:
 def _take(rate: Decimal, use: Decimal) -> None:
     state.put((*RENTAL, "per_gpu_hour"), float(rate))
     state.put((*RENTAL, "utilization_fraction"), float(use))
-    st.session_state.notice = "Rate and use are in the request."
+    st.session_state.notice = "Price and utilization are now in the request."
     state.refresh()

@@ -28,7 +28,7 @@ from sizer.ui.performance.page import chosen_workload
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
-# Laying out larger clusters takes longer than a page should; the command line takes up to 10,000.
+# Larger clusters take too long for a page; the command line accepts up to 10,000.
 MOST_GPUS = 1024
 _ORDERS: Mapping[RowOrder, str] = {
     "listed": "as listed",
@@ -66,12 +66,12 @@ def show(view: View) -> None:
     _compared(view, number, same, ways)
     excluded = excluded_table(same.excluded, same.n_gpus, view.catalog)
     if excluded is not None:
-        with st.expander("Not compared, and why"):
+        with st.expander("Excluded from the comparison"):
             look.table(excluded, view.catalog.sources)
 
 
 def _choices(answer_key: str) -> dict[str, Any]:
-    """What is asked here, for one answer: a new one begins with the GPUs of its design."""
+    """Inputs of this question for one answer; a new answer starts with the GPUs of its design."""
     choices: dict[str, Any] = st.session_state.get("scale", {})
     if choices.get("answer") != answer_key:
         order = choices.get("order", "listed")
@@ -89,11 +89,11 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
         st.session_state[key] = value
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         st.number_input(
-            "GPUs of every arrangement",
+            "GPUs in total",
             1,
             max(MOST_GPUS, same.n_gpus),
             key="scale/gpus",
-            help="All arrangements have as many GPUs in use.",
+            help="All arrangements use the same number of GPUs.",
             on_change=_store,
             args=("gpus", "scale/gpus"),
             width=200,
@@ -103,7 +103,7 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
             list(_ORDERS),
             format_func=lambda key: _ORDERS[key],
             key="scale/order",
-            help="As listed: servers of the design first, then the catalogue's order, which is not a ranking.",
+            help="As listed: the servers of the design first, then the order of the catalogue. Rows are not ranked.",
             on_change=_store,
             args=("order", "scale/order"),
             width=240,
@@ -112,7 +112,7 @@ def _inputs(same: EqualGpuComparison, choices: dict[str, Any]) -> None:
         f"Compare {plain(same.first.arrangement.name)} with",
         names,
         key="scale/shown",
-        placeholder="nothing",
+        placeholder="none",
         on_change=_store_shown,
         args=(names,),
     )
@@ -134,9 +134,9 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
     look.table(rates_table(ways, number, first=first), sources)
     table = steps_table(ways, number, first=first)
     if table is None:
-        look.note("Validation exchanges no gradients: a step has no parts to compare.")
+        look.note("Batch inference exchanges no gradients, so there is no step breakdown.")
     else:
-        st.subheader("Where a training step goes", anchor=False)
+        st.subheader("Time per training step", anchor=False)
         look.chart(steps)
         look.table(table, sources)
     st.subheader("Hardware and price", anchor=False)
@@ -147,7 +147,7 @@ def _compared(view: View, number: int, same: EqualGpuComparison, ways: Sequence[
         pair for pair in same.form_pairs if {pair.first.arrangement.name, pair.second.arrangement.name} <= set(names)
     ]
     if shown:
-        with st.expander("Differences in words", expanded=True):
+        with st.expander("Summary of the differences", expanded=True):
             look.notes([difference(pair) for pair in shown])
 
 

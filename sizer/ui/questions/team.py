@@ -1,4 +1,4 @@
-"""A question of the page What-if: how long jobs wait if the team, its patience or the number of servers were other."""
+"""A question of the page What-if: queue waits for another team, wait target or number of servers."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ _TIMES, _BEYOND = 3, 10
 def show(view: View) -> None:
     """Draw the question."""
     assert view.result is not None
-    st.header("The team and its waits", anchor=False)
+    st.header("Team and queue waits", anchor=False)
     team = view.result.request.team
     if team is None:
         _empty(view)
@@ -51,7 +51,7 @@ def show(view: View) -> None:
         _buttons(view, team, change)
         return
     if base is None or now is None:
-        st.info("The catalogue no longer holds all parts of this design, so nothing can be tried on it.")
+        st.info("This design contains parts that are no longer in the catalogue; it cannot be varied.")
         return
     _figures(now, base)
     _buttons(view, team, change)
@@ -62,8 +62,8 @@ def show(view: View) -> None:
 
 def _empty(view: View) -> None:
     st.info(
-        "The request names no team, so nothing is known of who waits for whom. A team says how many people share the "
-        "cluster, which jobs they start and how often, and how long a job may wait."
+        "The request has no team. A team defines how many people share the cluster, which jobs they start and how "
+        "often, and how long a job may wait."
     )
     st.button(
         "Enter a team",
@@ -71,31 +71,30 @@ def _empty(view: View) -> None:
         key="team-question/enter",
         icon=":material/group_add:",
         disabled=not view.is_current,
-        help="Ten data scientists with trainings and notebooks, to be changed on the "
-        "page Requirements; undo takes them out again.",
+        help="Ten data scientists with trainings and notebooks, editable on the page Requirements. Undo removes them.",
     )
 
 
-class _Kept(NamedTuple):
-    """Where the sliders stand; ``version`` tells those that were set back from those before."""
+class _SliderValues(NamedTuple):
+    """Values of the sliders; ``version`` changes with every reset."""
 
     places: dict[str, Any]
     version: int
 
 
-def _kept(answer_key: str) -> _Kept:
-    kept = st.session_state.get(_STATE)
-    if kept is None or kept["answer"] != answer_key:
-        version = 0 if kept is None else kept["version"] + 1
-        kept = st.session_state[_STATE] = {"answer": answer_key, "places": {}, "version": version}
-    return _Kept(kept["places"], kept["version"])
+def _slider_values(answer_key: str) -> _SliderValues:
+    stored = st.session_state.get(_STATE)
+    if stored is None or stored["answer"] != answer_key:
+        version = 0 if stored is None else stored["version"] + 1
+        stored = st.session_state[_STATE] = {"answer": answer_key, "places": {}, "version": version}
+    return _SliderValues(stored["places"], stored["version"])
 
 
-def _key(kept: _Kept, name: str, value: Any) -> dict[str, Any]:
-    """Key of a widget that shows the value kept for it, and keeps what it is set to."""
-    key = f"team-question/{kept.version}/{name}"
+def _key(values: _SliderValues, name: str, value: Any) -> dict[str, Any]:
+    """Key of a widget that shows its stored value, and stores what it is set to."""
+    key = f"team-question/{values.version}/{name}"
     if key not in st.session_state:
-        st.session_state[key] = kept.places.get(name, value)
+        st.session_state[key] = values.places.get(name, value)
     return {"key": key, "on_change": _store, "args": (name, key)}
 
 
@@ -104,9 +103,9 @@ def _store(name: str, key: str) -> None:
 
 
 def _inputs(team: Team, view: View) -> TeamChange:
-    """The sliders; what stands on the request's own value is no change."""
+    """The sliders; one that stands on the value of the request is no change."""
     assert view.result is not None
-    kept, here = _kept(view.key), view.result.design.n_servers
+    values, here = _slider_values(view.key), view.result.design.n_servers
     people, ratio, wait_s = team.data_scientists, 1.0, team.wait_s
     counts_people = any(job.jobs_a_day_each is not None for job in team.job)
     left, right = st.columns(2, gap="large")
@@ -114,31 +113,31 @@ def _inputs(team: Team, view: View) -> TeamChange:
     with left:
         if people is not None and counts_people:
             people = st.slider(
-                "Data scientists", 1, max(_TIMES * people, people + _BEYOND), **_key(kept, "people", people)
+                "Data scientists", 1, max(_TIMES * people, people + _BEYOND), **_key(values, "people", people)
             )
-        servers = st.slider("GPU servers", 1, max(_TIMES * here, here + _BEYOND), **_key(kept, "servers", here))
+        servers = st.slider("GPU servers", 1, max(_TIMES * here, here + _BEYOND), **_key(values, "servers", here))
     order = team.order
     with right:
         if waits:
             ratio = st.select_slider(
-                "Jobs a day",
+                "Jobs per day",
                 _RATIOS,
-                format_func=lambda one: "as asked" if one == 1 else f"× {plain(one)}",
-                **_key(kept, "ratio", 1.0),
+                format_func=lambda one: "as requested" if one == 1 else f"× {plain(one)}",
+                **_key(values, "ratio", 1.0),
             )
             wait_s = st.select_slider(
-                "Wait, at most",
+                "Maximum queue wait",
                 sorted({*_WAITS_S, team.wait_s}),
                 format_func=duration,
-                **_key(kept, "wait", team.wait_s),
-                help="Kinds of job with their own keep it.",
+                **_key(values, "wait", team.wait_s),
+                help="Job types with their own maximum are not changed.",
             )
             chosen = st.segmented_control(
-                "Order of the queue",
+                "Queue order",
                 list(_ORDERS),
                 required=True,
                 format_func=lambda one: _ORDERS[one],
-                **_key(kept, "order", team.order),
+                **_key(values, "order", team.order),
             )
             order = chosen or team.order
     return TeamChange(
@@ -159,7 +158,7 @@ def _figures(now: TeamAnswer, base: TeamAnswer) -> None:
 def _answered(view: View, change: TeamChange, now: TeamAnswer) -> None:
     sources = view.catalog.sources
     if change != TeamChange():
-        look.note("The kinds of server and the storage stay as they are; only what the sliders say is another.")
+        look.note("Server models and storage stay the same; only the values of the sliders change.")
     waits, reads = _specs(view.key, change, look.palette().name, now)
     look.chart(waits)
     table = waits_table(now)
@@ -167,16 +166,16 @@ def _answered(view: View, change: TeamChange, now: TeamAnswer) -> None:
         look.table(table, sources)
     sizes, erlang = sizes_table(now), erlang_table(now)
     if sizes is not None:
-        with st.expander("Fewer and more servers in numbers"):
+        with st.expander("Table: fewer and more servers"):
             look.table(sizes, sources)
     if erlang is not None:
-        with st.expander("Cross-check by Erlang's formula"):
+        with st.expander("Cross-check with Erlang's formula"):
             look.table(erlang, sources)
-    st.subheader("What the jobs read together", anchor=False)
+    st.subheader("Combined read rate of the jobs", anchor=False)
     look.chart(reads)
     demand = demand_table(now)
     if demand is None:
-        look.note("No job names a workload, so nothing is known of what they read.")
+        look.note("No job has a workload, so the read rate is not known.")
     else:
         look.table(demand, sources)
     st.subheader("Jobs and GPUs", anchor=False)
@@ -209,8 +208,8 @@ def _specs(
 
 
 def _buttons(view: View, team: Team, change: TeamChange) -> None:
-    """Set the sliders back, or write what they say of the team into the request."""
-    said = _said(change)
+    """Reset the sliders, or write their values into the request."""
+    values = _team_values(change)
     with st.container(horizontal=True, gap="small"):
         st.button(
             "Reset the sliders",
@@ -220,30 +219,30 @@ def _buttons(view: View, team: Team, change: TeamChange) -> None:
             key="team-question/reset",
         )
         st.button(
-            "Take these values",
+            "Apply to the request",
             icon=":material/check:",
             on_click=_take,
             args=(team, change),
-            disabled=not said or not view.is_current,
+            disabled=not values or not view.is_current,
             key="team-question/take",
-            help="Writes them into the request, which is then sized among all that it allows.",
+            help="Writes these values into the request and sizes it again.",
         )
-    if said:
-        look.note(f"Into the request go: {listed(said)}.")
+    if values:
+        look.note(f"Apply changes the request to: {listed(values)}.")
     if change.n_servers is not None:
-        look.note("The number of servers is no part of a team; the request finds it.")
+        look.note("The number of servers is a result, not an input; it is not applied.")
 
 
-def _said(change: TeamChange) -> list[str]:
-    said = [plural(change.data_scientists, "data scientist")] if change.data_scientists is not None else []
-    said += [f"{plain(change.jobs_ratio)} times the jobs a day"] if change.jobs_ratio != 1 else []
-    said += [f"a wait of {duration(change.wait_s)} at most"] if change.wait_s is not None else []
-    return said + ([f"the order {_ORDERS[change.order].lower()}"] if change.order is not None else [])
+def _team_values(change: TeamChange) -> list[str]:
+    values = [plural(change.data_scientists, "data scientist")] if change.data_scientists is not None else []
+    values += [f"{plain(change.jobs_ratio)} times the jobs per day"] if change.jobs_ratio != 1 else []
+    values += [f"maximum queue wait {duration(change.wait_s)}"] if change.wait_s is not None else []
+    return values + ([f"queue order {_ORDERS[change.order].lower()}"] if change.order is not None else [])
 
 
 def _reset() -> None:
-    kept = st.session_state[_STATE]
-    kept.update(places={}, version=kept["version"] + 1)
+    stored = st.session_state[_STATE]
+    stored.update(places={}, version=stored["version"] + 1)
 
 
 def _take(team: Team, change: TeamChange) -> None:
@@ -259,5 +258,5 @@ def _take(team: Team, change: TeamChange) -> None:
     for number, job in enumerate(team.job):
         for name, rate in changed_rate(job, change).items():
             state.put(("team", "job", number, name), rate)
-    st.session_state.notice = "The values are in the request, which was sized anew."
+    st.session_state.notice = "The values are now in the request; the design was sized again."
     state.refresh()

@@ -17,7 +17,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.designs import compare
-from sizer.ui.error_messages import kind_of
+from sizer.ui.request_form.names import kind_of
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
 from sizer.workload.request import SizingRequest
@@ -56,19 +56,19 @@ def _claims_of(
 def _simplest(view: View) -> None:
     assert view.result is not None
     simplest = simplest_of(view)
-    st.subheader("The simplest design that is enough", anchor=False)
+    st.subheader("Simplest sufficient design", anchor=False)
     look.notes(simplest_text(simplest, view.result))
     look.table(simplest_table(simplest, view.result), view.catalog.sources)
     with st.container(horizontal=True, gap="small"):
         if not simplest.is_described:
-            compare.describe_button(simplest.allowed.request.model_dump_json(), "the simplest design", "take-simplest")
+            compare.use_button(simplest.allowed.request.model_dump_json(), "the simplest design", "take-simplest")
         if simplest.unrestricted is not None:
             json = simplest.unrestricted.request.model_dump_json()
             st.button(
                 "Use the design without the choices",
                 key="take-lifted",
                 icon=":material/swap_horiz:",
-                on_click=compare.describe,
+                on_click=compare.use_design,
                 args=(json, "the simplest design without the choices"),
             )
 
@@ -79,10 +79,10 @@ def _claims(view: View) -> None:
     st.subheader("Claims and what would reverse them", anchor=False)
     table, arithmetic = claims_table(found, view.result), arithmetic_table(found)
     if table is None or arithmetic is None:
-        st.info("The catalogue no longer holds all parts of this design, so no claim can be tested on it.")
+        st.info("This design contains parts that are no longer in the catalogue; its claims cannot be checked.")
         return
     look.table(table, view.catalog.sources)
-    with st.expander("The arithmetic"):
+    with st.expander("Calculation"):
         look.table(arithmetic, view.catalog.sources)
     _try(found, view)
 
@@ -101,14 +101,14 @@ def _try(claims_: Sequence[Claim], view: View) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = st.selectbox(
-            "Change of the request",
+            "Change to the request",
             list(changes),
             format_func=lambda which: changes[which][1],
             key=f"reversal/{view.key}",
         )
         reversal, _ = changes[chosen]
         st.button(
-            "Try it",
+            "Apply this change",
             key="try-change",
             icon=":material/science:",
             on_click=_take,

@@ -1,6 +1,6 @@
-"""What the page What-if looks at: which inputs, where their sliders stand, and in which mode.
+"""Inputs of the page What-if: which two, the values of their sliders, and the mode.
 
-It lies under one plain key of the session, so that it outlives a change of page; another design sets the sliders back.
+They are stored under one plain key of the session, so that they survive a change of page; another design resets them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,18 @@ from sizer.ui import look
 from sizer.ui.state import View
 from sizer.ui.typed import plain
 
-HELD, ANEW = "held", "anew"
-_MODES = {HELD: "This design, changed", ANEW: "The request, sized anew"}
+FIXED_DESIGN, RESIZED = "fixed", "resized"
+_MODES = {FIXED_DESIGN: "Keep this design", RESIZED: "Resize the design"}
 _MODE_HELP = (
-    "This design, changed: servers, storage and network stay, and the page says what they then reach. "
-    "The request, sized anew: the page says what the changed request needs, on the same kinds of server and storage."
+    "Keep this design: servers, storage and network stay; the page shows the rate they reach with the new inputs. "
+    "Resize the design: the page shows what the changed request needs, with the same server and storage models."
 )
 # Plain key of the session.
 _STATE = "what_if"
 
 
-class Pair(NamedTuple):
-    """Two inputs and the places of their sliders."""
+class InputPair(NamedTuple):
+    """Two inputs and the positions of their sliders."""
 
     x: VariedInput
     y: VariedInput
@@ -37,48 +37,48 @@ class Pair(NamedTuple):
 
     @property
     def placed(self) -> tuple[tuple[VariedInput, int], tuple[VariedInput, int]]:
-        """Each input with the place of its slider."""
+        """Each input with the position of its slider."""
         return (self.x, self.at[0]), (self.y, self.at[1])
 
     @property
     def base(self) -> tuple[int, int]:
-        """Where the sliders stand for the design as it is."""
+        """Positions of the sliders for the present design."""
         return self.x.base, self.y.base
 
     @property
     def is_moved(self) -> bool:
-        """Whether a slider stands elsewhere."""
+        """Whether a slider was moved."""
         return self.at != self.base
 
 
 def start(view: View, number: int) -> None:
-    """Sliders stand on the design when it is another one than at the last look."""
-    kept: dict[str, Any] = st.session_state.setdefault(
-        _STATE, {"mode": HELD, "inputs": {}, "places": {}, "version": 0, "of": None, "is_mapped": False}
+    """Set the sliders to the present design when it has changed since the last visit."""
+    stored: dict[str, Any] = st.session_state.setdefault(
+        _STATE, {"mode": FIXED_DESIGN, "inputs": {}, "places": {}, "version": 0, "of": None, "is_mapped": False}
     )
     of = (view.request_json, number)
-    if kept["of"] != of:
-        kept.update(of=of, places={}, version=kept["version"] + 1)
+    if stored["of"] != of:
+        stored.update(of=of, places={}, version=stored["version"] + 1)
 
 
-def kept() -> dict[str, Any]:
-    """What the session keeps for the page."""
-    found: dict[str, Any] = st.session_state[_STATE]
-    return found
+def inputs_state() -> dict[str, Any]:
+    """Mode, inputs and slider positions of the page, as the session stores them."""
+    stored: dict[str, Any] = st.session_state[_STATE]
+    return stored
 
 
 def widget_key(*parts: str) -> str:
-    """Key of a widget; sliders that are set back get another one, so that they show it."""
-    return "/".join(("what-if", str(kept()["version"]), *parts))
+    """Key of a widget; sliders that are reset get another one, so that they show it."""
+    return "/".join(("what-if", str(inputs_state()["version"]), *parts))
 
 
 def chosen_mode() -> str:
-    """Whether the design is changed or the request sized anew."""
+    """Whether the design is fixed or resized."""
     name = widget_key("mode")
     if name not in st.session_state:
-        st.session_state[name] = kept()["mode"]
+        st.session_state[name] = inputs_state()["mode"]
     st.segmented_control(
-        "What is looked at",
+        "Mode",
         list(_MODES),
         required=True,
         format_func=lambda mode: _MODES[mode],
@@ -87,20 +87,20 @@ def chosen_mode() -> str:
         on_change=_store_mode,
         args=(name,),
     )
-    mode: str = kept()["mode"]
+    mode: str = inputs_state()["mode"]
     look.note(
-        "Servers, storage and network stay as they are; the numbers say what they then reach."
-        if mode == HELD
-        else "The changed request is sized on the same kinds of server and storage; the numbers say what it needs."
+        "Servers, storage and network stay the same; the figures show the rate they reach."
+        if mode == FIXED_DESIGN
+        else "The changed request is sized with the same server and storage models; the figures show what it needs."
     )
     return mode
 
 
 def _store_mode(name: str) -> None:
-    kept()["mode"] = st.session_state[name]
+    inputs_state()["mode"] = st.session_state[name]
 
 
-def chosen_pair(mode: str, inputs: Sequence[VariedInput]) -> Pair:
+def chosen_pair(mode: str, inputs: Sequence[VariedInput]) -> InputPair:
     """Two inputs chosen by the user, each with its slider."""
     known = {one.key: one for one in inputs}
     first, second = _chosen(mode, known)
@@ -121,27 +121,27 @@ def chosen_pair(mode: str, inputs: Sequence[VariedInput]) -> Pair:
                 args=(mode, position, name, (first, second)),
             )
             places.append(_slider(mode, known[key]))
-    return Pair(known[first], known[second], (places[0], places[1]))
+    return InputPair(known[first], known[second], (places[0], places[1]))
 
 
 def _chosen(mode: str, known: Mapping[str, VariedInput]) -> tuple[str, str]:
-    """Keys of the inputs chosen; the first two where none were, or where this design has not got them."""
-    chosen = [key for key in kept()["inputs"].get(mode, ()) if key in known]
-    found = list(dict.fromkeys((*chosen, *known)))
-    return found[0], found[1]
+    """Keys of the chosen inputs; by default the first two that this design has."""
+    chosen = [key for key in inputs_state()["inputs"].get(mode, ()) if key in known]
+    first, second, *_ = dict.fromkeys((*chosen, *known))
+    return first, second
 
 
 def _store_input(mode: str, position: int, name: str, before: tuple[str, str]) -> None:
     chosen = list(before)
     chosen[position] = st.session_state[name]
-    kept()["inputs"][mode] = tuple(chosen)
-    # The choices of the other field leave this one out, so it is made anew as well.
-    kept()["version"] += 1
+    inputs_state()["inputs"][mode] = tuple(chosen)
+    # The options of the other field exclude this input, so that field is rebuilt as well.
+    inputs_state()["version"] += 1
 
 
 def _slider(mode: str, one: VariedInput) -> int:
-    """Slider over the values of an input; returns the place where it stands."""
-    places: dict[str, int] = kept()["places"]
+    """Slider over the values of an input; returns its position."""
+    places: dict[str, int] = inputs_state()["places"]
     name = widget_key(mode, "value", one.key)
     if name not in st.session_state:
         st.session_state[name] = places.get(one.key, one.base)
@@ -155,15 +155,15 @@ def _slider(mode: str, one: VariedInput) -> int:
         on_change=_store_place,
         args=(one.key, name),
     )
-    st.caption(f"As it is: {plain(one.texts[one.base])}. {plain(one.note)}")
+    st.caption(f"Present value: {plain(one.texts[one.base])}. {plain(one.note)}")
     return int(st.session_state[name])
 
 
 def _store_place(key: str, name: str) -> None:
-    kept()["places"][key] = st.session_state[name]
+    inputs_state()["places"][key] = st.session_state[name]
 
 
 def reset() -> None:
-    """Set all sliders back to the design as it is."""
-    kept()["places"] = {}
-    kept()["version"] += 1
+    """Reset all sliders to the present design."""
+    inputs_state()["places"] = {}
+    inputs_state()["version"] += 1

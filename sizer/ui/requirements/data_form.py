@@ -1,32 +1,15 @@
-"""The data on the storage, on the page Requirements: how they get in, what is kept beside them, what is done ahead."""
+"""The data on the storage, on the page Requirements: ingest, snapshots, reserve, checkpoints and preparation."""
 
 import streamlit as st
 
 from sizer.ui import fields, state
-from sizer.ui.error_messages import Path_
+from sizer.ui.request_form.field import RequestPath
+from sizer.ui.request_form.usage import DATA, INGEST_PATHS
 
-HERE: Path_ = ("data",)
-WAYS = {
-    "": "The quickest that the design has",
-    "gateway": "Through the gateway",
-    "front-end": "Through the front end of the storage",
-    "head-node": "Through the head node",
-}
-_FIELDS = (
-    "ingest",
-    "source_bytes_per_s",
-    "snapshot_share",
-    "reserve_share",
-    "checkpoint_every_s",
-    "checkpoints_kept",
-    "checkpoint_bytes_per_parameter",
-    "transform_core_s",
-    "raw_sample_bytes",
-    "copy_to_local",
-)
-# What hangs on the period of checkpoints, and says nothing without it.
+HERE: RequestPath = ("data",)
+# Fields that mean nothing without a checkpoint interval.
 _OF_CHECKPOINTS = ("checkpoints_kept", "checkpoint_bytes_per_parameter")
-# What the data are begun with where nothing is stated; a notice says that it is assumed.
+# First values of a request without any; a notice names them as assumptions.
 START = {
     "snapshot_share": 0.2,
     "reserve_share": 0.5,
@@ -37,114 +20,46 @@ START = {
 
 def show() -> None:
     """Draw the fold."""
-    folded = fields.fold("Data on the storage", _said(), "data")
+    folded = fields.fold("Data on the storage", _summary(), "data")
     if not folded.open:
         return
-    with folded, st.form("data-form", border=False):
-        left, middle, right = st.columns(3, gap="large")
-        with left:
-            fields.choice("Way in", (*HERE, "ingest"), WAYS, "", "By which the data reach the storage.", in_form=True)
-            fields.quantity(
-                "Rate of the source",
-                (*HERE, "source_bytes_per_s"),
-                "What the customer's archive and its network deliver.",
-                "not stated",
-                in_form=True,
-            )
-            fields.flag(
-                "Copy to local drives first",
-                (*HERE, "copy_to_local"),
-                "Compare a copy on every server's own drives with reading the storage in every epoch.",
-            )
-        with middle:
-            fields.number(
-                "Snapshots, share of the data",
-                (*HERE, "snapshot_share"),
-                "Space that snapshots take: 0.2 is a fifth of the data.",
-                0.0,
-                1.0,
-                "0",
-                in_form=True,
-            )
-            fields.number(
-                "Reserve, share of the data",
-                (*HERE, "reserve_share"),
-                "Space that stays free for data to come: 0.5 is half as much again.",
-                0.0,
-                20.0,
-                "0",
-                in_form=True,
-            )
-            fields.number(
-                "Core-seconds to transform a sample",
-                (*HERE, "transform_core_s"),
-                "Work on one sample ahead of training. Without it the cost of decoding stands in.",
-                1e-9,
-                1e6,
-                "not transformed",
-                in_form=True,
-            )
-            fields.quantity(
-                "Raw sample",
-                (*HERE, "raw_sample_bytes"),
-                "Size in which a sample comes, where it is transformed ahead. The raw set is kept, too.",
-                "as prepared",
-                in_form=True,
-            )
-        with right:
-            fields.quantity(
-                "Checkpoint every", (*HERE, "checkpoint_every_s"), "Empty: none are counted.", "none", in_form=True
-            )
-            fields.whole(
-                "Checkpoints kept", (*HERE, "checkpoints_kept"), "Of each training.", 100_000, "1", in_form=True
-            )
-            fields.number(
-                "Bytes a parameter in a checkpoint",
-                (*HERE, "checkpoint_bytes_per_parameter"),
-                "Default: 8, weights and momentum in single precision.",
-                1.0,
-                64.0,
-                "8",
-                in_form=True,
-            )
-        st.form_submit_button("Apply these data", on_click=_store)
+    with folded:
+        fields.draw_form(DATA, "data", "Apply data settings", _complete)
 
 
 def begin() -> None:
-    """Enter what is usually kept beside the data, and say that it is assumed."""
+    """Enter usual values, with a notice that they are assumptions."""
     for field, value in START.items():
         state.put((*HERE, field), value)
     st.session_state.notice = (
-        "Assumed, to be changed on the page Requirements: 20 % of the data for snapshots, 50 % in reserve, and a "
-        "checkpoint every hour, of which ten are kept."
+        "Assumed values, editable on the page Requirements: 20 % of the data for snapshots, 50 % capacity reserve, "
+        "and an hourly checkpoint, ten of them retained."
     )
     state.refresh()
 
 
-def _store() -> None:
-    fields.store_all([(*HERE, field) for field in _FIELDS])
-    if not state.get((*HERE, "ingest")):
-        state.put((*HERE, "ingest"), None)
+def _complete() -> None:
+    """Without a checkpoint interval, remove what only checkpoints need."""
     if not state.get((*HERE, "checkpoint_every_s")):
         for field in _OF_CHECKPOINTS:
             state.put((*HERE, field), None)
         state.refresh()
 
 
-def _said() -> str:
-    said = []
-    way = state.get((*HERE, "ingest"))
-    if way:
-        said.append(str(WAYS.get(way, way)).lower())
+def _summary() -> str:
+    parts = []
+    path = state.get((*HERE, "ingest"))
+    if path:
+        parts.append(f"ingest {str(INGEST_PATHS.get(path, path)).lower()}")
     for field, what in (("snapshot_share", "snapshots"), ("reserve_share", "reserve")):
         share = state.get((*HERE, field))
         if isinstance(share, (int, float)) and share:
-            said.append(f"{share:.0%} {what}")
+            parts.append(f"{share:.0%} {what}")
     every = state.get((*HERE, "checkpoint_every_s"))
     if every:
-        said.append(f"checkpoints every {every}")
+        parts.append(f"checkpoints every {every}")
     if state.get((*HERE, "transform_core_s")) or state.get((*HERE, "raw_sample_bytes")):
-        said.append("transformed ahead")
+        parts.append("transformed before training")
     if state.get((*HERE, "copy_to_local")):
-        said.append("copied to local drives")
-    return ", ".join(said) or "the data sets alone"
+        parts.append("copied to local drives")
+    return ", ".join(parts) or "data sets only"

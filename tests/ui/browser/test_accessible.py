@@ -118,7 +118,7 @@ def fields(page: "Page") -> list[str]:
 
 def test_the_tab_key_reaches_every_field_in_order_with_a_visible_focus(page):
     settled(page)
-    page.get_by_role("combobox", name="Confidence that it is reached").wait_for()
+    page.get_by_role("combobox", name="Sizing confidence").wait_for()
     labels = fields(page)
     assert len(labels) >= 8
     found = tabbed(page)
@@ -133,7 +133,7 @@ def test_the_main_path_needs_no_mouse(address, chromium):
     page.goto(address)
     settled(page)
     before = page.locator(FIGURE).first.inner_text()
-    field = page.get_by_role("textbox", name="Rate, at least")
+    field = page.get_by_role("textbox", name="Minimum rate")
     field.focus()
     page.keyboard.press("Control+a")
     page.keyboard.type("12000 images/s")

@@ -71,7 +71,7 @@ def figures(page) -> list[str]:
 def test_a_sentence_becomes_a_design(page):
     settled(page)
     before = figures(page)
-    field = page.get_by_role("textbox", name="The need in one sentence")
+    field = page.get_by_role("textbox", name="Describe the need in one sentence")
     field.fill(SENTENCE)
     field.press("Enter")
     page.wait_for_selector("text=Read: 40000 images/s", timeout=30_000)
@@ -82,11 +82,11 @@ def test_a_sentence_becomes_a_design(page):
 def test_a_fold_stays_open_when_what_its_head_says_changes(page):
     fold = page.locator(".st-key-existing summary").first
     fold.click()
-    page.get_by_role("button", name="Add a rack with room").click()
+    page.get_by_role("button", name="Add a rack with free space").click()
     page.get_by_role("textbox", name="Name of the rack").wait_for(timeout=30_000)
-    page.get_by_role("button", name="Remove the rack").click()
+    page.get_by_role("button", name="Remove this rack").click()
     page.get_by_role("textbox", name="Name of the rack").wait_for(state="detached", timeout=30_000)
-    assert page.get_by_role("button", name="Add a rack with room").is_visible()
+    assert page.get_by_role("button", name="Add a rack with free space").is_visible()
     settled(page)
 
 

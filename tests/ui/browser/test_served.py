@@ -90,7 +90,7 @@ def test_pages_fonts_and_an_edit_under_the_path(page, team):
     page.evaluate("document.fonts.ready.then(() => true)")
     assert page.evaluate("[...document.fonts].some(font => font.family === 'Inter' && font.status === 'loaded')")
     before = page.locator(FIGURE).first.inner_text()
-    field = page.get_by_role("textbox", name="Rate, at least")
+    field = page.get_by_role("textbox", name="Minimum rate")
     field.fill("12000 images/s")
     field.press("Enter")
     page.wait_for_function(

@@ -13,7 +13,7 @@ def test_every_page_draws_and_keeps_an_edit(page):
     settled(page)
     assert_clean(page)
     assert page.locator(FIGURE).count() >= 7
-    field = page.get_by_role("textbox", name="Rate, at least")
+    field = page.get_by_role("textbox", name="Minimum rate")
     gpus = page.locator(FIGURE).first.inner_text()
     field.fill("12000 images/s")
     field.press("Enter")

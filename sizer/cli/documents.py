@@ -1,4 +1,4 @@
-"""Which documents a verb is asked to write, and how; shared by those that write some."""
+"""Options for writing documents, shared by the commands that write them."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Order:
+class DocumentOptions:
     """Which documents are written, and how."""
 
     kinds: tuple[str, ...]
@@ -21,20 +21,22 @@ class Order:
     customer_copy: bool
 
     def locale(self) -> AbstractContextManager[None]:
-        """Signs and dates of everything that is printed inside."""
+        """Number and date formats of the profile for everything printed inside."""
         from sizer.base.locale import use_locale
 
         return use_locale(self.profile.locale)
 
-    def handed_over(self, result: "SizingResult") -> "SizingResult":
-        """The answer as the documents tell it, for the one that is printed."""
+    def for_customer(self, result: "SizingResult") -> "SizingResult":
+        """The answer as the documents show it."""
         from sizer.documents import as_handed_over
 
         return as_handed_over(result, self.profile, self.customer_copy)
 
 
-def order_of(profile_file: Path | None, customer_copy: bool, formats: str | None, archive: bool) -> Order:
-    """What the options of a verb ask for.
+def document_options(
+    profile_file: Path | None, customer_copy: bool, formats: str | None, archive: bool
+) -> DocumentOptions:
+    """Documents that the options of a command request.
 
     Raises
     ------
@@ -48,17 +50,21 @@ def order_of(profile_file: Path | None, customer_copy: bool, formats: str | None
     if formats is not None:
         kinds = known_kinds([name.strip() for name in formats.split(",") if name.strip()], "--formats")
     profile = PLAIN if profile_file is None else Profile.from_file(profile_file)
-    return Order((*kinds, "archive") if archive else kinds, profile, customer_copy)
+    return DocumentOptions((*kinds, "archive") if archive else kinds, profile, customer_copy)
 
 
 def write_one(
-    result: "SizingResult", catalog: "Catalog", folder: Path, order: Order, tell: "FileProgress | None" = None
+    result: "SizingResult",
+    catalog: "Catalog",
+    folder: Path,
+    options: DocumentOptions,
+    tell: "FileProgress | None" = None,
 ) -> str:
-    """Write the documents of one answer, and the line that tells where they lie."""
+    """Write the documents of one answer; returns the line that names the folder and the files."""
     from sizer.documents import write_documents
 
     written, remark = write_documents(
-        result, catalog, folder, order.kinds, order.profile, order.customer_copy, progress=tell
+        result, catalog, folder, options.kinds, options.profile, options.customer_copy, progress=tell
     )
     names = ", ".join(file.name for file in written)
     return f"documents: {folder}/ ({names})" + (f"; {remark}" if remark else "")

@@ -1,0 +1,205 @@
+"""Fields of the request: allowed equipment, limits, existing racks, fabric, room and redundancy."""
+
+from typing import get_args
+
+from sizer.base.quantities import WATTS
+from sizer.catalog.links import kind_name
+from sizer.ui.request_form.field import (
+    Checkbox,
+    Columns,
+    Count,
+    Dropdown,
+    FormField,
+    MultiSelect,
+    Number,
+    Quantity,
+    Text,
+)
+from sizer.ui.request_form.options import names_by_id, orderable_gpus, orderable_servers, usable_storage
+from sizer.ui.session_catalog import catalog
+from sizer.workload.request import FabricKind, Loss, Site
+
+FABRICS = {kind: kind_name(kind) for kind in get_args(FabricKind)}
+LOSSES = {
+    "server": "One GPU server",
+    "storage-node": "One storage node",
+    "switch": "One switch",
+    "gateway": "One gateway",
+    "feed": "One power feed",
+}
+_ALL, _NO_LIMIT = "all that fit", "no limit"
+
+PLATFORMS: Columns = (
+    (
+        FormField(
+            ("platforms", "servers"),
+            "Servers",
+            "GPU servers that may be offered.",
+            MultiSelect(orderable_servers),
+            _ALL,
+        ),
+        FormField(
+            ("platforms", "gpus"), "GPUs", "GPU models allowed in the servers.", MultiSelect(orderable_gpus), _ALL
+        ),
+        FormField(("platforms", "gpus_per_server"), "GPUs used per server", "Default: all of them.", Count(64), "all"),
+    ),
+    (
+        FormField(
+            ("platforms", "storage"),
+            "Storage",
+            "Storage that may be offered, or that the customer already has.",
+            MultiSelect(usable_storage),
+            _ALL,
+        ),
+        FormField(("platforms", "fabrics"), "Fabrics", "Network for gradients and data.", MultiSelect(FABRICS), _ALL),
+    ),
+)
+LIMITS: Columns = (
+    (
+        FormField(("limits", "racks"), "Racks", "Maximum number of 42 U racks in the room.", Count(), _NO_LIMIT),
+        FormField(("limits", "rack_units"), "Rack units", "In all racks together.", Count(), _NO_LIMIT),
+    ),
+    (
+        FormField(
+            ("limits", "rack_power_w"),
+            "Power per rack",
+            "Maximum that the feeds and the cooling of one rack allow.",
+            Quantity(WATTS),
+            _NO_LIMIT,
+        ),
+        FormField(("limits", "power_w"), "Total power", "Maximum that the room allows.", Quantity(WATTS), _NO_LIMIT),
+    ),
+    (
+        FormField(
+            ("limits", "servers"), "GPU servers", "Without a limit, up to 160 are considered.", Count(), _NO_LIMIT
+        ),
+        FormField(
+            ("limits", "budget"),
+            "Budget",
+            "In the currency of the bill. Applies only where prices are known.",
+            Number(1.0, 1e12),
+            _NO_LIMIT,
+        ),
+    ),
+)
+
+EXISTING_RACK: Columns = (
+    (
+        FormField(
+            ("existing", "racks", "name"),
+            "Rack name",
+            "Printed on labels; must be unique.",
+            Text(40),
+            "R1",
+            name="Name",
+        ),
+        FormField(
+            ("existing", "racks", "load_kg"),
+            "Remaining load capacity, kg",
+            "Default: in proportion to the free rack units.",
+            Number(0.0, 5_000.0),
+            "in proportion",
+        ),
+    ),
+    (
+        FormField(("existing", "racks", "free_u"), "Free rack units, contiguous", "From 1 to 60.", Count(60)),
+        FormField(
+            ("existing", "racks", "outlets_c13"),
+            "Free C13 outlets per feed",
+            "Up to 200. Default: in proportion to the free rack units.",
+            Count(200),
+            "in proportion",
+        ),
+    ),
+    (
+        FormField(
+            ("existing", "racks", "first_free_u"), "Lowest free rack unit", "From 1 to 60. Default: 1.", Count(60), "1"
+        ),
+        FormField(
+            ("existing", "racks", "outlets_c19"),
+            "Free C19 outlets per feed",
+            "Up to 200. Default: in proportion to the free rack units.",
+            Count(200),
+            "in proportion",
+        ),
+    ),
+    (
+        FormField(
+            ("existing", "racks", "power_w"), "Free power per feed", "With its unit: 5 kW.", Quantity(WATTS), "5 kW"
+        ),
+    ),
+)
+
+FABRIC_AND_ROOM: Columns = (
+    (
+        FormField(
+            ("fabric", "oversubscription"),
+            "Oversubscription ratio",
+            "Ports down to ports up of a leaf switch, from 1 to 16. Default: 1, non-blocking.",
+            Number(1.0, 16.0),
+            "1",
+        ),
+        FormField(
+            ("fabric", "spare_servers"),
+            "Servers to add later",
+            "Segments ports, rack units and power are reserved for them, up to 10 000. Default: none.",
+            Count(10_000),
+            "none",
+        ),
+    ),
+    (
+        FormField(
+            ("fabric", "rails_apart"),
+            "Separate network for each rail",
+            "Each port of a server is connected to its own network. Default: one network.",
+            Checkbox(),
+            name="Separate rails",
+        ),
+        FormField(
+            ("fabric", "directors"),
+            "Director switches instead of another tier",
+            "Where one switch is not enough. Default: leaves and spines.",
+            Checkbox(),
+            name="Director switches",
+        ),
+        FormField(("site", "racks_per_row"), "Racks per row", "From 1 to 100. Default: 10.", Count(100), "10"),
+    ),
+    (
+        FormField(
+            ("site", "rack"),
+            "Rack model",
+            "Racks that are added for the design.",
+            Dropdown(lambda: names_by_id(catalog().racks), Site().rack),
+        ),
+        FormField(
+            ("site", "pdu"),
+            "Power distribution unit",
+            "One or more on each of the two feeds of a rack.",
+            Dropdown(lambda: names_by_id(catalog().pdus), Site().pdu),
+        ),
+        FormField(
+            ("site", "pue_ratio"),
+            "PUE of the room",
+            "Total power of the room divided by the power of the equipment, from 1 to 5. Default: not known; the "
+            "energy of the room is then not included.",
+            Number(1.0, 5.0),
+            "not known",
+            name="PUE",
+        ),
+    ),
+)
+
+RESILIENCE: Columns = (
+    (
+        FormField(
+            ("resilience", "keeps_targets_without"),
+            "Tolerate the loss of any one",
+            "The design meets its targets after the loss of any one of these, one at a time. Default: no redundancy; "
+            "the documents show the effect of each loss.",
+            MultiSelect({loss: LOSSES[loss] for loss in get_args(Loss)}),
+            "none",
+        ),
+    ),
+)
+
+CLUSTER_FORMS = (PLATFORMS, LIMITS, EXISTING_RACK, FABRIC_AND_ROOM, RESILIENCE)

@@ -1,0 +1,117 @@
+"""What describes one field of the request: its place, its words, and the widget that edits it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sizer.base.quantities import QuantityKind
+
+# Keys from the top of a request down; an entry of a list is its number.
+RequestPath = tuple[str | int, ...]
+# Value -> text; a function where the options come from the catalogue of the session.
+Options = Mapping[Any, str] | Callable[[], Mapping[Any, str]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Free text of at most ``longest`` characters."""
+
+    longest: int = 120
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with its unit, as people type it."""
+
+    kind: QuantityKind
+
+
+@dataclass(frozen=True)
+class Count:
+    """A whole number from 1 to ``most``."""
+
+    most: int = 100_000
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number without a unit."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Checkbox:
+    """Yes or no."""
+
+
+@dataclass(frozen=True)
+class Dropdown:
+    """One of several; ``default`` is what the request means where it has no value."""
+
+    options: Options
+    default: Any = ""
+
+
+@dataclass(frozen=True)
+class Segments:
+    """One of two or three, all visible at once."""
+
+    options: Mapping[str, str]
+    default: str
+
+
+@dataclass(frozen=True)
+class Percentage:
+    """One of some fractions, shown in percent; another fraction from a file joins them."""
+
+    levels: tuple[float, ...]
+    default: float
+
+
+@dataclass(frozen=True)
+class MultiSelect:
+    """Any number of several."""
+
+    options: Options
+
+
+@dataclass(frozen=True)
+class Day:
+    """A date."""
+
+
+Widget = Text | Quantity | Count | Number | Checkbox | Dropdown | Segments | Percentage | MultiSelect | Day
+
+
+@dataclass(frozen=True)
+class FormField:
+    """One field of the request.
+
+    Attributes
+    ----------
+    keys : tuple of str
+        Keys that lead to it, without the numbers of list entries: ``("workload", "target", "samples_per_s")``.
+    label : str
+        Label of the widget; ``{currency}`` stands for the currency of the request.
+    help : str
+        Explanation and default, shown on demand.
+    widget : Widget
+        How it is edited.
+    empty : str
+        Shown while the field has no value: what that means.
+    name : str
+        In errors and in the list of changes; by default the label.
+    """
+
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    widget: Widget
+    empty: str = ""
+    name: str = ""
+
+
+# Fields in the columns in which a form shows them.
+Columns = tuple[tuple[FormField, ...], ...]

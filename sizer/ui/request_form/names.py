@@ -1,0 +1,72 @@
+"""What the pages call each field of a request, and which quantity it holds: from the fields of the forms."""
+
+import re
+from collections.abc import Iterable
+
+from sizer.base.quantities import QuantityKind
+from sizer.ui.request_form.cluster import CLUSTER_FORMS
+from sizer.ui.request_form.field import FormField, Quantity, RequestPath
+from sizer.ui.request_form.usage import USAGE_FORMS
+from sizer.ui.request_form.workload import DOCUMENT, WORKLOAD_FIELDS
+
+FORM_FIELDS: tuple[FormField, ...] = (
+    *WORKLOAD_FIELDS,
+    *(field for form in (DOCUMENT, *CLUSTER_FORMS, *USAGE_FORMS) for column in form for field in column),
+)
+# Tables, and fields that are edited by more than one widget or on no form.
+_OTHERS = {
+    "workload": "Workloads",
+    "workload.dnn": "Neural network",
+    "workload.dataset": "Data set",
+    "workload.dataset.n_validation_samples": "Validation samples",
+    "workload.target": "Target",
+    "workload.recipe": "Recipe",
+    "platforms.forbidden_servers": "Excluded servers",
+    "platforms.forbidden_storage": "Excluded storage",
+    "existing.servers": "Existing servers",
+    "existing.storage_nodes": "Existing storage nodes",
+    "existing.switches": "Existing switches",
+    "existing.racks": "Existing racks",
+    "team": "Team",
+    "team.job": "Job types",
+    "data": "Data on the storage",
+    "growth": "Growth",
+    "rental": "Rental offer",
+    "resilience": "Redundancy",
+    "quote.override": "Changed lines of the bill",
+    "quote.line": "Own lines of the bill",
+}
+_NAMES: dict[tuple[str, ...], str] = {
+    **{field.keys: field.name or field.label for field in FORM_FIELDS},
+    **{tuple(keys.split(".")): name for keys, name in _OTHERS.items()},
+}
+
+
+def keys_of(path: Iterable[object]) -> tuple[str, ...]:
+    """A path without the numbers of list entries."""
+    return tuple(part for part in path if isinstance(part, str))
+
+
+def kind_of(path: RequestPath) -> QuantityKind | None:
+    """Kind of quantity that a field holds, if any."""
+    return _KINDS.get(keys_of(path))
+
+
+_KINDS = {field.keys: field.widget.kind for field in FORM_FIELDS if isinstance(field.widget, Quantity)}
+
+
+def label_of(path: str) -> str:
+    """Name of a field given as in an error: 'workload[0].dataset_bytes' reads 'Data set size'.
+
+    Of a path that starts inside the request, the field whose keys end with it; an unknown key reads as words.
+    """
+    keys = tuple(re.findall(r"[a-z][a-z_]*", path))
+    if keys in _NAMES:
+        return _NAMES[keys]
+    ends = (name for known, name in _NAMES.items() if known[-len(keys) :] == keys)
+    return next(ends, keys[-1].replace("_", " "))
+
+
+def label_at(path: RequestPath) -> str:
+    """Name of a field by its path."""
+    return label_of(".".join(keys_of(path)))

@@ -1,0 +1,47 @@
+"""Options of choices: raw keys as words, and items of the catalogue by name."""
+
+from collections.abc import Mapping
+
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Item
+from sizer.present.words import name
+from sizer.ui.session_catalog import catalog
+
+
+def capitalized_name(key: str) -> str:
+    """Name of a raw key, with a capital: 'page-cache' reads 'Page cache'."""
+    text = name(key)
+    return text[:1].upper() + text[1:]
+
+
+def names_by_id(items: Mapping[str, Item]) -> dict[str, str]:
+    """Names by id, in the order of the names."""
+    return {item.id: item.name for item in sorted(items.values(), key=lambda item: item.name.lower())}
+
+
+def orderable_servers() -> dict[str, str]:
+    """GPU servers that can be ordered."""
+    servers = catalog().servers
+    return names_by_id({key: item for key, item in servers.items() if item.role == "gpu" and item.orderable})
+
+
+def orderable_gpus() -> dict[str, str]:
+    """GPUs that can be ordered in one of the servers."""
+    parts = catalog()
+    usable = {gpu for server in orderable_servers() for gpu in parts.servers[server].gpus}
+    return names_by_id({key: item for key, item in parts.gpus.items() if item.orderable and key in usable})
+
+
+def usable_storage() -> dict[str, str]:
+    """Storage that can be ordered, and the NFS server that a head node can be."""
+    storage = catalog().storage
+    return names_by_id({key: item for key, item in storage.items() if item.orderable or item.kind == "nfs-server"})
+
+
+def existing_items(catalogue: Catalog, kind: str) -> dict[str, str]:
+    """Items that a customer may already have, of one table of ``[existing]``."""
+    if kind == "servers":
+        return names_by_id({key: item for key, item in catalogue.servers.items() if item.role == "gpu"})
+    if kind == "storage_nodes":
+        return names_by_id({key: item for key, item in catalogue.storage.items() if item.kind != "local"})
+    return names_by_id(catalogue.switches)

@@ -1,0 +1,386 @@
+"""Fields of the request: team and its jobs, data on the storage, growth, a rental offer and the quote."""
+
+from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS
+from sizer.ui.request_form.field import (
+    Checkbox,
+    Columns,
+    Count,
+    Dropdown,
+    FormField,
+    Number,
+    Percentage,
+    Quantity,
+    Segments,
+    Text,
+)
+from sizer.workload.team import Team, TeamJob
+
+DEFAULT_JOB_DURATION = "8 h"
+
+TEAM: Columns = (
+    (
+        FormField(
+            ("team", "data_scientists"),
+            "Data scientists",
+            "People who start jobs. Required where jobs are given per person.",
+            Count(),
+            "not given",
+        ),
+        FormField(
+            ("team", "hours_a_day"),
+            "Working hours per day",
+            "Jobs are submitted in these hours and also run at night. Default: 10.",
+            Number(0.5, 24.0),
+            "10",
+        ),
+        FormField(("team", "days_a_week"), "Working days per week", "From 1 to 7. Default: 5.", Count(7), "5"),
+    ),
+    (
+        FormField(
+            ("team", "wait_s"),
+            "Maximum queue wait",
+            "From submission to start. The target applies to each job type separately.",
+            Quantity(SECONDS),
+            "1 h",
+        ),
+        FormField(
+            ("team", "wait_probability"),
+            "Share of jobs within the maximum wait",
+            "This share of the jobs of each type starts within the maximum queue wait. Default: 90 %.",
+            Percentage((0.5, 0.8, 0.9, 0.95, 0.99), Team.model_fields["wait_probability"].default),
+        ),
+    ),
+    (
+        FormField(
+            ("team", "order"),
+            "Queue order",
+            "First come, first served: a large job that does not fit yet blocks all jobs behind it. Backfill: a later "
+            "job may start first if it delays no other. Default: first come.",
+            Segments({"first-come": "First come, first served", "backfill": "Backfill"}, "first-come"),
+        ),
+        FormField(
+            ("team", "demand_percentile"),
+            "Demand percentile",
+            "Storage and network are sized for the combined read rate of all running jobs at this percentile of time; "
+            "100 % is the peak. Default: 95 %.",
+            Percentage((0.5, 0.8, 0.9, 0.95, 0.99, 1.0), Team.model_fields["demand_percentile"].default),
+        ),
+    ),
+)
+
+JOB_WHO = (
+    FormField(("team", "job", "name"), "Job name", "Name in pages and documents; must be unique.", Text(), name="Name"),
+    FormField(
+        ("team", "job", "kind"),
+        "Job type",
+        "Category of the job. Default: training.",
+        Dropdown({"training": "Training", "validation": "Validation", "notebook": "Notebook"}, "training"),
+    ),
+)
+JOB_SIZE = (
+    FormField(
+        ("team", "job", "gpus"),
+        "GPUs per job",
+        "A job larger than one server takes whole servers.",
+        Count(),
+        "1",
+    ),
+    FormField(
+        ("team", "job", "whole_servers"),
+        "Whole servers only",
+        "The job takes whole servers even if it uses only some of their GPUs. Default: no.",
+        Checkbox(),
+        name="Whole servers",
+    ),
+)
+FREQUENCIES = {
+    "jobs_a_day": "Per day, whole team",
+    "jobs_a_day_each": "Per day and person",
+    "always_running": "Always running",
+}
+FREQUENCY_FIELDS = {
+    "jobs_a_day": FormField(
+        ("team", "job", "jobs_a_day"),
+        "Jobs per working day",
+        "Jobs of this type that the whole team starts per working day, on average.",
+        Number(0.001, 100_000.0),
+    ),
+    "jobs_a_day_each": FormField(
+        ("team", "job", "jobs_a_day_each"),
+        "Jobs per working day",
+        "Jobs of this type that one person starts per working day, on average; 0.2 is one per week.",
+        Number(0.001, 100_000.0),
+        name="Jobs per day and person",
+    ),
+    "always_running": FormField(
+        ("team", "job", "always_running"), "Jobs always running", "Number that runs at any time.", Count()
+    ),
+}
+JOB_WORKLOAD = FormField(
+    ("team", "job", "workload"),
+    "Workload of the job",
+    "Sets what the job reads. If the workload has a training length, it also sets the job duration.",
+    Dropdown({}),
+)
+JOB_DURATION = FormField(
+    ("team", "job", "duration_s"),
+    "Job duration",
+    "Mean time from start to end. Default: that of the workload.",
+    Quantity(SECONDS),
+)
+JOB_LENGTHS = (
+    FormField(
+        ("team", "job", "durations"),
+        "Duration distribution",
+        "Exponential: many short jobs and few long ones around the mean. Default: exponential.",
+        Dropdown(
+            {"exponential": "Exponential", "fixed": "All the same"},
+            TeamJob.model_fields["durations"].default,
+        ),
+    ),
+    FormField(
+        ("team", "job", "wait_s"),
+        "Maximum queue wait of this job",
+        "Default: that of the team.",
+        Quantity(SECONDS),
+        "as the team",
+        name="Maximum queue wait",
+    ),
+)
+
+INGEST_PATHS = {
+    "": "Shortest path of the design",
+    "gateway": "Through the gateway",
+    "front-end": "Through the storage front end",
+    "head-node": "Through the head node",
+}
+DATA: Columns = (
+    (
+        FormField(
+            ("data", "ingest"), "Ingest path", "Path by which the data reach the storage.", Dropdown(INGEST_PATHS)
+        ),
+        FormField(
+            ("data", "source_bytes_per_s"),
+            "Source rate",
+            "Rate at which the customer's archive and its network deliver the data.",
+            Quantity(BYTES_PER_S),
+            "not given",
+        ),
+        FormField(
+            ("data", "copy_to_local"),
+            "Copy to local drives first",
+            "Compare a copy on the local drives of each server with reading shared storage in every epoch.",
+            Checkbox(),
+        ),
+    ),
+    (
+        FormField(
+            ("data", "snapshot_share"),
+            "Snapshot space, share of the data",
+            "0.2 is 20 % of the data.",
+            Number(0.0, 1.0),
+            "0",
+        ),
+        FormField(
+            ("data", "reserve_share"),
+            "Capacity reserve, share of the data",
+            "Free space for future data; 0.5 is 50 % of the data.",
+            Number(0.0, 20.0),
+            "0",
+        ),
+        FormField(
+            ("data", "transform_core_s"),
+            "CPU time to transform a sample, core-seconds",
+            "Preparation of one sample before training. Default: the time to decode a sample.",
+            Number(1e-9, 1e6),
+            "not transformed",
+        ),
+        FormField(
+            ("data", "raw_sample_bytes"),
+            "Raw sample size",
+            "Size of a sample before it is prepared. The raw data set stays on the storage too.",
+            Quantity(BYTES),
+            "as prepared",
+        ),
+    ),
+    (
+        FormField(
+            ("data", "checkpoint_every_s"),
+            "Checkpoint interval",
+            "Default: no checkpoints are included.",
+            Quantity(SECONDS),
+            "none",
+        ),
+        FormField(("data", "checkpoints_kept"), "Checkpoints retained", "For each training.", Count(), "1"),
+        FormField(
+            ("data", "checkpoint_bytes_per_parameter"),
+            "Checkpoint bytes per parameter",
+            "Default: 8, weights and momentum in single precision.",
+            Number(1.0, 64.0),
+            "8",
+        ),
+    ),
+)
+
+_FACTOR = Number(0.1, 20.0)
+GROWTH_PERIOD: Columns = (
+    (FormField(("growth", "years"), "Years", "Year 1 is the request as it is.", Count(10), "3"),),
+    (
+        FormField(
+            ("growth", "save"),
+            "Minimize",
+            "What the purchase plan minimizes over the years.",
+            Dropdown({"cost": "Cost", "watts": "Energy"}, "cost"),
+        ),
+    ),
+)
+GROWTH_FACTORS = (
+    FormField(
+        ("growth", "data"),
+        "Data, yearly factor",
+        "Samples of every data set compared with the year before; 2 doubles them.",
+        _FACTOR,
+        "1",
+        "Data",
+    ),
+    FormField(
+        ("growth", "sample_size"),
+        "Sample size, yearly factor",
+        "Stored size of a sample, for example larger images.",
+        _FACTOR,
+        "1",
+        "Sample size",
+    ),
+    FormField(
+        ("growth", "dnn_size"),
+        "Neural networks, yearly factor",
+        "Operations and parameters of every network; the GPU efficiency stays the same.",
+        _FACTOR,
+        "1",
+        "Neural networks",
+    ),
+    FormField(
+        ("growth", "target"),
+        "Targets, yearly factor",
+        "Rates and numbers of fully utilized GPUs; a time to train is divided by it.",
+        _FACTOR,
+        "1",
+        "Targets",
+    ),
+    FormField(
+        ("growth", "team"),
+        "Team, yearly factor",
+        "Jobs per day, and jobs that always run.",
+        _FACTOR,
+        "1",
+        "Team",
+    ),
+    FormField(
+        ("growth", "price"),
+        "Prices, yearly factor",
+        "Of everything that is bought: 0.9 is 10 % less each year. At least one other factor must differ from 1.",
+        _FACTOR,
+        "1",
+        "Prices",
+    ),
+)
+
+_MAX_RATE = 1e6
+RENTAL: Columns = (
+    (
+        FormField(("rental", "offer"), "Offer name", "Shown with its numbers.", Text(), "rented GPUs"),
+        FormField(
+            ("rental", "per_gpu_hour"),
+            "Price per GPU-hour, {currency}",
+            "Rate of the offer, with up to four decimals.",
+            Number(0.0, _MAX_RATE),
+            "none",
+            "Price per GPU-hour",
+        ),
+        FormField(
+            ("rental", "speed_ratio"),
+            "Relative speed of a rented GPU",
+            "Rate of a rented GPU divided by the rate of a GPU of the design.",
+            Number(0.01, 100.0),
+            "1, equal speed",
+        ),
+        FormField(
+            ("rental", "storage_per_tb_month"),
+            "Storage, {currency} per TB and month",
+            "Price of rented storage for the data.",
+            Number(0.0, _MAX_RATE),
+            "not in the offer",
+            "Storage per TB and month",
+        ),
+        FormField(
+            ("rental", "years"),
+            "Comparison period, years",
+            "Renting and buying are compared over this period.",
+            Count(10),
+            "3",
+        ),
+    ),
+    (
+        FormField(
+            ("rental", "electricity_per_kwh"),
+            "Electricity, {currency} per kWh",
+            "For the purchased cluster.",
+            Number(0.0, _MAX_RATE),
+            "not included",
+            "Electricity per kWh",
+        ),
+        FormField(
+            ("rental", "yearly_cost_percent"),
+            "Staff, space and maintenance, % of the purchase price per year",
+            "For the purchased cluster, without electricity and support.",
+            Number(0.0, 100.0),
+            "0",
+            "Staff, space and maintenance",
+        ),
+        FormField(
+            ("rental", "utilization_fraction"),
+            "GPU utilization, share of all hours",
+            "0.4 is 40 % of all hours, including nights and weekends. Default: only the break-even is shown.",
+            Number(0.01, 1.0),
+            "not given",
+            "GPU utilization",
+        ),
+    ),
+)
+
+QUOTE_TEXTS = (
+    FormField(("quote", "number"), "Quote number", "As your company numbers its quotes.", Text()),
+    FormField(("quote", "revision"), "Revision", "Also part of the file names.", Text()),
+    FormField(("quote", "prepared_for"), "Prepared for", "Default: the customer of the request.", Text()),
+    FormField(("quote", "prepared_by"), "Prepared by", "Person or team.", Text()),
+)
+# Typed as text, so that a wrong entry can be named as it was typed.
+QUOTE_TERMS = (
+    FormField(
+        ("quote", "valid_days"),
+        "Validity, days",
+        "From 1 to 365. 30 is usual; 14 where memory or GPUs drive the prices.",
+        Text(6),
+        "30",
+        "Validity",
+    ),
+    FormField(
+        ("quote", "discount_percent"),
+        "Deal discount, %",
+        "From 0 to 100, on the sum of the net prices after line discounts.",
+        Text(8),
+        "0",
+        "Discount",
+    ),
+)
+
+JOB_FIELDS = (*JOB_WHO, *JOB_SIZE, *FREQUENCY_FIELDS.values(), JOB_WORKLOAD, JOB_DURATION, *JOB_LENGTHS)
+USAGE_FORMS = (
+    TEAM,
+    (JOB_FIELDS,),
+    DATA,
+    GROWTH_PERIOD,
+    (GROWTH_FACTORS,),
+    RENTAL,
+    (QUOTE_TEXTS, QUOTE_TERMS),
+)

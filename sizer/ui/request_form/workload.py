@@ -1,0 +1,206 @@
+"""Fields of the request: document details, workloads and their targets."""
+
+from typing import get_args
+
+from sizer.base.quantities import BYTES, FLOP, SAMPLES_PER_S, SECONDS
+from sizer.ui.request_form.field import (
+    Columns,
+    Count,
+    Day,
+    Dropdown,
+    FormField,
+    Number,
+    Percentage,
+    Quantity,
+    Segments,
+    Text,
+)
+from sizer.ui.request_form.options import capitalized_name, names_by_id
+from sizer.ui.session_catalog import catalog
+from sizer.workload.request import Access, Cache, RankBy, Task
+
+_CURRENCIES = ("USD", "EUR", "GBP", "CHF", "JPY")
+
+DOCUMENT: Columns = (
+    (
+        FormField(("title",), "Title", "Heading of the documents.", Text(), "Deep-learning cluster"),
+        FormField(("customer",), "Customer", "Optional.", Text()),
+    ),
+    (
+        FormField(
+            ("date",), "Quote date", "Printed on the documents. The quote validity starts here.", Day(), name="Date"
+        ),
+        FormField(
+            ("currency",),
+            "Currency",
+            "Prices in another currency are not converted; those lines need a quote.",
+            Dropdown({code: code for code in _CURRENCIES}, "USD"),
+        ),
+    ),
+)
+
+NAME = FormField(("workload", "name"), "Name", "Name of this workload in pages and documents.", Text(), "workload")
+TASK = FormField(
+    ("workload", "task"),
+    "Task",
+    "Training, or batch inference on a test set (forward passes only). Production inference is out of scope because "
+    "no published measurement covers it on these systems. Default: training.",
+    Segments({task: capitalized_name(task) for task in get_args(Task)}, "training"),
+)
+DATASET_BYTES = FormField(
+    ("workload", "dataset_bytes"),
+    "Data set size",
+    "Size of the whole data set on storage, with its unit: 22.2 TB, 20 TiB, 500 GB. "
+    "Default: samples × sample size of the selected data set.",
+    Quantity(BYTES),
+    "samples × sample size",
+)
+CONFIDENCE = FormField(
+    ("confidence",),
+    "Sizing confidence",
+    "Probability that the design meets all targets together, from 50 to 99 %. Default: 90 %, "
+    "so one design in ten would miss its target.",
+    Percentage((0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99), 0.9),
+    name="Confidence",
+)
+
+TARGETS = {
+    "samples_per_s": "Throughput",
+    "time_to_train_s": "Time to train",
+    "gpus_busy": "GPUs at full utilization",
+}
+TARGET_FIELDS = {
+    "samples_per_s": FormField(
+        ("workload", "target", "samples_per_s"),
+        "Minimum rate",
+        "Samples per second of the whole cluster, after the first epoch.",
+        Quantity(SAMPLES_PER_S),
+        name="Rate",
+    ),
+    "time_to_train_s": FormField(
+        ("workload", "target", "time_to_train_s"),
+        "Maximum time to train",
+        "From the start to the end of the last epoch, including evaluations.",
+        Quantity(SECONDS),
+        name="Time to train",
+    ),
+    "gpus_busy": FormField(
+        ("workload", "target", "gpus_busy"),
+        "GPUs at full utilization",
+        "The design has at least this many GPUs, and storage and network supply data to all of them at full rate.",
+        Count(),
+    ),
+}
+EPOCHS = FormField(("workload", "epochs"), "Epochs", "Passes over the data set.", Number(0.1, 100_000.0))
+
+STACK = FormField(
+    ("workload", "stack"),
+    "Software stack",
+    "Framework, release and input pipeline. Newer software has nearly doubled the rate on the same GPU.",
+    Dropdown({}),
+)
+PRECISION = FormField(
+    ("workload", "precision"),
+    "Precision",
+    "Mixed precision runs on tensor cores. Default: mixed.",
+    Segments({"mixed": "Mixed precision", "fp32": "Single precision"}, "mixed"),
+)
+BATCH = FormField(
+    ("workload", "batch_per_gpu"),
+    "Batch per GPU",
+    "Samples per step and GPU, from 1 to 65 536. Default: 128, or 64 in single precision, which fits 16 GB for "
+    "ImageNet networks.",
+    Count(65_536),
+    "default",
+)
+SAMPLE_BYTES = FormField(
+    ("workload", "sample_bytes"),
+    "Sample size",
+    "Mean size of one sample on storage. Default: that of the selected data set.",
+    Quantity(BYTES),
+)
+ACCESS = FormField(
+    ("workload", "access"),
+    "Access pattern",
+    "Order in which each server reads the data set; it decides how much a cache can hold. Default: random, every "
+    "server reads the whole set.",
+    Dropdown({kind: capitalized_name(kind) for kind in get_args(Access)}, "random"),
+)
+CACHE = FormField(
+    ("workload", "cache"),
+    "Server cache",
+    "Page cache: memory of the server. Pinned: a cache that never evicts. Default: page cache.",
+    Dropdown({kind: capitalized_name(kind) for kind in get_args(Cache)}, "page-cache"),
+)
+RANK_BY = FormField(
+    ("rank_by",),
+    "Rank platforms by",
+    "Without a criterion, platforms are ranked by cost if all prices are known; otherwise they are listed by size.",
+    Dropdown({"": "Cost, if all prices are known", **{rank: capitalized_name(rank) for rank in get_args(RankBy)}}),
+    name="Ranked by",
+)
+
+# A neural network and a data set that the catalogue does not hold.
+CUSTOM_DNN = (
+    FormField(("workload", "dnn", "name"), "Name", "Name of the network in the documents.", Text()),
+    FormField(
+        ("workload", "dnn", "forward_flop"),
+        "Forward operations per sample",
+        "2 × multiply-accumulates; ResNet-50 has 8.2 GFLOP.",
+        Quantity(FLOP),
+        name="Forward operations",
+    ),
+    FormField(
+        ("workload", "dnn", "parameters"),
+        "Parameters",
+        "Number of weights; it sets the size of the gradients.",
+        Number(1e3, 1e13),
+    ),
+    FormField(
+        ("workload", "dnn", "input_bytes"),
+        "Decoded sample size",
+        "Size of one sample as the GPU receives it.",
+        Quantity(BYTES),
+    ),
+    FormField(
+        ("workload", "dnn", "like"),
+        "GPU efficiency of",
+        "Network whose measured GPU efficiency is used.",
+        Dropdown(lambda: {"": "average of all networks", **names_by_id(catalog().dnns)}),
+    ),
+)
+CUSTOM_DATASET = (
+    FormField(("workload", "dataset", "name"), "Name", "Name of the data set in the documents.", Text()),
+    FormField(("workload", "dataset", "n_samples"), "Samples", "Samples per epoch.", Number(1.0, 1e15)),
+    FormField(
+        ("workload", "dataset", "sample_bytes"),
+        "Mean sample size",
+        "Mean size of one sample on storage.",
+        Quantity(BYTES),
+        name="Sample size",
+    ),
+    FormField(
+        ("workload", "dataset", "format"),
+        "Format",
+        "Decoded tensors need no decoding on the host.",
+        Dropdown({kind: kind for kind in ("raw files", "records", "decoded tensors")}, "records"),
+    ),
+)
+
+WORKLOAD_FIELDS = (
+    NAME,
+    TASK,
+    DATASET_BYTES,
+    CONFIDENCE,
+    *TARGET_FIELDS.values(),
+    EPOCHS,
+    STACK,
+    PRECISION,
+    BATCH,
+    SAMPLE_BYTES,
+    ACCESS,
+    CACHE,
+    RANK_BY,
+    *CUSTOM_DNN,
+    *CUSTOM_DATASET,
+)
