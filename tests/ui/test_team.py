@@ -146,7 +146,7 @@ def test_more_people_need_more_servers_and_the_values_can_be_taken():
     needed, under = metric(app, "Servers needed for the waits")
     assert int(needed) > 7
     assert under == "before: 7"
-    widget(app.button, "Take these values").click().run()
+    widget(app.button, "Apply to the request").click().run()
     assert app.session_state.draft["team"]["data_scientists"] == 80
     assert metric(app, "Servers needed for the waits") == (needed, "unchanged")
 
@@ -156,7 +156,7 @@ def test_fewer_servers_start_fewer_jobs_in_time_and_reset_brings_them_back():
     before = metric(app, "Start within the target, at least")[0]
     move(app, app.slider, "GPU servers", 5)
     assert metric(app, "Start within the target, at least")[1] == f"before: {before}"
-    assert widget(app.button, "Take these values").disabled
+    assert widget(app.button, "Apply to the request").disabled
     widget(app.button, "Reset the sliders").click().run()
     assert metric(app, "Start within the target, at least") == (before, "unchanged")
     assert widget(app.slider, "GPU servers").value == 7

@@ -108,7 +108,7 @@ def test_every_input_can_be_chosen_and_moved(which):
 def test_larger_images_lower_the_rate_and_storage_limits():
     app = looked_at()
     move(app, "Image size", 12)
-    value, under = figure(app, "Bottleneck")
+    value, under = figure(app, "Limiting stage")
     assert value == "Storage"
     assert under == "instead of GPU compute"
     assert figure(app, "Training rate")[1].startswith("\u2212")
@@ -185,7 +185,7 @@ def test_servers_are_taken_as_a_target_and_nodes_are_not():
     assert widget(app.button, "Apply to the request").disabled
     assert "not applied: storage nodes 8" in page_text(app).replace("\u00a0", " ")
     move(app, "GPU servers", 1)
-    assert "the target of 80 GPUs kept busy" in page_text(app).replace("\u00a0", " ")
+    assert "target of 80 GPUs at full utilization" in page_text(app).replace("\u00a0", " ")
     widget(app.button, "Apply to the request").click().run()
     assert_well(app)
     assert app.session_state.draft["workload"][0]["target"] == {"gpus_busy": 80}
@@ -202,7 +202,7 @@ def test_without_a_design_the_reason_is_said():
 
 def test_the_workload_is_chosen_where_there_are_several():
     app = looked_at("c4140-f800")
-    which = next(one for one in app.segmented_control if one.label.startswith("The design runs"))
+    which = next(one for one in app.segmented_control if one.label.endswith("on this cluster; show"))
     before = figure(app, "Training rate")
     which.set_value(2).run()
     assert_well(app)
