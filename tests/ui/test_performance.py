@@ -56,14 +56,14 @@ def test_a_recipe_gives_the_time_to_accuracy():
 
 def test_each_of_several_workloads_is_shown():
     app = looked_at("c4140-f800")
-    which = next(one for one in app.segmented_control if one.label.startswith("The design runs"))
+    which = next(one for one in app.segmented_control if one.label.endswith("on this cluster; show"))
     before = charts(app)
     which.set_value(1).run()
     assert_well(app)
     assert charts(app) != before
     to_page(app, "what-if")
     assert_well(app)
-    assert next(one for one in app.segmented_control if one.label.startswith("The design runs")).value == 1
+    assert next(one for one in app.segmented_control if one.label.endswith("on this cluster; show")).value == 1
 
 
 def test_a_customer_sees_the_same_performance():
