@@ -107,7 +107,7 @@ def _building_plan(view: View) -> None:
     with power:
         if power.open:
             look.table(_cached_table(view.key, "facility", result, view.catalog), sources)
-            look.notes([sentence(text) for text in result.design.plan.warnings])
+            look.notes(note_sentences(result.design.plan.warnings))
     with cables:
         if cables.open:
             if result.design.plan.n_links:
