@@ -44,7 +44,7 @@ def racks_table(plan: Plan) -> Table:
         Field("Maximum, kW", lambda kind: _kilowatts(kind.first.max_w, kind.first), "right", 15),
         Field(
             "Heat, BTU/h",
-            lambda kind: _number(heat_btu_per_h(kind.first.max_w), kind.first.has_unknown_power),
+            lambda kind: _heat(kind.first.max_w, kind.first.has_unknown_power),
             "right",
             18,
         ),
@@ -97,6 +97,13 @@ def _number(value: float, is_lower_bound: bool, digits: int = 0) -> str:
     return racks.at_least(is_lower_bound, grouped(value, digits))
 
 
+def _heat(power_w: float, is_lower_bound: bool) -> str:
+    """Heat in BTU/h to three digits: the power itself is no more precise."""
+    if is_lower_bound and not power_w:
+        return words.NOT_PUBLISHED
+    return racks.at_least(is_lower_bound, significant(heat_btu_per_h(power_w)))
+
+
 def _all_racks(plan: Plan) -> Row:
     some_power = any(rack.has_unknown_power for rack in plan.racks)
     some_weight = any(rack.has_unknown_weight for rack in plan.racks)
@@ -108,7 +115,7 @@ def _all_racks(plan: Plan) -> Row:
         f"{grouped(used)}, {grouped(sum(len(rack.empty_units) for rack in plan.racks))}",
         _number(sum(rack.typical_w for rack in plan.racks) / 1e3, some_power, 1),
         _number(maximum / 1e3, some_power, 1),
-        _number(heat_btu_per_h(maximum), some_power),
+        _heat(maximum, some_power),
         _number(sum(rack.weight_kg for rack in plan.racks), some_weight),
         "",
         kind="total",
@@ -132,7 +139,7 @@ def facility_table(result: SizingResult, catalog: Catalog) -> Table:
             ("Racks", _rack_count(plan)),
             ("Maximum draw", f"{racks.watts(maximum, some_power)}; the basis for feeds, racks and cooling"),
             ("Typical draw", f"{racks.watts(typical, some_power)}; the basis for energy"),
-            ("Maximum heat", f"{_number(heat_btu_per_h(maximum), some_power)}{NARROW_SPACE}BTU/h"),
+            ("Maximum heat", f"{_heat(maximum, some_power)}{NARROW_SPACE}BTU/h"),
             ("Energy per year", f"{racks.at_least(some_power, _energy(energy))}, {pue}"),
             ("Heaviest load of a rack", _heaviest_load(plan)),
             ("Weight", racks.at_least(some_weight, racks.kilograms(sum(r.weight_kg for r in plan.racks)))),

@@ -29,7 +29,7 @@ def _room(context: GuideContext) -> PageFigure | None:
     plan = context.design.plan
     if not context.is_full or len(plan.racks) == 1:
         return None
-    return drawn("room", room(plan), "The colour at the left of a rack shows its main use.")
+    return drawn("room", room(plan), "The colour on the left edge of a rack shows its main use.")
 
 
 def _fronts(context: GuideContext) -> list[PageFigure]:
