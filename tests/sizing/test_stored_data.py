@@ -6,7 +6,7 @@ import pytest
 
 from sizer import SizingRequest, load_catalog, size
 from sizer.calibrate.calibration import stored_calibration
-from sizer.questions.what_if.input_grid import held
+from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.questions.what_if.varied_input import DATASET_SIZE
 from sizer.sizing.constraints.stored_data import data_sets, needed_with_bytes, storage_demand
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -121,7 +121,7 @@ def test_a_data_set_that_varies_is_judged_by_the_same_account():
     model = EvaluatedDesign(result, CATALOG).workloads[0]
     usable = float(result.design.quantities.usable_bytes[0])
     assert usable == pytest.approx(144e12)
-    along = held(model, {DATASET_SIZE: [95e12, 97e12]})
+    along = fixed_design_rates(model, {DATASET_SIZE: [95e12, 97e12]})
     assert along.holds_data.tolist() == [True, False]
 
 

@@ -78,9 +78,9 @@ def test_every_example_can_be_looked_at_in_both_modes(name):
     assert len(app.select_slider) == 2
     assert "Break-even" in " ".join(one.value for one in app.subheader)
     text = page_text(app)
-    assert "What limits" in text
+    assert "Bottleneck" in text
     assert "Storage" in text or "storage" in text
-    assert all(under == "as it is" for _, under in ((one.label, one.delta) for one in app.metric))
+    assert all(under == "unchanged" for _, under in ((one.label, one.delta) for one in app.metric))
     mode(app, RESIZED)
     widget(app.toggle, "Map and break-even points").set_value(True).run()
     assert_well(app)
@@ -108,7 +108,7 @@ def test_every_input_can_be_chosen_and_moved(which):
 def test_larger_images_lower_the_rate_and_storage_limits():
     app = looked_at()
     move(app, "Image size", 12)
-    value, under = figure(app, "Limiting stage")
+    value, under = figure(app, "Bottleneck")
     assert value == "Storage"
     assert under == "instead of GPU compute"
     assert figure(app, "Training rate")[1].startswith("\u2212")
@@ -162,7 +162,7 @@ def test_the_values_taken_are_in_the_request_and_the_answer_is_the_one_promised(
     move(app, "Target rate", -4)  # half of it: four steps a doubling
     move(app, "Image size", 4)
     gpus, servers = figure(app, "GPUs"), figure(app, "GPU servers")
-    assert gpus[1].endswith("against 72")
+    assert gpus[1].endswith("compared with 72")
     assert "target rate 26\u202f100 images/s and image size 226\u202fkB" in page_text(app).replace(
         "26\u202f100\u202fimages", "26\u202f100 images"
     )
@@ -174,8 +174,8 @@ def test_the_values_taken_are_in_the_request_and_the_answer_is_the_one_promised(
     # As many samples as before: a data set of twice the size.
     assert parse(BYTES, work["dataset_bytes"]) == pytest.approx(22.2e12 * 2, rel=1e-6)
     # The sliders stand on the new request, which is the design that was promised.
-    assert figure(app, "GPUs") == (gpus[0], "as it is")
-    assert figure(app, "GPU servers") == (servers[0], "as it is")
+    assert figure(app, "GPUs") == (gpus[0], "unchanged")
+    assert figure(app, "GPU servers") == (servers[0], "unchanged")
 
 
 def test_servers_are_taken_as_a_target_and_nodes_are_not():

@@ -17,7 +17,7 @@ from sizer.catalog.schema import Item
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
 from sizer.present.comparison_text import chance, changes, names, outcome
-from sizer.questions.alternatives.targets import leading_to, less_sure, looser
+from sizer.questions.alternatives.targets import at_lower_confidence, leading_to, with_looser_targets
 from sizer.sizing.design.differences import open_between, speed_up
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
@@ -53,7 +53,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Absent:
+class MissingNeighbour:
     """A kind of neighbour that does not exist, and the sentence why."""
 
     kind: Kind
@@ -65,19 +65,19 @@ class Neighbours:
     """Neighbours found, and those that there are not."""
 
     found: tuple[Neighbour, ...]
-    absent: tuple[Absent, ...]
+    absent: tuple[MissingNeighbour, ...]
 
     @classmethod
-    def of(cls, parts: Iterable[Neighbour | Absent]) -> "Neighbours":
+    def of(cls, parts: Iterable[Neighbour | MissingNeighbour]) -> "Neighbours":
         """Neighbours sorted into both."""
         listed = list(parts)
         return cls(
             tuple(one for one in listed if isinstance(one, Neighbour)),
-            tuple(one for one in listed if isinstance(one, Absent)),
+            tuple(one for one in listed if isinstance(one, MissingNeighbour)),
         )
 
 
-def near(evaluated: EvaluatedDesign) -> Neighbours:
+def nearby_designs(evaluated: EvaluatedDesign) -> Neighbours:
     """Cheaper, smaller and faster than the described design, and the other platforms of the result.
 
     Parameters
@@ -212,15 +212,19 @@ def _on_platform(
     return Neighbour(kind, request, other, change, outcome(other, result.design))
 
 
-def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | Absent:
+def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
     """Design that meets the same request for less; only known prices can say so."""
     bill = result.design.bill
     others = [other for other in result.platforms if other is not result.design]
     if not others:
         if bill.is_complete:
-            return Absent("cheaper", "It costs least of all designs of the one platform that the request allows.")
+            return MissingNeighbour(
+                "cheaper", "It costs least of all designs of the one platform that the request allows."
+            )
         missing = names(bill.unpriced, catalog)
-        return Absent("cheaper", f"Which design costs least is not known, because these prices are missing: {missing}.")
+        return MissingNeighbour(
+            "cheaper", f"Which design costs least is not known, because these prices are missing: {missing}."
+        )
     open_items = {id(other): open_between(bill, other.bill) for other in others}
     less = [other for other in others if not open_items[id(other)] and other.bill.total < bill.total]
     if less:
@@ -231,46 +235,52 @@ def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Nei
             return replace(found, outcome=f"It costs {less_by} less at the prices known. {found.outcome}")
     unknown = tuple(dict.fromkeys(item for items in open_items.values() for item in items))
     if unknown:
-        return Absent(
+        return MissingNeighbour(
             "cheaper",
             f"Which platform costs less is not known, because these prices are missing: {names(unknown, catalog)}.",
         )
-    return Absent("cheaper", "No other platform that meets the request costs less at the prices known.")
+    return MissingNeighbour("cheaper", "No other platform that meets the request costs less at the prices known.")
 
 
-def _smaller(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | Absent:
+def _smaller(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
     """The next smaller size of the platform: at a lower confidence, or else for a looser target."""
     design, platform = result.design, result.design.platform
     fewer = design.n_servers - 1
     if not fewer:
-        return Absent("smaller", "One server is the smallest there is.")
+        return MissingNeighbour("smaller", "One server is the smallest there is.")
     narrow = narrowed_to(result.request, platform)
-    request = less_sure(fewer, narrow, platform, catalog, fitted) or looser(fewer, narrow, platform, catalog, fitted)
+    request = at_lower_confidence(fewer, narrow, platform, catalog, fitted) or with_looser_targets(
+        fewer, narrow, platform, catalog, fitted
+    )
     settled = None if request is None else _settled(request, catalog, fitted)
     if not isinstance(settled, tuple) or settled[1].n_servers >= design.n_servers:
-        return Absent("smaller", "No lower confidence and no looser target that makes sense leads to fewer servers.")
+        return MissingNeighbour(
+            "smaller", "No lower confidence and no looser target that makes sense leads to fewer servers."
+        )
     request, found = settled
     miss = f"It meets the target asked for with {chance(_probability(result, found, catalog, fitted))}."
     said = f"{outcome(found, design)} {miss}"
     return Neighbour("smaller", request, found, changes(result.request, request, design, catalog), said)
 
 
-def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | Absent:
+def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
     """The next size up of the same platform that is noticeably faster."""
     design, platform = result.design, result.design.platform
     narrow = narrowed_to(result.request, platform)
     for count in _larger_sizes(design):
         request = leading_to(count, narrow, platform, catalog, fitted)
         if request is None:
-            return Absent("faster", f"No larger size of {platform.server.name} with {platform.storage.name} is useful.")
+            return MissingNeighbour(
+                "faster", f"No larger size of {platform.server.name} with {platform.storage.name} is useful."
+            )
         settled = _settled(request, catalog, fitted)
         if isinstance(settled, str):
-            return Absent("faster", sentence(settled))
+            return MissingNeighbour("faster", sentence(settled))
         request, found = settled
         if speed_up(found, design) >= 1 + _NOTICEABLE:
             change = changes(result.request, request, design, catalog)
             return Neighbour("faster", request, found, change, outcome(found, design))
-    return Absent("faster", "The platform has no larger size that is noticeably faster.")
+    return MissingNeighbour("faster", "The platform has no larger size that is noticeably faster.")
 
 
 def _larger_sizes(design: DesignAnswer) -> list[int]:
@@ -338,7 +348,9 @@ def _probability(result: SizingResult, design: DesignAnswer, catalog: Catalog, f
     return likely
 
 
-def _other_vendor(result: SizingResult, catalog: Catalog, fitted: Calibration, kind: VendorKind) -> Neighbour | Absent:
+def _other_vendor(
+    result: SizingResult, catalog: Catalog, fitted: Calibration, kind: VendorKind
+) -> Neighbour | MissingNeighbour:
     """Best design with a server, or with storage, of another vendor; the other lists stay as the request has them."""
     is_server = kind == "other server"
     items: Iterable[Item] = catalog.servers.values() if is_server else catalog.storage.values()
@@ -348,11 +360,13 @@ def _other_vendor(result: SizingResult, catalog: Catalog, fitted: Calibration, k
     ids = [item.id for item in items if item.vendor != used and item.orderable and item.id not in forbidden]
     what = "server" if is_server else "storage"
     if not ids:
-        return Absent(kind, f"The catalogue holds no {what} of another vendor than {used} that the request allows.")
+        return MissingNeighbour(
+            kind, f"The catalogue holds no {what} of another vendor than {used} that the request allows."
+        )
     widened = _with_platforms(result.request, **{"servers" if is_server else "storage": ids})
     settled = _settled(widened, catalog, fitted)
     if isinstance(settled, str):
-        return Absent(kind, f"No {what} of another vendor meets the request: {settled}")
+        return MissingNeighbour(kind, f"No {what} of another vendor meets the request: {settled}")
     request, design = settled
     narrow = _with_platforms(request, servers=[design.platform.server.id], storage=[design.platform.storage.id])
     return Neighbour(

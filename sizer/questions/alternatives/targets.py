@@ -20,7 +20,7 @@ _DIGITS = 3
 _LEAST_CONFIDENCE_PERCENT = 50  # below it the request takes none
 
 
-def less_sure(
+def at_lower_confidence(
     n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration
 ) -> SizingRequest | None:
     """The request at the highest confidence, in whole percent, that so many servers reach."""
@@ -42,7 +42,7 @@ def less_sure(
     return at(low)
 
 
-def looser(
+def with_looser_targets(
     n_servers: int, request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration
 ) -> SizingRequest | None:
     """The request with the tightest targets that so many servers meet."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from sizer.base.quantities import duration, grouped, si
 from sizer.present.tables import Cell, Column, Row, Table, columns, row
 from sizer.present.words import listed, money, plural
-from sizer.questions.compare.causes import MOST_COMBINED, Cause, Difference, Outcome
+from sizer.questions.compare.causes import MOST_COMBINED, AnswerDifference, Cause, RequestOutcome
 from sizer.questions.compare.tables import NONE, cut
 
 Label = Callable[[str], str]
@@ -20,12 +20,12 @@ _LEAST = Fraction(1, 2000)
 _REASON = 100
 
 
-def effects_table(found: Difference, before: str, now: str, label_of: Label) -> Table | None:
+def effects_table(found: AnswerDifference, before: str, now: str, label_of: Label) -> Table | None:
     """What every changed input does alone, and what is left when it alone is missing; None where nothing differs.
 
     Parameters
     ----------
-    found : Difference
+    found : AnswerDifference
     before, now : str
         What the two requests are called.
     label_of : callable
@@ -41,7 +41,7 @@ def effects_table(found: Difference, before: str, now: str, label_of: Label) -> 
     return Table("effects", "What each input does alone, and what is left without it", head, tuple(rows))
 
 
-def _outcome(outcome: Outcome, base: Outcome) -> Cell:
+def _outcome(outcome: RequestOutcome, base: RequestOutcome) -> Cell:
     if not outcome.is_answered:
         return Cell(f"no design: {cut(_first_sentence(outcome.reason))}")
     is_same = outcome.numbers == base.numbers and outcome.design == base.design
@@ -53,7 +53,7 @@ def _first_sentence(text: str) -> str:
     return first if len(first) <= _REASON else f"{first[: _REASON - 1]}…"
 
 
-def shares_table(found: Difference, currency: str, label_of: Label) -> Table | None:
+def shares_table(found: AnswerDifference, currency: str, label_of: Label) -> Table | None:
     """Share of every input in what differs, with what it does first and last; None where no number moves."""
     keys = [key for key in shown_numbers(found) if _moves(found, key)]
     if not keys:
@@ -66,7 +66,7 @@ def shares_table(found: Difference, currency: str, label_of: Label) -> Table | N
     return Table("shares", "Share of each input in the difference", head, tuple(rows), shares_note(found))
 
 
-def shown_numbers(found: Difference) -> tuple[str, ...]:
+def shown_numbers(found: AnswerDifference) -> tuple[str, ...]:
     """Numbers that tables have room for: the rate is what is asked, racks follow the rack units."""
     times = tuple(key for key in found.compared if key.startswith("time-"))
     return tuple(
@@ -74,13 +74,15 @@ def shown_numbers(found: Difference) -> tuple[str, ...]:
     )
 
 
-def _moves(found: Difference, key: str) -> bool:
+def _moves(found: AnswerDifference, key: str) -> bool:
     base = max(abs(found.before.numbers[key]), Fraction(1))
     steps = [effect for cause in found.causes for effect in effects(found, cause, key) if effect is not None]
     return any(abs(step) > base * _LEAST for step in (found.total(key), *steps))
 
 
-def effects(found: Difference, cause: Cause, key: str) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+def effects(
+    found: AnswerDifference, cause: Cause, key: str
+) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
     """Share of an input in a number's difference, what it does first, and what it does last; None where not known."""
     first, last = cause.alone.numbers.get(key), cause.left_out.numbers.get(key)
     return (
@@ -90,7 +92,7 @@ def effects(found: Difference, cause: Cause, key: str) -> tuple[Fraction | None,
     )
 
 
-def _share(found: Difference, cause: Cause, key: str, currency: str) -> Cell:
+def _share(found: AnswerDifference, cause: Cause, key: str, currency: str) -> Cell:
     texts = ["no design" if one is None else signed_number(one, key, currency) for one in effects(found, cause, key)]
     share, first, last = texts
     if len(found.causes) == 1 or share == first == last:
@@ -99,7 +101,7 @@ def _share(found: Difference, cause: Cause, key: str, currency: str) -> Cell:
     return Cell(f"{share} ({ends})" if key in cause.shares else ends)
 
 
-def _totals(found: Difference, keys: list[str], currency: str) -> Iterator[Row]:
+def _totals(found: AnswerDifference, keys: list[str], currency: str) -> Iterator[Row]:
     beyond = [found.together(key) for key in keys]
     texts = [
         NONE if one is None else Cell(signed_number(one, key, currency)) for one, key in zip(beyond, keys, strict=True)
@@ -109,7 +111,7 @@ def _totals(found: Difference, keys: list[str], currency: str) -> Iterator[Row]:
     yield row("The whole difference", *totals, kind="total")
 
 
-def shares_note(found: Difference) -> str:
+def shares_note(found: AnswerDifference) -> str:
     """How the shares were made, and what they leave out."""
     if len(found.causes) < 2:
         return ""
@@ -129,7 +131,7 @@ def shares_note(found: Difference) -> str:
     return how
 
 
-def cause_sentences(found: Difference, currency: str, label_of: Label) -> list[str]:
+def cause_sentences(found: AnswerDifference, currency: str, label_of: Label) -> list[str]:
     """Each number that differs, with the inputs that make it, the largest first."""
     sentences = []
     for key in shown_numbers(found):
@@ -145,7 +147,7 @@ def cause_sentences(found: Difference, currency: str, label_of: Label) -> list[s
     return sentences
 
 
-def number_label(key: str, found: Difference) -> str:
+def number_label(key: str, found: AnswerDifference) -> str:
     """What a number is called."""
     if key in _COUNTS:
         return _COUNTS[key]
@@ -169,13 +171,13 @@ def signed_number(amount: Fraction, key: str, currency: str) -> str:
     return "0" if not amount else sign + text
 
 
-def no_answer(found: Difference, before: str, now: str) -> list[str]:
+def no_answer(found: AnswerDifference, before: str, now: str) -> list[str]:
     """Which of two requests no design meets, and why."""
     pairs = ((before, found.before), (now, found.now))
     return [f"{name} has no design: {outcome.reason}" for name, outcome in pairs if not outcome.is_answered]
 
 
-def summary(found: Difference) -> str:
+def summary(found: AnswerDifference) -> str:
     """How much the requests differ, in one sentence."""
     if not found.changes:
         return "The requests ask for the same."

@@ -18,7 +18,7 @@ from sizer.workload.request import SizingRequest
 # all but each one.
 MOST_COMBINED = 6
 # What a request says that no search reads: it is told, and causes nothing.
-_SAID_ONLY = {
+_INFORMATIONAL = {
     ("schema_version",),
     ("title",),
     ("customer",),
@@ -39,7 +39,7 @@ Numbers = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RequestOutcome:
     """What one request leads to; ``reason`` says why it leads to nothing."""
 
     design: str = ""  # "9 × DGX-1 + 8 × Isilon F800 nodes"
@@ -60,34 +60,34 @@ class Cause:
 
     key: str  # "workload.target"
     changes: tuple[FieldChange, ...]
-    alone: Outcome  # the first request with this change only
-    left_out: Outcome  # the second request without this change
+    alone: RequestOutcome  # the first request with this change only
+    left_out: RequestOutcome  # the second request without this change
     shares: Numbers  # of the whole difference, by number; a number without shares is missing
 
 
 @dataclass(frozen=True)
-class Difference:
+class AnswerDifference:
     """Two requests, what each leads to, and which input does it.
 
     Attributes
     ----------
-    said_only : tuple of FieldChange
+    informational : tuple of FieldChange
         Changes that no search reads, such as a title.
     n_orders : Mapping[str, int]
         By number: orders of making the changes one after another that the shares are the mean of. Orders that pass
         through a request without an answer are none.
     """
 
-    before: Outcome
-    now: Outcome
+    before: RequestOutcome
+    now: RequestOutcome
     causes: tuple[Cause, ...]
-    said_only: tuple[FieldChange, ...]
+    informational: tuple[FieldChange, ...]
     n_orders: Mapping[str, int]
 
     @property
     def changes(self) -> tuple[FieldChange, ...]:
         """All that the requests say otherwise."""
-        return (*(change for cause in self.causes for change in cause.changes), *self.said_only)
+        return (*(change for cause in self.causes for change in cause.changes), *self.informational)
 
     @property
     def n_all_orders(self) -> int:
@@ -117,7 +117,7 @@ class Difference:
 
 def diff(
     before: SizingRequest, now: SizingRequest, catalog: Catalog, calibration: Calibration | None = None
-) -> Difference:
+) -> AnswerDifference:
     """Say which input caused the difference between the answers to two requests.
 
     Parameters
@@ -129,7 +129,7 @@ def diff(
 
     Returns
     -------
-    Difference
+    AnswerDifference
         A request that no design meets is no error: its outcome says why.
 
     Raises
@@ -152,11 +152,11 @@ def diff(
     """
     old, new = _alike_named(_plain(before), _plain(now))
     groups: dict[str, list[FieldChange]] = {}
-    said_only = []
+    informational = []
     for change in field_changes(old, new):
         key = _input(change)
         if key is None:
-            said_only.append(change)
+            informational.append(change)
         else:
             groups.setdefault(key, []).append(change)
     sizer = _Sizer(old, new, tuple(groups), catalog, calibration if calibration is not None else stored_calibration())
@@ -180,7 +180,7 @@ def diff(
         )
         for place, (key, changes) in enumerate(groups.items())
     )
-    return Difference(first, last, causes, tuple(said_only), n_orders)
+    return AnswerDifference(first, last, causes, tuple(informational), n_orders)
 
 
 def order_means(values: Sequence[Fraction | None]) -> tuple[tuple[Fraction, ...], int]:
@@ -233,34 +233,34 @@ class _Sizer:
     keys: tuple[str, ...]
     catalog: Catalog
     calibration: Calibration
-    known: dict[int, Outcome] = field(default_factory=dict)
+    known: dict[int, RequestOutcome] = field(default_factory=dict)
 
-    def outcome(self, place: int) -> Outcome:
+    def outcome(self, place: int) -> RequestOutcome:
         """What one combination leads to."""
         if place not in self.known:
             taken = {key for i, key in enumerate(self.keys) if place >> i & 1}
             try:
                 request = SizingRequest.from_dict(mixed(self.old, self.new, lambda one: _input(one) in taken))
             except RequestError as error:
-                self.known[place] = Outcome(reason=str(error))
+                self.known[place] = RequestOutcome(reason=str(error))
             else:
                 self.known[place] = self.of(request)
         return self.known[place]
 
-    def of(self, request: SizingRequest, *, raises: bool = False) -> Outcome:
+    def of(self, request: SizingRequest, *, raises: bool = False) -> RequestOutcome:
         """What a request leads to."""
         try:
             return _outcome(best_design(request, self.catalog, self.calibration).design)
         except InfeasibleError as error:
-            return Outcome(reason=str(error))
+            return RequestOutcome(reason=str(error))
         except RequestError as error:
             if raises:
                 raise
-            return Outcome(reason=str(error))
+            return RequestOutcome(reason=str(error))
 
 
-def _outcome(design: DesignAnswer) -> Outcome:
-    return Outcome(
+def _outcome(design: DesignAnswer) -> RequestOutcome:
+    return RequestOutcome(
         design=design.name,
         limiting=tuple(answer.bottleneck for answer in design.workloads),
         numbers=dict(_numbers(design)),
@@ -312,7 +312,7 @@ def _alike_named(old: dict[str, Any], new: dict[str, Any]) -> tuple[dict[str, An
 def _input(change: FieldChange) -> str | None:
     """Key of the input that a change belongs to; None where it is no input."""
     path = change.path
-    if path[:1] in _SAID_ONLY or path[:2] in _SAID_ONLY:
+    if path[:1] in _INFORMATIONAL or path[:2] in _INFORMATIONAL:
         return None
     if path[0] == "workload":
         return _workload_input(change)

@@ -72,7 +72,9 @@ def figures_table(designs: Sequence[Compared], baseline: int) -> Table:
     """
     check(designs, baseline)
     rows = [_figure_row(label, designs, baseline, show, is_count) for label, show, is_count in _figures(designs)]
-    return Table("comparison", "Figures of the designs side by side", heads(designs, baseline), tuple(rows), _NOTE)
+    return Table(
+        "comparison", "Figures of the designs side by side", column_heads(designs, baseline), tuple(rows), _NOTE
+    )
 
 
 def bill_table(designs: Sequence[Compared], baseline: int) -> Table | None:
@@ -93,7 +95,7 @@ def bill_table(designs: Sequence[Compared], baseline: int) -> Table | None:
     return Table(
         "comparison-bill",
         "Parts of which the designs have different numbers",
-        heads(designs, baseline, "Item"),
+        column_heads(designs, baseline, "Item"),
         tuple(rows),
     )
 
@@ -116,7 +118,7 @@ def count_difference(value: float, base: float) -> str:
     return f"{'+' if value > base else _MINUS}{grouped(abs(value - base), 1 if (value - base) % 1 else 0)}"
 
 
-class Figure(NamedTuple):
+class CardFigure(NamedTuple):
     """One figure of a card; ``key`` is that of :mod:`sizer.explain.figure`, empty where nothing stands behind it."""
 
     key: str
@@ -125,7 +127,7 @@ class Figure(NamedTuple):
     difference: str
 
 
-def short_figures(design: DesignAnswer, base: DesignAnswer | None, *, has_price: bool = True) -> tuple[Figure, ...]:
+def card_figures(design: DesignAnswer, base: DesignAnswer | None, *, has_price: bool = True) -> tuple[CardFigure, ...]:
     """The few figures that a card shows, with their differences to a ``base``.
 
     ``has_price`` False leaves the price out: a customer is told only that of what is offered.
@@ -134,7 +136,7 @@ def short_figures(design: DesignAnswer, base: DesignAnswer | None, *, has_price:
     for key, label, show, is_count in _card_figures(design, has_price):
         value = show(design)
         mark = "" if base is None else _mark(value, show(base), is_count)
-        found.append(Figure(key, label, value.text, mark))
+        found.append(CardFigure(key, label, value.text, mark))
     return tuple(found)
 
 
@@ -373,7 +375,7 @@ def _counts(bill: Bill) -> dict[tuple[str, str], int]:
     return found
 
 
-def heads(designs: Sequence[Compared], baseline: int, first: str = "Figure") -> tuple[Column, ...]:
+def column_heads(designs: Sequence[Compared], baseline: int, first: str = "Figure") -> tuple[Column, ...]:
     """Columns of a comparison: what is compared, then a column a design."""
     share = (100 - _FIRST_WIDTH) // len(designs)
     names = (f"{one.name}, baseline" if place == baseline else one.name for place, one in enumerate(designs))

@@ -8,11 +8,11 @@ from sizer.base.json_document import fields_of, json_document
 from sizer.library.compare import Differences, figure_pairs
 from sizer.library.compared_answers import ComparedAnswer
 from sizer.library.snapshot import HeadlineFigure, SavedLine
-from sizer.questions.compare.causes import Difference, Numbers, Outcome
+from sizer.questions.compare.causes import AnswerDifference, Numbers, RequestOutcome
 
 
 def difference_document(
-    sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: Difference
+    sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference
 ) -> dict[str, Any]:
     """The differences of two sides and which input caused each. Shares of counts are floats of exact fractions."""
     old, new = sides[0].snapshot, sides[1].snapshot
@@ -60,7 +60,7 @@ def _line(line: SavedLine | None) -> dict[str, object] | None:
     return None if line is None else line.model_dump(mode="json", exclude={"key"})
 
 
-def _outcome(outcome: Outcome) -> dict[str, object]:
+def _outcome(outcome: RequestOutcome) -> dict[str, object]:
     return {
         "design": outcome.design or None,
         "limiting": outcome.limiting,

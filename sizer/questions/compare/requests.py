@@ -6,7 +6,7 @@ from typing import Any
 from sizer.base.quantities import duration, plain, si, significant
 from sizer.present import words
 from sizer.present.tables import Cell, Table, row
-from sizer.questions.compare.designs import SAME, Compared, check, heads
+from sizer.questions.compare.designs import SAME, Compared, check, column_heads
 from sizer.sizing.result import SizingResult
 
 NOT_STATED = "not stated"
@@ -33,14 +33,17 @@ def request_table(
     asked = [dict(_fields(_told(one.result))) for one in designs]
     rows = []
     for path in dict.fromkeys(path for fields in asked for path in fields):
-        values = [said(path[-1], fields.get(path), name_of) for fields in asked]
+        values = [value_text(path[-1], fields.get(path), name_of) for fields in asked]
         if len(set(values)) > 1:
             cells = [_asked(value, values[baseline], place == baseline) for place, value in enumerate(values)]
             rows.append(row(_field_label(path, label_of), *cells))
     if not rows:
         return None
     return Table(
-        "comparison-request", "Fields in which the requests differ", heads(designs, baseline, "Field"), tuple(rows)
+        "comparison-request",
+        "Fields in which the requests differ",
+        column_heads(designs, baseline, "Field"),
+        tuple(rows),
     )
 
 
@@ -66,14 +69,14 @@ def _field_label(path: _Path, label_of: Callable[[str], str]) -> str:
     return f"{label}, workload {path[1]}" if path[0] == "workload" and path[1] != "1" else label
 
 
-def said(field: str, value: Any, name_of: Callable[[str], str]) -> str:
+def value_text(field: str, value: Any, name_of: Callable[[str], str]) -> str:
     """Value of a field with its unit, from a request with every default."""
     if value in (None, [], {}):
         return NOT_STATED
     if isinstance(value, Mapping):
-        return ", ".join(f"{name_of(str(key))}: {said(str(key), part, name_of)}" for key, part in value.items())
+        return ", ".join(f"{name_of(str(key))}: {value_text(str(key), part, name_of)}" for key, part in value.items())
     if isinstance(value, list):
-        return ", ".join(said(field, part, name_of) for part in value)
+        return ", ".join(value_text(field, part, name_of) for part in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, (int, float)):

@@ -13,7 +13,7 @@ from sizer.library.snapshot import HeadlineFigure, SavedLine
 from sizer.present.tables import Cell, Table, columns, row
 from sizer.present.words import NOT_PUBLISHED, TO_BE_QUOTED, estimate, money, percent, plural
 from sizer.questions.compare.designs import OTHER, OTHER_WORKLOAD, SAME, WITHIN, count_difference, difference, points
-from sizer.questions.compare.requests import said
+from sizer.questions.compare.requests import value_text
 from sizer.workload.changes import FieldChange, Path
 
 NOT_STATED = Cell("not stated", is_muted=True)
@@ -66,7 +66,7 @@ def dotted(path: Path) -> str:
 
 def written(path: Path, value: Any) -> str:
     """A value of a request with its unit, items by their ids."""
-    return said(next((part for part in reversed(path) if isinstance(part, str)), ""), value, str)
+    return value_text(next((part for part in reversed(path) if isinstance(part, str)), ""), value, str)
 
 
 # --- answer

@@ -11,7 +11,7 @@ from sizer.present.plain_table import WIDTH, clean, table_text
 from sizer.present.tables import Table
 from sizer.present.words import listed, plural, sentence
 from sizer.questions.compare.cause_tables import cause_sentences, effects_table, no_answer, shares_table, summary
-from sizer.questions.compare.causes import Difference
+from sizer.questions.compare.causes import AnswerDifference
 from sizer.questions.compare.tables import bill_table, dotted, figures_table, number_text, request_table, written
 
 # What the two are called in the heads of tables: their own names may be paths.
@@ -19,7 +19,7 @@ SIDES = ("A", "B")
 _MOST_NAMED = 8
 
 
-def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: Difference) -> str:
+def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference) -> str:
     """What two sides say otherwise, and which input caused it.
 
     Parameters
@@ -27,7 +27,7 @@ def difference_text(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differe
     sides : tuple of ComparedAnswer
     found : Differences
         Of their requests and the answers they carry.
-    caused : Difference
+    caused : AnswerDifference
         Of their requests, both sized now.
     """
     blocks = ["\n".join(_heading(name, side) for name, side in zip(SIDES, sides, strict=True))]
@@ -59,7 +59,7 @@ def _heading(name: str, side: ComparedAnswer) -> str:
     return "\n".join(lines)
 
 
-def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: Difference) -> Iterator[str]:
+def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, caused: AnswerDifference) -> Iterator[str]:
     if found.are_none:
         yield "The two are the same."
         return
@@ -107,7 +107,7 @@ def open_prices(snapshots: Sequence[Snapshot | None]) -> Iterator[str]:
         )
 
 
-def moved_since(sides: tuple[ComparedAnswer, ComparedAnswer], caused: Difference) -> Iterator[str]:
+def moved_since(sides: tuple[ComparedAnswer, ComparedAnswer], caused: AnswerDifference) -> Iterator[str]:
     """Counts of a saved answer that are others when its request is sized now: that part no input causes."""
     for name, side, outcome in zip(SIDES, sides, (caused.before, caused.now), strict=True):
         if side.snapshot is None or not side.is_stored or not outcome.is_answered:

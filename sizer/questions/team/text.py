@@ -7,7 +7,7 @@ from sizer.present.plain_table import table_text
 from sizer.present.words import percent, plural
 from sizer.questions.team import tables
 from sizer.questions.team.analysis import TeamAnswer
-from sizer.questions.what_if.answer import Figure
+from sizer.questions.what_if.answer import ComparedFigure
 from sizer.sizing.constraints.job_mix import SEED
 
 
@@ -75,7 +75,7 @@ def assumptions(answer: TeamAnswer) -> Iterator[str]:
         )
 
 
-def change_figures(now: TeamAnswer, base: TeamAnswer) -> tuple[Figure, ...]:
+def change_figures(now: TeamAnswer, base: TeamAnswer) -> tuple[ComparedFigure, ...]:
     """Waits, servers, utilization and reads of a changed team, compared with the team of the request."""
     pairs = [
         ("Servers needed for the waits", grouped(now.n_servers_for_waits), grouped(base.n_servers_for_waits)),
@@ -91,5 +91,6 @@ def change_figures(now: TeamAnswer, base: TeamAnswer) -> tuple[Figure, ...]:
         share, before = (tables.least_served(answer.run, answer).share_within for answer in (now, base))
         pairs.insert(0, ("Start within the target, at least", percent(share), percent(before)))
     return tuple(
-        Figure(label, value, "unchanged" if value == before else f"before: {before}") for label, value, before in pairs
+        ComparedFigure(label, value, "unchanged" if value == before else f"before: {before}")
+        for label, value, before in pairs
     )

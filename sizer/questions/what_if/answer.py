@@ -1,4 +1,4 @@
-"""What the app says about a design with inputs changed: figures with their differences, maps and break-even points."""
+"""A design with changed inputs as the app shows it: figures with their differences, maps and break-even points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,119 +13,123 @@ from sizer.present.tables import Cell, Table, columns, row
 from sizer.present.theme import Palette
 from sizer.present.words import capital, estimate, inside_sentence, listed, percent, plural, sample_unit, stage
 from sizer.questions.what_if.break_even import BreakEven
-from sizer.questions.what_if.input_grid import Held
+from sizer.questions.what_if.input_grid import FixedDesignRates
 from sizer.questions.what_if.map_charts import MapCell, map_chart
-from sizer.questions.what_if.resize import SizedAnew
+from sizer.questions.what_if.resize import ResizedDesign
 from sizer.questions.what_if.varied_input import VariedInput
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.result import STAGES
 
 MINUS = "\u2212"
-# Changes smaller than this share of the value are none: the models do not tell them from nothing.
+# Smaller relative changes are below the resolution of the models.
 _SAME = 0.001
 
 
 @dataclass(frozen=True)
-class Figure:
+class ComparedFigure:
     """One figure of an answer, and how it differs from the design as it is."""
 
     label: str
     value: str
-    under: str  # "+12 % against 52 200"
+    under: str  # "+12 % compared with 52 200"
 
 
-def held_figures(model: WorkloadOnDesign, now: Held, base: Held) -> tuple[Figure, ...]:
-    """Figures of a fixed design at one point, against those of the design as it is.
+def fixed_design_figures(
+    model: WorkloadOnDesign, now: FixedDesignRates, base: FixedDesignRates
+) -> tuple[ComparedFigure, ...]:
+    """Figures of a fixed design at one point, compared with those of the unchanged design.
 
     Parameters
     ----------
     model : WorkloadOnDesign
-    now, base : Held
+    now, base : FixedDesignRates
         One point each.
     """
     unit = sample_unit(model.work.dnn)
     found = [_rate_figure(model, now.rate, base.rate, unit)]
     if now.time_s is not None and base.time_s is not None:
         here, there = float(now.time_s[0]), float(base.time_s[0])
-        found.append(Figure("Time to train", duration(here), _ratio(here, there, duration(there))))
+        found.append(ComparedFigure("Time to train", duration(here), _ratio(here, there, duration(there))))
     is_same_stage = now.limiting == base.limiting
     found += [
-        Figure(
-            "Limiting stage",
+        ComparedFigure(
+            "Bottleneck",
             STAGES[now.limiting[0]],
-            "as it is" if is_same_stage else f"instead of {stage(base.limiting[0], inside=True)}",
+            "unchanged" if is_same_stage else f"instead of {stage(base.limiting[0], inside=True)}",
         ),
-        Figure("Target", _verdict(now), _verdict_change(now, base)),
+        ComparedFigure("Target", _verdict(now), _verdict_change(now, base)),
     ]
     needed, needs = float(now.storage_nodes[0]), float(base.storage_nodes[0])
     if not np.isnan(needed):
-        value = grouped(needed) if np.isfinite(needed) else "none is enough"
+        value = grouped(needed) if np.isfinite(needed) else "no number is enough"
         under = _difference(needed, needs) if np.isfinite(needed) and np.isfinite(needs) else ""
-        found.append(Figure("Storage nodes that the target needs", value, under))
+        found.append(ComparedFigure("Storage nodes needed for the target", value, under))
     return tuple(found)
 
 
-def sized_figures(now: SizedAnew, base: SizedAnew) -> tuple[Figure, ...]:
-    """Counts of a request sized anew, against those of the request as it is."""
+def resized_figures(now: ResizedDesign, base: ResizedDesign) -> tuple[ComparedFigure, ...]:
+    """Counts of a resized request, compared with those of the unchanged request."""
     counts = (
         ("GPUs", now.n_gpus, base.n_gpus),
         ("GPU servers", now.n_servers, base.n_servers),
         ("Storage nodes", now.storage_nodes, base.storage_nodes),
         ("Compute switches", now.fabric_switches, base.fabric_switches),
-        ("Switches in all", now.switches, base.switches),
+        ("Switches in total", now.switches, base.switches),
         ("Racks", now.racks, base.racks),
     )
-    found = [Figure(label, grouped(here), _difference(here, there)) for label, here, there in counts if here or there]
-    found.append(Figure("Rack units", f"{now.rack_units:g}", _difference(now.rack_units, base.rack_units)))
+    found = [
+        ComparedFigure(label, grouped(here), _difference(here, there)) for label, here, there in counts if here or there
+    ]
+    found.append(ComparedFigure("Rack units", f"{now.rack_units:g}", _difference(now.rack_units, base.rack_units)))
     power = si(now.power_w, "W")
     label = "Power, at least" if now.has_unknown_power else "Power, at most"
-    found.append(Figure(label, power, _ratio(now.power_w, base.power_w, si(base.power_w, "W"))))
+    found.append(ComparedFigure(label, power, _ratio(now.power_w, base.power_w, si(base.power_w, "W"))))
     return tuple(found)
 
 
-def _rate_figure(model: WorkloadOnDesign, now: Estimate, base: Estimate, unit: str) -> Figure:
+def _rate_figure(model: WorkloadOnDesign, now: Estimate, base: Estimate, unit: str) -> ComparedFigure:
     label = "Validation rate" if model.work.is_inference else "Training rate"
     here, there = float(now.value[0]), float(base.value[0])
-    return Figure(label, estimate(now[0], unit), _ratio(here, there, significant(there)))
+    return ComparedFigure(label, estimate(now[0], unit), _ratio(here, there, significant(there)))
 
 
-def _verdict(one: Held) -> str:
+def _verdict(one: FixedDesignRates) -> str:
     if not one.holds_data[0]:
         return "missed: the data do not fit"
     chance = percent(min(float(one.probability[0]), 0.999))
     return f"{'met' if one.meets_target[0] else 'missed'} at {chance}"
 
 
-def _verdict_change(now: Held, base: Held) -> str:
+def _verdict_change(now: FixedDesignRates, base: FixedDesignRates) -> str:
     if bool(now.meets_target[0]) == bool(base.meets_target[0]):
-        return "as it is"
-    return "met as it is" if base.meets_target[0] else "missed as it is"
+        return "unchanged"
+    return "met before the change" if base.meets_target[0] else "missed before the change"
 
 
 def _difference(here: float, there: float) -> str:
-    """Difference of two counts with its sign: '+2 against 9'."""
+    """Difference of two counts with its sign: '+2 compared with 9'."""
     if here == there:
-        return "as it is"
+        return "unchanged"
     sign = "+" if here > there else MINUS
-    return f"{sign}{plain(abs(here - there))} against {plain(there)}"
+    return f"{sign}{plain(abs(here - there))} compared with {plain(there)}"
 
 
 def _ratio(here: float, there: float, was: str) -> str:
-    """Difference of two quantities in percent with its sign: '+12 % against 52 200'."""
+    """Difference of two quantities in percent with its sign: '+12 % compared with 52 200'."""
     if abs(here / there - 1) < _SAME:
-        return "as it is"
+        return "unchanged"
     sign = "+" if here > there else MINUS
-    return f"{sign}{significant(100 * abs(here / there - 1), 2)}{NARROW_SPACE}% against {was}"
+    return f"{sign}{significant(100 * abs(here / there - 1), 2)}{NARROW_SPACE}% compared with {was}"
 
 
 def break_even_table(x: VariedInput, others: Sequence[str], found: Sequence[BreakEven], number: int) -> Table:
-    """Break-even points along an input; what does not change in the range stands muted below.
+    """Break-even points along an input; what does not change in the range is listed last, muted.
 
     Parameters
     ----------
     x : VariedInput
     others : sequence of str
-        What else is changed, in words: "image size at 226 kB".
+        Other changed inputs, in words: "image size at 226 kB".
     found : sequence of BreakEven
     number : int
         Of the table on its page.
@@ -140,8 +144,10 @@ def break_even_table(x: VariedInput, others: Sequence[str], found: Sequence[Brea
 # --- maps
 
 
-def held_map(model: WorkloadOnDesign, x: VariedInput, y: VariedInput, found: Held, palette: Palette) -> Chart:
-    """Map of a fixed design: rate or time, stage that limits, and where the target is met.
+def fixed_design_map(
+    model: WorkloadOnDesign, x: VariedInput, y: VariedInput, found: FixedDesignRates, palette: Palette
+) -> Chart:
+    """Map of a fixed design: rate or time, bottleneck, and where the target is met.
 
     ``found`` holds every value of ``x`` for the first value of ``y``, then for the second, and so on.
     """
@@ -156,36 +162,36 @@ def held_map(model: WorkloadOnDesign, x: VariedInput, y: VariedInput, found: Hel
             colour=found.limiting[place],
             region=(stage(found.limiting[place]), _met(found, place)),
             tip=f"{duration(float(values[place])) if is_time else si(float(values[place]), unit)}; "
-            f"{stage(found.limiting[place], inside=True)} limits, {_met(found, place)}",
+            f"{stage(found.limiting[place], inside=True)} is the bottleneck, {_met(found, place)}",
         )
         for place in range(len(values))
     ]
     rows = [cells[start : start + width] for start in range(0, len(cells), width)]
     quantity = "time to train" if is_time else unit
     how = (
-        f"Numbers: {quantity}; stronger where it is more. Colour: the stage that limits. Solid border: another stage "
-        "limits; dashed border: the target is just met."
+        f"Numbers: {quantity}; darker means more. Colour: bottleneck. Solid border: the bottleneck changes; dashed "
+        "border: the target is just met."
     )
-    title = held_finding(found.limiting, found.meets_target.tolist())
+    title = fixed_design_finding(found.limiting, found.meets_target.tolist())
     return map_chart(x, y, range(width), range(len(y.values)), rows, title, how, palette)
 
 
-def _met(found: Held, place: int) -> Literal["target met", "target missed", "data do not fit"]:
+def _met(found: FixedDesignRates, place: int) -> Literal["target met", "target missed", "data do not fit"]:
     if not found.holds_data[place]:
         return "data do not fit"
     return "target met" if found.meets_target[place] else "target missed"
 
 
-def sized_map(
+def resized_map(
     x: VariedInput,
     y: VariedInput,
     across: Sequence[int],
     up: Sequence[int],
-    found: Sequence[Sequence[SizedAnew]],
+    found: Sequence[Sequence[ResizedDesign]],
     nodes: int,
     palette: Palette,
 ) -> Chart:
-    """Map of a request sized anew: GPU servers, where storage needs more nodes, and where there is no design.
+    """Map of a resized request: GPU servers, where storage needs more nodes, and where there is no design.
 
     Parameters
     ----------
@@ -193,24 +199,24 @@ def sized_map(
         Inputs of the two axes.
     across, up : sequence of int
         Places of ``x`` and ``y`` that were sized.
-    found : sequence of rows of SizedAnew
+    found : sequence of rows of ResizedDesign
         One a place of ``y``, then of ``x``.
     nodes : int
-        Storage nodes of the design as it is, with which the regions are compared.
+        Storage nodes of the unchanged design, with which the regions are compared.
     palette : Palette
         Colours.
     """
-    cells = [[_sized_cell(one, nodes) for one in line] for line in found]
+    cells = [[_resized_cell(one, nodes) for one in line] for line in found]
     flat = [one for line in found for one in line]
     how = (
-        "Numbers: GPU servers; stronger where it is more. Solid border: more or fewer storage nodes, or no "
-        "design; dashed border: a second compute switch."
+        "Numbers: GPU servers; darker means more. Solid border: more or fewer storage nodes, or no design; dashed "
+        "border: a second compute switch."
     )
-    title = sized_finding([one.n_servers if one.is_feasible else None for one in flat])
+    title = resized_finding([one.n_servers if one.is_feasible else None for one in flat])
     return map_chart(x, y, across, up, cells, title, how, palette)
 
 
-def _sized_cell(one: SizedAnew, as_it_is: int) -> MapCell:
+def _resized_cell(one: ResizedDesign, design_nodes: int) -> MapCell:
     if not one.is_feasible:
         return MapCell(None, "", "other", ("no design", ""), "no design on this platform meets the request")
     nodes = plural(one.storage_nodes, "storage node") if one.storage_nodes else ""
@@ -227,29 +233,30 @@ def _sized_cell(one: SizedAnew, as_it_is: int) -> MapCell:
         if text
     )
     region = nodes
-    if one.storage_nodes != as_it_is:
-        region = f"{'more' if one.storage_nodes > as_it_is else 'fewer'} storage nodes"
+    if one.storage_nodes != design_nodes:
+        region = f"{'more' if one.storage_nodes > design_nodes else 'fewer'} storage nodes"
     return MapCell(float(one.n_servers), grouped(one.n_servers), "accent", (region, switch), tip)
 
 
-def held_finding(limiting: Sequence[str], is_met: Sequence[bool]) -> str:
-    """Title of the map of a fixed design: how much of the range meets the target, and which stages limit."""
+def fixed_design_finding(limiting: Sequence[str], is_met: Sequence[bool]) -> str:
+    """Title of the map of a fixed design: how much of the range meets the target, and the bottlenecks."""
     keys = sorted(set(limiting), key=lambda key: -list(limiting).count(key))
-    limits = f"{listed([stage(key, inside=True) for key in keys])} {'limits' if len(keys) == 1 else 'limit in turn'}"
+    stages = listed([stage(key, inside=True) for key in keys])
+    limits = f"{stages} {'is the bottleneck' if len(keys) == 1 else 'are the bottlenecks'}"
     met = sum(is_met) / len(is_met)
     if met in (0.0, 1.0):
         return f"The target is {'met' if met else 'missed'} everywhere in the range; {limits}"
     return f"The target is met in {percent(met)} of the range; {limits}"
 
 
-def sized_finding(servers: Sequence[int | None]) -> str:
-    """Title of the map of a request sized anew: from how many to how many servers, and where there is no design."""
+def resized_finding(servers: Sequence[int | None]) -> str:
+    """Title of the map of a resized request: from how many to how many servers, and where there is no design."""
     known = [count for count in servers if count is not None]
     if not known:
         return "No design on this platform meets the request anywhere in the range"
     low, high = min(known), max(known)
     needs = plural(low, "GPU server") if low == high else f"{low} to {plural(high, 'GPU server')}"
     if len(known) == len(servers):
-        return f"The request takes {needs} in the range"
+        return f"The request needs {needs} in the range"
     share = percent(1 - len(known) / len(servers))
     return capital(f"{needs}, and no design on this platform in {share} of the range")

@@ -1,65 +1,38 @@
-"""Where the answer changes while one input moves: found by evaluating every value that is looked at."""
+"""Where the answer changes along one input, in sentences; every value in the range is evaluated."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si
-from sizer.questions.what_if.input_grid import Built, Held, built, held
-from sizer.questions.what_if.resize import SizedAnew
-from sizer.questions.what_if.varied_input import SERVERS, STORAGE_NODES, VariedInput
+from sizer.present.words import stage
+from sizer.questions.what_if.along_input import Span, spans
+from sizer.questions.what_if.input_grid import FixedDesignRates, HardwareCounts
+from sizer.questions.what_if.resize import ResizedDesign
+from sizer.questions.what_if.varied_input import STORAGE_NODES, VariedInput
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
-from sizer.sizing.result import STAGES
 
 T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Span(Generic[T]):
-    """Values of an input, from the first to the last one, at which something is the same."""
-
-    value: T
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
 class BreakEven:
-    """What may change along an input, and the sentence that says where it does."""
+    """A quantity that may change along an input, and the sentence that says where it does."""
 
     what: str
     text: str
-    changes: bool  # within the range looked at
+    changes: bool  # within the range
 
 
-def spans(series: Sequence[T]) -> tuple[Span[T], ...]:
-    """Runs of equal values, in order."""
-    found: list[Span[T]] = []
-    for place, value in enumerate(series):
-        if found and found[-1].value == value:
-            found[-1] = Span(value, found[-1].first, place)
-        else:
-            found.append(Span(value, place, place))
-    return tuple(found)
-
-
-def held_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> Held:
-    """The design at every value of an input, with other inputs at given values."""
-    return held(model, {**{key: value for key, value in others.items() if key != x.key}, x.key: np.array(x.values)})
-
-
-def built_along(model: WorkloadOnDesign, x: VariedInput, others: Mapping[str, float]) -> Built | None:
-    """What the design is made of along an input; None where the input changes no count."""
-    if x.key not in (SERVERS, STORAGE_NODES):
-        return None
-    counts = {SERVERS: model.n_servers, STORAGE_NODES: model.storage_nodes, **others, x.key: np.array(x.values)}
-    return built(model, np.asarray(counts[SERVERS], dtype=np.int64), np.asarray(counts[STORAGE_NODES], dtype=np.int64))
-
-
-def held_break_evens(
-    model: WorkloadOnDesign, x: VariedInput, line: Held, parts: Built | None, others: Mapping[str, float], at: int
+def fixed_design_break_evens(
+    model: WorkloadOnDesign,
+    x: VariedInput,
+    line: FixedDesignRates,
+    parts: HardwareCounts | None,
+    others: Mapping[str, float],
+    at: int,
 ) -> tuple[BreakEven, ...]:
     """Break-even points of a fixed design along an input.
 
@@ -67,10 +40,10 @@ def held_break_evens(
     ----------
     model : WorkloadOnDesign
     x : VariedInput
-    line : Held
-        From :func:`held_along`.
-    parts : Built or None
-        From :func:`built_along`.
+    line : FixedDesignRates
+        From :func:`sizer.questions.what_if.along_input.fixed_design_along`.
+    parts : HardwareCounts or None
+        From :func:`sizer.questions.what_if.along_input.hardware_along`.
     others : mapping of str to float
         Values of the other inputs.
     at : int
@@ -83,12 +56,12 @@ def held_break_evens(
     if not line.holds_data.all():
         found.append(_capacity(x, line.holds_data.tolist()))
     if parts is not None:
-        found += _built(model, x, parts, at)
+        found += _hardware(model, x, parts, at)
     return tuple(found)
 
 
-def sized_break_evens(x: VariedInput, line: Sequence[SizedAnew], at: int) -> tuple[BreakEven, ...]:
-    """Break-even points of a request that is sized anew along an input; ``at`` is the place of its present value."""
+def resized_break_evens(x: VariedInput, line: Sequence[ResizedDesign], at: int) -> tuple[BreakEven, ...]:
+    """Break-even points of a request that is resized along an input; ``at`` is the place of its present value."""
     is_met = [one.is_feasible for one in line]
     found = [_feasible(x, is_met)]
     if is_met[at]:
@@ -104,10 +77,10 @@ def sized_break_evens(x: VariedInput, line: Sequence[SizedAnew], at: int) -> tup
 
 
 def where(x: VariedInput, first: int, last: int) -> str:
-    """Part of the range looked at, in words: 'up to 226 kB', 'from 269 kB on'."""
+    """Part of the range, in words: 'up to 226 kB', 'from 269 kB on'."""
     end = len(x.values) - 1
     if first == 0 and last == end:
-        return f"in the whole range looked at ({x.span})"
+        return f"in the whole range ({x.span})"
     if first == last:
         return f"at {x.texts[first]}"
     if first == 0:
@@ -117,43 +90,37 @@ def where(x: VariedInput, first: int, last: int) -> str:
     return f"from {x.texts[first]} to {x.texts[last]}"
 
 
-def _joined(x: VariedInput, parts: Sequence[Span[T]], say: Callable[[T], str]) -> str:
+def _sentence(x: VariedInput, parts: Sequence[Span[T]], say: Callable[[T], str]) -> str:
     texts = [f"{say(part.value)} {where(x, part.first, part.last)}" for part in parts]
     sentence = "; ".join(texts)
     return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
-def _stage(key: str) -> str:
-    label = STAGES[key]
-    return label if label[:2].isupper() else f"{label[:1].lower()}{label[1:]}"
-
-
 def _limits(x: VariedInput, stages: Sequence[str]) -> BreakEven:
     parts = spans(stages)
-    text = _joined(x, parts, lambda key: f"{_stage(key)} limits")
+    text = _sentence(x, parts, lambda key: f"{stage(key, inside=True)} is the bottleneck")
     if "storage" not in stages:
-        whole = "there" if len(parts) == 1 else f"within the range looked at ({x.span})"
-        text = f"{text} Storage does not become the limit {whole}."
-    return BreakEven("What limits", text, len(parts) > 1)
+        whole = "there" if len(parts) == 1 else f"within the range ({x.span})"
+        text = f"{text} Storage does not become the bottleneck {whole}."
+    return BreakEven("Bottleneck", text, len(parts) > 1)
 
 
 def _target(x: VariedInput, is_met: Sequence[bool]) -> BreakEven:
     parts = spans(is_met)
     if len(parts) == 1:
-        said = "met" if is_met[0] else "missed"
-        text = f"The target is {said} {where(x, 0, len(is_met) - 1)}."
+        text = f"The target is {'met' if is_met[0] else 'missed'} {where(x, 0, len(is_met) - 1)}."
     else:
-        text = _joined(x, parts, lambda met: f"the target is {'met' if met else 'missed'}")
+        text = _sentence(x, parts, lambda met: f"the target is {'met' if met else 'missed'}")
     return BreakEven("Target", text, len(parts) > 1)
 
 
 def _capacity(x: VariedInput, fits: Sequence[bool]) -> BreakEven:
-    text = _joined(x, spans(fits), lambda one: "the storage holds the data" if one else "the data do not fit")
+    text = _sentence(x, spans(fits), lambda one: "the storage holds the data" if one else "the data do not fit")
     return BreakEven("Capacity", text, len(set(fits)) > 1)
 
 
 def _nodes_in_place(x: VariedInput, needed: Sequence[float], nodes: int) -> BreakEven:
-    """Where the target needs more storage nodes than there are, and how many the first step beyond needs."""
+    """Where the target needs more storage nodes than the design has, and how many the first step beyond needs."""
     is_enough = [count <= nodes for count in needed]
     parts = spans(is_enough)
     have = f"{nodes} {'node is' if nodes == 1 else 'nodes are'}"
@@ -177,7 +144,7 @@ def _nodes_in_place(x: VariedInput, needed: Sequence[float], nodes: int) -> Brea
     return BreakEven("Storage nodes", f"{sentence[:1].upper()}{sentence[1:]}.", len(parts) > 1)
 
 
-def _built(model: WorkloadOnDesign, x: VariedInput, parts: Built, at: int) -> list[BreakEven]:
+def _hardware(model: WorkloadOnDesign, x: VariedInput, parts: HardwareCounts, at: int) -> list[BreakEven]:
     found = [
         _second_switch(x, parts.fabric_switches.tolist()),
         _count(x, "Racks", parts.racks.tolist(), at),
@@ -193,9 +160,9 @@ def _built(model: WorkloadOnDesign, x: VariedInput, parts: Built, at: int) -> li
     return found
 
 
-def _crossing(x: VariedInput, what: str, is_kept: Sequence[bool], limit: str) -> BreakEven:
-    text = _joined(x, spans(is_kept), lambda kept: f"the limit of {limit} is {'kept' if kept else 'passed'}")
-    return BreakEven(what, text, len(set(is_kept)) > 1)
+def _crossing(x: VariedInput, what: str, is_met: Sequence[bool], limit: str) -> BreakEven:
+    text = _sentence(x, spans(is_met), lambda met: f"the limit of {limit} is {'met' if met else 'exceeded'}")
+    return BreakEven(what, text, len(set(is_met)) > 1)
 
 
 def _second_switch(x: VariedInput, counts: Sequence[int | None]) -> BreakEven:
@@ -203,10 +170,10 @@ def _second_switch(x: VariedInput, counts: Sequence[int | None]) -> BreakEven:
     what = "Second compute switch"
     known = [count for count in counts if count is not None]
     if known and max(known) <= 1:
-        return BreakEven(what, f"Not within the range looked at ({x.span}): one is enough.", False)
+        return BreakEven(what, f"Not within the range ({x.span}): one is enough.", False)
     if known and min(known) > 1:
         several = f"{min(known)} or more" if min(known) < max(known) else f"{min(known)}"
-        return BreakEven(what, f"The whole range looked at ({x.span}) takes {several} switches.", False)
+        return BreakEven(what, f"The whole range ({x.span}) needs {several} switches.", False)
     parts = spans([None if count is None else count > 1 for count in counts])
     texts = []
     for part in parts:
@@ -223,7 +190,7 @@ def _second_switch(x: VariedInput, counts: Sequence[int | None]) -> BreakEven:
 
 
 def _feasible(x: VariedInput, is_met: Sequence[bool]) -> BreakEven:
-    text = _joined(
+    text = _sentence(
         x, spans(is_met), lambda met: "a design on this platform meets the request" if met else "none meets it"
     )
     return BreakEven("Target", text, len(set(is_met)) > 1)

@@ -40,23 +40,23 @@ from sizer.workload.resolve import ResolvedWorkload
 
 
 @dataclass(frozen=True)
-class Held:
-    """What one workload does on a fixed design at each of some points. Arrays over the points."""
+class FixedDesignRates:
+    """Rates of one workload on a fixed design at each of some points. Arrays over the points."""
 
     rate: Estimate  # after the first epoch [samples/s]
     cold_rate: Estimate  # in the first epoch [samples/s]
-    time_s: Floats | None  # to train; None where the request tells no length
+    time_s: Floats | None  # to train; None where the request states no length
     stages: dict[str, Floats]  # key of STAGES -> median capacity after the first epoch [samples/s]
-    limiting: tuple[str, ...]  # key of the stage that limits
+    limiting: tuple[str, ...]  # key of the bottleneck
     probability: Floats  # that the rate or time asked is reached
-    holds_data: Bools  # whether the storage holds all that must fit
+    holds_data: Bools  # whether the storage holds all data
     meets_target: Bools
     storage_nodes: Floats  # that the target would need, in whole units; inf: more than there are, NaN: not counted
 
 
 @dataclass(frozen=True)
-class Built:
-    """What a design is made of at each of some counts of servers and storage nodes. Arrays over them."""
+class HardwareCounts:
+    """Hardware of a design for each of some counts of servers and storage nodes. Arrays over them."""
 
     fabric_switches: Ints  # of the compute fabric
     racks: Ints
@@ -84,7 +84,7 @@ class _Points:
         return self.dataset_bytes / self.sample_bytes
 
 
-def held(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> Held:
+def fixed_design_rates(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> FixedDesignRates:
     """The workload on the design with some inputs changed.
 
     Parameters
@@ -96,7 +96,7 @@ def held(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> Held:
 
     Returns
     -------
-    Held
+    FixedDesignRates
         Arrays over the points; at the values of the design it is the answer of the design.
 
     Notes
@@ -117,7 +117,7 @@ def held(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> Held:
     holds = _holds_data(model, points)
     busy = points.target if model.work.request.target.gpus_busy is not None else np.zeros_like(points.target)
     rate, cold_rate = throughput(warm.limiting()), throughput(cold.limiting())
-    return Held(
+    return FixedDesignRates(
         rate=rate,
         cold_rate=cold_rate,
         time_s=_time_s(model, points, cols, rate.value, cold_rate.value),
@@ -132,7 +132,7 @@ def held(model: WorkloadOnDesign, values: Mapping[str, ArrayLike]) -> Held:
     )
 
 
-def built(model: WorkloadOnDesign, servers: ArrayLike, nodes: ArrayLike) -> Built:
+def hardware_counts(model: WorkloadOnDesign, servers: ArrayLike, nodes: ArrayLike) -> HardwareCounts:
     """Switches, racks and power of the design's platform at some counts; shape (points,)."""
     found = quantities(
         model.platform,
@@ -149,7 +149,7 @@ def built(model: WorkloadOnDesign, servers: ArrayLike, nodes: ArrayLike) -> Buil
         if network.role is NetworkRole.COMPUTE
     ]
     none = np.zeros_like(found.racks)
-    return Built(
+    return HardwareCounts(
         fabric_switches=np.sum(switches, axis=0).astype(np.int64) if switches else none,
         racks=found.racks + found.existing_racks,
         power_w=found.power_max_w,
@@ -222,7 +222,7 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
     n = points.servers.size
     medians, spreads, widths, alone, exchange, moved, within = np.empty((7, n))
     comp = None
-    # A single server is evaluated by itself, as the sizing does it: nothing about links between servers is unsure then.
+    # A single server is evaluated by itself, as in the sizing: then no link between servers is uncertain.
     for (batch, speed, _), rows in _groups(points.batch, points.speed, points.servers > 1):
         work = replace(model.work, batch_per_gpu=int(batch))
         catalog = with_gpu_speed(model.catalog, model.platform.gpu, speed)
@@ -273,7 +273,7 @@ def _stages(points: _Points, comp: Compute, side: pipeline.StorageSide, hits: Fl
 
 
 def _limiting(warm: pipeline.Stages, comp: Compute) -> tuple[str, ...]:
-    """Stage with the smallest median; GPUs that spend longer on the exchange than on arithmetic are held by it."""
+    """Stage with the smallest median; GPUs that spend longer on the exchange than on arithmetic are bound by it."""
     names = ["storage", "network", "decode", "gpu"]
     order = np.argmin([stage.median for stage in warm.limiting()], axis=0)
     found = np.array(names)[order]
@@ -304,7 +304,7 @@ def _needs(model: WorkloadOnDesign, points: _Points, comp: Compute, cols: Column
     shape = points.servers.shape
     steady, spread, upper, cold, nodes = (np.full(shape, np.inf) for _ in range(5))
     counts_gpu = True
-    # A rate does not hang on the length of the training, so fewer points differ.
+    # A rate does not depend on the length of the training, so fewer points differ.
     of_length = (points.batch, points.n_samples) if model.is_timed else ()
     for _, rows in _groups(points.target, points.confidence, points.sample_bytes, *of_length):
         work = _work_at(model, points, int(rows[0]))
@@ -340,7 +340,7 @@ def _whole_nodes(model: WorkloadOnDesign, points: _Points, wanted: Floats) -> Fl
         return np.full(wanted.shape, np.nan)
     unit = capacity.nodes_per_unit(storage)
     low, high = capacity.node_limits(storage)
-    for_data = capacity.smallest_nodes(storage, model.platform.capacity_option, _must_fit_bytes(model, points))
+    for_data = capacity.smallest_nodes(storage, model.platform.capacity_option, _stored_bytes(model, points))
     whole = np.ceil(np.maximum(np.maximum(wanted, low), for_data.nodes) / unit) * unit
     return np.where((whole <= high) & for_data.fits, whole, np.inf)
 
@@ -348,11 +348,11 @@ def _whole_nodes(model: WorkloadOnDesign, points: _Points, wanted: Floats) -> Fl
 def _holds_data(model: WorkloadOnDesign, points: _Points) -> Bools:
     """Whether the data fit; a capacity that no source gives counts as enough, as in the sizing."""
     usable = capacity.usable_bytes(model.platform.storage, model.platform.capacity_option, points.nodes)
-    return np.asarray(np.isnan(usable) | (usable >= _must_fit_bytes(model, points)))
+    return np.asarray(np.isnan(usable) | (usable >= _stored_bytes(model, points)))
 
 
-def _must_fit_bytes(model: WorkloadOnDesign, points: _Points) -> Floats:
-    """Data of all workloads and what is kept beside them."""
+def _stored_bytes(model: WorkloadOnDesign, points: _Points) -> Floats:
+    """Data of all workloads and other stored data."""
     return needed_with_bytes(model.works, model.request.data, model.index, points.dataset_bytes, points.sample_bytes)
 
 

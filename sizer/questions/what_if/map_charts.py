@@ -12,7 +12,7 @@ from sizer.drawings.shapes import text_width
 from sizer.present.charting import Chart, Rows, chart_of, finish
 from sizer.present.theme import CHART_LABEL_PX, LIGHT, Palette
 from sizer.present.words import inside_sentence
-from sizer.questions.what_if.break_even import spans
+from sizer.questions.what_if.along_input import spans
 from sizer.questions.what_if.varied_input import VariedInput
 
 Spec = dict[str, Any]

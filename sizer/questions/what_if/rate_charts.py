@@ -14,10 +14,10 @@ from sizer.drawings.shapes import text_width
 from sizer.present.charting import Chart, Rows, axis, chart_of, finish
 from sizer.present.theme import CHART_LABEL_PX, LIGHT, Palette
 from sizer.present.words import capital, percent, plural_noun, sample_unit, stage
-from sizer.questions.what_if.break_even import spans
-from sizer.questions.what_if.input_grid import held
+from sizer.questions.what_if.along_input import spans
+from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.questions.what_if.map_charts import axis_title
-from sizer.questions.what_if.varied_input import CACHED_READS, GPU_SPEED, SAMPLE_SIZE, VariedInput, held_inputs
+from sizer.questions.what_if.varied_input import CACHED_READS, GPU_SPEED, SAMPLE_SIZE, VariedInput, fixed_design_inputs
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 
 # A cache that serves less of the reads than this is none: without it the rate is the same.
@@ -187,7 +187,7 @@ def _inside(key: str) -> str:
 
 def change_charts(model: WorkloadOnDesign, palette: Palette = LIGHT) -> tuple[Chart, ...]:
     """Charts of a fixed design when samples get larger, GPUs faster, and the caches of the servers colder."""
-    known = {one.key: one for one in held_inputs(model)}
+    known = {one.key: one for one in fixed_design_inputs(model)}
     size, speed, cached = known[SAMPLE_SIZE], known[GPU_SPEED], known[CACHED_READS]
     samples = plural_noun(model.work.dnn.sample)
     looks = [
@@ -199,7 +199,7 @@ def change_charts(model: WorkloadOnDesign, palette: Palette = LIGHT) -> tuple[Ch
     unit = sample_unit(model.work.dnn)
     charts = []
     for x, what in looks:
-        line = held(model, {x.key: np.array(x.values)})
+        line = fixed_design_rates(model, {x.key: np.array(x.values)})
         title = along_finding(x, line.rate, line.limiting, what)
         charts.append(along_chart(x, line.rate, line.limiting, unit, title, palette))
     return tuple(charts)

@@ -1,4 +1,4 @@
-"""A request with some inputs changed, sized anew on the platform of a design: the counts, without plan and bill."""
+"""A request with some inputs changed, resized on the platform of a design: the counts, without plan and bill."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from sizer.workload.request import SizingRequest
 
 
 @dataclass(frozen=True)
-class SizedAnew:
+class ResizedDesign:
     """What a changed request needs. ``reason`` says why nothing on this platform meets it; then all counts are 0."""
 
     n_servers: int = 0
@@ -37,7 +37,7 @@ class SizedAnew:
         return self.model is not None
 
 
-def sized_anew(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why: bool = True) -> SizedAnew:
+def resize(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why: bool = True) -> ResizedDesign:
     """Size the request of a design with some inputs changed, on the design's servers and storage.
 
     Parameters
@@ -51,7 +51,7 @@ def sized_anew(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why
 
     Returns
     -------
-    SizedAnew
+    ResizedDesign
 
     Notes
     -----
@@ -63,16 +63,16 @@ def sized_anew(model: WorkloadOnDesign, values: Mapping[str, float], *, says_why
         request = changed_request(model, values)
         counts = search(request, catalog, model.calibration, only=model.platform.key)
     except (RequestError, InfeasibleError) as error:
-        return SizedAnew(reason=str(error))
+        return ResizedDesign(reason=str(error))
     order = Ranking(counts).first(1)
     if not order:
-        return SizedAnew(reason=str(infeasible_error(counts)) if says_why else "No design meets it.")
+        return ResizedDesign(reason=str(infeasible_error(counts)) if says_why else "No design meets it.")
     row, evaluated = order[0], counts.evaluated
     index, local = divmod(row, len(evaluated.space.sizes))
     found = counts.of(index).quantities
     servers, nodes = int(evaluated.space.n_servers[row]), int(evaluated.storage_nodes[row])
     platform = evaluated.platforms[index]
-    return SizedAnew(
+    return ResizedDesign(
         n_servers=servers,
         n_gpus=servers * platform.gpus_per_server,
         storage_nodes=nodes,

@@ -1,4 +1,4 @@
-"""What would change the answer: the design held fixed while one thing after the other lies at either end."""
+"""What would change the answer: a fixed design with one influence after the other at either end of its range."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sizer.sizing.stages import evaluate
 from sizer.workload.request import Workload
 from sizer.workload.resolve import DEFAULT_BATCH
 
-# An influence that moves the result by less than this share is left out: the models do not tell it from nothing.
+# Influences with a smaller effect are omitted: they are below the resolution of the models.
 LEAST_REACH = 0.005
 # Ends of a two-sided 90 % interval.
 LOW, HIGH = 0.05, 0.95
@@ -30,11 +30,11 @@ MAX_BATCH = 65_536
 
 @dataclass(frozen=True)
 class Influence:
-    """One thing that the result hangs on, at its two ends with all else as it is."""
+    """One influence on the result, at its two ends with everything else unchanged."""
 
     key: str
     label: str
-    stage: str  # key of STAGES whose colour it takes: the stage itself, or the one that limits at the slower end
+    stage: str  # key of STAGES whose colour it takes: the stage itself, or the bottleneck at the slower end
     low_text: str  # the lower end tried, in words with its unit
     high_text: str
     low: float  # the design's metric at the lower end
@@ -46,12 +46,12 @@ class Influence:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """All influences on one workload, the largest reach first."""
+    """All influences on one workload, the largest effect first."""
 
     workload: str
     metric: Literal["samples/s", "s"]  # "s": time to train, where the target is one
     base: float
-    target: float | None  # None: a number of GPUs is to be kept busy
+    target: float | None  # None: the target is a number of fully utilized GPUs
     influences: tuple[Influence, ...]
 
 
@@ -77,7 +77,7 @@ class _Trial(NamedTuple):
     low: _End
     high: _End
     basis: str
-    stage: str | None = None  # None: the one that limits at the slower end
+    stage: str | None = None  # None: the bottleneck at the slower end
     is_searched: bool = True
 
 
@@ -98,7 +98,7 @@ def sensitivities(evaluated: EvaluatedDesign) -> tuple[Sensitivity, ...]:
     The design stays as it is: servers, storage nodes and gateways. Of a stage, one capacity is known to lie at an end
     of its 90 % interval, the others keep their spread, and ``stage_capacity.throughput`` joins them as it does for the
     answer itself; a stage without spread (a line rate) has no influence then. What the request states is changed in
-    the request, which is read and run anew. A recipe's epochs follow the global batch. A change that the request does
+    the request, which is read and run again. A recipe's epochs follow the global batch. A change that the request does
     not allow is left out, and so is one that moves the result by less than :data:`LEAST_REACH`.
     """
     return tuple(_of_workload(model) for model in evaluated.workloads if model is not None)
@@ -112,7 +112,7 @@ def _of_workload(model: WorkloadOnDesign) -> Sensitivity:
     found = []
     for trial, low, high in zip(trials, metrics[::2], metrics[1::2], strict=True):
         if trial.low.pin is not None:
-            # A stage known to be slow ends the doubt that it is slower still; that alone is no gain.
+            # A stage known to be slow removes the risk that it is slower still; that alone is no gain.
             worse, better = (max, min) if model.is_timed else (min, max)
             low, high = worse(low, as_it_is), better(high, as_it_is)
         reach = max(abs(metric / as_it_is - 1) for metric in (low, high))
@@ -154,7 +154,7 @@ def _influence(trial: _Trial, low: float, high: float, known: dict[int, Sizes]) 
 
 
 def _limiting(end: _End) -> str:
-    """Stage that limits at an end: what the change would make the bottleneck."""
+    """Bottleneck at an end."""
     capacity = end.warm.by_key()
     del capacity["exchange"]  # what is not hidden of it counts with the GPUs
     return min(capacity, key=lambda key: float(capacity[key].median.flat[0]))
@@ -199,7 +199,7 @@ def _stages(model: WorkloadOnDesign) -> Iterator[_Trial]:
 
 
 def _capacity_text(model: WorkloadOnDesign, key: str, rate: float) -> str:
-    """Capacity of a stage: in bytes on the way of the files, in samples where they are worked on."""
+    """Capacity of a stage: in bytes on the data path, in samples where they are processed."""
     if key in ("storage", "network"):
         return si(rate * model.work.sample_bytes, "B/s")
     return si(rate, sample_unit(model.work.dnn))

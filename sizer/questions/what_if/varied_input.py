@@ -1,4 +1,4 @@
-"""Inputs that can be varied around a design, each with the values that are looked at and their texts."""
+"""Inputs that can be varied around a design, each with its values and their texts."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ GPU_SPEED, CACHED_READS, CACHE = "gpu-speed", "cached-reads", "cache"
 TARGET, CONFIDENCE = "target", "confidence"
 
 _NO_BREAK = "\u00a0"  # between a count and its noun
-# Sizes, rates and times are looked at from an eighth to eight times, in four steps for each doubling.
+# Sizes, rates and times vary from an eighth to eight times, in four steps for each doubling.
 _DOUBLINGS, _STEPS_PER_DOUBLING = 3, 4
-# Counts are looked at one by one up to so many values; beyond, some are left out.
+# Counts have at most so many values; beyond, some are skipped.
 _MOST_COUNTS = 40
-# Even a single server or node is looked at beside some larger designs.
+# Even a single server or node is compared with some larger designs.
 _LEAST_COUNTS = 8
 _SPEEDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
 _CONFIDENCES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
@@ -32,19 +32,19 @@ CACHES = {"none": "no cache", "page-cache": "page cache", "pinned": "pinned in m
 
 @dataclass(frozen=True)
 class VariedInput:
-    """One input with the values that are looked at, in rising order."""
+    """One input with its values, in rising order."""
 
     key: str
     name: str  # as the label of a field, "Image size"
     values: tuple[float, ...]
     texts: tuple[str, ...]  # of the values, with their unit
     base: int  # place of the value that the design or the request has
-    note: str  # what is held fixed, and what it means
-    is_asked: bool = True  # a request states it; else it is a property of the design, or a supposition
+    note: str  # what stays fixed, and what the input means
+    is_asked: bool = True  # a request states it; else it is a property of the design, or hypothetical
 
     @property
     def span(self) -> str:
-        """The range looked at, in words."""
+        """The range in words."""
         return f"from {self.texts[0]} to {self.texts[-1]}"
 
     def places(self, most: int) -> tuple[int, ...]:
@@ -53,13 +53,13 @@ class VariedInput:
         return tuple(range(self.base % step, len(self.values), step))
 
     def part(self, first: int, last: int) -> "VariedInput":
-        """The same input looked at from one place to another, both included; the base lies among them."""
+        """The same input from one place to another, both included; the base lies among them."""
         here = slice(first, last + 1)
         return replace(self, values=self.values[here], texts=self.texts[here], base=self.base - first)
 
 
-def held_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
-    """Inputs that a fixed design can be run with, the most telling first."""
+def fixed_design_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
+    """Inputs that a fixed design can be run with, the most important first."""
     return (
         _sample_size(model),
         _servers(model),
@@ -71,8 +71,8 @@ def held_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     )
 
 
-def sized_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
-    """Inputs that a request can be sized anew with, the most telling first."""
+def resize_inputs(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
+    """Inputs that a request can be resized with, the most important first."""
     target, *others = _shared(model)
     return (target, _sample_size(model), *others, _dataset_size(model), _confidence(model), _cache(model))
 
@@ -130,7 +130,7 @@ def _input(
     return VariedInput(key, name, ordered, tuple(word for word, _ in pairs), ordered.index(base), note, **more)
 
 
-def _counted(noun: str) -> Callable[[float], str]:
+def _count_text(noun: str) -> Callable[[float], str]:
     """Text of a count with its noun: '1 server', '9 servers'."""
     return lambda count: f"{grouped(count)}{_NO_BREAK}{noun}{'' if count == 1 else 's'}"
 
@@ -142,14 +142,14 @@ def _scaled(base: float) -> list[float]:
 
 
 def _counts(least: int, base: int, most: int, unit: int = 1) -> list[float]:
-    """Counts from least to most in whole units, evenly left out where they are many."""
+    """Counts from least to most in whole units, evenly skipped where they are many."""
     wide = np.arange(least, most + 1, unit)
     if wide.size <= _MOST_COUNTS:
         return wide.astype(float).tolist()
     places = np.unique(np.linspace(0, wide.size - 1, _MOST_COUNTS).round().astype(int))
-    # The neighbours of the design stay, so that one more and one less can be looked at.
-    kept = {*wide[places].tolist(), base - unit, base + unit}
-    return [float(count) for count in kept if least <= count <= most]
+    # The neighbours of the design stay, so that one more and one less can be compared.
+    selected = {*wide[places].tolist(), base - unit, base + unit}
+    return [float(count) for count in selected if least <= count <= most]
 
 
 def _sample_size(model: WorkloadOnDesign) -> VariedInput:
@@ -171,7 +171,7 @@ def _servers(model: WorkloadOnDesign) -> VariedInput:
     base = model.n_servers
     values = _counts(1, base, max(2 * base, _LEAST_COUNTS))
     note = "Storage nodes and gateways stay as they are."
-    return _input(SERVERS, "GPU servers", values, float(base), _counted("server"), note, is_asked=False)
+    return _input(SERVERS, "GPU servers", values, float(base), _count_text("server"), note, is_asked=False)
 
 
 def _storage_nodes(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
@@ -183,7 +183,7 @@ def _storage_nodes(model: WorkloadOnDesign) -> tuple[VariedInput, ...]:
     low, high = node_limits(storage)
     values = _counts(low, base, min(max(2 * base, low + _LEAST_COUNTS * unit), high), unit)
     note = "Servers and gateways stay as they are."
-    return (_input(STORAGE_NODES, "Storage nodes", values, float(base), _counted("node"), note, is_asked=False),)
+    return (_input(STORAGE_NODES, "Storage nodes", values, float(base), _count_text("node"), note, is_asked=False),)
 
 
 def _shared(model: WorkloadOnDesign) -> tuple[VariedInput, VariedInput, VariedInput]:
@@ -210,11 +210,15 @@ def _target(model: WorkloadOnDesign) -> VariedInput:
     kind, base = target_kind(model), target_value(model)
     if kind == "samples_per_s":
         unit = sample_unit(model.work.dnn)
-        return _input(TARGET, "Target rate", _scaled(base), base, lambda v: si(v, unit), "The rate to be reached.")
+        return _input(TARGET, "Target rate", _scaled(base), base, lambda v: si(v, unit), "The rate to reach.")
     if kind == "time_to_train_s":
-        return _input(TARGET, "Target time to train", _scaled(base), base, duration, "The time that training may take.")
+        return _input(
+            TARGET, "Target time to train", _scaled(base), base, duration, "The longest time that training may take."
+        )
     values = _counts(1, int(base), max(2 * int(base), _LEAST_COUNTS))
-    return _input(TARGET, "GPUs to keep busy", values, base, _counted("GPU"), "GPUs that must never wait for data.")
+    return _input(
+        TARGET, "GPUs to keep fully utilized", values, base, _count_text("GPU"), "GPUs that must not wait for data."
+    )
 
 
 def _confidence(model: WorkloadOnDesign) -> VariedInput:

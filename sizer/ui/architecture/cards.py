@@ -10,8 +10,15 @@ from sizer.catalog.model import Catalog
 from sizer.present.tables import Field, Table, record_table
 from sizer.present.verdict_text import selection_text
 from sizer.present.words import sentence
-from sizer.questions.alternatives.analysis import Absent, Kind, Neighbour, Neighbours, near, other_vendors
-from sizer.questions.compare.designs import Figure, short_figures
+from sizer.questions.alternatives.analysis import (
+    Kind,
+    MissingNeighbour,
+    Neighbour,
+    Neighbours,
+    nearby_designs,
+    other_vendors,
+)
+from sizer.questions.compare.designs import CardFigure, card_figures
 from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -115,7 +122,7 @@ def _look_at_vendors(answer_key: str) -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def _near(request_json: str, digest: str, _parts: Catalog) -> Neighbours:  # noqa: ARG001  (the digest is part of the key)
-    return near(EvaluatedDesign(_whole(request_json, _parts), _parts))
+    return nearby_designs(EvaluatedDesign(_whole(request_json, _parts), _parts))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -133,7 +140,7 @@ def _whole(request_json: str, parts: Catalog) -> SizingResult:
 def _described(view: View, design: DesignAnswer) -> None:
     with st.container(border=True, width=_WIDTH, height="stretch", gap="xxsmall", key="card-described"):
         _head("Recommended", design.name)
-        for figure in short_figures(design, None):
+        for figure in card_figures(design, None):
             with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
                 st.caption(plain(figure.label), width="content")
                 if figure.key:
@@ -164,12 +171,12 @@ def _neighbour(place: int, one: Neighbour, base: DesignAnswer, *, has_price: boo
 
 def _card_table(one: Neighbour, base: DesignAnswer, *, has_price: bool) -> Table:
     """Figures of an alternative and their differences from the present design."""
-    fields: tuple[Field[Figure], ...] = (
+    fields: tuple[Field[CardFigure], ...] = (
         Field("", lambda figure: figure.label, width=33),
         Field("", lambda figure: figure.value, width=40),
         Field("", lambda figure: figure.difference, width=27),
     )
-    figures = short_figures(one.design, base, has_price=has_price)
+    figures = card_figures(one.design, base, has_price=has_price)
     return record_table(f"card-{one.kind}", f"{_KINDS[one.kind]}: {one.design.name}", figures, fields)
 
 
@@ -178,6 +185,6 @@ def _head(kind: str, name: str) -> None:
     st.markdown(f"**{plain(name)}**")
 
 
-def _absent(missing: list[Absent]) -> None:
+def _absent(missing: list[MissingNeighbour]) -> None:
     if missing:
         look.notes([f"{_KINDS[one.kind]}: {one.why}" for one in missing])

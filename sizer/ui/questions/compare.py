@@ -8,7 +8,7 @@ from sizer.base.errors import RequestError
 from sizer.catalog.model import Catalog
 from sizer.present.words import capital
 from sizer.questions.compare.cause_tables import cause_sentences, effects_table, no_answer, shares_table, summary
-from sizer.questions.compare.causes import Difference, diff
+from sizer.questions.compare.causes import AnswerDifference, diff
 from sizer.ui import fields, look
 from sizer.ui.designs.compare import pins
 from sizer.ui.designs.revision_tables import fields_table
@@ -22,7 +22,7 @@ _CHOSEN = "causes_baseline"
 
 
 @st.cache_resource(show_spinner="Sizing the request with each change", max_entries=32)
-def _difference(before_json: str, now_json: str, digest: str, _catalog: Catalog) -> Difference:  # noqa: ARG001
+def _difference(before_json: str, now_json: str, digest: str, _catalog: Catalog) -> AnswerDifference:  # noqa: ARG001
     before, now = (SizingRequest.model_validate_json(text) for text in (before_json, now_json))
     return diff(before, now, _catalog)
 

@@ -8,22 +8,30 @@ import streamlit as st
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind
 from sizer.catalog.model import Catalog
 from sizer.present.words import inside_sentence, listed, plural, sample_unit
-from sizer.questions.what_if.answer import Figure, break_even_table, held_figures, held_map, sized_figures, sized_map
-from sizer.questions.what_if.break_even import BreakEven, built_along, held_along, held_break_evens, sized_break_evens
+from sizer.questions.what_if.along_input import fixed_design_along, hardware_along
+from sizer.questions.what_if.answer import (
+    ComparedFigure,
+    break_even_table,
+    fixed_design_figures,
+    fixed_design_map,
+    resized_figures,
+    resized_map,
+)
+from sizer.questions.what_if.break_even import BreakEven, fixed_design_break_evens, resized_break_evens
 from sizer.questions.what_if.charts import tornado_chart
-from sizer.questions.what_if.input_grid import Held, held
+from sizer.questions.what_if.input_grid import FixedDesignRates, fixed_design_rates
 from sizer.questions.what_if.map_charts import with_point
-from sizer.questions.what_if.resize import SizedAnew, sized_anew
+from sizer.questions.what_if.resize import ResizedDesign, resize
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
 from sizer.questions.what_if.sensitivity_table import influence_table
 from sizer.questions.what_if.varied_input import (
     SERVERS,
     TARGET,
     VariedInput,
+    fixed_design_inputs,
     gpus_of,
-    held_inputs,
     request_changes,
-    sized_inputs,
+    resize_inputs,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.result import SizingResult
@@ -81,7 +89,7 @@ def _two_inputs(view: View) -> None:
         return
     start(view, number)
     mode = chosen_mode()
-    pair = chosen_pair(mode, held_inputs(model) if mode == FIXED_DESIGN else sized_inputs(model))
+    pair = chosen_pair(mode, fixed_design_inputs(model) if mode == FIXED_DESIGN else resize_inputs(model))
     if mode == FIXED_DESIGN:
         _held(view, number, model, pair)
     else:
@@ -104,7 +112,7 @@ def _models(
 
 def _held(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
     now = _held_at(view.key, number, pair.placed, model)
-    _figures(held_figures(model, now, _held_at(view.key, number, (), model)))
+    _figures(fixed_design_figures(model, now, _held_at(view.key, number, (), model)))
     colours = look.palette()
     spec = _held_spec(view.key, number, pair.x, pair.y, colours.name, model)
     look.chart(with_point(spec, pair.at, pair.base, colours))
@@ -130,8 +138,8 @@ def _held_at(
     number: int,  # noqa: ARG001  (of the workload)
     placed: tuple[tuple[VariedInput, int], ...],
     _model: WorkloadOnDesign,
-) -> Held:
-    return held(_model, {one.key: one.values[place] for one, place in placed})
+) -> FixedDesignRates:
+    return fixed_design_rates(_model, {one.key: one.values[place] for one, place in placed})
 
 
 @st.cache_resource(show_spinner="Calculating the design over the range of both inputs", max_entries=24)
@@ -144,8 +152,8 @@ def _held_spec(
     _model: WorkloadOnDesign,
 ) -> Spec:
     across, up = np.meshgrid(np.array(x.values), np.array(y.values))
-    found = held(_model, {x.key: across.ravel(), y.key: up.ravel()})
-    return held_map(_model, x, y, found, look.palette_named(palette_name)).to_dict(validate=False)
+    found = fixed_design_rates(_model, {x.key: across.ravel(), y.key: up.ravel()})
+    return fixed_design_map(_model, x, y, found, look.palette_named(palette_name)).to_dict(validate=False)
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
@@ -159,8 +167,8 @@ def _held_breaks(
     _model: WorkloadOnDesign,
 ) -> tuple[BreakEven, ...]:
     others = {other.key: other.values[other_place]}
-    line, parts = held_along(_model, x, others), built_along(_model, x, others)
-    return held_break_evens(_model, x, line, parts, others, place)
+    line, parts = fixed_design_along(_model, x, others), hardware_along(_model, x, others)
+    return fixed_design_break_evens(_model, x, line, parts, others, place)
 
 
 # --- the request, sized again
@@ -174,8 +182,8 @@ def _anew(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> 
     else:
         new = _rate_of(view.key, number, pair.placed, now.model)
         as_it_is = _held_at(view.key, number, (), model)
-        rate, *_ = held_figures(now.model, new, as_it_is)
-        _figures((rate, *sized_figures(now, base)))
+        rate, *_ = fixed_design_figures(now.model, new, as_it_is)
+        _figures((rate, *resized_figures(now, base)))
     name = widget_key("mapped")
     if name not in st.session_state:
         st.session_state[name] = inputs_state()["is_mapped"]
@@ -194,7 +202,7 @@ def _anew(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> 
     st.subheader("Break-even points", anchor=False)
     for number_of_table, (one, place, other, other_place) in enumerate(_both_ways(pair), 1):
         line = _anew_line(view.key, number, one, other, other_place, model)
-        found = sized_break_evens(one, line, place)
+        found = resized_break_evens(one, line, place)
         look.table(break_even_table(one, _with(other, other_place), found, number_of_table), view.catalog.sources)
 
 
@@ -208,8 +216,8 @@ def _anew_at(
     number: int,  # noqa: ARG001  (of the workload)
     placed: tuple[tuple[VariedInput, int], ...],
     _model: WorkloadOnDesign,
-) -> SizedAnew:
-    return sized_anew(_model, {one.key: one.values[place] for one, place in placed if place != one.base})
+) -> ResizedDesign:
+    return resize(_model, {one.key: one.values[place] for one, place in placed if place != one.base})
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
@@ -218,8 +226,8 @@ def _rate_of(
     number: int,  # noqa: ARG001  (of the workload)
     placed: tuple[tuple[VariedInput, int], ...],  # noqa: ARG001  (name the design)
     _new: WorkloadOnDesign,
-) -> Held:
-    return held(_new, {})
+) -> FixedDesignRates:
+    return fixed_design_rates(_new, {})
 
 
 @st.cache_resource(show_spinner="Sizing variants of the request along an input", max_entries=128)
@@ -230,10 +238,10 @@ def _anew_line(
     other: VariedInput,
     other_place: int,
     _model: WorkloadOnDesign,
-) -> tuple[SizedAnew, ...]:
+) -> tuple[ResizedDesign, ...]:
     fixed = {} if other_place == other.base else {other.key: other.values[other_place]}
     return tuple(
-        sized_anew(_model, {**fixed, **({} if place == x.base else {x.key: value})}, says_why=False)
+        resize(_model, {**fixed, **({} if place == x.base else {x.key: value})}, says_why=False)
         for place, value in enumerate(x.values)
     )
 
@@ -249,17 +257,17 @@ def _anew_spec(
 ) -> Spec:
     across, up = (one.places(_MAP_VALUES) for one in (x, y))
     found = [
-        [sized_anew(_model, {x.key: x.values[column], y.key: y.values[line]}, says_why=False) for column in across]
+        [resize(_model, {x.key: x.values[column], y.key: y.values[line]}, says_why=False) for column in across]
         for line in up
     ]
-    drawn = sized_map(x, y, across, up, found, _model.storage_nodes, look.palette_named(palette_name))
+    drawn = resized_map(x, y, across, up, found, _model.storage_nodes, look.palette_named(palette_name))
     return drawn.to_dict(validate=False)
 
 
 # --- figures, and what is done with the values
 
 
-def _figures(found: Sequence[Figure]) -> None:
+def _figures(found: Sequence[ComparedFigure]) -> None:
     with st.container(horizontal=True, gap="medium", key="what-if-figures"):
         for one in found:
             st.metric(one.label, one.value, one.under, delta_color="off", delta_arrow="off", width="content")

@@ -10,7 +10,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
 from sizer.present.comparison_text import changes
-from sizer.questions.alternatives.analysis import Neighbour, Neighbours, description, near, other_vendors
+from sizer.questions.alternatives.analysis import Neighbour, Neighbours, description, nearby_designs, other_vendors
 from sizer.sizing.design.differences import open_between
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
@@ -21,7 +21,7 @@ from tests.factories.examples import EXAMPLES, ROOT, catalog, sized
 
 @cache
 def near_(name: str) -> Neighbours:
-    return near(EvaluatedDesign(sized(name), catalog()))
+    return nearby_designs(EvaluatedDesign(sized(name), catalog()))
 
 
 @cache
@@ -104,7 +104,7 @@ def test_smaller_takes_a_lower_confidence_before_a_looser_target():
     """At 90 % the example needs more servers than at 50 %, so less confidence is a way to fewer."""
     request = sized("dgx1-f800-resnet50").request.model_copy(update={"confidence": 0.9})
     result = size(request, catalog())
-    found = of_kind(near(EvaluatedDesign(result, catalog())), "smaller")
+    found = of_kind(nearby_designs(EvaluatedDesign(result, catalog())), "smaller")
     assert found is not None
     assert 0.5 <= found.request.confidence < 0.9
     assert found.request.workload == request.workload
@@ -146,7 +146,7 @@ def _ranked_by_gpus(parts: Catalog) -> SizingResult:
 def test_cheaper_costs_less_where_every_price_is_known():
     result = _ranked_by_gpus(priced())
     assert result.design.platform.server.id == "dgx-1"
-    found = of_kind(near(EvaluatedDesign(result, priced())), "cheaper")
+    found = of_kind(nearby_designs(EvaluatedDesign(result, priced())), "cheaper")
     assert found is not None
     assert found.design.bill.is_complete
     assert found.design.bill.total < result.design.bill.total
@@ -157,7 +157,7 @@ def test_cheaper_costs_less_where_every_price_is_known():
 def test_the_cheapest_design_says_that_none_is_cheaper():
     result = _ranked_by_gpus(priced())
     by_cost = size(result.request.model_copy(update={"rank_by": "cost"}), priced())
-    absent = {one.kind: one.why for one in near(EvaluatedDesign(by_cost, priced())).absent}
+    absent = {one.kind: one.why for one in nearby_designs(EvaluatedDesign(by_cost, priced())).absent}
     assert absent["cheaper"] == "No other platform that meets the request costs less at the prices known."
 
 
@@ -179,7 +179,7 @@ def test_overrides_of_numbers_stay_behind_and_those_of_prices_go_with_the_reques
         {"item": "isilon-f800", "quantity": 3},
     ]
     result = size(SizingRequest.from_dict(data), catalog())
-    for one in near(EvaluatedDesign(result, catalog())).found:
+    for one in nearby_designs(EvaluatedDesign(result, catalog())).found:
         (kept,) = one.request.quote.override
         assert (kept.item, kept.unit_price, kept.quantity) == ("dgx-1", Decimal(100000), None)
 

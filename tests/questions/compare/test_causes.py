@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
-from sizer.questions.compare.causes import MOST_COMBINED, Difference, diff, order_means
+from sizer.questions.compare.causes import MOST_COMBINED, AnswerDifference, diff, order_means
 from sizer.sizing.recommend import best_design
 from sizer.workload.changes import FieldChange, field_changes, mixed
 from sizer.workload.request import SizingRequest
@@ -61,7 +61,7 @@ def asked(rate: str = "10000 images/s", work: dict[str, Any] | None = None, **mo
     return SizingRequest.from_dict({"workload": [wish], "platforms": platforms, **more})
 
 
-def told(before: SizingRequest, now: SizingRequest) -> Difference:
+def told(before: SizingRequest, now: SizingRequest) -> AnswerDifference:
     return diff(before, now, catalog())
 
 
@@ -84,7 +84,7 @@ def test_a_request_differs_in_nothing_from_itself() -> None:
     assert all(found.total(key) == 0 for key in found.compared)
     renamed = told(asked(), asked(work={"name": "other"}, title="Other", rental={"per_gpu_hour": 2}))
     assert not renamed.causes
-    assert {change.path[0] for change in renamed.said_only} == {"title", "rental"}
+    assert {change.path[0] for change in renamed.informational} == {"title", "rental"}
 
 
 def test_shares_of_real_requests_add_up_and_turn_with_the_sides() -> None:

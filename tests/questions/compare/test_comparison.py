@@ -10,10 +10,10 @@ from sizer.present.tables import Table
 from sizer.questions.compare.designs import (
     Compared,
     bill_table,
+    card_figures,
     count_difference,
     difference,
     figures_table,
-    short_figures,
 )
 from sizer.questions.compare.requests import request_table
 from sizer.sizing.customer_copy import customer_copy
@@ -163,9 +163,9 @@ def test_terms_of_a_quote_are_no_field_of_the_comparison():
 
 def test_a_card_leaves_the_price_out_where_it_may_not_be_told():
     design, base = sized(INCEPTION).design, sized(RESNET).design
-    labels = [figure.label for figure in short_figures(design, base, has_price=False)]
+    labels = [figure.label for figure in card_figures(design, base, has_price=False)]
     assert "List price" not in labels
-    shown = {figure.label: figure for figure in short_figures(design, base)}
+    shown = {figure.label: figure for figure in card_figures(design, base)}
     assert shown["Storage nodes"].value == str(design.storage_nodes)
     assert shown["Storage nodes"].difference == f"+{design.storage_nodes - base.storage_nodes}"
     assert shown["List price"].difference == ""

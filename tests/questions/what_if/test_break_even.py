@@ -7,17 +7,9 @@ import numpy as np
 import pytest
 
 from sizer.base.errors import InfeasibleError
-from sizer.questions.what_if.break_even import (
-    BreakEven,
-    Span,
-    built_along,
-    held_along,
-    held_break_evens,
-    sized_break_evens,
-    spans,
-    where,
-)
-from sizer.questions.what_if.resize import SizedAnew, changed_request, sized_anew
+from sizer.questions.what_if.along_input import Span, fixed_design_along, hardware_along, spans
+from sizer.questions.what_if.break_even import BreakEven, fixed_design_break_evens, resized_break_evens, where
+from sizer.questions.what_if.resize import ResizedDesign, changed_request, resize
 from sizer.questions.what_if.varied_input import (
     CACHE,
     DATASET_SIZE,
@@ -27,8 +19,8 @@ from sizer.questions.what_if.varied_input import (
     STORAGE_NODES,
     TARGET,
     VariedInput,
-    held_inputs,
-    sized_inputs,
+    fixed_design_inputs,
+    resize_inputs,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
@@ -47,13 +39,13 @@ def model_of(name: str, index: int = 0) -> WorkloadOnDesign:
 
 def held_input(model: WorkloadOnDesign, key: str) -> VariedInput:
     """Input of a fixed design by its key."""
-    return next(one for one in held_inputs(model) if one.key == key)
+    return next(one for one in fixed_design_inputs(model) if one.key == key)
 
 
 def along(model: WorkloadOnDesign, one: VariedInput, **others: float) -> dict[str, BreakEven]:
     """Break-even points of a fixed design along an input, by what changes."""
-    line, parts = held_along(model, one, others), built_along(model, one, others)
-    return {found.what: found for found in held_break_evens(model, one, line, parts, others, one.base)}
+    line, parts = fixed_design_along(model, one, others), hardware_along(model, one, others)
+    return {found.what: found for found in fixed_design_break_evens(model, one, line, parts, others, one.base)}
 
 
 STEPS = VariedInput("x", "Steps", (1.0, 2.0, 3.0, 4.0), ("1 s", "2 s", "3 s", "4 s"), 1, "a note")
@@ -67,7 +59,7 @@ def test_spans_are_the_runs_of_equal_values():
 @pytest.mark.parametrize(
     ("first", "last", "words"),
     [
-        (0, 3, "in the whole range looked at (from 1 s to 4 s)"),
+        (0, 3, "in the whole range (from 1 s to 4 s)"),
         (0, 1, "up to 2 s"),
         (2, 3, "from 3 s on"),
         (1, 2, "from 2 s to 3 s"),
@@ -95,8 +87,9 @@ def test_where_storage_becomes_the_limit_is_where_given_clusters_change():
 
     places = range(one.base, len(one.values))
     first = next(place for place in places if limit(one.values[place]) == "storage")
-    text = along(model, one)["What limits"].text
-    assert text == f"GPU compute limits up to {one.texts[first - 1]}; storage limits from {one.texts[first]} on."
+    text = along(model, one)["Bottleneck"].text
+    up_to, onwards = one.texts[first - 1], one.texts[first]
+    assert text == f"GPU compute is the bottleneck up to {up_to}; storage is the bottleneck from {onwards} on."
 
 
 def test_where_a_second_switch_comes_in_is_where_counted_fabrics_change():
@@ -130,26 +123,26 @@ def test_the_target_stops_being_met_where_one_server_less_misses_it():
     assert found.changes
 
 
-def test_what_does_not_change_names_the_range_looked_at():
+def test_what_does_not_change_names_the_range():
     model = model_of("dgx1-f800-resnet50")
     one = held_input(model, STORAGE_NODES)
     found = along(model, one)
-    assert not found["What limits"].changes
-    assert f"({one.span})" in found["What limits"].text
-    assert "Storage does not become the limit" in found["What limits"].text
+    assert not found["Bottleneck"].changes
+    assert f"({one.span})" in found["Bottleneck"].text
+    assert "Storage does not become the bottleneck" in found["Bottleneck"].text
 
 
 def test_a_limit_of_the_room_is_passed_where_the_power_is():
     model = model_of("dgx1-f800-resnet50")
     one = held_input(model, SERVERS)
-    watts = [float(built_along(model, one, {}).power_w[place]) for place in range(len(one.values))]
+    watts = [float(hardware_along(model, one, {}).power_w[place]) for place in range(len(one.values))]
     limit = (watts[10] + watts[11]) / 2
     request = model.request.model_copy(
         update={"limits": model.request.limits.model_copy(update={"power_w": limit, "racks": 3})}
     )
     found = along(replace(model, request=request), one)
-    assert found["Limit of power"].text.endswith(f"is passed from {one.texts[11]} on.")
-    assert f"is kept up to {one.texts[10]};" in found["Limit of power"].text
+    assert found["Limit of power"].text.endswith(f"is exceeded from {one.texts[11]} on.")
+    assert f"is met up to {one.texts[10]};" in found["Limit of power"].text
     assert found["Limit of racks"].changes
 
 
@@ -159,7 +152,7 @@ def test_other_values_move_the_break_even_point():
     one = held_input(model, SAMPLE_SIZE)
 
     def first_missed(nodes: float) -> int:
-        met = held_along(model, one, {STORAGE_NODES: nodes}).meets_target
+        met = fixed_design_along(model, one, {STORAGE_NODES: nodes}).meets_target
         return int(np.argmin(met))
 
     assert first_missed(4.0) < first_missed(8.0)
@@ -183,9 +176,9 @@ CHANGES = [
 def test_sized_anew_is_what_the_whole_sizing_finds(name, key, factor):
     """Where a request allows one kind of server and storage, the search on the platform is the whole search."""
     model = model_of(name)
-    one = next(one for one in sized_inputs(model) if one.key == key)
+    one = next(one for one in resize_inputs(model) if one.key == key)
     values = {key: one.values[one.base] * factor}
-    found = sized_anew(model, values)
+    found = resize(model, values)
     design = size(changed_request(model, values), catalog()).design
     assert (found.n_servers, found.storage_nodes, found.n_gpus) == (
         design.n_servers,
@@ -200,19 +193,19 @@ def test_sized_anew_is_what_the_whole_sizing_finds(name, key, factor):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_without_a_change_it_is_the_design(name):
-    design, found = sized(name).design, sized_anew(model_of(name), {})
+    design, found = sized(name).design, resize(model_of(name), {})
     assert (found.n_servers, found.storage_nodes) == (design.n_servers, design.storage_nodes)
     assert found.reason == ""
 
 
 def test_more_servers_come_in_where_whole_sizings_change():
     model = model_of("dgx1-f800-resnet50")
-    one = next(one for one in sized_inputs(model) if one.key == TARGET).part(10, 18)
-    line = [sized_anew(model, {TARGET: value}, says_why=False) for value in one.values]
+    one = next(one for one in resize_inputs(model) if one.key == TARGET).part(10, 18)
+    line = [resize(model, {TARGET: value}, says_why=False) for value in one.values]
     brute = [size(changed_request(model, {TARGET: value}), catalog()).design.n_servers for value in one.values]
     up = next(place for place in range(one.base, len(brute)) if brute[place] != brute[one.base])
     down = next(place for place in range(one.base, -1, -1) if brute[place] != brute[one.base])
-    found = {each.what: each for each in sized_break_evens(one, line, one.base)}
+    found = {each.what: each for each in resized_break_evens(one, line, one.base)}
     assert found["GPU servers"].text == (
         f"{brute[one.base]} at {one.texts[one.base]}; {brute[up]} once it reaches {one.texts[up]}; "
         f"{brute[down]} once it is down to {one.texts[down]}."
@@ -221,26 +214,26 @@ def test_more_servers_come_in_where_whole_sizings_change():
 
 def test_a_request_that_no_design_meets_says_why():
     model = model_of("dgx1-f800-resnet50")
-    found = sized_anew(model, {TARGET: 1e9})
+    found = resize(model, {TARGET: 1e9})
     assert not found.is_feasible
     assert "no design meets the request" in found.reason
     with pytest.raises(InfeasibleError):
         size(changed_request(model, {TARGET: 1e9}), catalog())
-    assert not sized_anew(model_of("small-team"), {TARGET: 1.0}).is_feasible
-    assert sized_anew(model, {DATASET_SIZE: 10.0}).reason
+    assert not resize(model_of("small-team"), {TARGET: 1.0}).is_feasible
+    assert resize(model, {DATASET_SIZE: 10.0}).reason
 
 
 def test_where_no_design_is_left_is_said_and_no_count_is():
-    line = [SizedAnew(n_servers=2, racks=1, model=model_of("small-team"))] * 2 + [SizedAnew(reason="no")] * 2
-    found = {one.what: one.text for one in sized_break_evens(STEPS, line, 1)}
+    line = [ResizedDesign(n_servers=2, racks=1, model=model_of("small-team"))] * 2 + [ResizedDesign(reason="no")] * 2
+    found = {one.what: one.text for one in resized_break_evens(STEPS, line, 1)}
     assert found["Target"] == "A design on this platform meets the request up to 2 s; none meets it from 3 s on."
     assert found["GPU servers"] == "2 wherever a design meets the request (from 1 s to 4 s)."
-    assert [one.what for one in sized_break_evens(STEPS, line, 3)] == ["Target"]
+    assert [one.what for one in resized_break_evens(STEPS, line, 3)] == ["Target"]
 
 
 def test_faster_gpus_never_need_more_servers():
     model = model_of("dgx1-f800-resnet50")
-    counts = [sized_anew(model, {GPU_SPEED: speed}).n_servers for speed in (0.5, 1.0, 2.0)]
+    counts = [resize(model, {GPU_SPEED: speed}).n_servers for speed in (0.5, 1.0, 2.0)]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[2]
 
@@ -257,7 +250,7 @@ def test_a_request_keeps_what_is_not_changed():
 
 def test_power_is_told_as_a_lower_end_where_parts_are_unknown():
     for name in EXAMPLES:
-        assert sized_anew(model_of(name), {}).has_unknown_power == bool(sized(name).design.quantities.unknown_power)
+        assert resize(model_of(name), {}).has_unknown_power == bool(sized(name).design.quantities.unknown_power)
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,25 @@ import pytest
 
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.present.charting import chart_svg
-from sizer.questions.what_if.answer import held_figures, held_map, sized_figures, sized_finding, sized_map
-from sizer.questions.what_if.input_grid import held
+from sizer.questions.what_if.answer import (
+    fixed_design_figures,
+    fixed_design_map,
+    resized_figures,
+    resized_finding,
+    resized_map,
+)
+from sizer.questions.what_if.input_grid import fixed_design_rates
 from sizer.questions.what_if.map_charts import MapCell, map_chart, with_point
 from sizer.questions.what_if.rate_charts import along_chart, along_finding, change_charts, no_cache_note
-from sizer.questions.what_if.resize import SizedAnew, sized_anew
-from sizer.questions.what_if.varied_input import SAMPLE_SIZE, SERVERS, TARGET, VariedInput, held_inputs, sized_inputs
+from sizer.questions.what_if.resize import ResizedDesign, resize
+from sizer.questions.what_if.varied_input import (
+    SAMPLE_SIZE,
+    SERVERS,
+    TARGET,
+    VariedInput,
+    fixed_design_inputs,
+    resize_inputs,
+)
 from tests.factories.examples import EXAMPLES, sized
 from tests.questions.what_if.test_input_grid import workloads
 
@@ -30,18 +43,18 @@ def cell(value: float | None, region: tuple[str, ...]) -> MapCell:
 
 def held_spec(name: str, palette):
     model = workloads(name)[0]
-    known = {one.key: one for one in held_inputs(model)}
+    known = {one.key: one for one in fixed_design_inputs(model)}
     x, y = known[SAMPLE_SIZE], known[SERVERS]
     across, up = np.meshgrid(x.values, y.values)
-    found = held(model, {x.key: across.ravel(), y.key: up.ravel()})
-    return held_map(model, x, y, found, palette)
+    found = fixed_design_rates(model, {x.key: across.ravel(), y.key: up.ravel()})
+    return fixed_design_map(model, x, y, found, palette)
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.name)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_map_of_every_example_draws(name, palette):
     chart = held_spec(name, palette)
-    spec = chart.to_dict()  # checked against the schema
+    spec = chart.to_dict()  # checked compared with the schema
     svg = chart_svg(chart)
     assert "NaN" not in svg
     assert "undefined" not in svg
@@ -78,12 +91,12 @@ def test_the_point_is_added_without_changing_the_map():
 
 def test_a_map_of_requests_sized_anew_names_what_differs():
     model = workloads("apollo-weka-resnet50")[0]
-    known = {one.key: one for one in sized_inputs(model)}
+    known = {one.key: one for one in resize_inputs(model)}
     x, y = known[SAMPLE_SIZE], known[TARGET]
     across, up = (x.base, len(x.values) - 1), (0, y.base)
-    found = [[sized_anew(model, {x.key: x.values[i], y.key: y.values[j]}, says_why=False) for i in across] for j in up]
+    found = [[resize(model, {x.key: x.values[i], y.key: y.values[j]}, says_why=False) for i in across] for j in up]
     assert not found[0][1].is_feasible
-    chart = sized_map(x, y, across, up, found, model.storage_nodes, LIGHT)
+    chart = resized_map(x, y, across, up, found, model.storage_nodes, LIGHT)
     svg = chart_svg(chart)
     assert "no design" in svg
     assert "1 to 4" in chart.to_dict()["title"]["text"][0]
@@ -92,14 +105,14 @@ def test_a_map_of_requests_sized_anew_names_what_differs():
 @pytest.mark.parametrize(
     ("counts", "title"),
     [
-        ([1, 1], "The request takes 1\u00a0GPU server in the range"),
-        ([2, 9], "The request takes 2 to 9\u00a0GPU servers in the range"),
+        ([1, 1], "The request needs 1\u00a0GPU server in the range"),
+        ([2, 9], "The request needs 2 to 9\u00a0GPU servers in the range"),
         ([2, None, 9, None], "2 to 9\u00a0GPU servers, and no design on this platform in 50\u202f% of the range"),
         ([None], "No design on this platform meets the request anywhere in the range"),
     ],
 )
 def test_the_title_of_a_map_is_its_finding(counts, title):
-    assert sized_finding(counts) == title
+    assert resized_finding(counts) == title
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.name)
@@ -119,9 +132,9 @@ def test_charts_of_changes_draw_for_every_workload(name, palette):
 
 def test_the_finding_of_a_line_names_the_takeover():
     model = workloads("dgx1-f800-resnet50")[0]
-    x = next(one for one in held_inputs(model) if one.key == SAMPLE_SIZE)
+    x = next(one for one in fixed_design_inputs(model) if one.key == SAMPLE_SIZE)
     x = x.part(x.base, len(x.values) - 1)
-    line = held(model, {x.key: np.array(x.values)})
+    line = fixed_design_rates(model, {x.key: np.array(x.values)})
     first = x.texts[line.limiting.index("storage")]
     title = along_finding(x, line.rate, line.limiting, "Large images")
     assert title.startswith("Large images leave ")
@@ -132,26 +145,28 @@ def test_the_finding_of_a_line_names_the_takeover():
 
 
 def test_differences_carry_a_sign_and_the_value_before():
-    base = SizedAnew(n_servers=9, n_gpus=72, storage_nodes=4, racks=3, rack_units=41, power_w=38_809)
-    now = SizedAnew(n_servers=11, n_gpus=88, storage_nodes=4, racks=2, rack_units=41, power_w=30_000)
-    found = {one.label: one for one in sized_figures(now, base)}
-    assert found["GPU servers"].under == "+2 against 9"
-    assert found["Racks"].under == "\u22121 against 3"
-    assert found["Storage nodes"].under == "as it is"
-    assert found["Power, at most"].under == "\u221223\u202f% against 38.8\u202fkW"  # 30 000 / 38 809 = 0.773
+    base = ResizedDesign(n_servers=9, n_gpus=72, storage_nodes=4, racks=3, rack_units=41, power_w=38_809)
+    now = ResizedDesign(n_servers=11, n_gpus=88, storage_nodes=4, racks=2, rack_units=41, power_w=30_000)
+    found = {one.label: one for one in resized_figures(now, base)}
+    assert found["GPU servers"].under == "+2 compared with 9"
+    assert found["Racks"].under == "\u22121 compared with 3"
+    assert found["Storage nodes"].under == "unchanged"
+    assert found["Power, at most"].under == "\u221223\u202f% compared with 38.8\u202fkW"  # 30 000 / 38 809 = 0.773
     assert "Compute switches" not in found
 
 
 def test_figures_of_a_fixed_design_say_what_changed():
     model = workloads("dgx1-f800-resnet50")[0]
-    base, now = held(model, {}), held(model, {SAMPLE_SIZE: 904e3})
-    found = {one.label: one for one in held_figures(model, now, base)}
-    assert found["Limiting stage"].value == "Storage"
-    assert found["Limiting stage"].under == "instead of GPU compute"
+    base, now = fixed_design_rates(model, {}), fixed_design_rates(model, {SAMPLE_SIZE: 904e3})
+    found = {one.label: one for one in fixed_design_figures(model, now, base)}
+    assert found["Bottleneck"].value == "Storage"
+    assert found["Bottleneck"].under == "instead of GPU compute"
     assert found["Training rate"].under.startswith("\u2212")
     assert found["Target"].value == "missed: the data do not fit"
-    assert all(one.under == "as it is" for one in held_figures(model, base, base))
+    assert all(one.under == "unchanged" for one in fixed_design_figures(model, base, base))
     assert sized("small-team").design.workloads[0].time is not None
     team = workloads("small-team")[0]
-    labels = [one.label for one in held_figures(team, held(team, {}), held(team, {}))]
+    labels = [
+        one.label for one in fixed_design_figures(team, fixed_design_rates(team, {}), fixed_design_rates(team, {}))
+    ]
     assert "Time to train" in labels

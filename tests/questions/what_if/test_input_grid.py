@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sizer.questions.what_if.input_grid import built, held, with_gpu_speed
+from sizer.physical.roles import NetworkRole
+from sizer.questions.what_if.input_grid import fixed_design_rates, hardware_counts, with_gpu_speed
 from sizer.questions.what_if.varied_input import (
     BATCH,
     CACHED_READS,
@@ -19,8 +20,8 @@ from sizer.questions.what_if.varied_input import (
     SERVERS,
     STORAGE_NODES,
     TARGET,
-    held_inputs,
-    sized_inputs,
+    fixed_design_inputs,
+    resize_inputs,
 )
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.project import project
@@ -44,7 +45,7 @@ EVERY = [(name, index) for name in EXAMPLES for index in range(len(sized(name).d
 @pytest.mark.parametrize(("name", "index"), EVERY)
 def test_without_a_change_it_is_the_answer_of_the_design(name, index):
     model, answer = workloads(name)[index], sized(name).design.workloads[index]
-    found = held(model, {})
+    found = fixed_design_rates(model, {})
     for part in ("value", "low", "high"):
         assert_allclose(getattr(found.rate, part)[0], getattr(answer.throughput, part), rtol=1e-9)
     assert found.limiting == (answer.bottleneck,)
@@ -60,14 +61,14 @@ def test_without_a_change_it_is_the_answer_of_the_design(name, index):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_each_input_has_the_design_among_its_values(name):
     for model in workloads(name):
-        for one in (*held_inputs(model), *sized_inputs(model)):
+        for one in (*fixed_design_inputs(model), *resize_inputs(model)):
             assert list(one.values) == sorted(set(one.values)), one.key
             assert len(set(one.texts)) == len(one.texts) == len(one.values), one.key
             assert 0 <= one.base < len(one.values)
             assert one.name
             assert one.note
-        base = {one.key: one.values[one.base] for one in held_inputs(model)}
-        assert_allclose(held(model, base).rate.value, held(model, {}).rate.value, rtol=1e-9)
+        base = {one.key: one.values[one.base] for one in fixed_design_inputs(model)}
+        assert_allclose(fixed_design_rates(model, base).rate.value, fixed_design_rates(model, {}).rate.value, rtol=1e-9)
 
 
 @pytest.mark.parametrize(("servers", "nodes", "size"), [(3, 4, 113e3), (12, 8, 400e3), (1, 4, 113e3), (9, 12, 1e6)])
@@ -82,7 +83,7 @@ def test_it_agrees_with_a_cluster_that_is_given(servers, nodes, size):
         request, catalog(), server="dgx-1", servers=servers, storage="isilon-f800", storage_nodes=nodes, fabric="100gbe"
     )
     answer = given_cluster.workloads[0]
-    found = held(model, {SERVERS: [servers], STORAGE_NODES: [nodes], SAMPLE_SIZE: [size]})
+    found = fixed_design_rates(model, {SERVERS: [servers], STORAGE_NODES: [nodes], SAMPLE_SIZE: [size]})
     assert_allclose(found.rate.value[0], float(answer.throughput.value), rtol=1e-9)
     assert found.limiting == (answer.bottleneck,)
 
@@ -90,7 +91,7 @@ def test_it_agrees_with_a_cluster_that_is_given(servers, nodes, size):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_more_gpus_never_lower_the_compute_capacity(name):
     for model in workloads(name):
-        found = held(model, {SERVERS: np.arange(1, 3 * model.n_servers + 4)})
+        found = fixed_design_rates(model, {SERVERS: np.arange(1, 3 * model.n_servers + 4)})
         decode = found.stages["decode"]  # inf where samples are decoded already
         assert (decode[1:] >= decode[:-1]).all()
         assert (np.diff(found.stages["gpu"]) > 0).all()
@@ -103,11 +104,11 @@ def test_more_gpus_never_lower_the_compute_capacity(name):
 def test_the_rate_moves_one_way_only(name, key, direction):
     """Larger samples, colder caches and larger data sets never raise it; more nodes and faster GPUs never lower it."""
     for model in workloads(name):
-        one = next((one for one in held_inputs(model) if one.key == key), None)
+        one = next((one for one in fixed_design_inputs(model) if one.key == key), None)
         if one is None:
             assert key == STORAGE_NODES
             continue
-        rate = np.asarray(held(model, {key: np.array(one.values)}).rate.value)
+        rate = np.asarray(fixed_design_rates(model, {key: np.array(one.values)}).rate.value)
         assert (direction * np.diff(rate) >= -SAME * rate[:-1]).all()
 
 
@@ -127,28 +128,28 @@ def test_laws_hold_at_any_point(servers, nodes, size, cached, speed, batch, more
         SERVERS: servers, STORAGE_NODES: 4 * nodes, SAMPLE_SIZE: size, CACHED_READS: cached, GPU_SPEED: speed,
         BATCH: batch,
     }  # fmt: skip
-    base = float(held(model, here).rate.value[0])
+    base = float(fixed_design_rates(model, here).rate.value[0])
     for key, value, sign in (
         (SAMPLE_SIZE, size * more, -1),
         (CACHED_READS, cached / more, -1),
         (STORAGE_NODES, 4 * (nodes + 1), 1),
         (GPU_SPEED, speed * more, 1),
     ):
-        changed = float(held(model, {**here, key: value}).rate.value[0])
+        changed = float(fixed_design_rates(model, {**here, key: value}).rate.value[0])
         # The rate is the median of the slowest stage: where the doubt of the GPUs grows with their speed, it may fall
         # by a hair behind another stage.
         hair = 1e-3 if key == GPU_SPEED else SAME
         assert sign * (changed - base) >= -hair * base, key
-    assert held(model, here).rate.low[0] <= base <= held(model, here).rate.high[0]
+    assert fixed_design_rates(model, here).rate.low[0] <= base <= fixed_design_rates(model, here).rate.high[0]
 
 
 def test_points_of_a_map_are_those_evaluated_alone():
     model = workloads("small-team")[0]
-    known = {one.key: one for one in held_inputs(model)}
+    known = {one.key: one for one in fixed_design_inputs(model)}
     x, y = np.meshgrid(known[SAMPLE_SIZE].values[::6], known[SERVERS].values[::3])
-    together = held(model, {SAMPLE_SIZE: x.ravel(), SERVERS: y.ravel()})
+    together = fixed_design_rates(model, {SAMPLE_SIZE: x.ravel(), SERVERS: y.ravel()})
     for place, (size, servers) in enumerate(zip(x.ravel(), y.ravel(), strict=True)):
-        alone = held(model, {SAMPLE_SIZE: size, SERVERS: servers})
+        alone = fixed_design_rates(model, {SAMPLE_SIZE: size, SERVERS: servers})
         assert_allclose(together.rate.value[place], alone.rate.value[0], rtol=1e-9)
         assert together.limiting[place] == alone.limiting[0]
         assert together.meets_target[place] == alone.meets_target[0]
@@ -158,8 +159,8 @@ def test_points_of_a_map_are_those_evaluated_alone():
 def test_a_harder_target_is_met_less_surely_and_the_rate_stays():
     for name in EXAMPLES:
         for model in workloads(name):
-            one = next(one for one in held_inputs(model) if one.key == TARGET)
-            found = held(model, {TARGET: np.array(one.values)})
+            one = next(one for one in fixed_design_inputs(model) if one.key == TARGET)
+            found = fixed_design_rates(model, {TARGET: np.array(one.values)})
             steps = np.diff(found.probability)
             assert (steps * (1 if model.is_timed else -1) >= -1e-12).all()
             assert_allclose(found.rate.value, found.rate.value[0])
@@ -167,7 +168,7 @@ def test_a_harder_target_is_met_less_surely_and_the_rate_stays():
 
 def test_a_time_shorter_than_the_start_up_is_missed():
     model = workloads("small-team")[0]
-    found = held(model, {TARGET: [1.0]})
+    found = fixed_design_rates(model, {TARGET: [1.0]})
     assert found.probability[0] == 0
     assert not found.meets_target[0]
     assert np.isinf(found.storage_nodes[0])
@@ -175,7 +176,7 @@ def test_a_time_shorter_than_the_start_up_is_missed():
 
 def test_a_higher_confidence_never_meets_what_a_lower_one_misses():
     model = workloads("dgx1-f800-resnet50")[0]
-    found = held(model, {CONFIDENCE: np.linspace(0.5, 0.99, 12)})
+    found = fixed_design_rates(model, {CONFIDENCE: np.linspace(0.5, 0.99, 12)})
     assert (np.diff(found.meets_target.astype(int)) <= 0).all()
     assert found.meets_target[0]
     assert not found.meets_target[-1]
@@ -184,7 +185,7 @@ def test_a_higher_confidence_never_meets_what_a_lower_one_misses():
 def test_storage_that_is_too_small_for_the_data_misses_the_target():
     model = workloads("dgx1-f800-resnet50")[0]
     usable = float(sized("dgx1-f800-resnet50").design.quantities.usable_bytes[0])
-    found = held(model, {DATASET_SIZE: [0.99 * usable, 1.01 * usable]})
+    found = fixed_design_rates(model, {DATASET_SIZE: [0.99 * usable, 1.01 * usable]})
     assert found.holds_data.tolist() == [True, False]
     assert not found.meets_target[1]
     assert found.storage_nodes[1] > model.storage_nodes
@@ -193,7 +194,7 @@ def test_storage_that_is_too_small_for_the_data_misses_the_target():
 def test_a_gpu_of_twice_the_peak_halves_the_arithmetic_only():
     """Launches and exchange stay, so the rate grows by less than the factor, and by more than nothing."""
     model = workloads("dgx1-f800-resnet50")[0]
-    found = held(model, {GPU_SPEED: [1.0, 2.0]}).stages["gpu"]
+    found = fixed_design_rates(model, {GPU_SPEED: [1.0, 2.0]}).stages["gpu"]
     assert found[0] < found[1] < 2 * found[0]
     gpu = model.platform.gpu
     twice = with_gpu_speed(catalog(), gpu, 2.0).gpus[gpu.id]
@@ -204,8 +205,8 @@ def test_a_gpu_of_twice_the_peak_halves_the_arithmetic_only():
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_parts_at_the_size_of_the_design_are_those_of_its_plan(name):
     design, model = sized(name).design, workloads(name)[0]
-    found = built(model, [model.n_servers], [model.storage_nodes])
-    fabric = [one for one in design.quantities.networks if one.name.startswith("compute fabric")]
+    found = hardware_counts(model, [model.n_servers], [model.storage_nodes])
+    fabric = [one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE]
     assert found.fabric_switches[0] == sum(int((one.leaves + one.spines + one.cores)[0]) for one in fabric)
     assert found.racks[0] == design.quantities.racks[0] + design.quantities.existing_racks[0]
     assert_allclose(found.power_w[0], design.quantities.power_max_w[0])
