@@ -1,17 +1,15 @@
-"""The measurements that carry one answer, as rows of the charts of evidence."""
+"""The published runs near one answer, as rows of the charts of evidence."""
 
-from sizer.base.quantities import NARROW_SPACE, by_count
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped
 from sizer.calibrate.notes import CALIBRATED, PREDICTED
 from sizer.calibrate.validate import ValidatedRow
-from sizer.drawings.palette import COLUMN_PX
 from sizer.evidence.charts import parity_chart
-from sizer.present.charting import Chart
-from sizer.present.theme import LIGHT, Palette
+from sizer.present.charting import COLUMN_PX, LIGHT, Chart, Palette
 from sizer.present.words import plural
 from sizer.sizing.result import WorkloadAnswer
 
-# Keys of their marks; the legend shows them translated.
-SEEN, TESTS = "helped to fit the model", "predicted without it"
+# Names of their marks in the legend.
+CALIBRATES, TESTS = "calibrates the model", "tests the model"
 
 
 def answer_rows(answer: WorkloadAnswer) -> tuple[ValidatedRow, ...]:
@@ -36,7 +34,7 @@ def answer_rows(answer: WorkloadAnswer) -> tuple[ValidatedRow, ...]:
 def answer_parity_chart(
     answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 340
 ) -> Chart | None:
-    """Predicted against published rates near a workload; None where nothing near it is published."""
+    """Predicted over published rates near a workload; None without a published run near it."""
     labels = {one.id: plural(one.n_gpus, "GPU") for one in answer.evidence}
     return parity_chart(
         answer_rows(answer),
@@ -44,29 +42,14 @@ def answer_parity_chart(
         width,
         height,
         title=answer_finding(answer),
-        kind=lambda row: SEEN if row.status == CALIBRATED else TESTS,
+        kind=lambda row: CALIBRATES if row.status == CALIBRATED else TESTS,
         labels=labels,
     )
 
 
 def answer_finding(answer: WorkloadAnswer) -> str:
-    """Title of the chart: how many of the published runs lie inside their intervals."""
+    """Title of the chart: the number of published runs inside their intervals."""
     count = len(answer.evidence)
     inside = sum(bool(row.is_covered) for row in answer_rows(answer))
-    share = f"90{NARROW_SPACE}%"
-    if count == 1:
-        if inside:
-            return f"The one published run nearby lies inside its {share} interval"
-        return f"The one published run nearby lies outside its {share} interval"
-    runs = plural(count, "published run")
-    if inside == count == 2:
-        return f"Both published runs nearby lie inside the {share} interval"
-    if inside == count:
-        return f"All {runs} nearby lie inside the {share} interval"
-    if not inside:
-        return f"None of {runs} nearby lies inside the {share} interval"
-    return by_count(
-        inside,
-        f"{inside} of {runs} nearby lies inside the {share} interval",
-        f"{inside} of {runs} nearby lie inside the {share} interval",
-    )
+    runs = f"{grouped(inside)} of {plural(count, 'published run')} nearby"
+    return f"{runs} {by_count(inside, 'is', 'are')} inside the 90{NARROW_SPACE}% interval"

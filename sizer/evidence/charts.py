@@ -1,4 +1,4 @@
-"""Charts of published numbers against predictions. Page, guide and app draw the same objects."""
+"""Charts of predictions compared with published numbers. Page, guide and app draw the same objects."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,27 @@ import altair as alt
 import numpy as np
 from altair.utils import schemapi
 
+from sizer.base.quantities import by_count
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.schema import Source
-from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX, QUIET_OPACITY
 from sizer.drawings.shapes import wrapped
 from sizer.evidence import rows as facts
-from sizer.evidence.parity import parity_chart, parity_finding, said, source_title, thinned, tips
+from sizer.evidence.parity import parity_chart, parity_finding, source_title, thinned, tip_fields, tips
 from sizer.evidence.rows import NOMINAL, Accuracy
-from sizer.present.charting import Chart, Rows, axis, chart_of, finish
-from sizer.present.theme import CHART_LABEL_PX, LIGHT, Palette
-from sizer.present.words import percent, plural
+from sizer.present.charting import (
+    BAND_OPACITY,
+    COLUMN_PX,
+    LIGHT,
+    QUIET_OPACITY,
+    Chart,
+    Palette,
+    Rows,
+    axis,
+    chart_of,
+    finish,
+)
+from sizer.present.theme import CHART_LABEL_PX
+from sizer.present.words import capital, percent, plural
 
 __all__ = ["coverage_chart", "parity_chart", "parity_finding", "parity_spec", "residual_chart"]
 
@@ -72,7 +83,7 @@ def residual_chart(
     *,
     seen: Sequence[ValidatedRow] = (),
 ) -> Chart | None:
-    """Predicted over published numbers, a strip a source: rows, the middle half of them, and their median.
+    """Predicted over published numbers, one strip per source: rows, the middle half of them, and their median.
 
     Parameters
     ----------
@@ -94,7 +105,7 @@ def residual_chart(
     """
     errors = {
         key: [(off, row) for row in group if (off := facts.error(row)) is not None]
-        for key, group in facts.by(facts.counted(rows), lambda row: row.source).items()
+        for key, group in facts.by(facts.rated(rows), lambda row: row.source).items()
     }
     medians = {key: float(np.median([off for off, _ in group])) for key, group in errors.items() if group}
     if not medians:
@@ -114,14 +125,14 @@ def residual_chart(
         axis=axis(values=ticks, grid=True, labelOverlap=True),
         title="predicted over published, log scale",
     )
-    one = chart_of([{"x": 1}]).mark_rule(color=palette.ink, strokeWidth=1, aria=False)
+    unity = chart_of([{"x": 1}]).mark_rule(color=palette.ink, strokeWidth=1, aria=False)
     box = chart_of(boxes).mark_bar(height=12, color=palette.accent, opacity=BAND_OPACITY, aria=False)
     dots = chart_of(strips).mark_point(size=22, strokeWidth=1, opacity=0.6, color=palette.muted, aria=False)
     middle = chart_of(boxes).mark_tick(thickness=2.5, size=16, color=palette.accent, opacity=1, aria=False)
     shape = alt.Shape("shape:N", scale=None, legend=None)
     layers: list[Any] = [
         box.encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y),
-        one.encode(x=x),
+        unity.encode(x=x),
         dots.encode(x=x, y=y, shape=shape, tooltip=tips()),
         middle.encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="median")]),
     ]
@@ -129,7 +140,7 @@ def residual_chart(
         layers.append(
             chart_of(crosses)
             .mark_point(shape="cross", filled=True, size=34, color=palette.ink, opacity=1, aria=False)
-            .encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="median with the source seen")])
+            .encode(x=x, y=y, tooltip=[alt.Tooltip("text:N", title="median with the source in the fit")])
         )
     return finish(
         layers, residual_finding(list(medians.values()), bool(seen)), palette, width, _ROW_PX * len(names) + 10
@@ -143,14 +154,14 @@ def _names_axis(palette: Palette, room: int) -> alt.Axis:
 
 
 def residual_finding(medians: Sequence[float], is_unseen: bool = False) -> str:
-    """Title of the chart of residuals: how many sources lie far off in one direction."""
+    """Title of the chart of residuals: the number of sources with a large median error."""
     far = sum(abs(off) > math.log(1.1) for off in medians)
-    tail = "more than 10\u202f% off in the median" + (" when left out of the fit" if is_unseen else "")
+    tail = "a median error above 10\u202f%" + (" when held out" if is_unseen else "")
     if len(medians) == 1:
-        return f"The one source is {'' if far else 'not '}{tail}"
+        return f"The source has {'' if far else 'not '}{tail}"
     if not far:
-        return f"None of {plural(len(medians), 'source')} is {tail}"
-    return f"{far} of {plural(len(medians), 'source')} {'is' if far == 1 else 'are'} {tail}"
+        return f"None of {plural(len(medians), 'source')} has {tail}"
+    return f"{far} of {plural(len(medians), 'source')} {by_count(far, 'has', 'have')} {tail}"
 
 
 def _residual_rows(
@@ -163,7 +174,7 @@ def _residual_rows(
     sources: Mapping[str, Source],
 ) -> tuple[Rows, Rows, Rows]:
     """Rows of the dots, the boxes and the crosses; what lies beyond the axis stands at its end as a triangle."""
-    others = facts.by(facts.counted(seen), lambda row: row.source)
+    others = facts.by(facts.rated(seen), lambda row: row.source)
     strips: Rows = []
     boxes: Rows = []
     crosses: Rows = []
@@ -176,7 +187,7 @@ def _residual_rows(
             off = facts.error(row) or 0.0
             beyond = abs(off) > math.log(end)
             shape = ("triangle-right" if off > 0 else "triangle-left") if beyond else "circle"
-            strips.append({"line": name, "x": _cut(off, end), "shape": shape, **said(row, sources)})
+            strips.append({"line": name, "x": _cut(off, end), "shape": shape, **tip_fields(row, sources)})
         before = facts.accuracy("", others.get(key, [])).bias
         if before is not None:
             crosses.append({"line": name, "x": _cut(before, end), "text": facts.error_text(before)})
@@ -217,7 +228,7 @@ def coverage_chart(
     palette: Palette = LIGHT,
     width: int | str = COLUMN_PX,
 ) -> Chart | None:
-    """Share of published numbers inside their 90 % interval, a line a group, with what chance leaves open.
+    """Share of published numbers inside their 90 % interval, one line per group, with its statistical range.
 
     Parameters
     ----------
@@ -238,7 +249,7 @@ def coverage_chart(
     names = [one.name for one in sorted(groups, key=lambda one: -one.judged) if one.judged][:_MOST_GROUPS]
     if not names:
         return None
-    looks = {"source seen": (palette.other, "square"), "source left out": (palette.accent, "circle")}
+    looks = {"source in the fit": (palette.other, "square"), "source held out": (palette.accent, "circle")}
     series = list(looks) if unseen else list(looks)[1:]
     rows: Rows = [
         _coverage_row(one, name)
@@ -263,8 +274,8 @@ def coverage_chart(
     colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=colours), legend=legend)
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=shapes), legend=legend)
     base = chart_of(rows)
-    tips = [alt.Tooltip("name:N", title="group"), alt.Tooltip("said:N", title="inside the interval")]
-    nominal = chart_of([{"share": NOMINAL, "text": "promised: 90\u202f%"}])
+    tips = [alt.Tooltip("name:N", title="group"), alt.Tooltip("label:N", title="inside the interval")]
+    nominal = chart_of([{"share": NOMINAL, "text": "nominal: 90\u202f%"}])
     layers: list[Any] = [
         nominal.mark_rule(strokeDash=[4, 3], strokeWidth=1, color=palette.ink, aria=False).encode(x=x),
         nominal.mark_text(baseline="bottom", dy=-3, aria=False).encode(x=x, y=alt.value(0), text="text:N"),
@@ -275,7 +286,7 @@ def coverage_chart(
             x=x, y=y, yOffset=offset, color=colour, shape=shape, tooltip=tips
         ),
         base.mark_text(align="left", aria=False).encode(
-            x=alt.X("end:Q", scale=scale), y=y, yOffset=offset, text="said:N", color=colour
+            x=alt.X("end:Q", scale=scale), y=y, yOffset=offset, text="label:N", color=colour
         ),
     ]
     height = (2 if unseen else 1) * _ROW_PX * len(names) + 10
@@ -283,18 +294,17 @@ def coverage_chart(
 
 
 def coverage_finding(groups: Sequence[Accuracy], is_unseen: bool = False) -> str:
-    """Title of the chart of coverage: which groups hold less than promised."""
+    """Title of the chart of coverage: the groups below the nominal coverage."""
     judged = [one for one in groups if one.judged]
     narrow = [one.name for one in judged if one.is_too_narrow]
-    lead = "With their source left out, " if is_unseen else ""
+    lead = "With their source held out, " if is_unseen else ""
     if not narrow:
-        text = "no group holds clearly less than the 90\u202f% that is promised"
+        text = "no group is clearly below the nominal 90\u202f%"
     elif len(narrow) == 1:
-        text = f"one of {plural(len(judged), 'group')} holds clearly less than promised: {narrow[0]}"
+        text = f"one of {plural(len(judged), 'group')} is clearly below the nominal 90\u202f%: {narrow[0]}"
     else:
-        text = f"{len(narrow)} of {plural(len(judged), 'group')} hold clearly less than the 90\u202f% promised"
-    text = lead + text
-    return text[0].upper() + text[1:]
+        text = f"{len(narrow)} of {plural(len(judged), 'group')} are clearly below the nominal 90\u202f%"
+    return capital(lead + text)
 
 
 def _coverage_row(one: Accuracy, series: str) -> dict[str, Any]:
@@ -306,5 +316,5 @@ def _coverage_row(one: Accuracy, series: str) -> dict[str, Any]:
         "low": low,
         "high": high,
         "end": 1.03,
-        "said": f"{percent(one.coverage or 0.0)} of {one.judged}",
+        "label": f"{percent(one.coverage or 0.0)} of {one.judged}",
     }

@@ -1,4 +1,4 @@
-"""Measurements against the model for people: one page that says how well it predicts, and where it does badly."""
+"""Validation page: accuracy of the predictions compared with published numbers, and known weaknesses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sizer.catalog.schema import Source
 from sizer.evidence import charts, tables
 from sizer.evidence import rows as facts
 from sizer.evidence.parity import source_title
-from sizer.evidence.rows import RATE, Accuracy, Measure
+from sizer.evidence.rows import RATE, Accuracy, NumberKind
 from sizer.present.charting import Chart, chart_svg
 from sizer.present.citations import Citations
 from sizer.present.page import rendered, with_fonts_inside
@@ -17,22 +17,22 @@ from sizer.present.tables import Table
 from sizer.present.theme import LIGHT
 from sizer.present.words import listed, plural
 
-TITLE = "How well the model predicts what was published"
+TITLE = "Accuracy of the model compared with published results"
 COVERAGE_CAPTION = (
-    "Share of the published numbers inside their 90\u202f% interval. A bar is the range that chance leaves open if "
-    "rows are independent; those of one source are not quite, so the true range is wider."
+    "Share of the published numbers inside their 90\u202f% interval. Bars show the statistical range of the share for "
+    "independent rows. Rows of one source are not fully independent, so the true range is wider."
 )
 # A panel, two of which stand side by side, and a chart as wide as the page. [px]
 _PANEL_PX, _PAGE_PX = 480, 940
 _TALL_PX, _FLAT_PX = 400, 260
 
 
-# Fewer rows have no nine in ten.
+# Fewer rows have no 90th percentile.
 _ENOUGH = 10
 
 
 @dataclass(frozen=True)
-class Drawn:
+class EvidenceFigure:
     """A chart with its caption."""
 
     id: str
@@ -50,9 +50,9 @@ class EvidencePage:
     key_figures: list[tuple[str, str]]
     findings: list[str]
     figures: Table | None
-    pairs: list[tuple[Drawn, ...]]
-    residuals: Drawn | None
-    coverage: Drawn | None
+    pairs: list[tuple[EvidenceFigure, ...]]
+    residuals: EvidenceFigure | None
+    coverage: EvidenceFigure | None
     weaknesses: list[str]
     worst: list[Table]
     reasons: Table | None
@@ -95,13 +95,13 @@ def evidence_html(
 def evidence_page(
     report: ValidationReport, sources: Mapping[str, Source], *, title: str = TITLE, subject: str = "", stamp: str = ""
 ) -> EvidencePage:
-    """Everything that the page says, prepared."""
+    """Content of the page."""
     seen, unseen = facts.accuracy("", report.rows), facts.accuracy("", report.unseen)
-    judged, remark = (report.unseen, ", with their source left out") if unseen.predicted else (report.rows, "")
+    judged, remark = (report.unseen, ", with their source held out") if unseen.predicted else (report.rows, "")
     worst = [
         tables.worst_groups_table(judged, sources, remark),
         tables.worst_rows_table(judged, sources, "worst-rows", remark),
-        tables.worst_rows_table(report.rows, sources, "worst-seen", ", though the fit has seen them")
+        tables.worst_rows_table(report.rows, sources, "worst-seen", ", with their source in the fit")
         if remark
         else None,
     ]
@@ -124,7 +124,7 @@ def evidence_page(
 
 
 def _key_figures(seen: Accuracy, unseen: Accuracy) -> list[tuple[str, str]]:
-    """The numbers that stand large at the top."""
+    """The key figures at the top."""
     if not seen.predicted:
         return []
     found = [
@@ -133,53 +133,48 @@ def _key_figures(seen: Accuracy, unseen: Accuracy) -> list[tuple[str, str]]:
         ("inside the 90\u202f% interval", facts.share_text(seen.coverage)),
     ]
     if unseen.predicted:
-        found[2:2] = [("median error, source left out", facts.size_text(unseen.median))]
-        found.append(("inside it, source left out", facts.share_text(unseen.coverage)))
+        found[2:2] = [("median error, source held out", facts.size_text(unseen.median))]
+        found.append(("inside, source held out", facts.share_text(unseen.coverage)))
     return found
 
 
 def findings(report: ValidationReport) -> list[str]:
-    """The main findings in sentences, first what they rest on."""
+    """The main findings in sentences."""
     seen, unseen = facts.accuracy("", report.rows), facts.accuracy("", report.unseen)
     if not seen.rows:
         return ["There are no measurements to compare with."]
     if not seen.predicted and seen.rows == 1:
-        return ["The one published number cannot be predicted; the table below says why."]
+        return ["The published number cannot be predicted; the table below gives the reason."]
     if not seen.predicted:
-        return [f"None of {plural(seen.rows, 'published number')} can be predicted; the table below says why."]
+        return [f"None of {plural(seen.rows, 'published number')} can be predicted; the table below gives the reasons."]
     lines = [f"The model predicts {grouped(seen.predicted)} of {plural(seen.rows, 'published number')}."]
     if seen.median is not None:
-        lines.append(f"Half of the predictions lie within {_spread(seen)}.")
+        lines.append(f"The median error is {_spread(seen)}.")
     if unseen.median is not None:
         lines.append(
-            f"With its source left out of the fit, as for a run that nobody has published, half of "
-            f"{plural(unseen.predicted, 'prediction')} lie within {_spread(unseen)}."
+            f"Held-out validation, each source excluded from its own fit: the median error of "
+            f"{plural(unseen.predicted, 'prediction')} is {_spread(unseen)}."
         )
     lines += _interval_findings(seen, unseen)
     if report.figures:
         reached = sum(one.is_reached for one in report.figures)
-        lines.append(
-            f"Of {plural(len(report.figures), 'figure')} asked of the calibration, {reached} "
-            f"{'is' if reached == 1 else 'are'} reached."
-        )
+        lines.append(f"The calibration meets {reached} of {plural(len(report.figures), 'accuracy target')}.")
     return lines
 
 
 def _spread(one: Accuracy) -> str:
-    """'2.2 %, nine in ten within 18 %'; a few rows have no nine in ten."""
-    outer = f", nine in ten within {facts.size_text(one.p90)}" if one.predicted >= _ENOUGH else ""
+    """'2.2 %, 90 % of the errors below 18 %'; few rows have no 90th percentile."""
+    outer = f", 90\u202f% of the errors are below {facts.size_text(one.p90)}" if one.predicted >= _ENOUGH else ""
     return facts.size_text(one.median) + outer
 
 
 def _interval_findings(seen: Accuracy, unseen: Accuracy) -> list[str]:
     if not seen.judged:
         return []
-    left_out = f", and {facts.share_text(unseen.coverage)} with the source left out" if unseen.judged else ""
-    lines = [f"The 90\u202f% intervals hold {facts.share_text(seen.coverage)} of the published numbers{left_out}."]
+    left_out = f", and {facts.share_text(unseen.coverage)} with the source held out" if unseen.judged else ""
+    lines = [f"The 90\u202f% intervals contain {facts.share_text(seen.coverage)} of the published numbers{left_out}."]
     narrow = [
-        name
-        for one, name in ((seen, "for sources that the fit has seen"), (unseen, "for sources left out"))
-        if one.is_too_narrow
+        name for one, name in ((seen, "for sources in the fit"), (unseen, "for sources held out")) if one.is_too_narrow
     ]
     if narrow:
         where = f" {listed(narrow)}" if unseen.judged else ""
@@ -187,13 +182,19 @@ def _interval_findings(seen: Accuracy, unseen: Accuracy) -> list[str]:
     return lines
 
 
-def _pairs(report: ValidationReport) -> list[tuple[Drawn, ...]]:
-    """Parity charts, one or two a measure: by the fit, and by fits that had not seen the source."""
+def _pairs(report: ValidationReport) -> list[tuple[EvidenceFigure, ...]]:
+    """Parity charts, one or two per kind of number: by the fit, and by fits without the source."""
     pairs = []
     for one in facts.MEASURES:
         found = (
             _parity(report.rows, one, "seen", "", "every source in the fit" if report.unseen else ""),
-            _parity(report.unseen, one, "unseen", "Left out: h", "with the source of each number left out of its fit"),
+            _parity(
+                report.unseen,
+                one,
+                "unseen",
+                "Held-out validation: ",
+                "with the source of each number held out of its fit",
+            ),
         )
         panels = tuple(panel for panel in found if panel is not None)
         if panels:
@@ -201,18 +202,17 @@ def _pairs(report: ValidationReport) -> list[tuple[Drawn, ...]]:
     return pairs
 
 
-def _parity(rows: Sequence[ValidatedRow], one: Measure, id_: str, lead: str, how: str) -> Drawn | None:
+def _parity(rows: Sequence[ValidatedRow], one: NumberKind, id_: str, lead: str, how: str) -> EvidenceFigure | None:
     rows = [row for row in rows if facts.measure(row.quantity) is one]
-    title = charts.parity_finding(rows)
-    title = lead + title[1:] if lead and title.startswith("Half") else title
+    title = lead + charts.parity_finding(rows, is_inside=bool(lead))
     height = _TALL_PX if one is RATE else _FLAT_PX
     chart = charts.parity_chart(rows, LIGHT, _PANEL_PX, height, title=title)
     caption = f"{one.title}{', ' + how if how else ''}."
     return _drawn(chart, f"parity-{id_}-{1 + facts.MEASURES.index(one)}", caption)
 
 
-def _residuals(report: ValidationReport, sources: Mapping[str, Source]) -> Drawn | None:
-    rows, seen = (report.unseen, report.rows) if facts.counted(report.unseen) else (report.rows, ())
+def _residuals(report: ValidationReport, sources: Mapping[str, Source]) -> EvidenceFigure | None:
+    rows, seen = (report.unseen, report.rows) if facts.rated(report.unseen) else (report.rows, ())
     chart = charts.residual_chart(rows, sources, LIGHT, _PAGE_PX, seen=seen)
     return _drawn(chart, "residuals", residual_caption(bool(seen)))
 
@@ -220,37 +220,37 @@ def _residuals(report: ValidationReport, sources: Mapping[str, Source]) -> Drawn
 def residual_caption(is_unseen: bool) -> str:
     """How to read the chart of residuals."""
     caption = (
-        "Predicted over published numbers, a line a source with its number of rows, the largest median first. Circles "
-        "are rows, the band holds their middle half, the bar is their median; a triangle lies beyond the axis."
+        "Predicted over published numbers, one line per source with its number of rows, largest median error first. "
+        "Circles: rows. Band: middle half. Bar: median. Triangle: value beyond the axis."
     )
     if is_unseen:
-        caption += " Each source is predicted by a fit without it; the cross is its median with it."
+        caption += " Each source is predicted by a fit without it. Cross: median with the source in the fit."
     return caption
 
 
-def _coverage(report: ValidationReport) -> Drawn | None:
+def _coverage(report: ValidationReport) -> EvidenceFigure | None:
     groups, unseen = (facts.accuracies(rows, facts.kind_name) for rows in (report.rows, report.unseen))
     return _drawn(charts.coverage_chart(groups, unseen, LIGHT, _PAGE_PX), "coverage", COVERAGE_CAPTION)
 
 
-def _drawn(chart: Chart | None, id_: str, caption: str) -> Drawn | None:
-    return None if chart is None else Drawn(id_, caption, chart_svg(chart))
+def _drawn(chart: Chart | None, id_: str, caption: str) -> EvidenceFigure | None:
+    return None if chart is None else EvidenceFigure(id_, caption, chart_svg(chart))
 
 
 def _weaknesses(rows: Sequence[ValidatedRow], sources: Mapping[str, Source]) -> list[str]:
-    """What the model does badly, in sentences."""
+    """Known weaknesses, in sentences."""
     lines = []
     kinds = facts.worst_groups(rows, facts.kind_name, 1)
     if kinds:
         one = kinds[0]
         lines.append(
-            f"Worst predicted is {facts.shortened(one.name)}: {facts.size_text(one.median)} off in the median of "
+            f"Largest median error: {facts.shortened(one.name)}, {facts.size_text(one.median)} over "
             f"{plural(one.predicted, 'row')}, {one.tendency}."
         )
-    far = [row for row in facts.counted(rows) if abs(facts.error(row) or 0.0) > facts.FACTOR_2]
+    far = [row for row in facts.rated(rows) if abs(facts.error(row) or 0.0) > facts.FACTOR_2]
     if far:
         lines.append(
-            f"{plural(len(far), 'prediction')} {'is' if len(far) == 1 else 'are'} off by more than a factor of two."
+            f"{plural(len(far), 'prediction')} {'differs' if len(far) == 1 else 'differ'} by more than a factor of two."
         )
     narrow = [one for one in facts.accuracies(rows, tables.source_of) if one.is_too_narrow]
     if narrow:

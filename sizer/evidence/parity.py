@@ -1,4 +1,4 @@
-"""Predicted against published numbers, one mark a row, and what the charts of evidence share.
+"""Predicted over published numbers, one mark per row, and what the charts of evidence share.
 
 A mark is filled where the published number lies outside its 90 % interval; tasks differ in colour and shape.
 """
@@ -13,12 +13,22 @@ import numpy as np
 from sizer.base.quantities import by_count
 from sizer.calibrate.validate import ValidatedRow
 from sizer.catalog.schema import Source
-from sizer.drawings.palette import BAND_OPACITY, COLUMN_PX
 from sizer.evidence import rows as facts
-from sizer.evidence.rows import Key, Measure
-from sizer.present.charting import Chart, Rows, axis, chart_of, finish, placed_labels
-from sizer.present.theme import LIGHT, Palette
-from sizer.present.words import plural
+from sizer.evidence.rows import Key
+from sizer.present.charting import (
+    BAND_OPACITY,
+    COLUMN_PX,
+    LIGHT,
+    Chart,
+    Palette,
+    Rows,
+    axis,
+    chart_of,
+    finish,
+    haloed,
+    placed_labels,
+)
+from sizer.present.words import capital, plural
 
 # Task, or what a row is used for -> role of its colour and shape of its mark. A stage keeps its colour.
 _MARKS = {
@@ -28,11 +38,9 @@ _MARKS = {
     "preprocess": ("decode", "triangle-up"),
     "storage": ("storage", "triangle-down"),
     "network": ("network", "cross"),
-    "helped to fit the model": ("other", "square"),
-    "predicted without it": ("accent", "circle"),
+    "calibrates the model": ("other", "square"),
+    "tests the model": ("accent", "circle"),
 }
-# Names of measures and their unit, as their axes show them.
-_AXES = ("rate", "time", "data rate", "ratio or number of epochs", "share", "samples/s")
 _OTHER_MARK = ("other", "triangle-right")
 # More points than that make a file of many megabytes and show nothing more.
 _MOST_POINTS = 2000
@@ -57,7 +65,7 @@ def parity_chart(
     labels: Mapping[str, str] | None = None,
     sources: Mapping[str, Source] | None = None,
 ) -> Chart | None:
-    """Predicted against published numbers, both axes logarithmic.
+    """Predicted over published numbers, both axes logarithmic.
 
     Parameters
     ----------
@@ -81,7 +89,7 @@ def parity_chart(
     Chart or None
         None where there is nothing to draw.
     """
-    able = [row for row in facts.counted(rows) if facts.error(row) is not None]
+    able = [row for row in facts.rated(rows) if facts.error(row) is not None]
     drawn = thinned(able)
     if not drawn:
         return None
@@ -89,7 +97,7 @@ def parity_chart(
     marks = _marks(drawn, kind)
     data = [_parity_row(row, kind(row), marks, palette, ends, sources or {}) for row in drawn]
     measures = {facts.measure(row.quantity) for row in drawn}
-    name = _axis_name(measures.pop()) if len(measures) == 1 else "number, in the unit of its row"
+    name = measures.pop().axis if len(measures) == 1 else "number, in the unit of its row"
     scale = alt.Scale(type="log", domain=list(ends), nice=False)
     ticks = axis(grid=False, values=_decades(*ends), labelExpr=_SHORT, labelOverlap=True)
     x = alt.X("x:Q", scale=scale, axis=ticks, title=f"published {name}, log scale")
@@ -104,31 +112,20 @@ def parity_chart(
         plot = (0.86 * width if isinstance(width, int) else 600.0, float(height))
         layers += _point_labels(data, labels, ends, plot, scale, palette)
     hidden = len(able) - len(drawn)
-    remark = (
-        by_count(
-            hidden,
-            f"{plural(hidden, 'row')} between others are not drawn",
-            f"{plural(hidden, 'row')} between others are not drawn",
-        )
-        if hidden
-        else ""
-    )
+    remark = f"{plural(hidden, 'row')} between others {by_count(hidden, 'is', 'are')} not drawn" if hidden else ""
     return finish(layers, title or parity_finding(rows), palette, width, height, remark)
 
 
-def _axis_name(measure: Measure) -> str:
-    name, unit = measure.name, measure.unit
-    return f"{name}, {unit}" if unit else name
-
-
-def parity_finding(rows: Sequence[ValidatedRow]) -> str:
-    """Title of a parity chart: how far half of the numbers are off."""
+def parity_finding(rows: Sequence[ValidatedRow], *, is_inside: bool = False) -> str:
+    """Title of a parity chart: the median error. ``is_inside`` a sentence it starts small."""
     found = facts.accuracy("", rows)
     if found.median is None:
-        return "Nothing is predicted here"
-    if found.predicted == 1:
-        return f"The one prediction is {facts.size_text(found.median)} off"
-    return f"Half of {plural(found.predicted, 'prediction')} lie within {facts.size_text(found.median)}"
+        text = "no number is predicted here"
+    elif found.predicted == 1:
+        text = f"the error of the one prediction is {facts.size_text(found.median)}"
+    else:
+        text = f"the median error of {plural(found.predicted, 'prediction')} is {facts.size_text(found.median)}"
+    return text if is_inside else capital(text)
 
 
 def source_title(key: str, sources: Mapping[str, Source]) -> str:
@@ -146,8 +143,8 @@ def thinned(rows: list[ValidatedRow], most: int = _MOST_POINTS) -> list[Validate
     return [*worst, *(rest[place] for place in picked)]
 
 
-def said(row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, str]:
-    """What stands under the pointer."""
+def tip_fields(row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, str]:
+    """Texts under the pointer."""
     return {
         "name": facts.shortened(row.id),
         "source": source_title(row.source, sources),
@@ -158,7 +155,7 @@ def said(row: ValidatedRow, sources: Mapping[str, Source]) -> dict[str, str]:
 
 
 def tips() -> list[alt.Tooltip]:
-    """What stands under the pointer of a mark."""
+    """Tooltips of a mark."""
     titles = {
         "name": "published run",
         "source": "source",
@@ -219,7 +216,7 @@ def _parity_row(
         "colour": palette.colour(role),
         "filled": 1.0 if row.is_covered is False else 0.0,
         "run": row.id,
-        **said(row, sources),
+        **tip_fields(row, sources),
     }
 
 
@@ -283,6 +280,4 @@ def _point_labels(
         return []
     rows: Rows = [{"x": 10 ** row["lx"], "y": 10 ** row["ly"], "text": row["text"]} for row in placed]
     base = chart_of(rows).encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale), text="text:N")
-    # The guides run under the texts; a rim in the colour of the page keeps them readable.
-    rim = base.mark_text(align="left", stroke=palette.background, strokeWidth=4, aria=False)
-    return [rim, base.mark_text(align="left", color=palette.muted, aria=False)]
+    return haloed(base, palette, palette.muted, align="left", aria=False)

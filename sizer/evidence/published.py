@@ -1,4 +1,4 @@
-"""Published numbers with the runs they belong to, to be browsed: which pass a choice, and what they show together."""
+"""Published numbers with the runs they belong to, filtered for browsing."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,17 +16,17 @@ from sizer.evidence import rows as facts
 from sizer.evidence.parity import source_title
 
 NOT_STATED = "not stated"
-# What the fit makes of a number: key -> how a choice names it.
-FITTED, FORETOLD, SET_ASIDE, NOT_PREDICTED = "fitted", "predicted", "left out", "not predicted"
+# Use of a number by the fit: key -> name of the filter.
+FITTED, FORETOLD, SET_ASIDE, NOT_PREDICTED = "fitted", "predicted", "excluded", "not predicted"
 PARTS = {
     FITTED: "fitted",
     FORETOLD: "predicted, not fitted",
-    SET_ASIDE: "left out of the fit for a reason",
+    SET_ASIDE: "excluded from the fit",
     NOT_PREDICTED: "not predicted",
 }
 # Largest ln(predicted / published) that a percentage can still tell; beyond it e to that power overflows a table.
 _MOST_ERROR = math.log(1e6)
-# Those that the accuracy of the model is judged by.
+# Numbers that the accuracy of the model is based on.
 JUDGED = (FITTED, FORETOLD)
 INSIDE, OUTSIDE = "inside", "outside"
 # Names of benchmarks' files that are no part of the catalogue.
@@ -69,7 +69,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which numbers are asked for. An empty field lets everything pass."""
+    """A filter of numbers. An empty field lets everything pass."""
 
     measure: str = ""  # title of one of evidence_rows.MEASURES
     is_unseen: bool = True  # predicted by fits without the source of the number
@@ -81,10 +81,10 @@ class Choice:
     sources: tuple[str, ...] = ()  # keys
     parts: tuple[str, ...] = ()  # keys of PARTS
     interval: str = ""  # INSIDE or OUTSIDE the 90 % interval
-    n_gpus: tuple[int, int] | None = None  # fewest and most; numbers whose GPUs nobody stated do not pass
+    n_gpus: tuple[int, int] | None = None  # fewest and most; numbers without a stated count do not pass
 
     def passes(self, one: Published) -> bool:
-        """Whether a number is asked for."""
+        """Whether a number passes the filter."""
         pairs = (
             (self.tasks, one.run.task),
             (self.dnns, one.dnn),
@@ -110,8 +110,8 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Everything that was published, and the report that judges the model by it."""
+class PublishedEvidence:
+    """All published numbers, and the validation report on them."""
 
     report: ValidationReport
     published: tuple[Published, ...]
@@ -125,7 +125,7 @@ class Evidence:
         return sorted({one.run.gpus for one in self.published if one.run.gpus is not None})
 
 
-def built_in_evidence(catalog: Catalog) -> Evidence:
+def built_in_evidence(catalog: Catalog) -> PublishedEvidence:
     """Everything that the project ships, predicted: takes seconds.
 
     Raises
@@ -138,7 +138,7 @@ def built_in_evidence(catalog: Catalog) -> Evidence:
     left_out = load_cross_validation(stored_calibration()).by_source
     if set(runs) != {row.id for row in report.rows}:
         raise CalibrationError("the report is not about the observations that are read; run 'sizer calibrate'")
-    return Evidence(report, published(report.rows, runs, left_out, catalog))
+    return PublishedEvidence(report, published(report.rows, runs, left_out, catalog))
 
 
 def published(

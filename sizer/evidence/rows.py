@@ -1,4 +1,4 @@
-"""Validated rows in numbers and words: names and units of quantities, errors, groups, the worst, the reasons."""
+"""Validated rows in numbers and words: names and units of quantities, errors, groups, largest errors, reasons."""
 
 import math
 from collections import Counter
@@ -23,7 +23,7 @@ MIN_GROUP = 3
 FACTOR_2 = math.log(2)
 # Longest text of a file that a page shows in one cell.
 MAX_TEXT = 120
-# A bias below this, or below half of the median error, has no direction worth telling.
+# A bias below this, or below half of the median error, is not reported.
 _LEAST_BIAS = 0.03
 
 TASKS = {
@@ -36,30 +36,30 @@ TASKS = {
 }
 _QUANTITIES = {
     "samples_per_s": "rate",
-    "samples_per_s_per_core": "rate of a core",
-    "storage_bytes_per_s": "rate of storage",
+    "samples_per_s_per_core": "rate per core",
+    "storage_bytes_per_s": "storage rate",
     "bus_bytes_per_s": "bus bandwidth",
     "algorithm_bytes_per_s": "algorithm bandwidth",
-    "all_reduce_time_s": "time of an all-reduce",
+    "all_reduce_time_s": "all-reduce time",
     "time_to_train_s": "time to train",
     "run_time_s": "run time",
     "cpu_utilization_fraction": "host CPU load",
     "gpu_utilization_fraction": "GPU load",
     "cache_miss_fraction": "cache misses",
     "stall_fraction": "share of time stalled",
-    "cores_per_gpu": "cores a GPU",
+    "cores_per_gpu": "cores per GPU",
     "read_amplification": "read amplification",
     "epochs_to_target": "epochs to target",
     "epochs": "epochs",
     "speedup": "speed-up",
-    "first_epoch_over_later": "first epoch over later ones",
+    "first_epoch_over_later": "first epoch over later epochs",
 }
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A kind of number that shares an axis: what it is called there, its unit, and its name as a heading."""
+class NumberKind:
+    """A kind of number that shares an axis: its name there, its unit, and its heading."""
 
     name: str
     unit: str
@@ -71,16 +71,16 @@ class Measure:
         return f"{self.name}, {self.unit}" if self.unit else self.name
 
 
-RATE = Measure("rate", "samples/s", "Rates")
-TIME = Measure("time", "s", "Times")
-DATA_RATE = Measure("data rate", "B/s", "Data rates of storage and network")
-NUMBER = Measure("ratio or number of epochs", "", "Speed-ups and epochs")
-SHARE = Measure("share", "", "Loads and other shares")
+RATE = NumberKind("rate", "samples/s", "Rates")
+TIME = NumberKind("time", "s", "Times")
+DATA_RATE = NumberKind("data rate", "B/s", "Data rates of storage and network")
+NUMBER = NumberKind("ratio or number of epochs", "", "Speed-ups and epochs")
+SHARE = NumberKind("share", "", "Loads and other shares")
 # In the order in which a page shows them.
 MEASURES = (RATE, TIME, DATA_RATE, NUMBER, SHARE)
 
 
-def measure(quantity: str) -> Measure:
+def measure(quantity: str) -> NumberKind:
     """What is measured: the end of a quantity's name is its unit."""
     if quantity.endswith("bytes_per_s"):
         return DATA_RATE
@@ -223,7 +223,7 @@ class Accuracy:
 def accuracy(name: str, rows: Iterable[ValidatedRow]) -> Accuracy:
     """Accuracy of some rows; those that the fit leaves out for a reason count as rows only."""
     rows = list(rows)
-    meant = counted(rows)
+    meant = rated(rows)
     errors = np.array([found for row in meant if (found := error(row)) is not None])
     covered = [row.is_covered for row in meant if row.is_covered is not None]
     middle, outer, bias = (
@@ -234,7 +234,7 @@ def accuracy(name: str, rows: Iterable[ValidatedRow]) -> Accuracy:
     return Accuracy(name, len(rows), len(meant), middle, outer, bias, sum(covered), len(covered))
 
 
-def counted(rows: Iterable[ValidatedRow]) -> list[ValidatedRow]:
+def rated(rows: Iterable[ValidatedRow]) -> list[ValidatedRow]:
     """Rows with a prediction that the model is meant to describe."""
     return [row for row in rows if is_meant(row)]
 
@@ -254,13 +254,13 @@ def accuracies(rows: Iterable[ValidatedRow], key: Key) -> list[Accuracy]:
 
 def worst_rows(rows: Iterable[ValidatedRow], most: int) -> list[ValidatedRow]:
     """Rows farthest off, the farthest first."""
-    found = [(abs(off), row) for row in counted(rows) if (off := error(row)) is not None]
+    found = [(abs(off), row) for row in rated(rows) if (off := error(row)) is not None]
     return [row for _, row in sorted(found, key=lambda pair: (-pair[0], pair[1].id))[:most]]
 
 
 def worst_groups(rows: Sequence[ValidatedRow], key: Key, most: int) -> list[Accuracy]:
     """Groups of at least :data:`MIN_GROUP` rows with the largest median errors, the largest first."""
-    large = [one for one in accuracies(counted(rows), key) if one.judged >= MIN_GROUP and one.median is not None]
+    large = [one for one in accuracies(rated(rows), key) if one.judged >= MIN_GROUP and one.median is not None]
     return sorted(large, key=lambda one: (-(one.median or 0.0), one.name))[:most]
 
 

@@ -1,4 +1,4 @@
-"""Tables of the evidence page: what must be reached, the worst, what is not predicted, and every group."""
+"""Tables of the evidence page: accuracy targets, largest errors, reasons for missing predictions, every group."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -10,128 +10,137 @@ from sizer.evidence import rows as facts
 from sizer.evidence.parity import source_title
 from sizer.evidence.rows import Accuracy, Key
 from sizer.evidence.validation_text import MEASURES
-from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.words import capital, percent, plural
 
 _WORST_ROWS = 12
 _WORST_GROUPS = 6
 # A file may name thousands of sources or reasons; a page that lists them all is not read.
 _MOST_LINES = 60
+# A group without a row that is predicted with its source held out.
+_NONE = Accuracy("", 0, 0, None, None, None, 0, 0)
 
 
 def figures_table(figures: Sequence[AccuracyTarget]) -> Table | None:
-    """What the calibration must reach, and whether it does; None where nothing is asked."""
+    """Accuracy targets of the calibration, and whether they are met; None where there is none."""
     if not figures:
         return None
-    rows = [
-        row(
-            capital(MEASURES[one.measure]),
-            _asked(one),
-            # Three digits: 6.03 % misses a limit of 6 %, and the reader must see why.
-            f"{significant(100 * one.value)}{NARROW_SPACE}%" if math.isfinite(one.value) else "not known",
-            grouped(one.rows),
-            "reached" if one.is_reached else "not reached",
-            kind="" if one.is_reached else "strong",
-        )
-        for one in figures
-    ]
-    heads = columns(
-        ("Figure", "left", 46),
-        ("Asked for", "right", 17),
-        ("Measured", "right", 12),
-        ("Rows", "right", 9),
-        ("", "left", 16),
+    return record_table(
+        "figures",
+        "Accuracy targets of the calibration",
+        figures,
+        [
+            Field("Measure", lambda one: capital(MEASURES[one.measure]), width=46),
+            Field("Target", _target, "right", 17),
+            Field("Measured", _measured, "right", 12),
+            Field("Rows", lambda one: grouped(one.rows), "right", 9),
+            Field("", lambda one: "met" if one.is_reached else "not met", width=16),
+        ],
+        kind=lambda one: "" if one.is_reached else "strong",
     )
-    return Table("figures", "Figures that the calibration must reach", heads, tuple(rows))
 
 
-def _asked(figure: AccuracyTarget) -> str:
-    if figure.low <= 0:
-        return f"at most {facts.share_text(figure.high)}"
-    if figure.high >= 1:
-        return f"at least {facts.share_text(figure.low)}"
-    return f"{facts.share_text(figure.low)} to {facts.share_text(figure.high)}"
+def _target(target: AccuracyTarget) -> str:
+    if target.low <= 0:
+        return f"at most {facts.share_text(target.high)}"
+    if target.high >= 1:
+        return f"at least {facts.share_text(target.low)}"
+    return f"{facts.share_text(target.low)} to {facts.share_text(target.high)}"
+
+
+def _measured(target: AccuracyTarget) -> str:
+    # Three digits: 6.03 % misses a limit of 6 %, and the reader must see why.
+    return f"{significant(100 * target.value)}{NARROW_SPACE}%" if math.isfinite(target.value) else "not known"
 
 
 def worst_groups_table(rows: Sequence[ValidatedRow], sources: Mapping[str, Source], remark: str) -> Table | None:
     """Kinds of number and sources with the largest errors; None where no group is large enough."""
-    lines: list[Row] = []
-    for title, key, name in (
-        ("Kinds of number", facts.kind_name, Cell),
-        ("Sources", source_of, source_cell(sources)),
-    ):
-        found = facts.worst_groups(rows, key, _WORST_GROUPS)
-        if found:
-            lines += [row(title, kind="group"), *(_group_row(one, name(one.name)) for one in found)]
-    if not lines:
+    groups = [
+        (title, name, one)
+        for title, key, name in (
+            ("Kinds of number", facts.kind_name, Cell),
+            ("Sources", source_of, source_cell(sources)),
+        )
+        for one in facts.worst_groups(rows, key, _WORST_GROUPS)
+    ]
+    if not groups:
         return None
-    heads = columns(
-        ("Group", "left", 46),
-        ("Rows", "right", 8),
-        ("Median error", "right", 11),
-        ("Errors", "left", 15),
-        ("90 % interval", "left", 20),
-    )
-    caption = f"Groups of {facts.MIN_GROUP} rows or more that are predicted worst{remark}"
-    return Table("worst-groups", caption, heads, tuple(lines))
+    fields: list[Field[tuple[str, Callable[[str], Cell], Accuracy]]] = [
+        Field("Group", lambda group: group[1](group[2].name), width=46),
+        Field("Rows", lambda group: grouped(group[2].predicted), "right", 8),
+        Field("Median error", lambda group: facts.size_text(group[2].median), "right", 11),
+        Field("Direction", lambda group: group[2].tendency, width=15),
+        Field("Inside 90 % interval", lambda group: _coverage(group[2]), width=20),
+    ]
+    caption = f"Groups of {facts.MIN_GROUP} rows or more with the largest errors{remark}"
+    return record_table("worst-groups", caption, groups, fields, group=lambda group: group[0])
 
 
-def _group_row(one: Accuracy, name: Cell) -> Row:
-    holds = f"holds {one.inside} of {one.judged}" + (", too narrow" if one.is_too_narrow else "")
-    return row(name, grouped(one.predicted), facts.size_text(one.median), one.tendency, holds)
+def _coverage(one: Accuracy) -> str:
+    return f"{one.inside} of {one.judged}" + (", too narrow" if one.is_too_narrow else "")
 
 
 def worst_rows_table(
     rows: Sequence[ValidatedRow], sources: Mapping[str, Source], id_: str, remark: str
 ) -> Table | None:
-    """Rows that are farthest off; None where no row has an error."""
-    found = facts.worst_rows(rows, _WORST_ROWS)
-    if not found:
+    """Rows with the largest errors; None where no row has an error."""
+    worst = facts.worst_rows(rows, _WORST_ROWS)
+    if not worst:
         return None
-    heads = columns(
-        ("Published run", "left", 30),
-        ("What", "left", 18),
-        ("Published", "right", 13),
-        ("Predicted", "right", 13),
-        ("Error", "right", 14),
-        ("90 % interval", "left", 12),
+    lead = "The row" if len(worst) == 1 else f"The {plural(len(worst), 'row')}"
+    error = "error" if len(worst) == 1 else "errors"
+    return record_table(
+        id_,
+        f"{lead} with the largest {error}{remark}",
+        worst,
+        [
+            Field("Published run", lambda one: _run(one, sources), width=30),
+            Field("Quantity", lambda one: facts.shortened(facts.kind_name(one)), width=18),
+            Field("Published", lambda one: facts.value_text(one.published, one.quantity), "right", 13),
+            Field("Predicted", lambda one: facts.value_text(one.predicted, one.quantity), "right", 13),
+            Field("Error", lambda one: facts.error_text(facts.error(one)), "right", 14),
+            Field("90 % interval", _interval, width=12),
+        ],
     )
-    caption = f"The {plural(len(found), 'row')} that lie farthest off{remark}"
-    if len(found) == 1:
-        caption = f"The row that lies farthest off{remark}"
-    return Table(id_, caption, heads, tuple(_worst_row(one, sources) for one in found))
 
 
-def _worst_row(one: ValidatedRow, sources: Mapping[str, Source]) -> Row:
-    inside, run = one.is_covered, facts.shortened(one.id)
-    known = one.source in sources
-    return row(
-        Cell(run, cites=(one.source,)) if known else Cell(f"{run}, {source_title(one.source, sources)}"),
-        facts.shortened(facts.kind_name(one)),
-        facts.value_text(one.published, one.quantity),
-        facts.value_text(one.predicted, one.quantity),
-        facts.error_text(facts.error(one)),
-        Cell("none", is_muted=True) if inside is None else "inside" if inside else "outside",
-    )
+def _run(one: ValidatedRow, sources: Mapping[str, Source]) -> Cell:
+    run = facts.shortened(one.id)
+    if one.source in sources:
+        return Cell(run, cites=(one.source,))
+    return Cell(f"{run}, {source_title(one.source, sources)}")
+
+
+def _interval(one: ValidatedRow) -> Cell:
+    if one.is_covered is None:
+        return Cell("none", is_muted=True)
+    return Cell("inside" if one.is_covered else "outside")
 
 
 def reasons_table(rows: Sequence[ValidatedRow]) -> Table | None:
-    """Rows that say nothing about the model, counted by reason; None where every row counts."""
+    """Rows that do not count, by reason; None where every row counts."""
     lines: list[Row] = []
-    for title, predicted in (("Not predicted", False), ("Predicted, but not counted", True)):
-        found = facts.reasons(rows, predicted=predicted)
-        if not found:
+    for title, predicted in (("Not predicted", False), ("Predicted, but excluded", True)):
+        reasons = facts.reasons(rows, predicted=predicted)
+        if not reasons:
             continue
         lines.append(row(title, kind="group"))
-        lines += [row(facts.reason_text(status), grouped(count)) for status, count in found[:_MOST_LINES]]
-        rest = found[_MOST_LINES:]
-        if rest:
-            lines.append(row(f"{plural(len(rest), 'other reason')}", grouped(sum(count for _, count in rest))))
-        lines.append(row("Together", grouped(sum(count for _, count in found)), kind="total"))
+        lines += [row(facts.reason_text(status), grouped(count)) for status, count in reasons[:_MOST_LINES]]
+        others = reasons[_MOST_LINES:]
+        if others:
+            lines.append(row(f"{plural(len(others), 'other reason')}", grouped(sum(count for _, count in others))))
+        lines.append(row("Total", grouped(sum(count for _, count in reasons)), kind="total"))
     if not lines:
         return None
-    heads = columns(("Reason", "left", 85), ("Rows", "right", 15))
-    return Table("reasons", "Rows that do not count, by reason", heads, tuple(lines))
+    return fact_table(
+        "reasons",
+        "Rows that do not count, by reason",
+        lines,
+        titles=("Reason", "Rows"),
+        widths=(85, 15),
+        aligns=("left", "right"),
+        style="",
+    )
 
 
 def summary_table(
@@ -143,32 +152,42 @@ def summary_table(
     head: str,
     name: Callable[[str], Cell],
 ) -> Table:
-    """Accuracy of every group, with its source seen by the fit and left out."""
-    found = sorted(facts.accuracies(rows, key), key=lambda one: (-one.predicted, -one.rows, one.name))
-    others = {one.name: one for one in facts.accuracies(unseen, key)}
-    lines = [
-        row(name(one.name), *_numbers(one), *(_unseen_numbers(others.get(one.name)) if unseen else ()))
-        for one in found[:_MOST_LINES]
+    """Accuracy of every group, with its source in the fit and held out."""
+    groups = sorted(facts.accuracies(rows, key), key=lambda one: (-one.predicted, -one.rows, one.name))
+    held_out = {one.name: one for one in facts.accuracies(unseen, key)}
+    fields: list[Field[Accuracy]] = [
+        Field("Rows", lambda one: grouped(one.rows), "right", 8),
+        Field("Predicted", lambda one: grouped(one.predicted), "right", 10),
+        Field("Median error", lambda one: _known(one.median), "right", 10),
+        Field("90th percentile", lambda one: _known(one.p90), "right", 10),
+        Field("Inside", lambda one: _known(one.coverage), "right", 10),
     ]
-    total = _numbers(facts.accuracy("", rows))
-    left_out = _unseen_numbers(facts.accuracy("", unseen)) if unseen else ()
-    lines.append(row("All", *total, *left_out, kind="total"))
-    heads = [("Rows", 8), ("Predicted", 10), ("Median error", 10), ("9 of 10 within", 10), ("Inside", 10)]
-    heads += [("Median, left out", 10), ("Inside, left out", 10)] if unseen else []
-    width = 100 - sum(share for _, share in heads)
-    more = len(found) - len(lines) + 1
-    note = f"{plural(more, 'group')} with fewer rows are not listed; they count in the total." if more else ""
-    return Table(
+    if unseen:
+        everything = facts.accuracy("", unseen)
+        fields += [
+            Field("Median, held out", lambda one: _known(_of(one, held_out, everything).median), "right", 10),
+            Field("Inside, held out", lambda one: _known(_of(one, held_out, everything).coverage), "right", 10),
+        ]
+    width = 100 - sum(field.width for field in fields)
+    total = facts.accuracy("", rows)
+    more = len(groups) - len(groups[:_MOST_LINES])
+    return record_table(
         id_,
         caption,
-        columns((head, "left", width), *((title, "right", share) for title, share in heads)),
-        tuple(lines),
-        note,
+        groups[:_MOST_LINES],
+        [Field(head, lambda one: name(one.name), width=width), *fields],
+        totals=[row("All", *(field.text(total) for field in fields), kind="total")],
+        note=f"{plural(more, 'group')} with fewer rows are not listed; the total includes them." if more else "",
     )
 
 
+def _of(one: Accuracy, held_out: Mapping[str, Accuracy], everything: Accuracy) -> Accuracy:
+    """The same group with its sources held out; the total has no name."""
+    return held_out.get(one.name, _NONE) if one.name else everything
+
+
 def task_cell(task: str) -> Cell:
-    """A task as people say it."""
+    """Name of a task."""
     return Cell(facts.shortened(facts.task_name(task)))
 
 
@@ -185,14 +204,6 @@ def source_cell(sources: Mapping[str, Source]) -> Callable[[str], Cell]:
 def source_of(one: ValidatedRow) -> str:
     """Key of the source."""
     return one.source
-
-
-def _numbers(one: Accuracy) -> tuple[str | Cell, ...]:
-    return (grouped(one.rows), grouped(one.predicted), *(_known(part) for part in (one.median, one.p90, one.coverage)))
-
-
-def _unseen_numbers(one: Accuracy | None) -> tuple[Cell, ...]:
-    return (_known(None), _known(None)) if one is None else (_known(one.median), _known(one.coverage))
 
 
 def _known(share: float | None) -> Cell:

@@ -1,11 +1,11 @@
-"""Why a figure is what it is: its formula, the inputs with their sources, the doubt and what is assumed."""
+"""Explanation of a figure: its formula, the inputs with their sources, the uncertainty and the assumptions."""
 
 from collections.abc import Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, significant
 from sizer.drawings.datapath import is_limit
 from sizer.explain import parts
-from sizer.explain.inputs import Why as Why
+from sizer.explain.inputs import Explanation as Explanation
 from sizer.explain.inputs import assumed, in_unit, input_row, inputs_table, number
 from sizer.explain.stages import stage_inputs
 from sizer.present import result_text, words
@@ -37,8 +37,8 @@ def stage_key(workload: int, stage: str = "") -> str:
     return f"{STAGE}-{workload}-{stage}" if stage else f"{STAGE}-{workload}"
 
 
-def why(evaluated: EvaluatedDesign, key: str) -> Why:
-    """What stands behind a figure of the described design.
+def explanation(evaluated: EvaluatedDesign, key: str) -> Explanation:
+    """Explanation of a figure of the described design.
 
     Parameters
     ----------
@@ -77,23 +77,23 @@ def why(evaluated: EvaluatedDesign, key: str) -> Why:
     raise ValueError(f"no figure has the key {key!r}")
 
 
-def _rate(result: SizingResult, answer: WorkloadAnswer) -> Why:
+def _rate(result: SizingResult, answer: WorkloadAnswer) -> Explanation:
     unit = words.sample_unit(answer.dnn)
     rows = [_capacity_row(stage, answer) for stage in answer.stages if stage.key != "exchange"]
-    return Why(
+    return Explanation(
         f"Rate of {answer.workload.name}",
         words.estimate(answer.throughput, unit),
         "T: P(C storage ≥ T) · P(C network ≥ T) · P(C decode ≥ T) · P(C GPU ≥ T) = 1/2",
         inputs_table(RATE, rows),
         (
-            "A pipeline runs at the rate of its slowest stage. The rate is the one that all stages pass in half of all "
-            "cases; where one stage is far below the others, that is its own median.",
+            "A pipeline runs at the rate of its slowest stage. All stages reach the printed rate with a probability of "
+            "one half; where one stage is far below the others, the rate is the median of that stage.",
             result_text.limit(answer, named=False),
             result_text.measured(answer),
         ),
         (
-            "The ends of the interval are the rates that all stages pass in 95 % and in 5 % of the cases.",
-            *_doubts(answer),
+            "All stages reach the ends of the interval with probabilities of 95 % and 5 %.",
+            *_cautions(answer),
         ),
         assumed(result, [f"{answer.workload.name}"]),
     )
@@ -104,21 +104,21 @@ def _capacity_row(stage: Stage, answer: WorkloadAnswer) -> Row:
     name = f"C {STAGES[stage.key].lower() if stage.key != 'gpu' else STAGES[stage.key]}"
     value, low, high = stage.capacity
     if not is_limit(stage, answer):
-        return row(name, "not limited", Cell("far from limiting, or not used", is_muted=True))
+        return row(name, "not limited", Cell("far above the bottleneck, or not used", is_muted=True))
     unit = words.sample_unit(answer.dnn)
-    spread = "no spread" if low == high else "between two published ends" if stage.key == "storage" else "log-normal"
+    spread = "exact" if low == high else "between two published ends" if stage.key == "storage" else "log-normal"
     text = in_unit(value, unit)
     ends = f" ({significant(low, _DIGITS)} to {significant(high, _DIGITS)})" if low != high else ""
     return row(name, text + ends, spread)
 
 
-def _time(result: SizingResult, answer: WorkloadAnswer, time: TrainingTime) -> Why:
+def _time(result: SizingResult, answer: WorkloadAnswer, time: TrainingTime) -> Explanation:
     unit = words.sample_unit(answer.dnn)
     count = float(time.epochs.value)
     samples = float(time.epoch_s.value) * float(answer.throughput.value)
     cold = samples / float(time.first_epoch_s.value)
     recipe = answer.recipe
-    length = "asked" if recipe is None else f"{recipe.name} at a global batch of {_batch(result, answer)}"
+    length = "request" if recipe is None else f"{recipe.name} at a global batch of {_batch(result, answer)}"
     rows = [
         input_row("t start, loading and compiling", _seconds(time.start_up_s), note="fitted to published runs"),
         input_row("N, samples of an epoch", grouped(samples), note=answer.dataset.name),
@@ -126,25 +126,25 @@ def _time(result: SizingResult, answer: WorkloadAnswer, time: TrainingTime) -> W
         input_row(
             "T, rate after the first epoch",
             in_unit(float(answer.throughput.value), unit),
-            note="see its own figure",
+            note="explained separately",
         ),
+        input_row("T cold, rate in the first epoch", in_unit(cold, unit), note="no reads from the servers' memory"),
         input_row(
-            "T cold, rate in the first epoch", in_unit(cold, unit), note="nothing comes from the servers' memory"
-        ),
-        input_row(
-            "t evaluations", _seconds(float(time.evaluations_s.value)), note="forward passes over the held-back samples"
+            "t evaluations",
+            _seconds(float(time.evaluations_s.value)),
+            note="forward passes over the validation samples",
         ),
     ]
-    doubts = [*_doubts(answer)]
+    cautions = [*_cautions(answer)]
     if recipe is not None and time.epochs.high > time.epochs.low:
-        doubts.insert(0, f"The number of epochs spreads, too: {words.estimate(time.epochs, 'epochs')}.")
-    return Why(
+        cautions.insert(0, f"The number of epochs is uncertain as well: {words.estimate(time.epochs, 'epochs')}.")
+    return Explanation(
         f"Time to train {answer.workload.name}",
         words.estimate(time.total_s, "s"),
         "t = t start + min(E, 1) · N / T cold + max(E − 1, 0) · N / T + t evaluations",
         inputs_table(RATE, rows),
         (result_text.cold_epoch(answer), result_text.limit(answer, named=False), result_text.measured(answer)),
-        tuple(doubts),
+        tuple(cautions),
         assumed(result, [answer.workload.name]),
     )
 
@@ -159,45 +159,45 @@ def _seconds(value: float) -> str:
     return f"{plain(value, _DIGITS)}{NARROW_SPACE}s"
 
 
-def _doubts(answer: WorkloadAnswer) -> tuple[str, ...]:
-    """What the interval of the GPUs consists of, and where it goes beyond what was measured."""
+def _cautions(answer: WorkloadAnswer) -> tuple[str, ...]:
+    """Parts of the uncertainty of the GPUs, and what was not measured."""
     return (
         result_text.width(answer),
         *(words.sentence(text) for text in (*answer.warnings, *note_texts(answer.unmeasured))),
     )
 
 
-def _limiting(result: SizingResult, answer: WorkloadAnswer) -> Why:
-    return Why(
-        f"Limiting stage of {answer.workload.name}",
+def _limiting(result: SizingResult, answer: WorkloadAnswer) -> Explanation:
+    return Explanation(
+        f"Bottleneck of {answer.workload.name}",
         STAGES[answer.bottleneck],
-        "limiting stage = the one with the smallest capacity C",
+        "bottleneck = the stage with the smallest capacity C",
         inputs_table(STAGE, [_capacity_row(stage, answer) for stage in answer.stages]),
         (
             result_text.limit(answer, named=False),
-            "The gradient exchange alone is never the smallest: what computation does not hide is part of the GPU "
-            "stage. The exchange is named where it takes longer than the arithmetic.",
+            "The part of the gradient exchange that computation does not hide belongs to the GPU stage. It is named "
+            "as the bottleneck where it takes longer than the arithmetic.",
         ),
-        ("Where intervals overlap, another stage may turn out to be the limit.",),
+        ("Where intervals overlap, another stage may be the bottleneck.",),
         assumed(result, [answer.workload.name]),
     )
 
 
-def _stage(evaluated: EvaluatedDesign, place: int, stage: Stage) -> Why:
+def _stage(evaluated: EvaluatedDesign, place: int, stage: Stage) -> Explanation:
     result = evaluated.result
     answer = result.design.workloads[place]
     unit = words.sample_unit(answer.dnn)
     found = stage_inputs(evaluated, place, stage.key)
     rows = [input_row(one.name, one.value, one.fact, one.note) for one in found.inputs]
-    doubts: Sequence[str] = found.doubts if stage.key != "gpu" else (*found.doubts, *_doubts(answer))
-    return Why(
+    cautions: Sequence[str] = found.cautions if stage.key != "gpu" else (*found.cautions, *_cautions(answer))
+    return Explanation(
         f"{STAGES[stage.key]}, {answer.workload.name}",
         words.estimate(stage.capacity, unit) if is_limit(stage, answer) else "not limited",
         found.formula,
         inputs_table(stage_key(place, stage.key), rows),
         (words.sentence(stage_text(stage.reason)),),
-        tuple(doubts),
-        assumed(result, [answer.workload.name, *found.parts], found.about),
+        tuple(cautions),
+        assumed(result, [answer.workload.name, *found.parts], found.fields),
     )
 
 

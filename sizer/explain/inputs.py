@@ -1,29 +1,31 @@
-"""What stands behind a figure as data, and its inputs as rows of a table."""
+"""Explanation of a figure as data, and its inputs as a table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sizer.base.locale import current_locale
 from sizer.base.provenance import Sourced
-from sizer.base.quantities import NARROW_SPACE, si, significant
+from sizer.base.quantities import NARROW_SPACE, number_and_unit, significant
 from sizer.present import words
 from sizer.present.assumption_text import assumption_rows
-from sizer.present.tables import Cell, Row, Table, columns, row
+from sizer.present.tables import Cell, Row, Table, fact_table, row
+from sizer.sizing.assumptions import AssumedFact, DefaultTaken
 from sizer.sizing.result import SizingResult
 
-# Digits of inputs: the formula gives the printed answer again.
+# Digits of inputs: the formula reproduces the printed answer.
 _DIGITS = 5
 
 
 @dataclass(frozen=True)
-class Why:
-    """What stands behind one figure."""
+class Explanation:
+    """Formula, inputs, reasons, uncertainty and assumptions of one figure."""
 
     title: str
     answer: str
     formula: str
     inputs: Table
-    reasons: tuple[str, ...]  # where it comes from, in sentences
+    reasons: tuple[str, ...]  # sentences
     uncertainty: tuple[str, ...]
     assumptions: tuple[str, ...]
 
@@ -43,36 +45,55 @@ def input_row(name: str, value: str, fact: Sourced[Any] | None = None, note: str
 
 def inputs_table(key: str, rows: Iterable[Row]) -> Table:
     """Inputs of a figure."""
-    heads = columns(("Input", "left", 40), ("Value", "right", 22), ("From", "left", 38))
-    return Table(f"why-{key}", "Inputs of the figure", heads, tuple(rows))
-
-
-def exact(text: str) -> str:
-    """A number, or one with its unit, without zeros at the end of its decimals: '3.5000 kW' reads '3.5 kW'."""
-    number, space, unit = text.rpartition(NARROW_SPACE)
-    if unit[:1].isdigit():
-        number, space, unit = text, "", ""
-    return (number.rstrip("0").rstrip(".") if "." in number else number) + space + unit
+    return fact_table(
+        f"why-{key}",
+        "Inputs of the figure",
+        rows,
+        titles=("Input", "Value", "Source"),
+        widths=(40, 22, 38),
+        aligns=("left", "right", "left"),
+        style="",
+    )
 
 
 def in_unit(value: float, unit: str) -> str:
-    """A value with its unit, to the digits that let a reader compute with it."""
-    return exact(si(value, unit, _DIGITS))
+    """A value with its unit, with enough digits to repeat the calculation."""
+    amount, printed = number_and_unit(value, unit, _DIGITS)
+    return f"{_trimmed(amount)}{NARROW_SPACE}{printed}"
 
 
 def number(value: float) -> str:
-    """A pure number, to the same digits."""
-    return exact(significant(value, _DIGITS))
+    """A pure number with the same digits."""
+    return _trimmed(significant(value, _DIGITS))
 
 
-def assumed(result: SizingResult, names: Sequence[str], about: Sequence[str] = ()) -> tuple[str, ...]:
-    """Assumptions on some things, of those with ``about`` in the name of the fact where that is given."""
-    found = []
-    for one in assumption_rows(result):
-        name, colon, what = one.what.partition(": ")
-        if not colon or name not in names:
-            continue
-        of_workload = any(answer.workload.name == name for answer in result.design.workloads)
-        if of_workload or not about or any(word in what.lower() for word in about):
-            found.append(f"{one.what}: {one.value}" + (f" ({one.note})" if one.note else ""))
-    return tuple(dict.fromkeys(words.sentence(text) for text in found))
+def _trimmed(amount: str) -> str:
+    """A number without zeros at the end of its decimals: '3.5000' is '3.5'."""
+    sign = current_locale().decimal_sign
+    return amount.rstrip("0").rstrip(sign) if sign in amount else amount
+
+
+def assumed(result: SizingResult, names: Sequence[str], fields: Sequence[str] = ()) -> tuple[str, ...]:
+    """Assumptions about workloads and parts with these names.
+
+    Parameters
+    ----------
+    result : SizingResult
+        Its assumptions.
+    names : sequence of str
+        Names of workloads and parts.
+    fields : sequence of str
+        Of parts only facts whose field has one of these words in its name; empty: all facts.
+    """
+    texts = []
+    for assumption, text in zip(result.assumptions, assumption_rows(result), strict=True):
+        match assumption:
+            case DefaultTaken(workload, _):
+                is_wanted = workload in names
+            case AssumedFact(item, fact):
+                is_wanted = item.name in names and (not fields or any(word in fact.field for word in fields))
+            case _:
+                is_wanted = False
+        if is_wanted:
+            texts.append(f"{text.what}: {text.value}" + (f" ({text.note})" if text.note else ""))
+    return tuple(dict.fromkeys(words.sentence(text) for text in texts))

@@ -1,4 +1,4 @@
-"""Why a design has so many GPUs, bytes, watts and rack units, and what it costs: sums over its parts."""
+"""Explanations of GPUs, capacity, power, rack units and price: sums over the parts of a design."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
-from sizer.explain.inputs import Why, assumed, in_unit, input_row, inputs_table, number
+from sizer.explain.inputs import Explanation, assumed, in_unit, input_row, inputs_table, number
 from sizer.physical.capacity import capacity_ladder
 from sizer.physical.components import Component
 from sizer.physical.racks.power import device_power
@@ -21,34 +21,38 @@ from sizer.workload.target_text import target_text
 
 # Lines of a bill that are listed one by one; a longer one is summed by category.
 _MOST_LINES = 12
-_EXACT = "A count: it has no spread."
+_EXACT = "An exact count."
 
 
-def gpus(result: SizingResult, catalog: Catalog) -> Why:
-    """Why so many GPUs."""
+def gpus(result: SizingResult, catalog: Catalog) -> Explanation:
+    """Number of GPUs."""
     del catalog
     design = result.design
     server = design.platform.server
     rows = [
-        input_row("servers, the fewest that meet every limit", grouped(design.n_servers), note="search over all sizes"),
+        input_row(
+            "servers, the smallest number that meets every target",
+            grouped(design.n_servers),
+            note="search over all sizes",
+        ),
         input_row(f"GPUs of a server ({server.name})", grouped(design.platform.gpus_per_server), server.n_gpus),
     ]
     targets = [f"{answer.workload.name}: {target_text(answer.workload, answer.dnn)}." for answer in design.workloads]
     asked = words.percent(result.request.confidence)
     chance = words.percent(design.probability)
-    return Why(
+    return Explanation(
         "GPUs",
         words.plural(design.n_gpus, "GPU"),
         "GPUs = servers × GPUs of a server",
         inputs_table("gpus", rows),
         tuple(text for text in (*targets, binding_text(design) and words.sentence(binding_text(design))) if text),
-        (f"{_EXACT} That so many suffice has a probability of {chance}; {asked} was asked.",),
+        (f"{_EXACT} The probability of meeting the target is {chance}; {asked} was requested.",),
         assumed(result, [server.name], ("gpus",)),
     )
 
 
-def capacity(result: SizingResult, catalog: Catalog) -> Why:
-    """Why so many bytes are usable."""
+def capacity(result: SizingResult, catalog: Catalog) -> Explanation:
+    """Usable capacity, step by step from the raw capacity."""
     del catalog
     design, storage = result.design, result.design.platform.storage
     usable = float(design.quantities.usable_bytes[0])
@@ -56,7 +60,7 @@ def capacity(result: SizingResult, catalog: Catalog) -> Why:
     rows, before = [], 0.0
     for step in steps:
         left = step.capacity_bytes
-        share = f"× {number(left / before)}, leaves " if before and step.label != "usable" else ""
+        share = f"× {number(left / before)}, gives " if before and step.label != "usable" else ""
         rows.append(
             row(
                 f"{words.capital(step.label)}: {note_text(step.how)}",
@@ -67,41 +71,37 @@ def capacity(result: SizingResult, catalog: Catalog) -> Why:
         before = left
     if not rows:
         rows.append(input_row(f"usable capacity of {storage.name}", words.NOT_PUBLISHED))
-    held = storage_demand(design.workloads, result.request.data)
+    demand = storage_demand(design.workloads, result.request.data)
     answer = si(usable, "B") if usable > 0 else words.NOT_PUBLISHED
-    return Why(
+    return Explanation(
         "Usable capacity",
         answer,
-        "usable = raw × share left after spare nodes × share left after protection × share left after the reserve",
+        "usable = raw × share after spare nodes × share after protection × share after the reserve",
         inputs_table("capacity", rows),
-        (f"{_held_text(held)}; {_room(design)}.",),
-        (
-            "A sum over published capacities: it has no spread."
-            if usable > 0
-            else "No source gives it: confirm that the data fit.",
-        ),
+        (f"{_demand_text(demand)}; {_room(design)}.",),
+        ("An exact sum of published capacities." if usable > 0 else "No published value: confirm that the data fit.",),
         assumed(result, [storage.name], ("raw", "usable", "nodes", "protection", "spare", "stripe")),
     )
 
 
-def _held_text(held: StorageDemand) -> str:
-    """What must fit, and what that is made of."""
-    sets = ", ".join(f"{one.name} with {si(one.size_bytes, 'B')}" for one in held.sets)
-    beside = held.total_bytes - held.sets_bytes
-    if not beside:
+def _demand_text(demand: StorageDemand) -> str:
+    """Required capacity and its parts."""
+    sets = ", ".join(f"{one.name} with {si(one.size_bytes, 'B')}" for one in demand.sets)
+    other = demand.total_bytes - demand.sets_bytes
+    if not other:
         return f"It must hold {sets}"
-    return f"It must hold {si(held.total_bytes, 'B')}: {sets}, and {si(beside, 'B')} beside it"
+    return f"It must hold {si(demand.total_bytes, 'B')}: {sets}, and {si(other, 'B')} of other data"
 
 
 def _room(design: DesignAnswer) -> str:
     nodes = design.storage_nodes
     if not nodes:
-        return f"it lies on {design.platform.storage.name}"
-    return f"the {words.plural(nodes, 'storage node')} are as many as data, reads and the smallest system ask for"
+        return f"it is stored on {design.platform.storage.name}"
+    return f"data, reads and the smallest system require {words.plural(nodes, 'storage node')}"
 
 
 def _devices(design: DesignAnswer, catalog: Catalog) -> Iterator[tuple[Component, Device]]:
-    """What takes rack units and watts, bought or at hand; racks, PDUs and cables do not count."""
+    """What takes rack units and watts, bought or existing; racks, PDUs and cables do not count."""
     for part in design.quantities.components:
         if part.category not in ("compute", "head node", "storage", "network"):
             continue
@@ -110,8 +110,8 @@ def _devices(design: DesignAnswer, catalog: Catalog) -> Iterator[tuple[Component
             yield part, item
 
 
-def power(result: SizingResult, catalog: Catalog) -> Why:
-    """Why so many watts at most, device by device."""
+def power(result: SizingResult, catalog: Catalog) -> Explanation:
+    """Maximum power, device by device."""
     design = result.design
     rows, names, brackets = [], [], []
     for part, device in _devices(design, catalog):
@@ -131,28 +131,28 @@ def power(result: SizingResult, catalog: Catalog) -> Why:
         if device.power_max_w is None and device.power_high_w is not None:
             brackets.append(device.name)
     counts = design.quantities
-    doubts = [
+    cautions = [
         f"Between {si(float(counts.power_low_w[0]), 'W')} and {si(float(counts.power_max_w[0]), 'W')}; "
         f"typical {si(float(counts.power_typical_w[0]), 'W')}."
     ]
     if brackets:
-        doubts.append(f"Only a bracket is known of {words.listed(dict.fromkeys(brackets))}; its upper end counts here.")
+        cautions.append(f"Only a range is known for {words.listed(dict.fromkeys(brackets))}; its upper end is used.")
     if counts.unknown_power:
         unknown = words.listed(item_name(item, catalog) for item in counts.unknown_power)
-        doubts.append(f"No source gives the maximum of {unknown}, so the sum is a lower bound.")
-    return Why(
+        cautions.append(f"The maximum of {unknown} is not published, so the sum is a lower bound.")
+    return Explanation(
         "Power",
         result_text.power(design),
         "power = Σ number × largest draw of one",
         inputs_table("power", rows),
-        ("Feeds, racks and cooling are sized with it. Devices only: what PDUs and the room add is not in it.",),
-        tuple(doubts),
-        assumed(result, names, ("power,", "draw")),
+        ("The basis for feeds, racks and cooling. Devices only: losses of PDUs and of the room are not included.",),
+        tuple(cautions),
+        assumed(result, names, ("power",)),
     )
 
 
-def rack_units(result: SizingResult, catalog: Catalog) -> Why:
-    """Why so many rack units, device by device."""
+def rack_units(result: SizingResult, catalog: Catalog) -> Explanation:
+    """Rack units, device by device."""
     design = result.design
     rows, names = [], []
     for part, device in _devices(design, catalog):
@@ -166,19 +166,19 @@ def rack_units(result: SizingResult, catalog: Catalog) -> Why:
         )
         names.append(device.name)
     racks = words.plural(int(design.quantities.racks[0]), "rack")
-    return Why(
+    return Explanation(
         "Rack units",
         f"{float(design.quantities.rack_units[0]):g}{NARROW_SPACE}U",
         "rack units = Σ number × height of one",
         inputs_table("rack-units", rows),
-        (f"They stand in {racks}, as many as units, weight and power of a rack allow.",),
+        (f"{words.capital(racks)}, limited by rack units, weight and power per rack.",),
         (_EXACT,),
         assumed(result, names, ("height",)),
     )
 
 
-def price(result: SizingResult, catalog: Catalog) -> Why:
-    """Why this sum, line by line, and what it lacks."""
+def price(result: SizingResult, catalog: Catalog) -> Explanation:
+    """Price, line by line, and what is not included."""
     del catalog
     bill = result.design.bill
     priced = [line for line in bill.bought if line.extended_net is not None]
@@ -206,13 +206,13 @@ def price(result: SizingResult, catalog: Catalog) -> Why:
         if not dates
         else (f"Prices dated {dates[0]}." if len(dates) == 1 else f"Prices dated {dates[0]} to {dates[-1]}.",)
     )
-    return Why(
+    return Explanation(
         result_text.price_label(bill),
         result_text.price(bill),
         formula,
         inputs_table("price", rows or [row("lines with a price", "none", "")]),
         (result_text.open_prices(bill), *dated),
-        ("Taxes, freight and duties are in no amount.", *(words.sentence(text) for _, text in bill.price_warnings)),
+        ("Taxes, freight and duties are not included.", *(words.sentence(text) for _, text in bill.price_warnings)),
         (),
     )
 

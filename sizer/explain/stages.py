@@ -1,4 +1,4 @@
-"""Formula and inputs of the capacity of one stage, taken from the models that made it."""
+"""Formula and inputs of the capacity of one stage, from the same models as the answer."""
 
 import math
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from sizer.workload.request import CustomDnn
 
 
 @dataclass(frozen=True)
-class Input:
+class StageInput:
     """One input of a formula; a fact of the catalogue has its source, another one a note on where it comes from."""
 
     name: str
@@ -42,13 +42,13 @@ class Input:
 
 @dataclass(frozen=True)
 class StageInputs:
-    """What the capacity of a stage is made of."""
+    """Formula of the capacity of a stage, its inputs and cautions."""
 
     formula: str
-    inputs: tuple[Input, ...]
-    doubts: tuple[str, ...]
+    inputs: tuple[StageInput, ...]
+    cautions: tuple[str, ...]
     parts: tuple[str, ...] = ()  # names of the parts whose facts are used
-    about: tuple[str, ...] = ()  # words that name these facts
+    fields: tuple[str, ...] = ()  # words in the names of these facts
 
 
 def stage_inputs(evaluated: EvaluatedDesign, workload: int, stage: str) -> StageInputs:
@@ -73,16 +73,16 @@ def _rate(value: float) -> str:
     return in_unit(value, "B/s")
 
 
-def _reads(model: WorkloadOnDesign) -> list[Input]:
+def _reads(model: WorkloadOnDesign) -> list[StageInput]:
     """Bytes of a sample and the share of the reads that memory serves."""
     hits = float(model.run.comp.hit_fraction[0])
     return [
-        Input("s, bytes of a sample", in_unit(model.work.sample_bytes, "B"), note=model.work.dataset.name),
-        Input("h, share of the reads that memory serves", number(hits), note="cache model, after the first epoch"),
+        StageInput("s, bytes of a sample", in_unit(model.work.sample_bytes, "B"), note=model.work.dataset.name),
+        StageInput("h, share of the reads that memory serves", number(hits), note="cache model, after the first epoch"),
     ]
 
 
-_CACHED = "Memory serves every read after the first epoch, so that this stage has no limit then."
+_ALL_IN_MEMORY = "Memory serves every read after the first epoch, so this stage has no limit from then on."
 
 
 def _storage(model: WorkloadOnDesign) -> StageInputs:
@@ -96,30 +96,32 @@ def _storage(model: WorkloadOnDesign) -> StageInputs:
     mount_low, mount_high = float(cols.mount_low_bytes_per_s[0]), float(cols.mount_high_bytes_per_s[0])
     rate = node_read_rate(storage)
     facts = (None, None) if rate is None else rate
-    unknown = "no source gives a rate: line rate of the ports" if rate is None else ""
+    unknown = "no published rate: line rate of the ports" if rate is None else ""
     of = "a server's drives" if is_local else "a node"
     inputs = [
-        Input("n, " + ("servers with drives" if is_local else "storage nodes"), grouped(count), note="search"),
-        Input(f"R low, demonstrated rate of {of}", _limit(min(low, line)), facts[0], unknown),
-        Input(f"R high, highest published rate of {of}", _limit(min(high, line)), facts[1], unknown),
+        StageInput("n, " + ("servers with drives" if is_local else "storage nodes"), grouped(count), note="search"),
+        StageInput(f"R low, demonstrated rate of {of}", _limit(min(low, line)), facts[0], unknown),
+        StageInput(f"R high, highest published rate of {of}", _limit(min(high, line)), facts[1], unknown),
     ]
     if math.isfinite(mount_low):
         inputs += [
-            Input("m, servers", grouped(model.n_servers), note="search"),
-            Input(
+            StageInput("m, servers", grouped(model.n_servers), note="search"),
+            StageInput(
                 "k, mounts of a server", number(mounts), storage.mounts_per_server, "one for every front-end address"
             ),
-            Input("M low, rate of a mount", _rate(mount_low), storage.mount_low_bytes_per_s, "generic NFS client"),
-            Input("M high, rate of a mount", _rate(mount_high), storage.mount_high_bytes_per_s, "generic NFS client"),
+            StageInput("M low, rate of a mount", _rate(mount_low), storage.mount_low_bytes_per_s, "generic NFS client"),
+            StageInput(
+                "M high, rate of a mount", _rate(mount_high), storage.mount_high_bytes_per_s, "generic NFS client"
+            ),
         ]
     formula = "C = √(low · high) / (s · (1 − h)), low = min(n · R low, m · k · M low), high likewise"
     if not math.isfinite(mount_low):
         formula = "C = √(low · high) / (s · (1 − h)), low = n · R low, high = n · R high"
-    doubts = ["The true rate lies anywhere between the two ends: log-uniform, 90 % of it is the interval."]
+    cautions = ["The true rate is between the two ends: a log-uniform distribution, of which the interval is 90 %."]
     if float(run.comp.hit_fraction[0]) >= 1:
-        doubts.insert(0, _CACHED)
+        cautions.insert(0, _ALL_IN_MEMORY)
     return StageInputs(
-        formula, (*inputs, *_reads(model)), tuple(doubts), (storage.name,), ("rate", "mount", "front-end")
+        formula, (*inputs, *_reads(model)), tuple(cautions), (storage.name,), ("read", "mount", "front_end")
     )
 
 
@@ -134,31 +136,31 @@ def _network(model: WorkloadOnDesign) -> StageInputs:
     nic = float(run.cols.storage_nic_bytes_per_s[0])
     link = kind_name(platform.fabric)
     inputs = [
-        Input("m, servers", grouped(model.n_servers), note="search"),
-        Input("B server, line rate into a server", _limit(nic), note=f"ports of {platform.server.name}, {link}"),
-        Input("B front, line rate of the storage", _limit(front), note=f"front end of {platform.storage.name}"),
-        Input(
+        StageInput("m, servers", grouped(model.n_servers), note="search"),
+        StageInput("B server, line rate into a server", _limit(nic), note=f"ports of {platform.server.name}, {link}"),
+        StageInput("B front, line rate of the storage", _limit(front), note=f"front end of {platform.storage.name}"),
+        StageInput(
             "B gateway, its uplinks",
             _limit(gateway),
             note="none" if platform.gateway is None else platform.gateway.name,
         ),
         *_reads(model),
-        Input(
+        StageInput(
             "x, gradient bytes into a server for a sample",
             in_unit(float(run.comp.exchanged_bytes[0]), "B"),
             note="2 (m − 1)/m · G / (g · b)",
         ),
     ]
     formula = "C = min( min(B front, B gateway) / (s · (1 − h)), m · B server / (s · (1 − h) + x) )"
-    doubts = ["Line rates, full duplex, without contention: no spread is counted."]
+    cautions = ["Line rates, full duplex, without contention: treated as exact."]
     if float(run.comp.hit_fraction[0]) >= 1 and not float(run.comp.exchanged_bytes[0]):
-        doubts.insert(0, _CACHED)
+        cautions.insert(0, _ALL_IN_MEMORY)
     return StageInputs(
         formula,
         tuple(inputs),
-        tuple(doubts),
+        tuple(cautions),
         (platform.server.name, platform.storage.name),
-        (link.lower(), "front-end"),
+        ("ports", "front_end"),
     )
 
 
@@ -167,21 +169,21 @@ def _decode(model: WorkloadOnDesign) -> StageInputs:
     cores = float(run.cols.cores[0])
     cost = run.comp.core_s_per_sample
     if cost <= 0:
-        none = Input("c, core time of a sample", f"0{NARROW_SPACE}s", note="decoded tensors need no decoding")
-        return StageInputs("C = m · cores / c", (none,), ("Nothing is decoded: the stage has no limit.",))
+        none = StageInput("c, core time of a sample", f"0{NARROW_SPACE}s", note="decoded tensors need no decoding")
+        return StageInputs("C = m · cores / c", (none,), ("Samples are not decoded, so the stage has no limit.",))
     fact = None if server.cpu is None else model.catalog.cpus[server.cpu.value].cores
     inputs = (
-        Input("m, servers", grouped(model.n_servers), note="search"),
-        Input("cores of a server", number(cores) if math.isfinite(cores) else "not published", fact),
-        Input(
+        StageInput("m, servers", grouped(model.n_servers), note="search"),
+        StageInput("cores of a server", number(cores) if math.isfinite(cores) else "not published", fact),
+        StageInput(
             "c, core time of a sample",
             f"{number(cost)}{NARROW_SPACE}s",
             note=f"fitted to published runs: {model.work.stack.name}",
         ),
     )
     spread = float(run.comp.decode.log_sd.flat[0])
-    doubts = (f"The core time is fitted and spreads by {words.percent(spread)} (standard deviation).",)
-    return StageInputs("C = m · cores / c", inputs, doubts, (server.name,), ("processor", "core"))
+    cautions = (f"The core time is fitted; its uncertainty (1 sigma) is {words.percent(spread)}.",)
+    return StageInputs("C = m · cores / c", inputs, cautions, (server.name,), ("cpu", "core"))
 
 
 def _terms(model: WorkloadOnDesign) -> StepTerms:
@@ -203,7 +205,7 @@ def _terms(model: WorkloadOnDesign) -> StepTerms:
 _FITTED = "fitted to published rates"
 
 
-def _common(model: WorkloadOnDesign, terms: StepTerms) -> list[Input]:
+def _common(model: WorkloadOnDesign, terms: StepTerms) -> list[StageInput]:
     """Inputs of a step on one GPU."""
     work, platform, v = model.work, model.platform, terms.values
     precision = work.request.precision
@@ -212,19 +214,19 @@ def _common(model: WorkloadOnDesign, terms: StepTerms) -> list[Input]:
     used = float(model.run.cols.gpus_per_server[0])
     dnn_fact = None if work.is_custom_dnn else work.dnn.forward_flop
     return [
-        Input("m, servers", grouped(model.n_servers), note="search"),
-        Input("g, GPUs of a server that the job uses", number(used), platform.server.n_gpus),
-        Input("b, samples a GPU and step", grouped(work.batch_per_gpu), note="request"),
-        Input("F, forward pass of a sample", in_unit(work.dnn.forward_flop.value, "FLOP"), dnn_fact, "request"),
-        Input(
+        StageInput("m, servers", grouped(model.n_servers), note="search"),
+        StageInput("g, GPUs of a server that the job uses", number(used), platform.server.n_gpus),
+        StageInput("b, samples per GPU and step", grouped(work.batch_per_gpu), note="request"),
+        StageInput("F, forward pass of a sample", in_unit(work.dnn.forward_flop.value, "FLOP"), dnn_fact, "request"),
+        StageInput(
             "P, peak of the GPU",
             in_unit(peak, "FLOP/s"),
             peak_fact,
         ),
-        Input("η, share of the peak that is reached", number(math.exp(v[EFFICIENCY])), note=_FITTED),
-        Input("f, samples that it takes to fill the GPU", number(math.exp(v[FILL])), note=_FITTED),
-        Input("t launch, part that does not grow with the batch", _seconds(math.exp(v[LAUNCH])), note=_FITTED),
-        Input("q, how far launches run ahead", number(1 + math.exp(v[RUN_AHEAD])), note=_FITTED),
+        StageInput("η, fraction of the peak reached", number(math.exp(v[EFFICIENCY])), note=_FITTED),
+        StageInput("f, samples needed to fill the GPU", number(math.exp(v[FILL])), note=_FITTED),
+        StageInput("t launch, time independent of the batch", _seconds(math.exp(v[LAUNCH])), note=_FITTED),
+        StageInput("q, overlap of launches and arithmetic", number(1 + math.exp(v[RUN_AHEAD])), note=_FITTED),
     ]
 
 
@@ -242,9 +244,9 @@ def _gpu(model: WorkloadOnDesign) -> StageInputs:
     if model.work.is_inference:
         inputs = [
             *_common(model, terms),
-            Input("p, passes", "1", note="forward only"),
-            Input("B host, rate of a link between host and GPUs", _rate(math.exp(v[HOST_LINK])), note=_FITTED),
-            Input(
+            StageInput("p, passes", "1", note="forward only"),
+            StageInput("B host, rate of a link between host and GPUs", _rate(math.exp(v[HOST_LINK])), note=_FITTED),
+            StageInput(
                 "d, bytes of a decoded sample",
                 in_unit(model.work.dnn.input_bytes.value, "B"),
                 None if model.work.is_custom_dnn else model.work.dnn.input_bytes,
@@ -255,11 +257,17 @@ def _gpu(model: WorkloadOnDesign) -> StageInputs:
         return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))
     inputs = [
         *_common(model, terms),
-        Input("p, passes", "3", note="forward, and twice that backward"),
-        Input("t x, time of the exchange", _seconds(_exchange_s(model)), note="see gradient exchange"),
-        Input("k, share of the backward pass that hides it", number(1 / (1 + math.exp(-v[OVERLAP]))), note=_FITTED),
-        Input("w, growth of a step with each doubling inside a server", number(math.exp(v[STRAGGLER])), note=_FITTED),
-        Input("r, growth of a step on two servers against one", number(math.exp(v[SCALE_OUT])), note=_FITTED),
+        StageInput("p, passes", "3", note="one forward, two backward"),
+        StageInput("t x, time of the exchange", _seconds(_exchange_s(model)), note="see gradient exchange"),
+        StageInput(
+            "k, share of the backward pass that hides the exchange",
+            number(1 / (1 + math.exp(-v[OVERLAP]))),
+            note=_FITTED,
+        ),
+        StageInput(
+            "w, growth of a step per doubling of GPUs in a server", number(math.exp(v[STRAGGLER])), note=_FITTED
+        ),
+        StageInput("r, growth of a step from one server to two", number(math.exp(v[SCALE_OUT])), note=_FITTED),
     ]
     formula = (
         f"C = m · g · b / ((t GPU + t exposed) · (1 + w · log2 g + 2 · r · (m − 1)/m)), {_STEP}, "
@@ -277,27 +285,27 @@ def _exchange_s(model: WorkloadOnDesign) -> float:
 
 def _exchange(model: WorkloadOnDesign) -> StageInputs:
     if model.work.is_inference:
-        return StageInputs("C is not limited", (), ("Validation exchanges no gradients.",))
+        return StageInputs("C is not limited", (), ("Inference exchanges no gradients.",))
     run, v = model.run, _terms(model).values
     server = model.platform.server
     gradient = float(gradient_bytes(model.work.dnn.parameters.value, model.work.request.precision))
     several = model.n_servers > 1
     inputs = [
-        Input("m, servers", grouped(model.n_servers), note="search"),
-        Input("g, GPUs of a server that the job uses", number(float(run.cols.gpus_per_server[0])), server.n_gpus),
-        Input("b, samples a GPU and step", grouped(model.work.batch_per_gpu), note="request"),
-        Input(
+        StageInput("m, servers", grouped(model.n_servers), note="search"),
+        StageInput("g, GPUs of a server that the job uses", number(float(run.cols.gpus_per_server[0])), server.n_gpus),
+        StageInput("b, samples per GPU and step", grouped(model.work.batch_per_gpu), note="request"),
+        StageInput(
             "G, bytes of the gradient",
             in_unit(gradient, "B"),
             None if model.work.is_custom_dnn else model.work.dnn.parameters,
             "request",
         ),
-        Input(
+        StageInput(
             "B in, rate of a GPU inside the server",
             _rate(math.exp(v[INTRA])),
             note="fitted to published exchanges",
         ),
-        Input(
+        StageInput(
             "a in, time of a hop inside",
             f"{number(1e6 * INTRA_HOP_S)}{NARROW_SPACE}µs",
             note="tuning constant of NCCL",
@@ -305,17 +313,17 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
     ]
     if several:
         inputs += [
-            Input(
+            StageInput(
                 "B server, line rate between servers",
                 _rate(float(run.cols.exchange_bytes_per_s[0])),
                 note=f"ports of {server.name}",
             ),
-            Input(
-                "u, share of the line rate that is reached",
+            StageInput(
+                "u, fraction of the line rate reached",
                 number(math.exp(v[INTER])),
                 note="fitted to published exchanges",
             ),
-            Input(
+            StageInput(
                 "a out, time of a hop between servers",
                 f"{number(1e6 * INTER_HOP_S)}{NARROW_SPACE}µs",
                 note="tuning constant of NCCL",
@@ -324,7 +332,5 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
     formula = "C = m · g · b / t x, t x = 2 (g − 1)/g · G / B in + 2 (g − 1) · a in"
     if several:
         formula += " + 2 (m − 1)/m · G / (u · B server) + 2 ⌈log2 m⌉ · a out"
-    doubts = ("Shown without spread: what is not hidden counts, with its spread, in the GPU stage.",)
-    return StageInputs(
-        formula, tuple(inputs), doubts, (server.name,), (kind_name(model.platform.fabric).lower(), "interconnect")
-    )
+    cautions = ("Shown as exact: the part that is not hidden, with its uncertainty, belongs to the GPU stage.",)
+    return StageInputs(formula, tuple(inputs), cautions, (server.name,), ("ports", "intra_link"))

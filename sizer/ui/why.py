@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from sizer.catalog.schema import Source
-from sizer.explain.figure import Why, why
+from sizer.explain.figure import Explanation, explanation
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.ui import look
@@ -13,15 +13,15 @@ from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 
-def of_figure(view: View, key: str) -> Why:
+def of_figure(view: View, key: str) -> Explanation:
     """Explanation of a figure of the design, made once; ``key`` is one of ``sizer.explain.figure``."""
     assert view.result is not None
     return _cached(view.key, key, view.result, view)
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
-def _cached(answer_key: str, key: str, _result: SizingResult, _view: View) -> Why:  # noqa: ARG001  (names the result)
-    return why(EvaluatedDesign(_result, _view.catalog), key)
+def _cached(answer_key: str, key: str, _result: SizingResult, _view: View) -> Explanation:  # noqa: ARG001  (names the result)
+    return explanation(EvaluatedDesign(_result, _view.catalog), key)
 
 
 def popover(label: str, key: str, view: View, place: str = "") -> None:
@@ -47,7 +47,7 @@ def show_figure(view: View, key: str) -> None:
     show_inside(of_figure(view, key), view.catalog.sources)
 
 
-def show_inside(explanation: Why, sources: Mapping[str, Source]) -> None:
+def show_inside(explanation: Explanation, sources: Mapping[str, Source]) -> None:
     """Draw an explanation without the button."""
     st.markdown(f"**{plain(explanation.title)}: {plain(explanation.answer)}**")
     if explanation.formula:

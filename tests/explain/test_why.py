@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sizer.base.quantities import BYTES, FLOP, parse
-from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, Why, rate_key, stage_key, why
+from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, Explanation, explanation, rate_key, stage_key
 from sizer.present.words import money
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -19,8 +19,8 @@ WORKLOADS = [(name, place) for name in EXAMPLES for place in range(len(sized(nam
 SHOWN = 2e-3
 
 
-def shown(name: str, key: str) -> Why:
-    return why(EvaluatedDesign(sized(name), catalog()), key)
+def shown(name: str, key: str) -> Explanation:
+    return explanation(EvaluatedDesign(sized(name), catalog()), key)
 
 
 def value(text: str) -> float:
@@ -51,12 +51,12 @@ def value(text: str) -> float:
     return parse(FLOP if "FLOP" in unit else BYTES, f"{amount:.12g} {unit}")
 
 
-def inputs(said: Why) -> dict[str, float]:
+def inputs(said: Explanation) -> dict[str, float]:
     """Inputs by their symbol."""
     return {row.cells[0].text.split(",")[0]: value(row.cells[1].text) for row in said.inputs.rows}
 
 
-def counted(said: Why) -> float:
+def counted(said: Explanation) -> float:
     """Sum of number times value over rows such as '9 × DGX-1'."""
     total = 0.0
     for row in said.inputs.rows:
@@ -84,7 +84,7 @@ def test_usable_capacity_is_raw_times_the_shares_that_are_left(name):
         return
     left = value(rows[0].cells[1].text)
     for row in rows[1:]:
-        share = re.match(r"× ([\d.]+), leaves", row.cells[1].text)
+        share = re.match(r"× ([\d.]+), gives", row.cells[1].text)
         left *= float(share[1]) if share else 1.0
     assert left == pytest.approx(usable, rel=SHOWN)
 
@@ -103,7 +103,7 @@ def test_a_customer_reads_the_price_paid_and_no_discount():
     data = request.model_dump(mode="json", exclude_none=True)
     data["quote"] = {"discount_percent": "10", "override": [{"item": "dgx-1", "discount_percent": "20"}]}
     result = size(type(request).from_dict(data), catalog())
-    inside, told = (why(EvaluatedDesign(one, catalog()), PRICE) for one in (result, customer_copy(result)))
+    inside, told = (explanation(EvaluatedDesign(one, catalog()), PRICE) for one in (result, customer_copy(result)))
     assert any("less 20" in row.cells[0].text for row in inside.inputs.rows)
     assert "discount" in inside.formula
     text = " ".join([told.formula, told.answer, *told.reasons, *told.uncertainty])

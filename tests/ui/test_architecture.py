@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from sizer.explain.figure import GPUS, POWER, why
+from sizer.explain.figure import GPUS, POWER, explanation
 from sizer.questions.compare.designs import MOST
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.size import size
@@ -249,7 +249,7 @@ def test_a_click_on_the_chart_carries_the_name_of_the_design():
 @pytest.mark.parametrize("key", [GPUS, POWER])
 def test_a_number_of_the_card_opens_to_what_stands_behind_it(key):
     app = opened("architecture")
-    expected = why(EvaluatedDesign(sized(RESNET), catalog()), key)
+    expected = explanation(EvaluatedDesign(sized(RESNET), catalog()), key)
     assert expected.formula not in written(app)
     app.session_state[f"why-card-{key}"] = True
     app.run()

@@ -1,4 +1,4 @@
-"""The page Evidence: what the model says about everything published, and what its filters let through."""
+"""The page PublishedEvidence: what the model says about everything published, and what its filters let through."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from sizer.calibrate.validate import ValidatedRow, summarise
 from sizer.drawings.palette import DARK
 from sizer.evidence import published
 from sizer.evidence.charts import parity_spec
-from sizer.evidence.published import Choice, Evidence
+from sizer.evidence.published import Choice, PublishedEvidence
 from sizer.ui.evidence import page as evidence
 from tests.factories.examples import catalog
 from tests.ui.pages import opened, to_page, widget
@@ -31,7 +31,7 @@ def written(app: AppTest) -> str:
     return " ".join(one.proto.body for one in app.get("html"))
 
 
-def made_up() -> Evidence:
+def made_up() -> PublishedEvidence:
     """Ten rates with hostile names, on the first ten runs of the files; the even ones are fitted."""
     runs = [run for run in load_observations() if run.quantity == "samples_per_s"][: len(PUBLISHED)]
     rows = [
@@ -42,7 +42,7 @@ def made_up() -> Evidence:
     known = {run.id: run for run in runs}
     left_out = {row.id: (2 * row.published, row.published, 3 * row.published) for row in rows}
     report = published.ValidationReport(tuple(rows), (), (), (), (), summarise("all", rows))
-    return Evidence(report, published.published(rows, known, left_out, catalog()))
+    return PublishedEvidence(report, published.published(rows, known, left_out, catalog()))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def asked(monkeypatch) -> Iterator[list[str]]:
     """Catalogues for which everything published was predicted."""
     calls: list[str] = []
 
-    def built_in_evidence(catalog) -> Evidence:
+    def built_in_evidence(catalog) -> PublishedEvidence:
         calls.append(catalog.digest)
         return made_up()
 
@@ -133,7 +133,7 @@ def test_filters_that_let_nothing_pass_say_what_to_do(asked):
 
 
 def test_a_calibration_that_does_not_fit_its_observations_is_one_sentence(asked, monkeypatch):
-    def refuse(catalog) -> Evidence:
+    def refuse(catalog) -> PublishedEvidence:
         raise CalibrationError("observations have changed since the calibration; run 'sizer calibrate'")
 
     monkeypatch.setattr(evidence, "built_in_evidence", refuse)

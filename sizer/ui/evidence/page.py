@@ -19,8 +19,8 @@ from sizer.evidence.published import (
     OUTSIDE,
     PARTS,
     Choice,
-    Evidence,
     Published,
+    PublishedEvidence,
     built_in_evidence,
     lines,
     rows_of,
@@ -69,11 +69,11 @@ def show(view: View) -> None:
 
 
 @st.cache_resource(show_spinner="Predicting every published value (first time only)", max_entries=2)
-def _evidence(digest: str, _catalog: Catalog) -> Evidence:  # noqa: ARG001  (the digest is part of the key)
+def _evidence(digest: str, _catalog: Catalog) -> PublishedEvidence:  # noqa: ARG001  (the digest is part of the key)
     return built_in_evidence(_catalog)
 
 
-def _choice(evidence: Evidence, catalog: Catalog) -> Choice:
+def _choice(evidence: PublishedEvidence, catalog: Catalog) -> Choice:
     """The filter fields, and the values they select. They survive a change of page."""
     found = evidence.published
     measures = [_EVERYTHING, *(one.title for one in facts.MEASURES)]
@@ -180,7 +180,7 @@ def _reset() -> None:
     st.session_state[_RESETS] = st.session_state.get(_RESETS, 0) + 1
 
 
-def _chosen(evidence: Evidence, choice: Choice, catalog: Catalog) -> None:
+def _chosen(evidence: PublishedEvidence, choice: Choice, catalog: Catalog) -> None:
     """The selected values: count and accuracy, chart, and rows."""
     found = evidence.chosen(choice)
     text, button = st.columns((4, 1), vertical_alignment="center")
@@ -247,7 +247,7 @@ def _lines(
     return lines(_found, choice, _catalog.sources)
 
 
-def _overall_charts(evidence: Evidence, catalog: Catalog) -> None:
+def _overall_charts(evidence: PublishedEvidence, catalog: Catalog) -> None:
     """Charts of all values, each drawn when its fold is opened."""
     folds = {
         "sources": st.expander("Errors by source", key="evidence-sources", on_change="rerun"),
@@ -266,7 +266,7 @@ def _overall(
     name: str,
     palette_name: str,
     digest: str,  # noqa: ARG001  (names the catalogue)
-    _evidence: Evidence,
+    _evidence: PublishedEvidence,
     _catalog: Catalog,
 ) -> tuple[Spec | None, str]:
     """Chart of all values by its name, and its caption."""
@@ -275,6 +275,6 @@ def _overall(
         groups, unseen = (facts.accuracies(found, facts.kind_name) for found in (report.rows, report.unseen))
         chart = charts.coverage_chart(groups, unseen, colours, "container")
         return None if chart is None else chart.to_dict(), COVERAGE_CAPTION
-    rows, seen = (report.unseen, report.rows) if facts.counted(report.unseen) else (report.rows, ())
+    rows, seen = (report.unseen, report.rows) if facts.rated(report.unseen) else (report.rows, ())
     chart = charts.residual_chart(rows, _catalog.sources, colours, "container", seen=seen)
     return None if chart is None else chart.to_dict(), residual_caption(bool(seen))
