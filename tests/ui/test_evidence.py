@@ -76,7 +76,7 @@ def test_the_page_is_judged_once_for_all_sessions(asked):
     assert not app.exception
     assert not app.error
     assert "The model predicts 10 of 10" in written(app)
-    assert any(title.startswith("Half of 10 predictions") for title in titles(app))
+    assert any(title.startswith("The median error of 10\xa0predictions") for title in titles(app))
     opened("evidence")
     assert len(asked) == 1
 
