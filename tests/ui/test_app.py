@@ -238,7 +238,7 @@ def upload(name: str, content: bytes):
         (f"{SCRIPT}.toml", b"x = 1", "nknown key"),
         ("null.json", b"null", "contains no request"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_upload_is_refused_in_a_sentence(name, content, words):
     before = figures(opened())
     app = upload(name, content)
@@ -283,9 +283,13 @@ def test_a_saved_request_reads_back_the_same(file):
 
 KEYS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8)
 VALUES = st.one_of(
-    st.text(st.characters(exclude_categories=("Cs",)), max_size=20), st.integers(-(2**60), 2**60), st.booleans(),
-    st.floats(allow_nan=False, allow_infinity=False), st.lists(st.integers(0, 9), max_size=3), st.dates(),
-)  # fmt: skip
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=20),
+    st.integers(-(2**60), 2**60),
+    st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.lists(st.integers(0, 9), max_size=3),
+    st.dates(),
+)
 PLAIN_TABLES = st.dictionaries(KEYS, VALUES, min_size=1, max_size=4)
 
 

@@ -165,9 +165,12 @@ def test_the_profile_is_typed_in_kept_and_downloaded():
     assert_healthy(app)
     assert not app.error, said(app)
     assert app.session_state.profile == {
-        "company": "Example Integrator <b>", "confidentiality": "Confidential", "accent": "#7A1F1F",
-        "paper": "letter", "locale": "en-US",
-    }  # fmt: skip
+        "company": "Example Integrator <b>",
+        "confidentiality": "Confidential",
+        "accent": "#7A1F1F",
+        "paper": "letter",
+        "locale": "en-US",
+    }
     assert app.session_state.profile_logo == png()
     assert {"Profile, TOML", "Logo, PNG"} <= set(downloads(with_branding(app)))
     for page in ("requirements", "bill", "document"):

@@ -35,10 +35,19 @@ def made_up() -> PublishedEvidence:
     """Ten rates with hostile names, on the first ten runs of the files; the even ones are fitted."""
     runs = [run for run in load_observations() if run.quantity == "samples_per_s"][: len(PUBLISHED)]
     rows = [
-        ValidatedRow(run.id, "training", "samples_per_s", HOSTILE, value, 100.0, 80.0, 120.0,
-                     "predicted" if n % 2 else "calibrated on")
+        ValidatedRow(
+            run.id,
+            "training",
+            "samples_per_s",
+            HOSTILE,
+            value,
+            100.0,
+            80.0,
+            120.0,
+            "predicted" if n % 2 else "calibrated on",
+        )
         for n, (run, value) in enumerate(zip(runs, PUBLISHED, strict=True))
-    ]  # fmt: skip
+    ]
     known = {run.id: run for run in runs}
     left_out = {row.id: (2 * row.published, row.published, 3 * row.published) for row in rows}
     report = published.ValidationReport(tuple(rows), (), (), (), (), summarise("all", rows))

@@ -43,12 +43,19 @@ PARTS = (
 )
 BOOK = PriceBook(
     [
-        Price(item="dgx-1", amount="149000", currency="USD", date="2026-10", source="offer", where="1",
-              discount_percent="10"),
+        Price(
+            item="dgx-1",
+            amount="149000",
+            currency="USD",
+            date="2026-10",
+            source="offer",
+            where="1",
+            discount_percent="10",
+        ),
         Price(item="cat6", amount="4.05", currency="USD", date="2026-10", source="offer", where="2"),
         Price(item="smartconnect-advanced", amount="2500", currency="USD", date="2026-10", source="offer", where="3"),
     ]
-)  # fmt: skip
+)
 
 
 def quoted(catalog, is_documented=True, **quote):
@@ -235,7 +242,7 @@ def test_the_search_never_sees_the_quote(catalog):
         ),
         ({"line": [{**CRANE, "status": "by others", "unit_price": 1}]}, "unit_price"),
     ],
-)  # fmt: skip
+)
 def test_a_fault_of_the_quote_names_place_value_and_what_is_allowed(quote, expected):
     with pytest.raises(RequestError) as caught:
         SizingRequest.from_dict({"workload": WORKLOAD, "quote": quote})
@@ -275,6 +282,15 @@ def test_the_documented_price_book_and_quote_are_read(tmp_path):
     assert [one.item for one in request.quote.override] == ["ar3300", "ap8886"]
     table = re.findall(r"^\| `(.*)` \|", text, flags=re.M)
     assert re.findall(r"\w+", " ".join(table)) == [
-        "item", "amount", "currency", "date", "source", "where", "note", "discount_percent", "term_months",
-        "lead_time_weeks", "valid_until",
-    ]  # fmt: skip
+        "item",
+        "amount",
+        "currency",
+        "date",
+        "source",
+        "where",
+        "note",
+        "discount_percent",
+        "term_months",
+        "lead_time_weeks",
+        "valid_until",
+    ]

@@ -19,15 +19,30 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CHROMIUM = os.environ.get("SIZER_CHROMIUM", "")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-         "--disable-sync", "--host-resolver-rules=MAP sizer.test 127.0.0.1"]  # fmt: skip
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP sizer.test 127.0.0.1",
+]
 # A name of this machine that the browser alone knows; RFC 6761 sets its ending aside for tests.
 HOST = "sizer.test"
 CHECKOUT = Path(__file__).parents[3]
 # All pages by the words of their links; Requirements comes first.
 PAGES = (
-    "Requirements", "Architecture", "Performance", "What-if", "Bill", "Document", "Designs", "Evidence", "Catalogue",
-)  # fmt: skip
+    "Requirements",
+    "Architecture",
+    "Performance",
+    "What-if",
+    "Bill",
+    "Document",
+    "Designs",
+    "Evidence",
+    "Catalogue",
+)
 # One number of the headline, which stands on every page that has an answer.
 FIGURE = ".st-key-headline [data-testid='stPopover'] button"
 _START_SECONDS = 60
@@ -98,9 +113,7 @@ def browser() -> Iterator["Browser"]:
 
 def window(of: "Browser", width: int = 1280, height: int = 720, scheme: str = "light") -> "Page":
     """A window in a session of its own; addresses asked for are kept in ``page.asked``."""
-    context = of.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
-    )  # fmt: skip
+    context = of.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True)
     page = context.new_page()
     page.asked = []
     page.on("request", lambda request: page.asked.append(request.url))
