@@ -76,7 +76,7 @@ def search(
     only: tuple[str, str] | None = None,
     most: int | None = None,
 ) -> PartCounts:
-    """The design space of a request, its stages judged; parts are counted when somebody asks.
+    """The design space of a request, its stages evaluated; parts are counted when they are needed.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _binding(counts: PartCounts, row: int) -> Binding:
 
 
 def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
-    """Whether none of the platforms that documents show beside a design does it with one server."""
+    """Whether none of the platforms that documents compare a design with does it with one server."""
     evaluated = counts.evaluated
     if evaluated.space.n_servers[row] == 1:
         return False

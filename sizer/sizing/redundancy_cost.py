@@ -14,7 +14,7 @@ from sizer.workload.request import Resilience, SizingRequest
 def spare_cost(
     request: SizingRequest, design: DesignAnswer, catalog: Catalog, calibration: Calibration | None = None
 ) -> SpareCost | None:
-    """What the losses that a request asks a design to bear cost it.
+    """Cost of the redundancy that a request asks of a design.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Fewest servers of one platform that meet a request, without counts parts: the search, made light."""
+"""Fewest servers of one platform that meet a request, without counting parts: a fast form of the search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ class Sizes:
     n_servers: Ints
     computes: tuple[Compute, ...]  # one a workload
     team: TeamLimits | None = None  # arrays (1, sizes)
-    losses: tuple[AfterLoss, ...] = ()  # that the request asks the designs to bear; arrays (1, sizes)
+    losses: tuple[AfterLoss, ...] = ()  # that the request asks the designs to tolerate; arrays (1, sizes)
 
     @classmethod
     def of(

@@ -16,13 +16,13 @@ from sizer.workload.team import QueueOrder
 # Seed of every draw: the same request gives the same bytes.
 SEED = 20190401
 # So many jobs, and so many of every kind, make the share that starts in time stable to about a percentage point; the
-# standard error is printed beside it.
+# standard error is printed with it.
 LEAST_JOBS = 20_000
 LEAST_JOBS_OF_A_KIND = 200
 # A year at least, whatever the number of jobs; ten years at most, however rare a kind of job is.
 LEAST_WEEKS = 52
 MOST_WEEKS = 520
-# A rare kind beside a frequent one would need more jobs than it is worth.
+# A rare kind with a frequent one would need more jobs than it is worth.
 MOST_JOBS = 25_000
 MOST_JOBS_A_WEEK = 20_000
 # With those of the first weeks, that are not counted.

@@ -1,4 +1,4 @@
-"""Whether each design of the space still meets its targets after every loss that a request asks it to bear."""
+"""Whether each design of the space still meets its targets after every loss that a request asks it to tolerate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -169,7 +169,7 @@ def after_losses(
     catalog: Catalog,
     calibration: Calibration,
 ) -> list[AfterLoss]:
-    """All designs after each loss that a request asks them to bear.
+    """All designs after each loss that a request asks them to tolerate.
 
     Parameters
     ----------

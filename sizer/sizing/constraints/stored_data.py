@@ -1,4 +1,4 @@
-"""What the storage must hold: every data set once, what is kept beside them, and room to spare.
+"""What the storage must hold: every data set once, checkpoints and snapshots, and a reserve.
 
 One rule for the search, the tests of acceptance and the documents.
 """
@@ -176,7 +176,7 @@ def is_transformed(data_request: DataRequest) -> bool:
 
 
 def raw_sample_bytes(sample_bytes: ArrayLike, data_request: DataRequest) -> Floats:
-    """Raw form of a sample, kept beside the one that is read; 0 where nothing is transformed ahead. [B]
+    """Raw form of a sample, kept in addition to the one that is read; 0 where nothing is transformed ahead. [B]
 
     A raw size that the request leaves out is taken to be that of the prepared sample.
     """

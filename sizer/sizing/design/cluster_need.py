@@ -145,12 +145,12 @@ class Doubling:
 
 
 def doubling(model: WorkloadOnDesign) -> Doubling | None:
-    """Twice the GPUs at the same batch for each; None where no recipe tells epochs from the global batch."""
+    """Twice the GPUs at the same batch for each; None where no recipe gives the epochs at a global batch."""
     return times_the_gpus(model, model.n_servers, 2 * model.n_servers)
 
 
 def times_the_gpus(model: WorkloadOnDesign, few: int, many: int) -> Doubling | None:
-    """More servers against fewer at the same batch per GPU; None where no recipe tells epochs from the batch."""
+    """More servers compared with fewer at the same batch per GPU; None where no recipe gives the epochs at a batch."""
     work = model.work
     if work.recipe is None or work.is_inference:
         return None

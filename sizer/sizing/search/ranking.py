@@ -34,7 +34,7 @@ def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
 
 
 def _told_apart(counts: PartCounts, rows: Ints) -> bool:
-    """Whether items without a price tell some of the rows apart, so that no price says which is cheapest."""
+    """Whether rows differ in items without a price, so that the cheapest is not known."""
     return bool(counts.deciding_prices(rows[:2]) or counts.deciding_prices(rows))
 
 
@@ -113,7 +113,7 @@ class Ranking:
         are_told_apart = False
         for row in self._fewest():
             rows.append(row)
-            # Of designs that unpriced items tell apart no price says which is cheaper; more designs do not change that.
+            # Of designs that differ in unpriced items the cheaper is not known; more designs do not change that.
             are_told_apart = are_told_apart or (
                 self._no_price_ranks(row) if len(rows) == 1 else bool(self._counts.deciding_prices(np.array(rows)))
             )

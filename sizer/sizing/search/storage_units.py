@@ -27,7 +27,7 @@ class StorageUnits:
     def of(
         cls, works: Sequence[ResolvedWorkload], platforms: Sequence[Platform], data_request: DataRequest
     ) -> "StorageUnits":
-        """Units for the data sets of some workloads together, and for what is kept beside them."""
+        """Units for the data sets of some workloads together, with their checkpoints and snapshots."""
         data = storage_demand(works, data_request).total_bytes
         seen: dict[tuple[str, int], tuple[bool, int, int, int, bool]] = {}
         rows = []
