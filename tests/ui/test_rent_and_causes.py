@@ -39,7 +39,7 @@ def test_an_offer_is_entered_assumed_and_then_asked_about() -> None:
     assert app.session_state.draft["rental"]["per_gpu_hour"] == 2.5
     assert any("Assumed" in one.value for one in app.toast)
     assert "Break-even utilization" in said(app)
-    assert charts(app)[0].endswith("as far as costs are known")
+    assert charts(app)[0].endswith("based on known costs")
 
 
 def test_the_sliders_move_the_break_even_and_are_taken() -> None:

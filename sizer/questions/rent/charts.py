@@ -7,7 +7,7 @@ import altair as alt
 
 from sizer.bom.rental import RentOrBuy
 from sizer.drawings.palette import COLUMN_PX
-from sizer.present.charting import Chart, Rows, axis, chart_of, finish
+from sizer.present.charting import Chart, axis, chart_of, finish, point_layers
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import percent
 from sizer.questions.rent.tables import years_text
@@ -123,18 +123,15 @@ def _break_even(comparison: RentOrBuy, own: float, scale: alt.Scale, across: alt
     if not 0 < comparison.break_even <= 1:
         return []
     share = float(comparison.break_even)
-    rows: Rows = [{"use": 100 * share, "cost": own, "text": percent(share)}]
-    x, y = alt.X("use:Q", scale=across), alt.Y("cost:Q", scale=scale)
+    axes = (alt.X("use:Q", scale=across), alt.Y("cost:Q", scale=scale))
     is_late = share > 0.85
-    return [
-        chart_of(rows).mark_point(filled=True, size=60, color=palette.ink, opacity=1).encode(x=x, y=y),
-        chart_of(rows)
-        .mark_text(
-            align="right" if is_late else "left",
-            dx=-9 if is_late else 9,
-            dy=-10 if is_late else 12,
-            fontWeight=600,
-            color=palette.ink,
-        )
-        .encode(x=x, y=y, text="text:N"),
-    ]
+    return point_layers(
+        (100 * share, own),
+        percent(share),
+        axes,
+        palette,
+        palette.ink,
+        align="right" if is_late else "left",
+        dx=-9 if is_late else 9,
+        dy=-10 if is_late else 12,
+    )

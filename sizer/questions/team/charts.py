@@ -7,7 +7,7 @@ import altair as alt
 
 from sizer.base.quantities import duration, si
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
-from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark
+from sizer.present.charting import Chart, Rows, axis, chart_of, finish, label_room, level_mark, point_layers
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import percent, plural, shortened
 from sizer.questions.team.analysis import TeamAnswer
@@ -17,8 +17,6 @@ from sizer.questions.team.tables import least_served
 _HEIGHT = 210
 # Pixels of the plot of a full-width chart, to keep labels apart.
 _PLOT = (560.0, 200.0)
-# Stroke around texts in the colour of the page, so that no line crosses them.
-_HALO_PX = 4
 # Marks this close, as a share of the axis, would overlap.
 _CLOSE = 0.1
 # Height of a name and the space around it, as a share of the axis in percent.
@@ -148,12 +146,6 @@ def _names(named: Rows, x: alt.X, y_scale: alt.Scale) -> list[Any]:
     ]
 
 
-def _haloed(words: alt.Chart, palette: Palette, colour: str, **how: Any) -> list[Any]:
-    """Text that stays legible over lines."""
-    behind = words.mark_text(stroke=palette.background, strokeWidth=_HALO_PX, color=palette.background, **how)
-    return [behind, words.mark_text(color=colour, **how)]
-
-
 def _smaller(answer: TeamAnswer) -> TeamRun | None:
     """The next smaller size that was simulated."""
     return max(
@@ -252,20 +244,18 @@ def _requested(
 ) -> Sequence[Any]:
     """The requested point of the curve; its label is below it if a line is close above."""
     text = f"{si(demand.asked_bytes_per_s, 'B/s')} or less for {percent(demand.percentile)} of the time"
-    point = chart_of([{"x": 100 * demand.percentile, "y": demand.asked_bytes_per_s / factor, "text": text}])
-    point = point.encode(x=axes[0], y=axes[1])
     is_late = demand.percentile > 0.5
-    words = _haloed(
-        point.encode(text="text:N"),
+    return point_layers(
+        (100 * demand.percentile, demand.asked_bytes_per_s / factor),
+        text,
+        axes,
         palette,
         palette.accent,
         align="right" if is_late else "left",
         baseline="top" if is_below else "bottom",
         dx=-8 if is_late else 8,
         dy=5 if is_below else -4,
-        fontWeight=600,
     )
-    return [*words, point.mark_point(filled=True, size=60, opacity=1, color=palette.accent)]
 
 
 def reads_finding(answer: TeamAnswer) -> str:
