@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from enum import Enum
 from typing import Literal
 
 from sizer.base.money import net_price, round_money
@@ -13,6 +14,29 @@ BY_OTHERS: Status = "by others"
 # What the customer buys; the other lines are listed and not in any total.
 BOUGHT: tuple[Status, ...] = ("computed", "overridden", "added")
 MONTHS_A_YEAR = 12
+
+
+class BillWarningKind(Enum):
+    """What a reader of a bill must be warned of; behind each its values."""
+
+    SALE_ENDED = "sale-ended"  # item, date
+    SALE_ENDS = "sale-ends"  # item, date within the validity of the quote
+    AVAILABILITY_UNKNOWN = "availability-unknown"  # items
+    OTHER_CURRENCY = "other-currency"  # item
+    PRICE_ENDED = "price-ended"  # item, last day of its price
+    PRICE_ENDS = "price-ends"  # item, last day of its price, last day of the quote
+    OLD_PRICE = "old-price"  # item, date of its price
+    LONGEST_LEAD_TIME = "longest-lead-time"  # weeks, items
+    LEAD_TIME_UNKNOWN = "lead-time-unknown"  # items
+    NO_LEAD_TIME = "no-lead-time"
+
+
+@dataclass(frozen=True)
+class BillWarning:
+    """One warning, with the values that its words need."""
+
+    kind: BillWarningKind
+    values: tuple[str | int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,10 +146,10 @@ class Bill:
 
     currency: str
     lines: tuple[BillLine, ...]
-    warnings: tuple[str, ...] = ()  # end of sale, old prices, lead times
+    warnings: tuple[BillWarning, ...] = ()  # end of sale, old prices, lead times
     deal_discount_percent: Decimal = Decimal(0)  # on the sum of the lines' net prices
     valid_until: datetime.date | None = None  # last day of the quote; None without a date of the request
-    price_warnings: tuple[tuple[str, str], ...] = ()  # of the warnings, those about a line's price, by number of line
+    price_warnings: tuple[tuple[str, BillWarning], ...] = ()
     is_customer_copy: bool = False  # prices are what the customer pays; list prices and discounts are not told
 
     @property

@@ -147,10 +147,10 @@ def _unsourced(line: BillLine) -> BillLine:
 
 def _without_price_warnings(bill: Bill, numbers: set[str]) -> Bill:
     """The bill without warnings about the prices of some lines."""
-    gone = {text for number, text in bill.price_warnings if number in numbers}
+    gone = {warning for number, warning in bill.price_warnings if number in numbers}
     return replace(
         bill,
-        warnings=tuple(text for text in bill.warnings if text not in gone),
+        warnings=tuple(warning for warning in bill.warnings if warning not in gone),
         price_warnings=tuple(pair for pair in bill.price_warnings if pair[1] not in gone),
     )
 

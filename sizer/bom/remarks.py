@@ -5,15 +5,18 @@ from collections.abc import Iterator, Sequence
 
 from sizer.base.dates import days_of
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.bom.bill import Bill, BillLine
+from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Nic
 
 # A price older than this is called old in every quote.
 OLD_PRICE_DAYS = 365
 
+_Warnings = Iterator[BillWarning]
+_Numbered = tuple[tuple[str, BillWarning], ...]
 
-def warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> tuple[str, ...]:
+
+def warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> tuple[BillWarning, ...]:
     """Warnings of a bill, each once.
 
     Parameters
@@ -25,7 +28,7 @@ def warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> 
     quote_date : datetime.date, optional
         Without it nothing is called old or ended.
     """
-    found: dict[str, None] = {}
+    found: dict[BillWarning, None] = {}
     unconfirmed: dict[str, None] = {}
     for line in bill.bought:
         if line.item:
@@ -35,13 +38,12 @@ def warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> 
             found.update(dict.fromkeys(_sale_warnings(item, quote_date, bill.valid_until)))
         found.update(dict.fromkeys(_price_warnings(line, bill, catalog, quote_date)))
     if unconfirmed:
-        names = ", ".join(unconfirmed)
-        found[f"availability to be confirmed, no end of sale is published: {names}"] = None
+        found[BillWarning(BillWarningKind.AVAILABILITY_UNKNOWN, tuple(unconfirmed))] = None
     found.update(dict.fromkeys(_lead_time_warnings(bill.bought, catalog)))
     return tuple(found)
 
 
-def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> tuple[tuple[str, str], ...]:
+def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> _Numbered:
     """Of the warnings those about prices, with the number of their line: a customer's copy may have to leave them out.
 
     Parameters
@@ -49,46 +51,49 @@ def price_warnings(bill: Bill, catalog: Catalog, quote_date: datetime.date | Non
     bill, catalog, quote_date
         As for ``warnings``.
     """
-    return tuple((line.line, text) for line in bill.bought for text in _price_warnings(line, bill, catalog, quote_date))
+    return tuple(
+        (line.line, warning) for line in bill.bought for warning in _price_warnings(line, bill, catalog, quote_date)
+    )
 
 
-def _sale_warnings(item: Item, quote_date: datetime.date | None, valid_until: datetime.date | None) -> Iterator[str]:
+def _sale_warnings(item: Item, quote_date: datetime.date | None, valid_until: datetime.date | None) -> _Warnings:
     if item.end_of_sale is None or quote_date is None or valid_until is None:
         return
     last = days_of(item.end_of_sale.value)[1]
     if last < quote_date:
-        yield f"{item.name}: sale ended {item.end_of_sale.value}; find the successor or a stock holder"
+        yield BillWarning(BillWarningKind.SALE_ENDED, (item.name, item.end_of_sale.value))
     elif last <= valid_until:
-        yield f"{item.name}: sale ends {item.end_of_sale.value}, before the quote does"
+        yield BillWarning(BillWarningKind.SALE_ENDS, (item.name, item.end_of_sale.value))
 
 
-def _price_warnings(line: BillLine, bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> Iterator[str]:
+def _price_warnings(line: BillLine, bill: Bill, catalog: Catalog, quote_date: datetime.date | None) -> _Warnings:
     name = _name(line, catalog)
     if line.item and line.unit_price is None and _has_other_currency(catalog, line.item, bill.currency):
-        yield f"{name}: priced in another currency only; nothing is converted, so it is to be quoted"
+        yield BillWarning(BillWarningKind.OTHER_CURRENCY, (name,))
     if quote_date is None:
         return
     if line.price_valid_until is not None:
         if line.price_valid_until < quote_date:
-            yield f"{name}: its price held until {line.price_valid_until} only; ask for a new one"
+            yield BillWarning(BillWarningKind.PRICE_ENDED, (name, str(line.price_valid_until)))
         elif bill.valid_until is not None and line.price_valid_until < bill.valid_until:
-            yield (f"{name}: its price holds until {line.price_valid_until}, the quote until {bill.valid_until}")
+            values = (name, str(line.price_valid_until), str(bill.valid_until))
+            yield BillWarning(BillWarningKind.PRICE_ENDS, values)
     # The last day that the date may mean, so that "2018" is not called older than it is.
     if line.price_date and (quote_date - days_of(line.price_date)[1]).days > OLD_PRICE_DAYS:
-        yield f"{name}: its price is of {line.price_date}, more than a year old; ask for a quote"
+        yield BillWarning(BillWarningKind.OLD_PRICE, (name, line.price_date))
 
 
-def _lead_time_warnings(bought: Sequence[BillLine], catalog: Catalog) -> Iterator[str]:
+def _lead_time_warnings(bought: Sequence[BillLine], catalog: Catalog) -> _Warnings:
     shipped = [line for line in bought if line.is_shipped and line.quantity]
     known = [line.lead_time_weeks for line in shipped if line.lead_time_weeks is not None]
     open_ = dict.fromkeys(_name(line, catalog) for line in shipped if line.lead_time_weeks is None)
     if known:
         names = dict.fromkeys(_name(line, catalog) for line in shipped if line.lead_time_weeks == max(known))
-        yield f"longest lead time known: {max(known)} weeks, {', '.join(names)}"
+        yield BillWarning(BillWarningKind.LONGEST_LEAD_TIME, (max(known), *names))
         if open_:
-            yield f"no lead time is known of {', '.join(open_)}"
+            yield BillWarning(BillWarningKind.LEAD_TIME_UNKNOWN, tuple(open_))
     elif open_:
-        yield "no lead time is known; ask the vendors for all of them"
+        yield BillWarning(BillWarningKind.NO_LEAD_TIME)
 
 
 def _name(line: BillLine, catalog: Catalog) -> str:

@@ -1,4 +1,4 @@
-"""Lines between boxes that stand in rows: where they leave a box, how they run, and what is said of them."""
+"""Lines between boxes that stand in rows: where they leave a box, how they run, and what their labels read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Level:
-    """Lines of one kind from one row to another, said once beside them."""
+    """Lines of one kind from one row to another, labelled once beside them."""
 
     upper: int
     lower: int
@@ -46,10 +46,10 @@ class Level:
 
 @dataclass(frozen=True)
 class Lines:
-    """Links of a drawing, and what is said of each level."""
+    """Links of a drawing, and the label of each level."""
 
     links: tuple[Link, ...]
-    said: dict[Level, str]
+    texts_by_level: dict[Level, str]
 
 
 class Router:
@@ -104,21 +104,23 @@ class Router:
             if not self._is_management(bundle):
                 levels.setdefault(self._level(bundle), []).append(number)
         numbered: set[int] = set()
-        said = {}
+        texts_by_level = {}
         for level, members in levels.items():
             counts = {self.bundles[number].count for number in members}
             if len(counts) > 1:
                 numbered.update(members)
-                said[level] = f"{links.speed(level.kind)}, as many as numbered"
+                texts_by_level[level] = f"{links.speed(level.kind)}, as many as numbered"
             else:
                 text = links.link_text(counts.pop(), level.kind)
-                said[level] = f"{text} each" if len(members) > 1 else text
+                texts_by_level[level] = f"{text} each" if len(members) > 1 else text
         if any(self._is_crowded(key, numbered) for key, side in self.slots if side == "top"):
             return None
         # One short number makes all of them short.
         times = " ×" if all(self._has_room(number) for number in numbered) else ""
         notes = {number: f"{self.bundles[number].count}{times}" for number in numbered}
-        return Lines(tuple(self._link(number, notes.get(number, "")) for number in range(len(self.bundles))), said)
+        return Lines(
+            tuple(self._link(number, notes.get(number, "")) for number in range(len(self.bundles))), texts_by_level
+        )
 
     def _is_crowded(self, key: str, numbered: set[int]) -> bool:
         lines = [number for number in self.slots[key, "top"] if not self._is_management(self.bundles[number])]

@@ -265,7 +265,7 @@ class _Layout:
         """What the lines between two rows are, in the margin above the lower row."""
         tops = {place.row: place.box.y for place in self.places.values()}
         used: dict[tuple[int, bool], int] = {}
-        for level, text in sorted(found.said.items(), key=lambda pair: -pair[0].upper):
+        for level, text in sorted(found.texts_by_level.items(), key=lambda pair: -pair[0].upper):
             lines = wrapped(text, _TEXT, _SIDE_W, max_lines=3)
             place = (level.lower, level.is_right)
             x = self.form.width - _SIDE_W if level.is_right else 0.0

@@ -12,6 +12,7 @@ from sizer.physical.capacity import capacity_ladder
 from sizer.physical.components import Component
 from sizer.physical.racks.power import device_power
 from sizer.present import result_text, words
+from sizer.present.bill_warning_text import bill_warning_sentences
 from sizer.present.plan_text import note_text
 from sizer.present.tables import Cell, Row, row
 from sizer.present.verdict_text import binding_text
@@ -212,7 +213,10 @@ def price(result: SizingResult, catalog: Catalog) -> Explanation:
         formula,
         inputs_table("price", rows or [row("lines with a price", "none", "")]),
         (result_text.open_prices(bill), *dated),
-        ("Taxes, freight and duties are not included.", *(words.sentence(text) for _, text in bill.price_warnings)),
+        (
+            "Taxes, freight and duties are not included.",
+            *bill_warning_sentences(warning for _, warning in bill.price_warnings),
+        ),
         (),
     )
 

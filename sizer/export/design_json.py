@@ -8,6 +8,7 @@ from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
 from sizer.present.assumption_text import assumption_rows, question_texts
+from sizer.present.bill_warning_text import bill_warning_sentences
 from sizer.present.calibration_text import note_texts
 from sizer.present.design_summary import design_summary
 from sizer.present.plan_text import notes_text
@@ -171,7 +172,8 @@ def _bill(bill: Bill) -> dict[str, object]:
     is_copy = bill.is_customer_copy
     return fields_of(
         bill,
-        *("currency", "valid_until", "longest_lead_weeks", "unpriced", "warnings"),
+        *("currency", "valid_until", "longest_lead_weeks", "unpriced"),
+        warnings=bill_warning_sentences(bill.warnings),
         list_total=None if is_copy else _sum(bill.list_total),
         net_total=_sum(bill.net_total),
         deal_discount_percent=None if is_copy else percent(bill.deal_discount_percent),

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.schema import Storage
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 
 # OneFS +2d:1n writes 2 (n - 1) data and 2 parity units; the published layouts never pass 16 data units
 # ("emc-overhead-15": 16+4 is the widest).
@@ -24,7 +24,7 @@ class CapacityStep:
 
     label: str  # "raw", "hot spare", "protection", "reserve", "usable"
     capacity_bytes: float  # what is left after this step
-    how: Note
+    how: PlanNote
     basis: str  # basis of the fact used
     source: str  # key of catalog/sources.toml, "" for a sum
 
@@ -245,7 +245,9 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
         option = storage.capacity_options[capacity_option]
         units = int(_units(storage, np.asarray(n_nodes))) if counts_nodes(storage) else 1
         fact = option.raw_bytes
-        steps.append(CapacityStep("raw", raw, Note(NoteKind.UNITS, (units, option.name)), fact.basis, fact.source))
+        steps.append(
+            CapacityStep("raw", raw, PlanNote(PlanNoteKind.UNITS, (units, option.name)), fact.basis, fact.source)
+        )
     if counts_nodes(storage) and storage.stripe_parity is not None:
         steps += _striped_steps(storage, raw, n_nodes)
     elif counts_nodes(storage) and storage.protection_overheads:
@@ -254,10 +256,10 @@ def capacity_ladder(storage: Storage, capacity_option: int, n_nodes: int) -> tup
         return tuple(steps)
     fixed = storage.usable_bytes
     if fixed is not None and not counts_nodes(storage):
-        how = Note(NoteKind.STATED, (fixed.note,))
+        how = PlanNote(PlanNoteKind.STATED, (fixed.note,))
         steps.append(CapacityStep("usable", usable, how, fixed.basis, fixed.source))
     else:
-        steps.append(CapacityStep("usable", usable, Note(NoteKind.FOR_FILES), "derived", ""))
+        steps.append(CapacityStep("usable", usable, PlanNote(PlanNoteKind.FOR_FILES), "derived", ""))
     return tuple(steps)
 
 
@@ -284,17 +286,17 @@ def _striped_steps(storage: Storage, raw: float, n_nodes: int) -> list[CapacityS
     data_array, parity, spare_array, share = _stripe(storage, np.asarray(n_nodes))
     data, spare = int(data_array), int(spare_array)
     left = raw * max(n_nodes - spare, 0) / max(n_nodes, 1)
-    how = Note(NoteKind.HOT_SPARES, (spare, n_nodes))
+    how = PlanNote(PlanNoteKind.HOT_SPARES, (spare, n_nodes))
     steps = [_step("hot spare", left, how, storage.hot_spare_nodes)]
     left *= data / max(data + parity, 1)
-    how = Note(NoteKind.STRIPES, (data, parity))
+    how = PlanNote(PlanNoteKind.STRIPES, (data, parity))
     steps.append(_step("protection", left, how, storage.stripe_parity))
-    how = Note(NoteKind.USABLE_SHARE, (share,))
+    how = PlanNote(PlanNoteKind.USABLE_SHARE, (share,))
     steps.append(_step("reserve", left * share, how, storage.usable_share))
     return steps
 
 
-def _step(label: str, left: float, how: Note, fact: object) -> CapacityStep:
+def _step(label: str, left: float, how: PlanNote, fact: object) -> CapacityStep:
     return CapacityStep(label, left, how, getattr(fact, "basis", "assumed"), getattr(fact, "source", ""))
 
 
@@ -304,10 +306,10 @@ def _onefs_step(storage: Storage, usable: float, n_nodes: int) -> CapacityStep:
     level = storage.protection.value if storage.protection is not None else "+2d:1n"
     if is_extrapolated(storage, nodes):
         last = max(_published(storage), default=0)
-        how = Note(NoteKind.ONEFS_EXTRAPOLATED, (level, overhead, nodes, last))
+        how = PlanNote(PlanNoteKind.ONEFS_EXTRAPOLATED, (level, overhead, nodes, last))
         return CapacityStep("protection", usable, how, "derived", storage.protection_overheads[-1].source)
     row = next(row for row in storage.protection_overheads if row.nodes == nodes)
-    how = Note(NoteKind.ONEFS_OVERHEAD, (level, overhead, nodes))
+    how = PlanNote(PlanNoteKind.ONEFS_OVERHEAD, (level, overhead, nodes))
     return CapacityStep("protection", usable, how, row.basis, row.source)
 
 

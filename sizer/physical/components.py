@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.catalog.schema import LinkKind
-from sizer.physical.notes import Note
+from sizer.physical.notes import PlanNote
 from sizer.physical.roles import NetworkRole, Role
 from sizer.physical.violations import Violation
 from sizer.workload.quote import Category
@@ -40,7 +40,7 @@ class Network:
     """One of the networks of a design."""
 
     role: NetworkRole
-    purpose: Note
+    purpose: PlanNote
     kind: LinkKind  # of the end points
     switch: str | None  # catalogue id of the leaves; None: direct or no network
     spine: str | None  # catalogue id of the spines, and of the cores above leaves with uplinks of their own
@@ -55,9 +55,9 @@ class Network:
     oversubscription: Floats  # down : up of a leaf; 1 for a single switch
     gateways: Ints
     gateway_uplinks: Ints
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PlanNote, ...] = ()
     rails: int = 1  # networks of this kind that are kept apart
-    subnet_manager: Note | None = None  # where it runs; None on Ethernet
+    subnet_manager: PlanNote | None = None  # where it runs; None on Ethernet
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ class Quantities:
     unknown_weight: tuple[str, ...]
     front_end_bytes_per_s: Floats  # line rate of the storage front end (all nodes)
     gateway_bytes_per_s: Floats  # inf where there is no gateway
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PlanNote, ...] = ()
     power_low_w: Floats = field(default_factory=lambda: np.zeros(1))  # lower end of brackets
     rack_power_max_w: Floats = field(default_factory=lambda: np.zeros(1))  # upper end, of the heaviest rack
     # Notes that hold for some rows only; ``slice_row`` turns them into notes.
-    row_notes: dict[Note, Bools] = field(default_factory=dict)
+    row_notes: dict[PlanNote, Bools] = field(default_factory=dict)
     existing_racks: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # of these, so many are used
     # Rule -> rows that break it: no such design can be built or planned.
     violations: dict[Violation, Bools] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from sizer.physical.networks.cables import choose_cables
 from sizer.physical.networks.counts import AS_USUAL, wiring
 from sizer.physical.networks.links import OUTSIDE, LinkGroup, NumberRange, connect
 from sizer.physical.networks.members import NO_NUMBERS, Wiring, shape
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.plan import (
     CABLE_CATEGORY,
     NAME_PREFIXES,
@@ -282,14 +282,14 @@ def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) ->
     return (*kept[:place], *measured, *kept[place:])
 
 
-def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalog: Catalog) -> Iterator[Note]:
+def _warnings(placed: Sequence[PlacedDevice], cables: Sequence[CableRun], catalog: Catalog) -> Iterator[PlanNote]:
     for item in dict.fromkeys(device.item for device in placed):
         device = catalog.device(item)
         if device.power_inlets is not None and device.power_inlets.value == 1:
-            yield Note(NoteKind.SINGLE_CORDED, (device.name,))
+            yield PlanNote(PlanNoteKind.SINGLE_CORDED, (device.name,))
     for cable in cables:
         for number, choice in enumerate(cable.choices):
             stock = stock_length_m(choice, catalog.cables)
             longest = float(cable.length_m[cable.choice == number].max(initial=0.0))
             if stock is not None and longest > stock + 1e-9:
-                yield Note(NoteKind.CABLE_TOO_SHORT, (cable.run.role, longest, stock))
+                yield PlanNote(PlanNoteKind.CABLE_TOO_SHORT, (cable.run.role, longest, stock))

@@ -6,7 +6,7 @@ from enum import Enum
 from sizer.catalog.schema import LinkKind
 
 
-class NoteKind(Enum):
+class PlanNoteKind(Enum):
     """What a note is about; behind each its values."""
 
     # Purposes of networks.
@@ -52,10 +52,10 @@ class NoteKind(Enum):
 
 
 @dataclass(frozen=True)
-class Note:
+class PlanNote:
     """One note: its kind and the values that its words need."""
 
-    kind: NoteKind
+    kind: PlanNoteKind
     values: tuple[str | float, ...] = ()
 
 

@@ -15,7 +15,7 @@ from sizer.physical.components import Component
 from sizer.physical.networks.cables import CableChoice
 from sizer.physical.networks.links import OUTSIDE, LinkGroup
 from sizer.physical.networks.ports import device_ports
-from sizer.physical.notes import CableQuestion, Note
+from sizer.physical.notes import CableQuestion, PlanNote
 from sizer.physical.platform import Platform
 from sizer.physical.racks.placement import RackLimits
 from sizer.physical.racks.power import DevicePower, PowerFeed
@@ -174,7 +174,7 @@ class Plan:
     cables: tuple[CableRun, ...]
     components: tuple[Component, ...]  # of the design, cables by their measured length
     questions: tuple[CableQuestion, ...]  # to ask the vendors
-    warnings: tuple[Note, ...]
+    warnings: tuple[PlanNote, ...]
     rack_rule: RackLimits  # what a rack holds
     inputs: PlanInputs
     catalog: Catalog

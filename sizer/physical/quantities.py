@@ -1,8 +1,8 @@
 """Everything a design is made of, counted for all rows of a platform at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,22 +11,22 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
 from sizer.base.locale import Locale, current_locale
 from sizer.base.quantities import plain
-from sizer.catalog import labels
 from sizer.catalog.links import fabric_ports
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Item, LinkKind, Server, Software, Support
+from sizer.catalog.schema import Device, LinkKind, Server
 from sizer.physical.capacity import counts_nodes, node_limits, nodes_per_unit, raw_bytes, usable_bytes
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M, choose_cable
 from sizer.physical.networks.counts import AS_USUAL, wiring
 from sizer.physical.networks.members import CableCount, Shape, shape
 from sizer.physical.networks.storage_networks import storage_role
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.racks.parts import depth_violations, rack_classes, rack_parts
 from sizer.physical.racks.placement import count_racks, rack_limits
 from sizer.physical.racks.power import device_power
 from sizer.physical.roles import ADAPTERS, Role
+from sizer.physical.software_lines import software_lines
 from sizer.physical.violations import Violation, ViolationKind
 from sizer.workload.request import Existing, Fabric, Limits
 
@@ -92,7 +92,7 @@ def quantities(
     components += _adapters(platform, catalog, rows, components)
     components += _cables(catalog, net.links, placed.racks + placed.existing)
     components += rack_parts(platform, catalog, placed, rack_rule, components)
-    components += _software(platform, catalog, rows)
+    components += software_lines(platform, catalog, rows)
     violations = {name: mask for name, mask in net.violations.items() if np.count_nonzero(mask)}
     violations |= _storage_violations(platform, rows, nodes)
     violations |= depth_violations(platform, catalog, devices)
@@ -116,7 +116,7 @@ def quantities(
         notes=_notes(platform),
         power_low_w=power.low_w,
         rack_power_max_w=placed.heaviest_w,
-        row_notes={Note(NoteKind.SINGLE_SERVER): ~rows.has_management} if not rows.has_management.all() else {},
+        row_notes={PlanNote(PlanNoteKind.SINGLE_SERVER): ~rows.has_management} if not rows.has_management.all() else {},
         violations=violations,
     )
 
@@ -285,91 +285,6 @@ def _cable(
     return choice.items, _join(f"planned {plain(length_m)} m", choice.note)
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A software or support line that a platform calls for."""
-
-    category: Literal["software", "support"]
-    item: str
-    metric: str
-    covers: tuple[str, ...]  # names of ``_covered``
-    note: str
-    status: Literal["computed", "optional"]
-
-
-@cached_by_catalog
-def _lines(catalog: Catalog, platform: Platform, _locale: Locale) -> tuple[_Line, ...]:
-    """Software and support lines of a platform."""
-    folders: tuple[tuple[Literal["software", "support"], Mapping[str, Software | Support]], ...] = (
-        ("software", catalog.software),
-        ("support", catalog.support),
-    )
-    found = []
-    for category, items in folders:
-        for item in items.values():
-            covers, metric = _covers(platform, item.applies_to), item.metric.value
-            if covers and item.orderable:
-                note = "" if metric in ("free", "included") else f"per {labels.name(metric)}"
-                status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
-                found.append(_Line(category, item.id, metric, covers, note, status))
-    return tuple(found)
-
-
-def _covers(platform: Platform, applies_to: Sequence[str]) -> tuple[str, ...]:
-    """Which nodes a line covers, by the names of ``_covered``; none where it does not apply to the platform."""
-    if "any" in applies_to:
-        return ("all",)
-    found = ["cluster"] if "cluster" in applies_to else []
-    parts = {"servers": platform.server, "heads": platform.head_node, "storage servers": platform.storage_server}
-    if not found:
-        found += [name for name, part in parts.items() if part is not None and _is_named(part, applies_to)]
-    return (*found, "storage nodes") if _is_named(platform.storage, applies_to) else tuple(found)
-
-
-def _is_named(item: Item, applies_to: Sequence[str]) -> bool:
-    return item.id in applies_to or item.vendor in applies_to
-
-
-def _covered(rows: Shape) -> dict[str, Ints]:
-    """Nodes of every row that a line may cover."""
-    everything = rows.n_servers + rows.heads
-    return {
-        "all": everything,
-        "cluster": np.where(rows.n_servers > 1, everything, 0),
-        "servers": rows.n_servers,
-        "heads": rows.heads,
-        "storage servers": rows.units,
-        "storage nodes": rows.nodes,
-    }
-
-
-def _software(platform: Platform, catalog: Catalog, rows: Shape) -> list[Component]:
-    """Software and support lines that the design calls for, counted by their metric."""
-    covered = _covered(rows)
-    amounts: dict[tuple[str, tuple[str, ...]], Ints] = {}  # many lines count alike
-    found = []
-    for line in _lines(catalog, platform, current_locale()):
-        quantity = amounts.get((line.metric, line.covers))
-        if quantity is None:
-            first, *others = (covered[name] for name in line.covers)
-            quantity = _metric_quantity(platform, rows, line.metric, sum(others, first))
-            amounts[line.metric, line.covers] = quantity
-        found.append(Component(Role(line.category), line.category, line.item, quantity, line.note, line.status))
-    return found
-
-
-def _metric_quantity(platform: Platform, rows: Shape, metric: str, nodes: Ints) -> Ints:
-    if metric == "node":
-        return nodes
-    applies = nodes > 0
-    if metric == "gpu":
-        return np.where(applies, rows.n_servers * platform.gpus_per_server, 0)
-    if metric == "raw-terabyte":
-        raw = raw_bytes(platform.storage, platform.capacity_option, rows.nodes)
-        return np.where(applies & ~np.isnan(raw), np.ceil(np.nan_to_num(raw) / 1e12 - 1e-9), 0).astype(np.int64)
-    return applies.astype(np.int64)
-
-
 def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[Violation, Bools]:
     if not counts_nodes(platform.storage):
         return {}
@@ -381,15 +296,15 @@ def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[Vi
 
 
 @cached_by_identity
-def _notes(platform: Platform) -> tuple[Note, ...]:
+def _notes(platform: Platform) -> tuple[PlanNote, ...]:
     storage = platform.storage
     notes = []
     if platform.attachment == "lan":
-        notes.append(Note(NoteKind.EXISTING_LAN_STORAGE, (storage.name,)))
+        notes.append(PlanNote(PlanNoteKind.EXISTING_LAN_STORAGE, (storage.name,)))
     if platform.attachment == "local":
-        notes.append(Note(NoteKind.LOCAL_COPIES))
+        notes.append(PlanNote(PlanNoteKind.LOCAL_COPIES))
     if np.isnan(usable_bytes(storage, platform.capacity_option, node_limits(storage)[0])):
-        notes.append(Note(NoteKind.USABLE_UNKNOWN, (storage.name,)))
+        notes.append(PlanNote(PlanNoteKind.USABLE_UNKNOWN, (storage.name,)))
     return tuple(notes)
 
 

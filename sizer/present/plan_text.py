@@ -6,7 +6,7 @@ from sizer.base.quantities import grouped, plain, with_decimal_sign
 from sizer.catalog.links import kind_name
 from sizer.physical.components import Network
 from sizer.physical.networks.single_fabric import SingleFabric
-from sizer.physical.notes import CableQuestion, Note, NoteKind
+from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 from sizer.present.words import plural, sentence
 
 
@@ -14,75 +14,75 @@ def _in_each_rail(place: str) -> Callable[..., str]:
     return lambda switch, rails: f"runs in {place}, {switch}" + (" of each rail" if rails > 1 else "")
 
 
-_TEXTS: dict[NoteKind, Callable[..., str]] = {
-    NoteKind.GRADIENTS: lambda: "gradient exchange",
-    NoteKind.GRADIENTS_AND_FILES: lambda: "gradient exchange and storage traffic",
-    NoteKind.FILES: lambda: "storage traffic, separate from the compute fabric",
-    NoteKind.FILES_THROUGH_GATEWAY: lambda: "storage traffic through the gateway to the compute fabric",
-    NoteKind.BETWEEN_STORAGE_NODES: lambda: "traffic between the storage nodes",
-    NoteKind.DEPLOYMENT: lambda: "deployment, monitoring and maintenance",
-    NoteKind.SUBNET_FILES: lambda: "storage traffic between storage and servers",
-    NoteKind.GRADIENTS_OVER_IPOIB: lambda: "gradient exchange, over IPoIB",
-    NoteKind.GRADIENTS_AND_FILES_OVER_IPOIB: lambda: "gradient exchange and storage traffic, over IPoIB",
-    NoteKind.OPERATING_SYSTEMS: lambda: "operating systems: deployment, logins, scheduler",
-    NoteKind.CONTROLLERS: lambda: "baseboard controllers, switches and storage units",
-    NoteKind.RAILS: lambda n: f"{n} separate rails, one for each port of a server; other devices connect to rail 1",
-    NoteKind.SPARE_PORTS: lambda n: f"ports are reserved for {plural(n, 'more server')}",
-    NoteKind.GATEWAY_PORTS: lambda n: f"{plural(n, 'port')} of each storage node in use behind the gateway",
-    NoteKind.TWO_BACK_ENDS: lambda: (
+_TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
+    PlanNoteKind.GRADIENTS: lambda: "gradient exchange",
+    PlanNoteKind.GRADIENTS_AND_FILES: lambda: "gradient exchange and storage traffic",
+    PlanNoteKind.FILES: lambda: "storage traffic, separate from the compute fabric",
+    PlanNoteKind.FILES_THROUGH_GATEWAY: lambda: "storage traffic through the gateway to the compute fabric",
+    PlanNoteKind.BETWEEN_STORAGE_NODES: lambda: "traffic between the storage nodes",
+    PlanNoteKind.DEPLOYMENT: lambda: "deployment, monitoring and maintenance",
+    PlanNoteKind.SUBNET_FILES: lambda: "storage traffic between storage and servers",
+    PlanNoteKind.GRADIENTS_OVER_IPOIB: lambda: "gradient exchange, over IPoIB",
+    PlanNoteKind.GRADIENTS_AND_FILES_OVER_IPOIB: lambda: "gradient exchange and storage traffic, over IPoIB",
+    PlanNoteKind.OPERATING_SYSTEMS: lambda: "operating systems: deployment, logins, scheduler",
+    PlanNoteKind.CONTROLLERS: lambda: "baseboard controllers, switches and storage units",
+    PlanNoteKind.RAILS: lambda n: f"{n} separate rails, one for each port of a server; other devices connect to rail 1",
+    PlanNoteKind.SPARE_PORTS: lambda n: f"ports are reserved for {plural(n, 'more server')}",
+    PlanNoteKind.GATEWAY_PORTS: lambda n: f"{plural(n, 'port')} of each storage node in use behind the gateway",
+    PlanNoteKind.TWO_BACK_ENDS: lambda: (
         "two separate networks, int-a and int-b, on dedicated switches; no other device may be attached"
     ),
-    NoteKind.SHARED_WITH_BMC: lambda: (
+    PlanNoteKind.SHARED_WITH_BMC: lambda: (
         "BMC ports share this network (assumption); the uplink to the customer's LAN is out of scope"
     ),
-    NoteKind.MANAGER_IN_LEAF: _in_each_rail("the first leaf"),
-    NoteKind.MANAGER_IN_DIRECTOR: _in_each_rail("a director"),
-    NoteKind.MANAGER_ON_HEAD_NODE: lambda: "runs on the head node, because the switches have none",
-    NoteKind.EXISTING_LAN_STORAGE: lambda storage: (
+    PlanNoteKind.MANAGER_IN_LEAF: _in_each_rail("the first leaf"),
+    PlanNoteKind.MANAGER_IN_DIRECTOR: _in_each_rail("a director"),
+    PlanNoteKind.MANAGER_ON_HEAD_NODE: lambda: "runs on the head node, because the switches have none",
+    PlanNoteKind.EXISTING_LAN_STORAGE: lambda storage: (
         f"{storage} and its connection over the LAN exist already and are out of scope"
     ),
-    NoteKind.LOCAL_COPIES: lambda: "each server reads a copy of the data from its own drives",
-    NoteKind.USABLE_UNKNOWN: lambda storage: (
+    PlanNoteKind.LOCAL_COPIES: lambda: "each server reads a copy of the data from its own drives",
+    PlanNoteKind.USABLE_UNKNOWN: lambda storage: (
         f"the usable capacity of {storage} is not published: confirm that the data fit"
     ),
-    NoteKind.SINGLE_SERVER: lambda: (
+    PlanNoteKind.SINGLE_SERVER: lambda: (
         "a single server needs no head node, fabric or management switch; its ports connect to the existing LAN, "
         "which is out of scope"
     ),
-    NoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
-    NoteKind.CABLE_TOO_SHORT: lambda role, way_m, longest_m: (
+    PlanNoteKind.SINGLE_CORDED: lambda device: f"the {device} is single-corded to feed A; add a transfer switch",
+    PlanNoteKind.CABLE_TOO_SHORT: lambda role, way_m, longest_m: (
         f"{role}: {grouped(way_m, 1)} m are needed; the longest cable of this kind is {plain(longest_m)} m"
     ),
-    NoteKind.UNITS: lambda units, option: f"{units} × {option}",
-    NoteKind.HOT_SPARES: lambda spare, nodes: f"{spare} of {nodes} nodes reserved for a rebuild",
-    NoteKind.STRIPES: lambda data, parity: f"stripes of {data} data and {parity} parity blocks",
-    NoteKind.USABLE_SHARE: lambda share: f"{share:.0%} remains after metadata and reserve",
-    NoteKind.ONEFS_OVERHEAD: lambda level, share, nodes: f"{level} takes {share:.0%} at {nodes} nodes",
-    NoteKind.ONEFS_EXTRAPOLATED: lambda level, share, nodes, last: (
+    PlanNoteKind.UNITS: lambda units, option: f"{units} × {option}",
+    PlanNoteKind.HOT_SPARES: lambda spare, nodes: f"{spare} of {nodes} nodes reserved for a rebuild",
+    PlanNoteKind.STRIPES: lambda data, parity: f"stripes of {data} data and {parity} parity blocks",
+    PlanNoteKind.USABLE_SHARE: lambda share: f"{share:.0%} remains after metadata and reserve",
+    PlanNoteKind.ONEFS_OVERHEAD: lambda level, share, nodes: f"{level} takes {share:.0%} at {nodes} nodes",
+    PlanNoteKind.ONEFS_EXTRAPOLATED: lambda level, share, nodes, last: (
         f"{level} takes {with_decimal_sign(f'{share:.1%}')} at {nodes} nodes "
         f"(extrapolated: the published table ends at {last})"
     ),
-    NoteKind.STATED: lambda note: note or "as stated by the source",
-    NoteKind.FOR_FILES: lambda: "capacity for files",
+    PlanNoteKind.STATED: lambda note: note or "as stated by the source",
+    PlanNoteKind.FOR_FILES: lambda: "capacity for files",
 }
 
 
-def note_text(note: Note) -> str:
+def note_text(note: PlanNote) -> str:
     """A note in words, without a full stop."""
     return _TEXTS[note.kind](*note.values)
 
 
-def notes_text(notes: Iterable[Note | None]) -> str:
+def notes_text(notes: Iterable[PlanNote | None]) -> str:
     """Several notes on one line."""
     return "; ".join(note_text(note) for note in notes if note is not None)
 
 
-def note_sentences(notes: Iterable[Note]) -> list[str]:
+def note_sentences(notes: Iterable[PlanNote]) -> list[str]:
     """Notes as sentences."""
     return [sentence(note_text(note)) for note in notes]
 
 
-def manager_text(where: Note | None) -> str:
+def manager_text(where: PlanNote | None) -> str:
     """Where the subnet manager runs: 'subnet manager runs in the first leaf, SB7800'; "" where there is none."""
     return "" if where is None else f"subnet manager {note_text(where)}"
 

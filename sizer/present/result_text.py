@@ -10,6 +10,7 @@ from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
 from sizer.physical.components import Network
 from sizer.present import words
+from sizer.present.bill_warning_text import bill_warning_sentences
 from sizer.present.calibration_text import note_texts
 from sizer.present.charts import next_bottleneck
 from sizer.present.verdict_text import binding_text, runner_up_text
@@ -286,6 +287,6 @@ def warnings(result: SizingResult) -> Sequence[str]:
     found = [
         *design_warnings(design),
         *(text for answer in design.workloads for text in cautions(answer)),
-        *design.bill.warnings,
+        *bill_warning_sentences(design.bill.warnings),
     ]
     return [words.sentence(text) for text in dict.fromkeys(found)]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.bom.bill import Bill, BillLine
+from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind
 from sizer.bom.customer import allotted, customer_bill, unpriced_bill
 from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.workbook.book import workbook
@@ -213,7 +213,8 @@ def test_warnings_go_with_the_price_that_they_are_about() -> None:
         factories.line("1.1", "compute", "a", "X", "Box", 1, "100.00"),
         factories.line("1.2", "compute", "b", "X", "Crate", 1, "100.00", has_own_price=True),
     ]
-    about = (("1.1", "Box: its price is old"), ("1.2", "Crate: its price is old"))
-    bill = Bill("USD", tuple(lines), ("Box: sale ended", *(text for _, text in about)), price_warnings=about)
-    assert customer_bill(bill).warnings == ("Box: sale ended", "Box: its price is old")
-    assert unpriced_bill(bill).warnings == ("Box: sale ended",)
+    ended = BillWarning(BillWarningKind.SALE_ENDED, ("Box", "2020"))
+    old, own = (BillWarning(BillWarningKind.OLD_PRICE, (name, "2020")) for name in ("Box", "Crate"))
+    bill = Bill("USD", tuple(lines), (ended, old, own), price_warnings=(("1.1", old), ("1.2", own)))
+    assert customer_bill(bill).warnings == (ended, old)
+    assert unpriced_bill(bill).warnings == (ended,)

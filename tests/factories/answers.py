@@ -12,7 +12,7 @@ from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.model import Statement
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.layout import building_plan
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
@@ -139,7 +139,7 @@ def network(name: str, kind: str, switch: str | None, end_points: int, **more: A
 
     return Network(
         role=NetworkRole(name),
-        purpose=Note(NoteKind.DEPLOYMENT if name == "management" else NoteKind.GRADIENTS_AND_FILES),
+        purpose=PlanNote(PlanNoteKind.DEPLOYMENT if name == "management" else PlanNoteKind.GRADIENTS_AND_FILES),
         kind=kind,
         switch=switch,
         spine=switch,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
 from sizer.physical.networks.addresses import PRIVATE_SPACE, AddressPlan, address_plan, allocated
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from tests import factories
 from tests.factories.plans import DESIGNS, answer, laid_out
 
@@ -99,7 +99,7 @@ def test_rails_apart_are_subnets_of_their_own_and_only_the_first_has_a_router():
 
 def test_infiniband_has_no_vlan_and_the_front_end_behind_the_gateway_is_a_subnet():
     found = {subnet.name: subnet for subnet in address_plan(answer("dell").design.plan).subnets}
-    assert found["Compute fabric"].purpose == Note(NoteKind.GRADIENTS_AND_FILES_OVER_IPOIB)
+    assert found["Compute fabric"].purpose == PlanNote(PlanNoteKind.GRADIENTS_AND_FILES_OVER_IPOIB)
     assert found["Compute fabric"].vlan == 0
     assert found["Compute fabric"].n_used == 5  # four C4140 and the head node; uplinks of the gateway have none
     assert (found["Storage front end"].n_used, found["Storage front end"].vlan) == (4, 20)

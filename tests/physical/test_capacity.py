@@ -5,7 +5,7 @@ import pytest
 
 from sizer.catalog.loader import load_catalog
 from sizer.physical.capacity import capacity_ladder, is_extrapolated, smallest_nodes, usable_bytes
-from sizer.physical.notes import NoteKind
+from sizer.physical.notes import PlanNoteKind
 
 
 @pytest.fixture(scope="module")
@@ -65,4 +65,4 @@ def test_extrapolation_is_flagged(catalog):
     f800 = catalog.storage["isilon-f800"]
     assert not is_extrapolated(f800, 4)
     assert is_extrapolated(f800, 8)
-    assert capacity_ladder(f800, 0, 8)[1].how.kind is NoteKind.ONEFS_EXTRAPOLATED
+    assert capacity_ladder(f800, 0, 8)[1].how.kind is PlanNoteKind.ONEFS_EXTRAPOLATED

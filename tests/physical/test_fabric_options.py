@@ -5,7 +5,7 @@ import pytest
 
 from sizer.catalog.loader import load_catalog
 from sizer.physical.networks.counts import fabric_share
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.project import project
@@ -88,7 +88,7 @@ def test_directors_take_what_one_switch_cannot(n, leaves, spines):
 def test_a_fabric_has_a_subnet_manager():
     """ "tw-switch-cat": one running subnet manager a fabric, in a managed switch or on a host."""
     infiniband = quantities(platform_of("c4140", "wekaio", "edr"), [4], [6], catalog=CATALOG)
-    assert infiniband.networks[0].subnet_manager == Note(NoteKind.MANAGER_IN_LEAF, ("SB7800", 1))
+    assert infiniband.networks[0].subnet_manager == PlanNote(PlanNoteKind.MANAGER_IN_LEAF, ("SB7800", 1))
     ethernet = quantities(platform_of("c4140", "wekaio", "100gbe"), [4], [6], catalog=CATALOG)
     assert ethernet.networks[0].subnet_manager is None
 

@@ -7,7 +7,7 @@ import pytest
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.loader import load_catalog
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.violations import Violation, ViolationKind
@@ -84,7 +84,7 @@ def test_one_server_with_local_drives_is_only_a_server(catalog):
     counted = slice_row(quantities(one(catalog, "dgx-1", "dgx1-ssd", "edr"), [1], [0], catalog=catalog), 0)
     hardware = {part.role for part in counted.components if part.category not in ("software", "support")}
     assert hardware == {"GPU server", "rack", "rack PDU", "blanking panel", "power cord"}
-    assert Note(NoteKind.SINGLE_SERVER) in counted.notes
+    assert PlanNote(PlanNoteKind.SINGLE_SERVER) in counted.notes
 
 
 def test_a_cluster_has_one_head_node(catalog):

@@ -14,7 +14,7 @@ from sizer.base.estimate import Estimate
 from sizer.drawings.palette import BAND_OPACITY, DARK, LIGHT
 from sizer.guide.storage_charts import demand_chart, ladder_chart
 from sizer.physical.capacity import CapacityStep, capacity_ladder
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.charting import Chart, broken, chart_svg, time_unit
 from sizer.present.training_charts import accuracy_chart, cold_limit, design_gpus, epoch_chart
 from sizer.questions.failures.analysis import FailureCase
@@ -122,7 +122,7 @@ def charts(result: SizingResult) -> dict[str, Chart | None]:
 
 
 def stated(text):
-    return Note(NoteKind.STATED, (text,))
+    return PlanNote(PlanNoteKind.STATED, (text,))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

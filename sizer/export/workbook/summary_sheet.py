@@ -7,10 +7,11 @@ from typing import Any
 from sizer import __version__
 from sizer.base.quantities import duration, si, significant
 from sizer.bom.bill import Bill
-from sizer.catalog.labels import sample_unit, sentence
+from sizer.catalog.labels import sample_unit
 from sizer.export.workbook.bill_sheet import BillCells, shown
 from sizer.export.workbook.sheets import Sheets
 from sizer.physical.components import CATEGORIES
+from sizer.present.bill_warning_text import bill_warning_sentences
 from sizer.present.verdict_text import verdict_text
 from sizer.sizing.result import STAGES, SizingResult
 from sizer.workload.target_text import target_text
@@ -42,7 +43,7 @@ def write_summary(sheets: Sheets, sheet: Any, result: SizingResult, cells: BillC
         "Prices and availability may change without notice." if bill.is_customer_copy and text == _ON_PRICES else text
         for text in _DISCLAIMERS
     )
-    for head, texts in (("Warnings", [sentence(text) for text in bill.warnings]), ("Conditions", conditions)):
+    for head, texts in (("Warnings", bill_warning_sentences(bill.warnings)), ("Conditions", conditions)):
         if texts:
             row += 1
             sheets.texts(sheet, row, (head, "", "", ""), "head")

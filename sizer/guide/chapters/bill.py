@@ -3,8 +3,9 @@
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present import result_text, words
+from sizer.present import result_text
 from sizer.present.bill_tables import bill_table, cost_table
+from sizer.present.bill_warning_text import bill_warning_sentences
 from sizer.present.figures import charted
 from sizer.questions.rent.analysis import use_of
 from sizer.questions.rent.charts import rent_chart
@@ -19,7 +20,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "open_prices": result_text.open_prices(bill),
         "bill": bill_table(bill, context.catalog.sources),
         "cost": cost_table(context.result) if context.is_full else None,
-        "warnings": [words.sentence(text) for text in bill.warnings],
+        "warnings": bill_warning_sentences(bill.warnings),
         "rental": _rental(context),
     }
 

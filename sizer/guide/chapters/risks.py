@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped, si
+from sizer.bom.bill import BillWarningKind
 from sizer.catalog.labels import item_name
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
 from sizer.present import charts, result_text, words
 from sizer.present.assumption_text import question_texts
+from sizer.present.bill_warning_text import bill_warning_sentences
 from sizer.present.calibration_text import note_texts
 from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import platforms_table, ruled_out_table
@@ -23,6 +25,9 @@ from sizer.sizing.result import DesignAnswer, SizingResult
 
 # Relative differences below this count as equal.
 _SAME = 0.02
+
+
+_ABOUT_SALE = (BillWarningKind.SALE_ENDED, BillWarningKind.SALE_ENDS, BillWarningKind.AVAILABILITY_UNKNOWN)
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -69,7 +74,7 @@ def _tornado(context: GuideContext, number: int, sensitivity: Sensitivity, unit:
 def _warnings(context: GuideContext) -> list[str]:
     """Warnings that no other chapter prints: those on performance, physical design and the bill print their own."""
     design = context.design
-    printed = [*note_sentences(design.plan.warnings), *design.bill.warnings]
+    printed = [*note_sentences(design.plan.warnings), *bill_warning_sentences(design.bill.warnings)]
     for answer in context.answers:
         printed += result_text.cautions(answer)
     sentences = {words.sentence(text) for text in printed}
@@ -167,11 +172,11 @@ def _risks(context: GuideContext) -> Iterator[Risk]:
             f"{missing} of {len(design.bill.bought)} lines await a quote",
             "request quotes for the lines marked in the bill",
         )
-    sale = next((text for text in design.bill.warnings if "sale" in text.lower()), None)
-    if sale is not None:
+    sales = [warning for warning in design.bill.warnings if warning.kind in _ABOUT_SALE]
+    for sale in bill_warning_sentences(sales[:1]):
         yield Risk(
             "Availability",
-            words.sentence(sale).rstrip("."),
+            sale.rstrip("."),
             "confirm availability, or request a quote for a successor",
         )
     n_assumed = len(result.assumptions)

@@ -8,7 +8,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import grouped
 from sizer.catalog.links import is_infiniband
 from sizer.physical.networks.ports import device_ports
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.plan import NAME_PREFIXES, Connection, Plan
 from sizer.physical.roles import MANAGEMENT_SWITCHES, NetworkPlane, NetworkRole, Role
 
@@ -29,7 +29,7 @@ class Subnet:
     """One subnet."""
 
     name: str
-    purpose: Note
+    purpose: PlanNote
     vlan: int  # 0: untagged; InfiniBand has none, and the back end has switches of its own
     network: IPv4Network
     n_used: int  # addresses of ports
@@ -60,7 +60,7 @@ class _Draft:
     """A subnet before it has its place."""
 
     name: str
-    purpose: Note
+    purpose: PlanNote
     is_tagged: bool
     is_routed: bool
     ends: list[tuple[str, str]]  # device and port
@@ -173,9 +173,9 @@ def _data(plan: Plan, key: NetworkPlane, links: Sequence[Connection], roles: dic
     kind = plan.inputs.platform.fabric if key.network is NetworkRole.COMPUTE else links[0].kind
     if key.network is NetworkRole.STORAGE_BACK_END:
         name = f"Storage back end, {key.side}" if key.side else "Storage back end"
-        return _Draft(name, Note(NoteKind.BETWEEN_STORAGE_NODES), is_tagged=False, is_routed=False, ends=ends)
+        return _Draft(name, PlanNote(PlanNoteKind.BETWEEN_STORAGE_NODES), is_tagged=False, is_routed=False, ends=ends)
     if key.network is NetworkRole.STORAGE:
-        name, purpose = "Storage front end", Note(NoteKind.SUBNET_FILES)
+        name, purpose = "Storage front end", PlanNote(PlanNoteKind.SUBNET_FILES)
         return _Draft(name, purpose, is_tagged=True, is_routed=True, ends=ends)
     name = f"Compute fabric, rail {key.rail}" if key.rail else "Compute fabric"
     # All but servers joins the first rail; the others carry gradients only, and nothing leaves them.
@@ -184,16 +184,16 @@ def _data(plan: Plan, key: NetworkPlane, links: Sequence[Connection], roles: dic
     return _Draft(name, _fabric_purpose(is_infiniband(kind), carries_files), not is_infiniband(kind), is_first, ends)
 
 
-def _fabric_purpose(is_ib: bool, carries_files: bool) -> Note:
+def _fabric_purpose(is_ib: bool, carries_files: bool) -> PlanNote:
     if carries_files:
-        return Note(NoteKind.GRADIENTS_AND_FILES_OVER_IPOIB if is_ib else NoteKind.GRADIENTS_AND_FILES)
-    return Note(NoteKind.GRADIENTS_OVER_IPOIB if is_ib else NoteKind.GRADIENTS)
+        return PlanNote(PlanNoteKind.GRADIENTS_AND_FILES_OVER_IPOIB if is_ib else PlanNoteKind.GRADIENTS_AND_FILES)
+    return PlanNote(PlanNoteKind.GRADIENTS_OVER_IPOIB if is_ib else PlanNoteKind.GRADIENTS)
 
 
 def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, Role]) -> Iterator[_Draft]:
     """In band: host ports of servers. Out of band: their baseboard controllers, storage units and switches."""
-    in_band = _Draft("Management, in band", Note(NoteKind.OPERATING_SYSTEMS), True, True, [])
-    out_of_band = _Draft("Management, out of band", Note(NoteKind.CONTROLLERS), True, True, [])
+    in_band = _Draft("Management, in band", PlanNote(PlanNoteKind.OPERATING_SYSTEMS), True, True, [])
+    out_of_band = _Draft("Management, out of band", PlanNote(PlanNoteKind.CONTROLLERS), True, True, [])
     uses: dict[str, dict[str, str]] = {}
     for link in links:
         role = roles[link.a.device]

@@ -24,7 +24,7 @@ from sizer.physical.networks.storage_networks import (
     gateway_uplink_count,
     storage_end,
 )
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.protection import nodes_survived
@@ -56,7 +56,7 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         first = rail == 0
         # A rail that carries gradients alone may be lost whole: the servers have the others.
         spares_one = platform.has_spare_switches and (rails == 1 or (first and platform.attachment in _ON_FABRIC))
-        servers = Ends(Role.COMPUTE_CABLE, kind, there, Role.GPU_SERVER, mine, kept=to_come, is_dealt=spares_one)
+        servers = Ends(Role.COMPUTE_CABLE, kind, there, Role.GPU_SERVER, mine, spare_ports=to_come, is_dealt=spares_one)
         ends = (servers, *(others if first else ()), *(storage if first and not on_spine else ()))
         ends = tuple(one for one in ends if np.count_nonzero(one.quantity))
         spine_ends = tuple(one for one in storage if first and on_spine and np.count_nonzero(one.quantity))
@@ -74,12 +74,12 @@ def compute_fabric(platform: Platform, rows: Shape, asked: FabricAsked) -> Netwo
         rate = GBIT_PER_S[fast] / GBIT_PER_S[kind]
         down = uplinked_down(leaf_numbers.size, uplink_numbers.size, rate, asked.oversubscription)
     carries_files = platform.attachment in _ON_FABRIC
-    purpose = Note(NoteKind.GRADIENTS_AND_FILES if carries_files else NoteKind.GRADIENTS)
+    purpose = PlanNote(PlanNoteKind.GRADIENTS_AND_FILES if carries_files else PlanNoteKind.GRADIENTS)
     notes = []
     if rails > 1:
-        notes.append(Note(NoteKind.RAILS, (rails,)))
+        notes.append(PlanNote(PlanNoteKind.RAILS, (rails,)))
     if asked.spare_servers:
-        notes.append(Note(NoteKind.SPARE_PORTS, (asked.spare_servers,)))
+        notes.append(PlanNote(PlanNoteKind.SPARE_PORTS, (asked.spare_servers,)))
     return NetworkMembers(
         network=network_counts(
             NetworkRole.COMPUTE,
@@ -133,16 +133,16 @@ def _fabric_storage(platform: Platform, rows: Shape) -> Ends:
     return Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
 
 
-def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> Note | None:
+def _subnet_manager(platform: Platform, switch: Switch, rails: int) -> PlanNote | None:
     if not is_infiniband(platform.fabric):
         return None
     if _runs_manager(switch):
-        return Note(NoteKind.MANAGER_IN_LEAF, (switch.name, rails))
+        return PlanNote(PlanNoteKind.MANAGER_IN_LEAF, (switch.name, rails))
     director = platform.director
     if director is not None and _runs_manager(director):
-        return Note(NoteKind.MANAGER_IN_DIRECTOR, (director.name, rails))
+        return PlanNote(PlanNoteKind.MANAGER_IN_DIRECTOR, (director.name, rails))
     has_port = platform.head_node is not None and fabric_numbers(platform.head_node, platform.fabric).size > 0
-    return Note(NoteKind.MANAGER_ON_HEAD_NODE) if has_port and rails == 1 else None
+    return PlanNote(PlanNoteKind.MANAGER_ON_HEAD_NODE) if has_port and rails == 1 else None
 
 
 def _runs_manager(switch: Switch) -> bool:
@@ -162,11 +162,11 @@ def _tree(
     kind, ratio = platform.fabric, asked.oversubscription
     none = np.zeros(rows.nodes.shape, dtype=np.int64)
     at_leaf, at_spine = count_links(ends, none), count_links(spine_ends, none)
-    kept = sum(one.kept for one in ends)
+    spare_ports = sum(one.spare_ports for one in ends)
     if platform.spine_switch is None:
         director = None if platform.director is None else leaf_ports(platform.director, kind)
         tree = fat_tree(
-            at_leaf + kept,
+            at_leaf + spare_ports,
             leaf_ports(switch, kind),
             ratio,
             director_ports=director,
@@ -176,7 +176,7 @@ def _tree(
     else:
         fast = uplink_kind(switch, kind)
         tree = uplinked_leaves(
-            at_leaf + kept,
+            at_leaf + spare_ports,
             leaf_ports(switch, kind),
             switch_numbers(switch, fast, ("fabric",)).size,
             GBIT_PER_S[fast] / GBIT_PER_S[kind],
@@ -185,7 +185,7 @@ def _tree(
             ratio,
             spares_one=spares_one,
         )
-    return tree.with_free_ports(kept)
+    return tree.with_free_ports(spare_ports)
 
 
 def _fewest_leaves(platform: Platform, rows: Shape) -> Ints:

@@ -20,7 +20,7 @@ from sizer.physical.networks.members import (
 )
 from sizer.physical.networks.ports import management_numbers, switch_numbers
 from sizer.physical.networks.storage_networks import storage_role
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.roles import MANAGEMENT_SWITCHES, NetworkPlane, NetworkRole, Role
@@ -53,15 +53,15 @@ def management(platform: Platform, rows: Shape, counts: list[SwitchCount]) -> Ne
         there = quantity * numbers.size * on
         if np.count_nonzero(there):
             extra = reserved if role == Role.GPU_SERVER else 0
-            ends.append(Ends(Role.MANAGEMENT_CABLE, "1gbe", there, role, numbers, kept=extra, is_dealt=False))
+            ends.append(Ends(Role.MANAGEMENT_CABLE, "1gbe", there, role, numbers, spare_ports=extra, is_dealt=False))
     numbers = switch_numbers(switch, "1gbe")
     links = count_links(ends, np.zeros(rows.nodes.shape, dtype=np.int64))
     fast = uplink_kind(switch, "1gbe")
     uplink_numbers = switch_numbers(switch, fast, ("fabric",))[:MANAGEMENT_UPLINKS]
     tree = _tree(links, reserved, numbers.size, uplink_numbers.size, fast, spine)
-    notes = (Note(NoteKind.SHARED_WITH_BMC),)
+    notes = (PlanNote(PlanNoteKind.SHARED_WITH_BMC),)
     planes = [Plane(NetworkPlane(NetworkRole.MANAGEMENT), tree, tuple(ends))]
-    purpose = Note(NoteKind.DEPLOYMENT)
+    purpose = PlanNote(PlanNoteKind.DEPLOYMENT)
     network = network_counts(NetworkRole.MANAGEMENT, purpose, "1gbe", switch, planes, notes, spine)
     return NetworkMembers(
         network=network,

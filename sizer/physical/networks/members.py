@@ -15,7 +15,7 @@ from sizer.catalog.schema import LinkKind, Switch
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.components import Network
 from sizer.physical.networks.fat_tree import Gateways, SwitchTree, leaf_split
-from sizer.physical.notes import Note
+from sizer.physical.notes import PlanNote
 from sizer.physical.platform import Platform
 from sizer.physical.roles import NetworkPlane, NetworkRole, Role
 from sizer.physical.violations import Violation
@@ -48,7 +48,7 @@ class Ends:
     quantity: Ints  # links, shape (rows,)
     device: Role | None  # role of the device class; None: outside the design
     numbers: Ints  # of the ports that each device brings; fewer links than ports are dealt out over the devices
-    kept: Ints | int = 0  # further ports of the network kept free for devices to come
+    spare_ports: Ints | int = 0  # further ports of the network kept free for devices to come
     is_dealt: bool = True  # one after the other over the leaves; False: leaf by leaf
     stays_in_rack: bool = False  # between devices that the rack rule puts together
     # All links of a device one after the other, so that dealing spreads them over the switches. Otherwise devices take
@@ -161,16 +161,16 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_server
 
 def network_counts(
     role: NetworkRole,
-    purpose: Note,
+    purpose: PlanNote,
     kind: LinkKind,
     switch: Switch,
     planes: Sequence[Plane],
-    notes: tuple[Note, ...] = (),
+    notes: tuple[PlanNote, ...] = (),
     spine: Switch | None = None,
     *,
     held: Gateways | None = None,
     rails: int = 1,
-    subnet_manager: Note | None = None,
+    subnet_manager: PlanNote | None = None,
 ) -> Network:
     """Counts of a network, over its planes; gateways stand in the place of leaves."""
     tree = total(planes)

@@ -16,7 +16,7 @@ from sizer.physical.networks.members import (
     one_kind,
 )
 from sizer.physical.networks.ports import fabric_numbers, storage_network_numbers, switch_numbers, unit_numbers
-from sizer.physical.notes import Note, NoteKind
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import leaf_ports
 from sizer.physical.roles import BACK_END_SWITCHES, STORAGE_SWITCHES, NetworkPlane, NetworkRole, Role
@@ -50,8 +50,8 @@ def gateway_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
     )
     ends = Ends(Role.STORAGE_CABLE, kind, ports, *storage_end(platform, kind), stays_in_rack=True)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (ends,))]
-    purpose = Note(NoteKind.FILES_THROUGH_GATEWAY)
-    notes = (Note(NoteKind.GATEWAY_PORTS, (front_end_ports(platform),)),)
+    purpose = PlanNote(PlanNoteKind.FILES_THROUGH_GATEWAY)
+    notes = (PlanNote(PlanNoteKind.GATEWAY_PORTS, (front_end_ports(platform),)),)
     network = network_counts(NetworkRole.STORAGE, purpose, kind, gateway, planes, notes, held=held)
     return one_kind(network, planes, gateway, numbers, (Role.GATEWAY,) * 3, Role.GATEWAY_UPLINK, leaf_down=numbers.size)
 
@@ -67,18 +67,18 @@ def own_front_end(platform: Platform, rows: Shape) -> NetworkMembers:
         rows.n_servers * numbers.size,
         Role.GPU_SERVER,
         numbers,
-        kept=rows.to_come * numbers.size,
+        spare_ports=rows.to_come * numbers.size,
         is_dealt=platform.has_spare_switches,
     )
     storage = Ends(Role.STORAGE_CABLE, kind, rows.nodes * front_end_ports(platform), *storage_end(platform, kind))
     tree = fat_tree(
-        servers.quantity + servers.kept + storage.quantity,
+        servers.quantity + servers.spare_ports + storage.quantity,
         leaf_ports(switch, kind),
         fewest=2 if platform.has_spare_switches else 1,
     )
-    tree = tree.with_free_ports(servers.kept)
+    tree = tree.with_free_ports(servers.spare_ports)
     planes = [Plane(NetworkPlane(NetworkRole.STORAGE), tree, (servers, storage))]
-    network = network_counts(NetworkRole.STORAGE, Note(NoteKind.FILES), kind, switch, planes)
+    network = network_counts(NetworkRole.STORAGE, PlanNote(PlanNoteKind.FILES), kind, switch, planes)
     return one_kind(network, planes, switch, switch_numbers(switch, kind), STORAGE_SWITCHES, Role.STORAGE_UPLINK)
 
 
@@ -99,7 +99,7 @@ def back_end(platform: Platform, switch: Switch, rows: Shape) -> NetworkMembers:
         )
         for place, side in enumerate(BACK_END_SIDES)
     ]
-    purpose, notes = Note(NoteKind.BETWEEN_STORAGE_NODES), (Note(NoteKind.TWO_BACK_ENDS),)
+    purpose, notes = PlanNote(PlanNoteKind.BETWEEN_STORAGE_NODES), (PlanNote(PlanNoteKind.TWO_BACK_ENDS),)
     network = network_counts(NetworkRole.STORAGE_BACK_END, purpose, kind, switch, planes, notes)
     return one_kind(
         network, planes, switch, numbers, BACK_END_SWITCHES, Role.BACK_END_UPLINK, uplinks_stay_in_rack=True

@@ -11,6 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.components import CATEGORIES
 from sizer.present import result_text
 from sizer.present.bill_tables import STATUS_WORDS, part_number, price_note, price_texts, sum_text, total_rows
+from sizer.present.bill_warning_text import bill_warning_sentences
 from sizer.present.performance_tables import platforms_table
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.verdict_text import selection_text
@@ -78,15 +79,15 @@ def _note_tab(key: str) -> None:
 
 def _bill(view: View, bill: Bill) -> None:
     look.table(bill_table(bill), view.catalog.sources)
-    of_prices = {text for _, text in bill.price_warnings}
-    others = [sentence(warning) for warning in bill.warnings if warning not in of_prices]
+    of_prices = {warning for _, warning in bill.price_warnings}
+    others = bill_warning_sentences(warning for warning in bill.warnings if warning not in of_prices)
     if others:
         look.notes(others)
 
 
 def _old_prices(bill: Bill) -> None:
     """Banner of prices that are old, expired or in another currency."""
-    warnings = [sentence(text) for text in dict.fromkeys(text for _, text in bill.price_warnings)]
+    warnings = bill_warning_sentences(dict.fromkeys(warning for _, warning in bill.price_warnings))
     if not warnings:
         return
     st.warning(f"**Prices to check.** {plain(' '.join(warnings[:_MAX_WARNINGS]))}", icon=":material/event_busy:")
