@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.estimate import Estimate, Spread
-from sizer.bom.bill import Bill, BillLine
+from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind
 from sizer.catalog.model import Statement
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.layout import building_plan
@@ -216,7 +216,7 @@ def line(
 
 def bill(lines: list[BillLine], **more: Any) -> Bill:
     """Bill of those lines."""
-    return Bill("USD", tuple(lines), ("DGX-1: end of sale 2020-03-31",), **more)
+    return Bill("USD", tuple(lines), (BillWarning(BillWarningKind.SALE_ENDED, ("DGX-1", "2020-03-31")),), **more)
 
 
 def request(title: str, workload: list[dict[str, Any]], customer: str = "Example Motors", **more: Any) -> SizingRequest:
