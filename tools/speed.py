@@ -1,4 +1,4 @@
-"""Prints what `make bench` measured, against what is asked and an earlier run; --keep keeps it and makes the page."""
+"""Prints what `make bench` measured, compared with targets and an earlier run; --keep stores it and makes the page."""
 
 import argparse
 import json

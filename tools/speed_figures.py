@@ -1,4 +1,4 @@
-"""Figures of speed from what pytest-benchmark measured, against what is asked, the machine and an earlier run."""
+"""Figures of speed from what pytest-benchmark measured, compared with the targets, the machine and an earlier run."""
 
 import json
 import math
@@ -200,9 +200,9 @@ ASKED = (
           "test_monte_carlo.py::test_draws_over_the_whole_space", 15.0),
     _time("import", "import sizer, in a fresh process", "test_starting.py::test_import", 0.25, BARE),
     _time("help", "sizer --help", "test_starting.py::test_help", 0.35, BARE),
-    Figure("growth-designs", "time a design, up to 1,024 servers against up to 10", "",
+    Figure("growth-designs", "time a design, up to 1,024 servers compared with up to 10", "",
            ("test_designs.py::test_judge_by_servers[10]", JUDGE), _growth("designs"), 1.1, reference=None),
-    Figure("growth-requests", "time a request, all that were measured against 100", "",
+    Figure("growth-requests", "time a request, all measured ones compared with 100", "",
            ("test_batch.py::test_requests_to_a_table[few]", MANY), _growth("requests"), 1.1, reference=None),
 )  # fmt: skip
 

@@ -19,7 +19,7 @@ from sizer.calibrate.cases import Levels, generation, link_level
 from sizer.calibrate.extrapolation import DnnLike, known_as
 from sizer.calibrate.hosts import DecodeFit
 from sizer.calibrate.ids import release_year
-from sizer.calibrate.notes import CalibrationNote, NoteKind
+from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import read_stored, write_stored
 from sizer.calibrate.parameters import Effect, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
@@ -341,7 +341,7 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
             most_gpus=content["most_gpus"],
             batches={name: (pair[0], pair[1]) for name, pair in content["batches"].items()},
             excluded={
-                name: CalibrationNote(NoteKind(kind), tuple(values))
+                name: CalibrationNote(FitNote(kind), tuple(values))
                 for name, (kind, *values) in content["excluded"].items()
             },
             unseen_sources=content["unseen_sources"],

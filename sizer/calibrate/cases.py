@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.calibrate.ids import gpu_of, release_year, server_of, stack_of
-from sizer.calibrate.notes import CalibrationNote, NoteKind, note
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import UNSTATED_BOARDS, batch_of, exclusion_of, precision_of, usual_intra_link
 from sizer.catalog import links
@@ -117,19 +117,19 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> RateCase | 
         return reason
     dnn, gpu = catalog.dnns.get(row.dnn), gpu_of(row, catalog)
     if dnn is None:
-        return note(NoteKind.DNN_NOT_IN_CATALOGUE, row.dnn) if row.dnn else note(NoteKind.DNN_NOT_NAMED)
+        return note(FitNote.DNN_NOT_IN_CATALOGUE, row.dnn) if row.dnn else note(FitNote.DNN_NOT_NAMED)
     if gpu is None:
-        return note(NoteKind.GPU_NOT_IN_CATALOGUE, row.gpu) if row.gpu else note(NoteKind.GPU_NOT_NAMED)
+        return note(FitNote.GPU_NOT_IN_CATALOGUE, row.gpu) if row.gpu else note(FitNote.GPU_NOT_NAMED)
     precision = precision_of(row)
     if precision not in ("mixed", "fp32"):
         is_stated = bool(precision)
-        return note(NoteKind.PRECISION_WITHOUT_PEAK, precision) if is_stated else note(NoteKind.PRECISION_NOT_STATED)
+        return note(FitNote.PRECISION_WITHOUT_PEAK, precision) if is_stated else note(FitNote.PRECISION_NOT_STATED)
     layout = _layout(row, for_fit)
     if isinstance(layout, CalibrationNote):
         return layout
     stack = stack_of(row, catalog)
     if stack is None or (for_fit and stack.id not in catalog.stacks):
-        return note(NoteKind.STACK_UNKNOWN, row.software)
+        return note(FitNote.STACK_UNKNOWN, row.software)
     server = server_of(row, catalog)
     is_own_gpu = row.gpu == gpu.id or row.gpu in UNSTATED_BOARDS
     levels = Levels(
@@ -149,7 +149,7 @@ def resolve(row: Observation, catalog: Catalog, *, for_fit: bool) -> RateCase | 
         year=release_year(stack),
         is_real=row.task == "training" and row.data == "real",
     )
-    recorded = (note(NoteKind.AS_RECORDED, row.assumed),) if row.assumed else ()
+    recorded = (note(FitNote.AS_RECORDED, row.assumed),) if row.assumed else ()
     return RateCase(
         row=row,
         levels=levels,
@@ -179,20 +179,20 @@ def _layout(row: Observation, for_fit: bool) -> _Placement | CalibrationNote:
     servers = row.servers
     assumptions: tuple[CalibrationNote, ...] = ()
     if servers is None and row.gpus and not row.inter_link and row.gpus <= _ONE_SERVER_GPUS and not for_fit:
-        servers, assumptions = 1, (note(NoteKind.ONE_SERVER_ASSUMED, row.gpus),)
+        servers, assumptions = 1, (note(FitNote.ONE_SERVER_ASSUMED, row.gpus),)
     if not row.gpus or not servers:
-        return note(NoteKind.COUNTS_NOT_STATED)
+        return note(FitNote.COUNTS_NOT_STATED)
     if row.gpus % servers:
-        return note(NoteKind.UNEVEN_GPUS, row.gpus, servers)
+        return note(FitNote.UNEVEN_GPUS, row.gpus, servers)
     if servers == 1:
         # Not read on one server; the arguments still need a rate.
         return _Placement(row.gpus, 1, "", links.link_bytes_per_s("edr"), assumptions)
     if row.inter_link and not is_known_link(row.inter_link):
-        return note(NoteKind.INTER_LINK_UNKNOWN, row.inter_link)
+        return note(FitNote.INTER_LINK_UNKNOWN, row.inter_link)
     if not row.inter_link and for_fit:
-        return note(NoteKind.INTER_LINK_NOT_STATED)
+        return note(FitNote.INTER_LINK_NOT_STATED)
     if not row.inter_link:
-        assumptions = (note(NoteKind.INTER_LINK_ASSUMED, _USUAL_INTER_LINK),)
+        assumptions = (note(FitNote.INTER_LINK_ASSUMED, _USUAL_INTER_LINK),)
     inter_link = row.inter_link or _USUAL_INTER_LINK
     rate = observed_link_bytes_per_s(inter_link) * (row.nics_per_server or 1)
     return _Placement(row.gpus, servers, inter_link, rate, assumptions)

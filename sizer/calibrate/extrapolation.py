@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Protocol
 
 from sizer.calibrate.cases import RateCase
-from sizer.calibrate.notes import CalibrationNote, NoteKind, note
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.catalog.schema import Gpu, Stack
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ def extrapolations(
     notes = []
     most = calibration.most_gpus.get(stack.id)
     if task == "training" and most is not None and n_gpus > most:
-        notes.append(note(NoteKind.MORE_GPUS, stack.name, most, n_gpus))
+        notes.append(note(FitNote.MORE_GPUS, stack.name, most, n_gpus))
     batches = calibration.batches.get(f"{known_as(dnn)}/{precision}/{task}")
     if batches is not None and not batches[0] <= batch_per_gpu <= batches[1]:
-        notes.append(note(NoteKind.BATCH_OUTSIDE, dnn.name, *batches, precision, batch_per_gpu))
+        notes.append(note(FitNote.BATCH_OUTSIDE, dnn.name, *batches, precision, batch_per_gpu))
     return tuple(notes)
 
 
@@ -71,19 +71,19 @@ def unmeasured(
     """
     notes, index, dnn_id = [], calibration.index, known_as(dnn)
     if f"stack-precision:{stack.id}/{precision}" not in index:
-        notes.append(note(NoteKind.STACK_PRECISION, stack.name, precision))
+        notes.append(note(FitNote.STACK_PRECISION, stack.name, precision))
     if not hasattr(dnn, "id"):
         is_like = bool(dnn_id)
         notes.append(
-            note(NoteKind.DNN_FROM_LIKE, dnn.name, dnn_id) if is_like else note(NoteKind.DNN_FROM_POOL, dnn.name)
+            note(FitNote.DNN_FROM_LIKE, dnn.name, dnn_id) if is_like else note(FitNote.DNN_FROM_POOL, dnn.name)
         )
     elif f"dnn:{dnn_id}/{precision}" not in index:
-        notes.append(note(NoteKind.DNN_FROM_FAMILY, dnn.name, precision))
+        notes.append(note(FitNote.DNN_FROM_FAMILY, dnn.name, precision))
     elif f"pair:{stack.id}/{dnn_id}/{precision}/{task}" not in index:
-        notes.append(note(NoteKind.DNN_WITH_STACK, dnn.name, stack.name, precision, task))
+        notes.append(note(FitNote.DNN_WITH_STACK, dnn.name, stack.name, precision, task))
     if f"gpu:{gpu_level}" not in index and f"gpu:{gpu.id}" not in index:
-        notes.append(note(NoteKind.GPU_FROM_GENERATION, gpu.name))
+        notes.append(note(FitNote.GPU_FROM_GENERATION, gpu.name))
     is_known = f"stack:{stack.id}" in index
     if is_known and n_servers > 1 and task == "training" and f"inter-stack:{stack.id}/{precision}" not in index:
-        notes.append(note(NoteKind.EXCHANGE_FROM_POOL, stack.name))
+        notes.append(note(FitNote.EXCHANGE_FROM_POOL, stack.name))
     return tuple(notes)

@@ -7,7 +7,7 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.calibrate.ids import catalogue_stack_of, server_of
-from sizer.calibrate.notes import CalibrationNote, NoteKind, note
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.catalog.model import Catalog
@@ -94,9 +94,9 @@ class DecodeFit:
     def note(self, loader: str, framework: str) -> CalibrationNote | None:
         """What was not measured of a loader; None where its work was."""
         if loader == "dali":
-            return note(NoteKind.DALI_FROM_THREADS)
+            return note(FitNote.DALI_FROM_THREADS)
         is_measured = loader == "none" or all(name in self.names for name in _loader_factor(loader, framework))
-        return None if is_measured else note(NoteKind.LOADER_NOT_MEASURED, framework)
+        return None if is_measured else note(FitNote.LOADER_NOT_MEASURED, framework)
 
     def scatter_log_sd(self, stack_id: str) -> float:
         """Scatter of the runs of a stack around the line, as standard deviation of the logarithm. [-]"""

@@ -13,14 +13,7 @@ from sizer.catalog.schema import Gpu, Item, Server, SoftwareLine, Stack
 
 # Software that the catalogue does not hold stands in the column ``stack`` as framework:line:release, then ":xla" where
 # that compiler is used, e.g. pytorch:upstream:2020-10. No id of the catalogue has a colon.
-LINES: dict[SoftwareLine, str] = {
-    "ngc": "NVIDIA container",
-    "tensorpack": "tensorpack",
-    "cnn-benchmarks": "tf_cnn_benchmarks",
-    "official": "the framework's own models",
-    "horovod": "own scripts with Horovod",
-    "upstream": "upstream build",
-}
+LINES: tuple[SoftwareLine, ...] = ("ngc", "tensorpack", "cnn-benchmarks", "official", "horovod", "upstream")
 UNDATED = "undated"
 _OTHER_STACK = re.compile(
     r"(?P<framework>[^:]+):(?P<line>[a-z-]+):(?P<released>20\d\d(?:-\d\d)?|undated)(?P<xla>:xla)?"

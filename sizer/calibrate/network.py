@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sizer.base.arrays import Floats
 from sizer.calibrate.cases import INTRA_LINKS, is_known_link, link_level, observed_link_bytes_per_s
 from sizer.calibrate.joint import DesignMatrix, FitBlock
-from sizer.calibrate.notes import CalibrationNote, NoteKind, note
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import Effect
 from sizer.calibrate.rules import exclusion_of
@@ -80,21 +80,21 @@ class AllReduce:
 def resolve_all_reduce(row: Observation) -> AllReduce | CalibrationNote:
     """What a row measured, or the reason why it cannot be told."""
     if row.quantity not in _QUANTITIES:
-        return note(NoteKind.QUANTITY_NOT_MODELLED, row.quantity)
+        return note(FitNote.QUANTITY_NOT_MODELLED, row.quantity)
     message = row.extra.get("message_bytes", _PLATEAU_BYTES)
     if isinstance(message, bool) or not isinstance(message, int | float) or not 1 <= message <= 1e13:
-        return note(NoteKind.MESSAGE_NOT_BYTES)
+        return note(FitNote.MESSAGE_NOT_BYTES)
     if not row.gpus or not row.servers or row.gpus < 2:
-        return note(NoteKind.COUNTS_NOT_STATED)
+        return note(FitNote.COUNTS_NOT_STATED)
     if row.gpus % row.servers:
-        return note(NoteKind.UNEVEN_GPUS, row.gpus, row.servers)
+        return note(FitNote.UNEVEN_GPUS, row.gpus, row.servers)
     if row.servers > 1 and not row.inter_link:
-        return note(NoteKind.INTER_LINK_NOT_STATED)
+        return note(FitNote.INTER_LINK_NOT_STATED)
     if row.servers > 1 and not is_known_link(row.inter_link):
-        return note(NoteKind.INTER_LINK_UNKNOWN, row.inter_link)
+        return note(FitNote.INTER_LINK_UNKNOWN, row.inter_link)
     intra_link = row.intra_link if row.intra_link in INTRA_LINKS else ""
     if row.gpus > row.servers and not intra_link:
-        return note(NoteKind.INTRA_LINK_UNKNOWN)
+        return note(FitNote.INTRA_LINK_UNKNOWN)
     link, line = "", 1.0
     if row.servers > 1:
         link = link_level(row.inter_link)
@@ -115,7 +115,7 @@ def usable_all_reduces(rows: tuple[Observation, ...]) -> tuple[tuple[AllReduce, 
         elif (reason := exclusion_of(row)) is not None:
             excluded[row.id] = reason
         elif one.message_bytes < MIN_MESSAGE_BYTES:
-            excluded[row.id] = note(NoteKind.SMALL_MESSAGE)
+            excluded[row.id] = note(FitNote.SMALL_MESSAGE)
         else:
             measured.append(one)
     return tuple(measured), excluded

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class NoteKind(StrEnum):
+class FitNote(StrEnum):
     """What a note says; the comment names its values. ``sizer.present.calibration_text`` has the words."""
 
     # Rows that the fit excludes by a rule.
@@ -74,13 +74,13 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True)
 class CalibrationNote:
-    """A note with its values, in the order that :class:`NoteKind` gives."""
+    """A note with its values, in the order that :class:`FitNote` gives."""
 
-    kind: NoteKind
+    kind: FitNote
     values: tuple[str | int | float, ...] = ()
 
 
-def note(kind: NoteKind, *values: str | int | float) -> CalibrationNote:
+def note(kind: FitNote, *values: str | int | float) -> CalibrationNote:
     """Note with its values."""
     return CalibrationNote(kind, values)
 

@@ -57,7 +57,7 @@ PRIORS: dict[str, Prior] = {
     "real": Prior(-0.02, 0.05, "an input pipeline takes a little of the GPU's time"),
     "real-stack": Prior(0.0, 0.04, "input pipelines of releases"),
     "pair": Prior(0.0, 0.115, "kernels tuned for one DNN in one release"),
-    "inference": Prior(0.0, 0.4, "forward passes alone against whole steps"),
+    "inference": Prior(0.0, 0.4, "forward passes alone, not whole steps"),
     "inference-framework": Prior(0.0, 0.25, "inference paths of a framework differ from its training paths"),
     "inference-stack": Prior(0.0, 0.06, "and those of a release from its framework's"),
     "inference-dnn": Prior(0.0, 0.1, "backward passes of DNNs differ in cost"),

@@ -12,7 +12,7 @@ from sizer.calibrate.extrapolation import notes_on
 from sizer.calibrate.free_wording.suggest import with_ids
 from sizer.calibrate.hosts import IMAGENET_BYTES, host_cores, loader_of, matching_rate
 from sizer.calibrate.network import resolve_all_reduce
-from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, NoteKind, RowStatus, RowUse, note
+from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.calibrate.rules import exclusion_of, speedup_base
@@ -44,7 +44,7 @@ class Prediction:
         return cls(None, RowStatus(use, reason))
 
     @classmethod
-    def not_modelled(cls, kind: NoteKind, *values: str) -> "Prediction":
+    def not_modelled(cls, kind: FitNote, *values: str) -> "Prediction":
         """No prediction of what the model does not describe."""
         return cls.none(note(kind, *values), RowUse.NOT_MODELLED)
 
@@ -110,7 +110,7 @@ def _predict(row: Observation, context: _Context) -> Prediction:
     }
     function = by_quantity.get(row.quantity)
     if function is None:
-        return Prediction.not_modelled(NoteKind.QUANTITY_NOT_MODELLED, row.quantity)
+        return Prediction.not_modelled(FitNote.QUANTITY_NOT_MODELLED, row.quantity)
     return function(row, context)
 
 
@@ -133,7 +133,7 @@ def _rate(row: Observation, context: _Context) -> Prediction:
     if row.task in ("preprocess", "storage"):
         return _host_rate_row(row, context)
     if row.task not in ("training", "inference"):
-        return Prediction.not_modelled(NoteKind.TASK_NOT_MODELLED, row.task)
+        return Prediction.not_modelled(FitNote.TASK_NOT_MODELLED, row.task)
     case = resolve(row, context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
@@ -179,7 +179,7 @@ def _host_rate_row(row: Observation, context: _Context) -> Prediction:
     threads = row.extra.get("cpu_threads_used")
     cores = float(threads) if isinstance(threads, int | float) and threads >= 1 else host_cores(row, context.catalog)
     if row.loader not in ("framework", "dali-cpu") or cores is None:
-        return Prediction.none(note(NoteKind.LOADER_OR_CORES_NOT_STATED))
+        return Prediction.none(note(FitNote.LOADER_OR_CORES_NOT_STATED))
     return Prediction(_host_rate(row, *loader_of(row, context.catalog), cores, context), _host_status(row, context))
 
 
@@ -189,7 +189,7 @@ def _host_status(row: Observation, context: _Context) -> RowStatus:
 
 def _per_core(row: Observation, context: _Context) -> Prediction:
     if row.loader not in ("framework", "dali-cpu"):
-        return Prediction.none(note(NoteKind.GPU_DECODES))
+        return Prediction.none(note(FitNote.GPU_DECODES))
     return Prediction(_host_rate(row, *loader_of(row, context.catalog), 1.0, context), _host_status(row, context))
 
 
@@ -204,10 +204,10 @@ def _run_rate(row: Observation, context: _Context) -> Observation | None:
 def _storage(row: Observation, context: _Context) -> Prediction:
     run = _run_rate(row, context)
     if run is None or not run.dnn:
-        return Prediction.not_modelled(NoteKind.STORAGE_ALONE)
+        return Prediction.not_modelled(FitNote.STORAGE_ALONE)
     size = row.sample_bytes or run.sample_bytes
     if size is None:
-        return Prediction.none(note(NoteKind.SAMPLE_BYTES_NOT_STATED))
+        return Prediction.none(note(FitNote.SAMPLE_BYTES_NOT_STATED))
     rate = _rate(replace(run, sample_bytes=size), context)
     return rate if rate.estimate is None else replace(rate, estimate=_times(rate.estimate, size))
 
@@ -217,7 +217,7 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
     if run is None:
         run = _published_rate(row, context)
     if cores is None:
-        return Prediction.none(note(NoteKind.CORES_UNKNOWN))
+        return Prediction.none(note(FitNote.CORES_UNKNOWN))
     case = resolve(replace(row, quantity="samples_per_s", task="training"), context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
@@ -228,7 +228,7 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
     # Where the rate is not printed it is predicted, with its own spread.
     rate = Estimate.exact(run.value) if run is not None else _rate(case.row, context).estimate
     if rate is None:
-        return Prediction.none(note(NoteKind.RATE_UNKNOWN))
+        return Prediction.none(note(FitNote.RATE_UNKNOWN))
     busy = cpu_utilization_fraction(float(rate.value), work, cores)
     sd = math.hypot(sd, float(rate.log_sd))
     return Prediction(Estimate.log_normal(np.minimum(busy, 1.0), sd), _host_status(row, context), case.notes)
@@ -276,24 +276,24 @@ def _epochs(row: Observation, context: _Context) -> Prediction:
     dnn = row.dnn if isinstance(case, CalibrationNote) else case.dnn.id
     recipe = _recipe(row, dnn, context.catalog)
     if recipe is None:
-        return Prediction.none(note(NoteKind.NO_RECIPE, row.dnn))
+        return Prediction.none(note(FitNote.NO_RECIPE, row.dnn))
     if not row.batch_per_gpu or not row.gpus:
-        return Prediction.none(note(NoteKind.BATCH_NOT_STATED))
+        return Prediction.none(note(FitNote.BATCH_NOT_STATED))
     found, is_own = recipe
     curve, batch = context.calibration.epochs_curve(found), row.batch_per_gpu * row.gpus
     epochs = curve.at(batch)
-    beyond = (note(NoteKind.EPOCHS_OUTSIDE, found.name, *curve.batches),) if curve.extrapolates(batch) else ()
+    beyond = (note(FitNote.EPOCHS_OUTSIDE, found.name, *curve.batches),) if curve.extrapolates(batch) else ()
     if is_own:
         return Prediction(epochs, CALIBRATED, beyond)
     sd = math.hypot(float(epochs.log_sd), _OTHER_RECIPE_LOG_SD)
-    assumed = note(NoteKind.RECIPE_ASSUMED, found.name)
+    assumed = note(FitNote.RECIPE_ASSUMED, found.name)
     return Prediction(Estimate.log_normal(epochs.value, sd), PREDICTED, (assumed, *beyond))
 
 
 def _time(row: Observation, context: _Context) -> Prediction:
     run = _run_rate(row, context)
     if run is None:
-        return Prediction.none(note(NoteKind.RUN_NOT_DESCRIBED))
+        return Prediction.none(note(FitNote.RUN_NOT_DESCRIBED))
     reason = exclusion_of(run)
     if reason is not None:
         return Prediction.none(reason)
@@ -303,7 +303,7 @@ def _time(row: Observation, context: _Context) -> Prediction:
         return rate
     samples = samples_of(case.dnn.id, context.catalog)
     if samples is None:
-        return Prediction.none(note(NoteKind.DATASET_UNKNOWN))
+        return Prediction.none(note(FitNote.DATASET_UNKNOWN))
     printed = context.epochs.get(row.id.split("/")[0])
     epochs = _epochs(replace(row, batch_per_gpu=row.batch_per_gpu or run.batch_per_gpu), context)
     if row.quantity == "run_time_s" and printed is not None:
@@ -322,7 +322,7 @@ def _time(row: Observation, context: _Context) -> Prediction:
 def _speedup(row: Observation, context: _Context) -> Prediction:
     base = speedup_base(row)
     if row.task != "training" or base is None:
-        return Prediction.none(note(NoteKind.SPEEDUP_BASE_UNKNOWN))
+        return Prediction.none(note(FitNote.SPEEDUP_BASE_UNKNOWN))
     case = resolve(replace(row, quantity="samples_per_s"), context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
@@ -345,7 +345,7 @@ def _speedup(row: Observation, context: _Context) -> Prediction:
 def _cache_miss(row: Observation, context: _Context) -> Prediction:
     access = next((name for name, ids in CACHE_ROWS.items() if row.id in ids), None)
     if access is None:
-        return Prediction.none(note(NoteKind.CACHE_NOT_DESCRIBED))
+        return Prediction.none(note(FitNote.CACHE_NOT_DESCRIBED))
     position, sd = context.calibration.cache_position(access, "page-cache")
     cached = float(row.extra["cache_pct"]) / 100
     # 90 % interval of the position carried through the law, which is monotone.

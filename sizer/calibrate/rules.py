@@ -3,7 +3,7 @@
 import fnmatch
 from dataclasses import dataclass, replace
 
-from sizer.calibrate.notes import CalibrationNote, NoteKind
+from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import Observation
 
 
@@ -11,7 +11,7 @@ from sizer.calibrate.observations import Observation
 class Exclusion:
     """Rows that the fit of rates excludes. Empty fields match anything; ``ids`` are shell patterns."""
 
-    reason: NoteKind
+    reason: FitNote
     ids: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     dnns: tuple[str, ...] = ()
@@ -34,20 +34,20 @@ class Exclusion:
 
 
 EXCLUSIONS: tuple[Exclusion, ...] = (
-    Exclusion(NoteKind.NO_GPU_RAN, n_gpus=0),
-    Exclusion(NoteKind.GPU_UNKNOWN, gpus=("", "p40", "m40"), ids=("p40-*", "m40-*", "v100blog-*")),
-    Exclusion(NoteKind.INT8, precisions=("int8",)),
-    Exclusion(NoteKind.EMULATED_COMPUTE, software_has="(emulated compute)"),
-    Exclusion(NoteKind.RECOMMENDER, dnns=("ncf",)),
+    Exclusion(FitNote.NO_GPU_RAN, n_gpus=0),
+    Exclusion(FitNote.GPU_UNKNOWN, gpus=("", "p40", "m40"), ids=("p40-*", "m40-*", "v100blog-*")),
+    Exclusion(FitNote.INT8, precisions=("int8",)),
+    Exclusion(FitNote.EMULATED_COMPUTE, software_has="(emulated compute)"),
+    Exclusion(FitNote.RECOMMENDER, dnns=("ncf",)),
     Exclusion(
-        NoteKind.POOR_SCALING,
+        FitNote.POOR_SCALING,
         sources=("lambda-tf",),
         n_gpus=8,
     ),
-    Exclusion(NoteKind.PARAMETER_SERVER, ids=("hvd2017-*-tf_ps", "hvd2017-*-tf_ps_cpu", "vil-1node-ps")),
-    Exclusion(NoteKind.CPU_ALL_REDUCE, ids=("hvd2017-*-tcp_cpu", "hvd2017-*-rdma_cpu")),
+    Exclusion(FitNote.PARAMETER_SERVER, ids=("hvd2017-*-tf_ps", "hvd2017-*-tf_ps_cpu", "vil-1node-ps")),
+    Exclusion(FitNote.CPU_ALL_REDUCE, ids=("hvd2017-*-tcp_cpu", "hvd2017-*-rdma_cpu")),
     Exclusion(
-        NoteKind.CPU_BOUND,
+        FitNote.CPU_BOUND,
         ids=(
             "dlperf-mxnet-amp-b256-1n4g",
             "dlperf-mxnet-amp-b256-1n8g",
@@ -66,20 +66,20 @@ EXCLUSIONS: tuple[Exclusion, ...] = (
             "rs-isilon-alexnet-1node",
         ),
     ),
-    Exclusion(NoteKind.DRIVE_BOUND, ids=("weka2018-googlenet-nvme-8g",)),
+    Exclusion(FitNote.DRIVE_BOUND, ids=("weka2018-googlenet-nvme-8g",)),
     Exclusion(
-        NoteKind.NOT_REPRODUCED,
+        FitNote.NOT_REPRODUCED,
         ids=("dle-tf2006-rn50-train-fp16-xla-*", "dle837-*"),
     ),
     Exclusion(
-        NoteKind.NOT_CAST,
+        FitNote.NOT_CAST,
         ids=("mxnet12-v100-infer-inception-bn-fp16-*",),
     ),
     Exclusion(
-        NoteKind.ABOVE_PEAK,
+        FitNote.ABOVE_PEAK,
         ids=("mxnet09-p100-infer-vgg16-*",),
     ),
-    Exclusion(NoteKind.PROGRESSIVE_SIZES, ids=("dawn-fastai-*", "dawn-huawei-*")),
+    Exclusion(FitNote.PROGRESSIVE_SIZES, ids=("dawn-fastai-*", "dawn-huawei-*")),
 )
 
 

@@ -196,8 +196,8 @@ def kind_table(folder: str, catalog: Catalog) -> Table:
     return Table(f"kind-{folder}", KINDS[folder], columns(*titles), tuple(rows))
 
 
-def found_table(items: Iterable[Item], catalog: Catalog) -> Table:
-    """Parts of several kinds, a row each."""
+def matches_table(items: Iterable[Item], catalog: Catalog) -> Table:
+    """Parts of several kinds that match a search, one row each."""
     rows = [
         row(
             part_name(item, catalog),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.cross_validation import load_cross_validation
-from sizer.calibrate.notes import PREDICTED, NoteKind, RowStatus, RowUse, note
+from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation, load_observations
 from sizer.calibrate.validate import ValidatedRow, ValidationReport, built_in_report
 from sizer.catalog.model import Catalog
@@ -175,7 +175,7 @@ def _published(
     )
     value, low, high = triple or (None, None, None)
     only_in_fit = triple is None and row.predicted is not None
-    status = RowStatus(RowUse.OUTSIDE, note(NoteKind.NO_FIT_WITHOUT_SOURCE)) if only_in_fit else seen.status
+    status = RowStatus(RowUse.OUTSIDE, note(FitNote.NO_FIT_WITHOUT_SOURCE)) if only_in_fit else seen.status
     unseen = replace(seen, predicted=value, low=low, high=high, status=status)
     return Published(run, seen, unseen, dnn, gpu, server, stack, part)
 

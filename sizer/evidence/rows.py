@@ -9,7 +9,7 @@ import numpy as np
 
 from sizer.base.estimate import Z90
 from sizer.base.quantities import NARROW_SPACE, duration, si, significant
-from sizer.calibrate.notes import NoteKind, RowStatus, note
+from sizer.calibrate.notes import FitNote, RowStatus, note
 from sizer.calibrate.validate import ValidatedRow, is_meant
 from sizer.present.calibration_text import status_text
 from sizer.present.words import capital, percent
@@ -158,7 +158,7 @@ def _times(size: float) -> str:
 def reason_text(status: RowStatus) -> str:
     """Why a row is not predicted or not counted."""
     reason = status.reason
-    if reason is not None and reason.kind is NoteKind.QUANTITY_NOT_MODELLED:
+    if reason is not None and reason.kind is FitNote.QUANTITY_NOT_MODELLED:
         status = RowStatus(status.use, note(reason.kind, quantity_name(str(reason.values[0]))))
     return shortened(capital(status_text(status)))
 

@@ -11,7 +11,7 @@ from sizer.base.quantities import grouped, scaled_unit, si, significant
 from sizer.catalog.schema import Storage
 from sizer.drawings.shapes import text_width
 from sizer.physical.capacity import CapacityStep
-from sizer.present.charting import COLUMN_PX, LIGHT, NAME_PX, QUIET_OPACITY, Bar, Chart, Palette, bar_chart
+from sizer.present.charting import COLUMN_PX, LIGHT, NAME_PX, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart
 from sizer.present.plan_text import note_text
 from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import estimate, percent, rounded
@@ -34,12 +34,12 @@ def demand_chart(
     return bar_chart(scaled, demand_finding(answer, design), f"read rate, {unit}", palette, width)
 
 
-def _scaled(bar: Bar, factor: float) -> Bar:
+def _scaled(bar: ChartBar, factor: float) -> ChartBar:
     interval = None if bar.interval is None else (bar.interval[0] / factor, bar.interval[1] / factor)
     return replace(bar, end=bar.end / factor, interval=interval)
 
 
-def _needs(answer: WorkloadAnswer, palette: Palette) -> Iterator[Bar]:
+def _needs(answer: WorkloadAnswer, palette: Palette) -> Iterator[ChartBar]:
     """What is read: one bar where the first epoch reads as fast as the later ones."""
     warm, cold = answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s
     if abs(float(warm.value) - float(cold.value)) <= _EQUAL * float(cold.value):
@@ -49,13 +49,13 @@ def _needs(answer: WorkloadAnswer, palette: Palette) -> Iterator[Bar]:
     yield replace(_need("Read in later epochs", warm, palette), fill=QUIET_OPACITY)
 
 
-def _need(name: str, rate: Estimate, palette: Palette) -> Bar:
+def _need(name: str, rate: Estimate, palette: Palette) -> ChartBar:
     value, low, high = rate
     text = estimate(rate, "B/s") if value > 0 else "nothing: memory holds the data"
-    return Bar(name, value, text, palette.ink, interval=(low, high) if high > low else None)
+    return ChartBar(name, value, text, palette.ink, interval=(low, high) if high > low else None)
 
 
-def _rates(design: DesignAnswer, palette: Palette) -> Iterator[Bar]:
+def _rates(design: DesignAnswer, palette: Palette) -> Iterator[ChartBar]:
     """What the storage delivers, from the most certain rate to the least certain one."""
     platform, colours = design.platform, palette.stages
     count = _sources(design)
@@ -63,12 +63,12 @@ def _rates(design: DesignAnswer, palette: Palette) -> Iterator[Bar]:
     published = () if rate_is_unknown(platform.storage) else _published(platform.storage, low, high)
     for number, (name, rate) in enumerate(published):
         fill = QUIET_OPACITY if number else 1.0
-        yield Bar(name, count * rate, _total(count, rate), colours["storage"], fill=fill)
+        yield ChartBar(name, count * rate, _total(count, rate), colours["storage"], fill=fill)
     if np.isfinite(line):
-        yield Bar("Line rate of its ports", count * line, _total(count, line), colours["network"], fill=0.0)
+        yield ChartBar("Line rate of its ports", count * line, _total(count, line), colours["network"], fill=0.0)
     gateway = float(design.quantities.gateway_bytes_per_s[0])
     if np.isfinite(gateway):
-        yield Bar("Uplinks of the gateway", gateway, si(gateway, "B/s"), colours["network"], fill=0.0)
+        yield ChartBar("Uplinks of the gateway", gateway, si(gateway, "B/s"), colours["network"], fill=0.0)
 
 
 def _published(storage: Storage, low: float, high: float) -> tuple[tuple[str, float], ...]:
@@ -144,7 +144,7 @@ def ladder_chart(
     return bar_chart(bars, ladder_finding(steps, data_bytes), f"capacity, {unit}", palette, width, reference=reference)
 
 
-def _ladder_bars(steps: Sequence[CapacityStep], factor: float, palette: Palette) -> list[Bar]:
+def _ladder_bars(steps: Sequence[CapacityStep], factor: float, palette: Palette) -> list[ChartBar]:
     """A full bar for raw and usable capacity, and between them what each step takes."""
     bars = []
     before = 0.0
@@ -154,11 +154,11 @@ def _ladder_bars(steps: Sequence[CapacityStep], factor: float, palette: Palette)
         name, note = step.label[:1].upper() + step.label[1:], _reason(note_text(step.how))
         if number == 0 or step.label == "usable":
             fill = 1.0 if step.label == "usable" else QUIET_OPACITY
-            bar = Bar(name, after / factor, si(after, "B"), palette.stages["storage"], fill=fill, note=note)
+            bar = ChartBar(name, after / factor, si(after, "B"), palette.stages["storage"], fill=fill, note=note)
         else:
             text = f"\u2212\u202f{si(taken, 'B')}" if taken > 0 else "nothing"
             start, end = after / factor, before / factor
-            bar = Bar(name, end, text, palette.other, start=start, fill=QUIET_OPACITY, note=note)
+            bar = ChartBar(name, end, text, palette.other, start=start, fill=QUIET_OPACITY, note=note)
         bars.append(bar)
         before = after
     return bars

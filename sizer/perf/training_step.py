@@ -90,7 +90,7 @@ def training_samples_per_s(
 
 
 @dataclass(frozen=True)
-class StepTimes:
+class TrainingStepTimes:
     """What a training step is made of. Arrays over the rows. [s]
 
     A step lasts ``compute_s + exposed_s + waiting_s``; the exchange, inside servers and between them, runs for
@@ -198,12 +198,12 @@ class TrainingRun:
         """Rate with exchange and stragglers at given terms, shape (..., k): what draws of them ask for. [samples/s]"""
         return _TrainingParts.of(self, values).samples_per_s(self)
 
-    def times(self, values: Floats) -> StepTimes:
+    def times(self, values: Floats) -> TrainingStepTimes:
         """Parts of a step at given terms, shape (..., k)."""
         part = _TrainingParts.of(self, values)
         step_s = part.gpu.time_s + part.exposed_s
         between_s = part.inter_s + self.between_hops_s
-        return StepTimes(
+        return TrainingStepTimes(
             compute_s=part.gpu.time_s,
             inside_s=part.exchange_s - between_s,
             between_s=between_s,

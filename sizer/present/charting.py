@@ -2,8 +2,8 @@
 
 How to make a chart. Take ``palette: Palette = LIGHT`` and ``width: int | str = COLUMN_PX`` as the last arguments, and
 import these names, the opacities and the sizes from here. A chart of horizontal bars is one call of :func:`bar_chart`
-with a :class:`Bar` for each line; it sizes its axis, rows and labels. Other charts put layers together and hand them to
-:func:`finish` with their finding: :func:`band_layers` draws an estimate over a number, :func:`point_layers` a marked
+with a :class:`ChartBar` for each line; it sizes its axis, rows and labels. Other charts put layers together and hand
+them to :func:`finish` with their finding: :func:`band_layers` draws an estimate over a number, :func:`point_layers` a marked
 point with its text, :func:`haloed` a text over lines, :func:`upright_mark` and :func:`level_mark` a reference value.
 Function names that end in ``_finding`` return the title of a chart, a plain sentence that states the result.
 """
@@ -32,8 +32,8 @@ __all__ = [
     "PLOT_PX",
     "QUIET_OPACITY",
     "ROW_PX",
-    "Bar",
     "Chart",
+    "ChartBar",
     "Palette",
     "Rows",
     "axis",
@@ -109,7 +109,7 @@ def time_unit(longest_s: float) -> tuple[float, str]:
 
 
 @dataclass(frozen=True)
-class Bar:
+class ChartBar:
     """A horizontal bar. Numbers are in the unit of the axis."""
 
     name: str
@@ -124,7 +124,7 @@ class Bar:
 
 
 def bar_chart(
-    bars: Sequence[Bar],
+    bars: Sequence[ChartBar],
     finding: str,
     axis_title: str,
     palette: Palette = LIGHT,
@@ -139,7 +139,7 @@ def bar_chart(
 
     Parameters
     ----------
-    bars : sequence of Bar
+    bars : sequence of ChartBar
         From top to bottom.
     finding : str
         Title.
@@ -201,7 +201,7 @@ def bar_chart(
     return finish(layers, finding, palette, width, row_px * len(rows), subtitle)
 
 
-def _bar_row(bar: Bar, name_px: int) -> dict[str, Any]:
+def _bar_row(bar: ChartBar, name_px: int) -> dict[str, Any]:
     low, high = bar.interval or (None, None)
     return {
         "name": broken(bar.name, name_px),

@@ -16,8 +16,8 @@ from sizer.present.charting import (
     LIGHT,
     PLOT_PX,
     QUIET_OPACITY,
-    Bar,
     Chart,
+    ChartBar,
     Palette,
     Rows,
     axis,
@@ -55,11 +55,11 @@ def stage_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
     return bar_chart(bars, stage_finding(answer), title, palette, width, reference=reference)
 
 
-def _stage_bar(stage: Stage, longest: float, palette: Palette) -> Bar:
+def _stage_bar(stage: Stage, longest: float, palette: Palette) -> ChartBar:
     value, low, high = stage.capacity
     is_cut = value > longest
     role = "bottleneck" if stage.is_limiting else f"utilization {percent(stage.load_fraction)}"
-    return Bar(
+    return ChartBar(
         STAGES[stage.key],
         min(value, longest),
         f"{'→ ' if is_cut else ''}{significant(value)} · {role}",
@@ -187,11 +187,11 @@ def time_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | st
         ("Evaluations", evaluations, palette.other),
     ]
     factor, unit = time_unit(total)
-    bars: list[Bar] = []
+    bars: list[ChartBar] = []
     start = 0.0
     for name, length, colour in parts:
         text = f"{duration(length)} · {percent(length / total)}" if length > 0 else "none"
-        bars.append(Bar(name, (start + length) / factor, text, colour, start=start / factor))
+        bars.append(ChartBar(name, (start + length) / factor, text, colour, start=start / factor))
         start += length
     return bar_chart(bars, time_finding(answer, later / total), f"time since the start, {unit}", palette, width)
 

@@ -132,7 +132,7 @@ def _is_given(fact: Sequence[str | Cell | None] | Row) -> bool:
 
 
 def _cell(value: str | Cell | None) -> Cell:
-    assert value is not None, "facts without a value are left out before"
+    assert value is not None, "only facts with a value become rows"
     return value if isinstance(value, Cell) else Cell(value)
 
 

@@ -18,8 +18,8 @@ from sizer.present.charting import (
     LIGHT,
     PLOT_PX,
     QUIET_OPACITY,
-    Bar,
     Chart,
+    ChartBar,
     Palette,
     Rows,
     axis,
@@ -61,7 +61,7 @@ def epoch_chart(answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | s
     for name, length, stage, fill in parts:
         value, low, high = (float(part) / factor for part in length)
         text = f"{estimate(length, 's')} · bottleneck: {stage_word(stage, inside=True)}"
-        bars.append(Bar(name, value, text, palette.stages[stage], interval=(low, high), fill=fill))
+        bars.append(ChartBar(name, value, text, palette.stages[stage], interval=(low, high), fill=fill))
     return bar_chart(bars, epoch_finding(answer), f"duration of an epoch, {unit}", palette, width)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sizer.calibrate.calibration import load_calibration
 from sizer.calibrate.fit_comparison import compare_fits
-from sizer.calibrate.notes import NoteKind
+from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
 from sizer.calibrate.predict import predict, predict_all
 from sizer.catalog.loader import load_catalog
@@ -110,8 +110,8 @@ def test_where_it_extrapolates_is_said(catalog, calibration):
     inside, beyond = row(gpus="4"), row(gpus="512", servers="64", inter_link="edr", batch_per_gpu="4096")
     assert predict(inside, catalog, calibration).notes == ()
     notes = {one.kind: one.values for one in predict(beyond, catalog, calibration).notes}
-    assert notes[NoteKind.MORE_GPUS][-1] == 512
-    assert notes[NoteKind.BATCH_OUTSIDE][-1] == 4096
+    assert notes[FitNote.MORE_GPUS][-1] == 512
+    assert notes[FitNote.BATCH_OUTSIDE][-1] == 4096
 
 
 def test_three_kinds_of_spread_make_the_interval(catalog, calibration):

@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.estimate import Z90
-from sizer.calibrate.notes import PREDICTED, NoteKind, RowStatus, RowUse, note
+from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import AccuracyMeasure, AccuracyTarget, ValidatedRow, ValidationReport, summarise
 from sizer.drawings.palette import DARK, LIGHT
 from sizer.evidence import charts as evidence_charts
@@ -31,8 +31,8 @@ SOURCES = factories.catalog().sources
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}/*fonts*/"
 
 
-NO_MODEL = RowStatus(RowUse.NOT_MODELLED, note(NoteKind.QUANTITY_NOT_MODELLED, "stall_fraction"))
-EXCLUDED = RowStatus(RowUse.EXCLUDED, note(NoteKind.PARAMETER_SERVER))
+NO_MODEL = RowStatus(RowUse.NOT_MODELLED, note(FitNote.QUANTITY_NOT_MODELLED, "stall_fraction"))
+EXCLUDED = RowStatus(RowUse.EXCLUDED, note(FitNote.PARAMETER_SERVER))
 
 
 def row(published: float, predicted: float | None, *, spread: float = 1.2, **more: Any) -> ValidatedRow:
@@ -42,7 +42,7 @@ def row(published: float, predicted: float | None, *, spread: float = 1.2, **mor
         "task": "training",
         "quantity": "samples_per_s",
         "source": factories.BLOG,
-        "status": PREDICTED if predicted is not None else RowStatus(RowUse.OUTSIDE, note(NoteKind.GPU_NOT_NAMED)),
+        "status": PREDICTED if predicted is not None else RowStatus(RowUse.OUTSIDE, note(FitNote.GPU_NOT_NAMED)),
         **more,
     }
     low, high = (None, None) if predicted is None else (predicted / spread, predicted * spread)
@@ -246,7 +246,7 @@ def test_the_range_of_a_share_is_wilsons(inside, judged):
 def hostile_rows() -> list[ValidatedRow]:
     """Every text of a row is an attack, every number an extreme."""
     names: dict[str, Any] = {"id": HOSTILE, "task": HOSTILE, "quantity": HOSTILE, "source": HOSTILE}
-    names["status"] = RowStatus(RowUse.OUTSIDE, note(NoteKind.DNN_NOT_IN_CATALOGUE, HOSTILE))
+    names["status"] = RowStatus(RowUse.OUTSIDE, note(FitNote.DNN_NOT_IN_CATALOGUE, HOSTILE))
     return [
         row(1e-6, 1e12, **names),
         row(1e12, 1e-6, **names),

@@ -12,7 +12,7 @@ from sizer.calibrate.calibration import load_calibration, save_calibration
 from sizer.calibrate.cross_validation import load_cross_validation, without_source
 from sizer.calibrate.extrapolation import unmeasured
 from sizer.calibrate.fitting import calibrate, calibrate_with_fit
-from sizer.calibrate.notes import CALIBRATED, NoteKind, RowUse
+from sizer.calibrate.notes import CALIBRATED, FitNote, RowUse
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path
 from sizer.calibrate.predict import predict, predict_all
 from sizer.calibrate.validate import built_in_report, validate
@@ -286,9 +286,9 @@ def test_unseen_combinations_are_wide_and_say_so(catalog, calibration):
     resnet, bert, v100s = catalog.dnns["resnet50"], catalog.dnns["bert-large"], catalog.gpus["v100s-pcie-32gb"]
     assert not unmeasured(calibration, stack, resnet, "mixed", gpu.id, gpu, "training", 1)
     (missing,) = unmeasured(calibration, stack, bert, "mixed", gpu.id, gpu, "training", 1)
-    assert missing.kind in (NoteKind.DNN_FROM_FAMILY, NoteKind.DNN_WITH_STACK)
+    assert missing.kind in (FitNote.DNN_FROM_FAMILY, FitNote.DNN_WITH_STACK)
     (missing,) = unmeasured(calibration, stack, resnet, "mixed", v100s.id, v100s, "training", 1)
-    assert (missing.kind, missing.values) == (NoteKind.GPU_FROM_GENERATION, (v100s.name,))
+    assert (missing.kind, missing.values) == (FitNote.GPU_FROM_GENERATION, (v100s.name,))
     assert unseen.covariance[0, 0] > 4 * seen.covariance[0, 0]
     assert other.covariance[0, 0] > seen.covariance[0, 0]
 
@@ -304,7 +304,7 @@ def test_custom_dnn_borrows(catalog, calibration):
     (missing,) = unmeasured(
         calibration, stack, CustomDnn(name="mine", like="vgg16", **numbers), "mixed", gpu.id, gpu, "training", 1
     )
-    assert (missing.kind, missing.values) == (NoteKind.DNN_FROM_LIKE, ("mine", "vgg16"))
+    assert (missing.kind, missing.values) == (FitNote.DNN_FROM_LIKE, ("mine", "vgg16"))
     assert alone.covariance[0, 0] > like.covariance[0, 0]
 
 

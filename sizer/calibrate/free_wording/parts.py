@@ -7,7 +7,7 @@ Where a missing detail changes the prediction, a note beside the id says what wa
 import re
 
 from sizer.base.faults import shown
-from sizer.calibrate.free_wording.vocabulary import vocabulary
+from sizer.calibrate.free_wording.vocabulary import note, vocabulary
 from sizer.calibrate.free_wording.wording import plain
 from sizer.calibrate.observations import Observation
 from sizer.catalog import links
@@ -75,11 +75,11 @@ def suggest_gpu(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
         for w in words
         if w not in vocabulary().chips and w not in vocabulary().form_factors and not _MEMORY.fullmatch(w)
     ]
-    reasons += [f"{shown(word)} passed over" for word in left if not _GPU_WORDS.fullmatch(word)][:1]
+    reasons += [note("ignored", shown(word)) for word in left if not _GPU_WORDS.fullmatch(word)][:1]
     board = _nearest_board(catalog, chip, form, memory, reasons)
     if board is None:
         return None
-    return board.id, f"{shown(row.gpu)} read as {board.name}: {', '.join(reasons)}." if reasons else ""
+    return board.id, note("read-as", shown(row.gpu), board.name, ", ".join(reasons)) if reasons else ""
 
 
 def _form_there(catalog: Catalog, row: Observation, chip: str, words: list[str]) -> tuple[str, str, str]:
@@ -90,16 +90,16 @@ def _form_there(catalog: Catalog, row: Observation, chip: str, words: list[str])
     if known is not None and catalog.servers[known].gpus:
         server = catalog.servers[known]
         form = catalog.gpus[server.gpus[0]].form_factor.value
-        return ("sxm2" if chip == "p100" and form == "sxm3" else form), memory, f"form factor of {server.name}"
+        return ("sxm2" if chip == "p100" and form == "sxm3" else form), memory, note("form-factor-of", server.name)
     for part, form_there, memory_there in _FORM_OF_SERVER:
         if part in name:
-            return form_there, memory or memory_there, f"form factor of {shown(row.server)}"
+            return form_there, memory or memory_there, note("form-factor-of", shown(row.server))
     link = suggest_intra_link(row.intra_link)
     if link is not None:
         form_there = _FORM_OF_LINK[link]
-        return ("sxm2" if chip == "p100" and form_there == "sxm3" else form_there), memory, f"form factor of {link}"
+        return ("sxm2" if chip == "p100" and form_there == "sxm3" else form_there), memory, note("form-factor-of", link)
     # "pascal" alone is the word of the tests of 2017, which ran on the PCIe board.
-    return ("pcie" if "pascal" in words and "p100" not in words else "sxm2"), memory, "form factor not stated"
+    return ("pcie" if "pascal" in words and "p100" not in words else "sxm2"), memory, note("form-factor")
 
 
 def _nearest_board(catalog: Catalog, chip: str, form: str, memory: str, reasons: list[str]) -> Gpu | None:
@@ -109,11 +109,11 @@ def _nearest_board(catalog: Catalog, chip: str, form: str, memory: str, reasons:
     usual = "32" if form == "sxm3" else "16"
     wanted = f"{chip}-{form}-{memory or usual}gb"
     if len(same_form) > 1 and not memory:
-        reasons.append("memory size not stated")
+        reasons.append(note("memory"))
     if same_form and memory and wanted not in catalog.gpus:
-        reasons.append(f"no such board with {memory} GB is known")
+        reasons.append(note("memory-unknown", memory))
     if not same_form:
-        reasons.append(f"no {form.upper()} board is known")
+        reasons.append(note("board-unknown", form.upper()))
         wanted = f"{chip}-sxm2-{memory or usual}gb"
         same_form = [gpu for gpu in catalog.gpus.values() if gpu.id.startswith(f"{chip}-")]
     if wanted in catalog.gpus:
@@ -153,9 +153,9 @@ def suggest_link(text: str) -> tuple[str, str] | None:
     if found in _INFINIBAND_OF_RATE.values() and protocol != "tcp":
         protocol = ""  # InfiniBand is crossed by RDMA
     if re.search(r"(?<![a-z0-9])[2-9]-?x", name):
-        reason = ", ".join(filter(None, (reason, "ports are counted by nics_per_server")))
-    note = f"{shown(text)} read as {links.kind_name(found)}: {reason}." if reason else ""
-    return f"{found}-{protocol}" if protocol else found, note
+        reason = ", ".join(filter(None, (reason, note("ports"))))
+    assumed = note("read-as", shown(text), links.kind_name(found), reason) if reason else ""
+    return f"{found}-{protocol}" if protocol else found, assumed
 
 
 def _link_kind(name: str, words: list[str]) -> tuple[str, str]:
@@ -166,18 +166,18 @@ def _link_kind(name: str, words: list[str]) -> tuple[str, str]:
     if len(generations) == 1:
         generation = generations.pop()
         if generation == "hdr100" or (generation == "hdr" and rate == "100"):
-            return "edr", "HDR100 has the rate of EDR"
-        return generation, "Ethernet is named, too" if rate and _INFINIBAND_OF_RATE.get(rate) != generation else ""
+            return "edr", note("hdr100")
+        return generation, note("ethernet-too") if rate and _INFINIBAND_OF_RATE.get(rate) != generation else ""
     if generations or rates:
         return "", ""
     if any(word.startswith(("ib", "infiniband")) for word in words):
         return _INFINIBAND_OF_RATE.get(rate, ""), ""
     if "efa" in words and not rate:
-        return "100gbe", "rate not stated, 100 Gbit/s as in the instances with V100"
+        return "100gbe", note("efa-rate")
     if not rate:
         return ("1gbe", "") if "gige" in words or "gigabit" in words else ("", "")
     is_ethernet = re.search(r"gbe|gige|ge(?:-|$)|eth|roce|tcp|efa|iwarp", name)
-    return f"{rate}gbe", "" if is_ethernet else "Ethernet taken"
+    return f"{rate}gbe", "" if is_ethernet else note("ethernet")
 
 
 def suggest_intra_link(text: str) -> str | None:
@@ -207,4 +207,4 @@ def suggest_dnn(catalog: Catalog, text: str) -> tuple[str, str] | None:
     if not dnn:
         return None
     reason = vocabulary().dnns_assumed.get(alias)
-    return dnn, f"{shown(text)} read as {catalog.dnns[dnn].name}: {reason}." if reason else ""
+    return dnn, note("read-as", shown(text), catalog.dnns[dnn].name, reason) if reason else ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sizer.base.faults import shown
-from sizer.calibrate.free_wording.vocabulary import vocabulary
+from sizer.calibrate.free_wording.vocabulary import note, vocabulary
 from sizer.calibrate.free_wording.wording import (
     Version,
     Wording,
@@ -15,7 +15,7 @@ from sizer.calibrate.free_wording.wording import (
     read_wording,
     software_line,
 )
-from sizer.calibrate.ids import LINES, UNDATED, release_years
+from sizer.calibrate.ids import UNDATED, release_years
 from sizer.calibrate.observations import Observation
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import ObservedAs, Stack
@@ -43,10 +43,11 @@ def suggest_stack(catalog: Catalog, row: Observation) -> tuple[str, str] | None:
         return None
     released, why = _released(catalog, row, wording, framework)
     line = software_line(wording, framework)
-    subject = f"{shown(row.software)} is not in the catalogue" if row.software else "The row names no software"
-    xla = ", with XLA" if wording.has_xla else ""
-    note = f"{subject}: taken as {vocabulary().framework_name(framework)}, {LINES[line]}{xla}, {why}."
-    return f"{framework}:{line}:{released or UNDATED}{':xla' if wording.has_xla else ''}", note
+    subject = note("not-in-catalogue", shown(row.software)) if row.software else note("no-software")
+    xla = note("xla") if wording.has_xla else ""
+    named = vocabulary()
+    assumed = note("taken-as", subject, named.framework_name(framework), named.line_names[line], xla, why)
+    return f"{framework}:{line}:{released or UNDATED}{':xla' if wording.has_xla else ''}", assumed
 
 
 def _worded_alike(catalog: Catalog, row: Observation) -> Stack | None:
@@ -142,18 +143,18 @@ def _released(catalog: Catalog, row: Observation, wording: Wording, framework: s
     """Release as an ISO month or year, empty where nothing tells, and how it was found."""
     if wording.tag:
         date = f"20{wording.tag.replace('.', '-')}"
-        return date, f"released {date} by its tag"
+        return date, note("by-tag", date)
     if wording.date:
-        return wording.date, f"dated {wording.date} by its wording"
+        return wording.date, note("by-wording", wording.date)
     date = _mlperf_date((row.software, row.source, row.id))
     if date:
-        return date, f"dated {date} by its MLPerf round"
+        return date, note("by-round", date)
     version = next((number for name, number in wording.versions if name == framework), None)
     dated = _version_date(catalog, framework, version) if version else None
     if dated:
-        return dated[0], f"dated {dated[0]} {dated[1]}"
+        return dated[0], note("by-version", *dated)
     date = _source_date(catalog, row.source)
-    return date, f"dated {date} by its source" if date else "release date unknown"
+    return date, note("by-source", date) if date else note("undated")
 
 
 def _mlperf_date(texts: Iterable[str]) -> str:

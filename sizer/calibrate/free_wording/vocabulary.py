@@ -31,7 +31,7 @@ class WordClasses(BaseModel, frozen=True, extra="forbid"):
     noise: Words
     negations: Words
     units: Words
-    counted: Words
+    countable: Words
 
 
 class Vocabulary(BaseModel, frozen=True, extra="forbid"):
@@ -46,6 +46,8 @@ class Vocabulary(BaseModel, frozen=True, extra="forbid"):
     servers: dict[str, str]
     dnns: dict[str, Words]
     dnns_assumed: dict[str, str]
+    notes: dict[str, str]
+    line_names: dict[SoftwareLine, str]
 
     @cached_property
     def framework_of(self) -> dict[str, str]:
@@ -60,6 +62,11 @@ class Vocabulary(BaseModel, frozen=True, extra="forbid"):
     def framework_name(self, id_: str) -> str:
         """Name of a framework; its id where the file has none."""
         return self.frameworks[id_].name if id_ in self.frameworks else id_
+
+
+def note(key: str, *values: object) -> str:
+    """Words of a note on what was assumed."""
+    return vocabulary().notes[key].format(*values)
 
 
 @lru_cache(maxsize=1)

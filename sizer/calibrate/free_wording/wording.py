@@ -161,7 +161,7 @@ class _WordingReader:
 
     def _number(self, number: str, after: str) -> None:
         owner, self.owner = self.owner, ""
-        if after in _words().units or (after in _words().counted and "." not in number):
+        if after in _words().units or (after in _words().countable and "." not in number):
             self.core.add(dotted(_version(number)))
         elif not self.tag and _TAG.fullmatch(number) and self._may_be_tag(owner):
             self.tag = number
@@ -212,7 +212,7 @@ class _WordingReader:
             word in vocabulary().framework_of
             or word in _words().parts
             or word in _words().noise
-            or word in _words().counted
+            or word in _words().countable
             or word.startswith("tf.")
         ):
             self.core.add("examples" if word == "example" else word)

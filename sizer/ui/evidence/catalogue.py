@@ -13,8 +13,8 @@ from sizer.evidence.catalogue_gaps import Gap, counts_table, fact_counts, gaps, 
 from sizer.evidence.catalogue_sources import cited_sources, https_address, sources_table
 from sizer.evidence.catalogue_tables import (
     KINDS,
-    found_table,
     kind_table,
+    matches_table,
     matching,
     part_name,
     part_table,
@@ -115,7 +115,7 @@ def _parts(view: View) -> None:
         if not found:
             st.info("No part matches all words in name, vendor, description or part number. Remove a word.")
             return
-        look.table(found_table(found[:_MAX_RESULTS], catalog), catalog.sources)
+        look.table(matches_table(found[:_MAX_RESULTS], catalog), catalog.sources)
     else:
         found = list(catalog.folder(kind).values())
         look.table(_kind_table(catalog.digest, kind, catalog), catalog.sources)
