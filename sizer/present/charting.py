@@ -4,8 +4,8 @@ How to make a chart. Take ``palette: Palette = LIGHT`` and ``width: int | str = 
 import these names, the opacities and the sizes from here. A chart of horizontal bars is one call of :func:`bar_chart`
 with a :class:`ChartBar` for each line; it sizes its axis, rows and labels. Other charts put layers together and hand
 them to :func:`finish` with their finding: :func:`band_layers` draws an estimate over a number, :func:`point_layers` a
-marked point with its text, :func:`haloed` a text over lines, :func:`upright_mark` and :func:`level_mark` a reference value.
-Function names that end in ``_finding`` return the title of a chart, a plain sentence that states the result.
+marked point with its text, :func:`haloed` a text over lines, :func:`upright_mark` and :func:`level_mark` a reference
+value. Function names that end in ``_finding`` return the title of a chart, a plain sentence that states the result.
 """
 
 import hashlib
