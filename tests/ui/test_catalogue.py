@@ -243,7 +243,9 @@ def test_a_document_counts_the_facts_and_the_measurements_that_rest_on_it():
     for name in ("horovod-2017", "lambda-tf"):
         source = catalog().sources[name]
         texts = [file.read_text(encoding="utf-8") for file in (ROOT / "catalog").glob("*/*.toml")]
-        facts = sum(len(re.findall(rf'source = "{re.escape(name)}"', text)) for text in texts)
+        # A stack also names the sources whose wording means it; those are no facts.
+        lines_of = [line for text in texts for line in text.splitlines() if "{ software = " not in line]
+        facts = sum(line.count(f'source = "{name}"') for line in lines_of)
         books = [file.read_text(encoding="utf-8") for file in (ROOT / "catalog" / "benchmarks").glob("*.csv")]
         lines = sum(row["source"] == name for book in books for row in csv.DictReader(io.StringIO(book)))
         assert [rows[source.title][place].text for place in (4, 5)] == [str(facts), str(lines)]

@@ -71,7 +71,7 @@ def test_the_offer_is_edited_among_the_requirements() -> None:
     assert (rental["years"], rental["electricity_per_kwh"]) == (5, 0.1234)
     unfold(app, "rental")
     widget(app.number_input, "Price per GPU-hour, USD").set_value(0.0).run()
-    assert any("costs something" in one.value for one in (*app.error, *app.caption))
+    assert any("greater than 0" in one.value for one in (*app.error, *app.caption))
     unfold(app, "rental")
     widget(app.button, "Remove the offer").click().run()
     assert_well(app)

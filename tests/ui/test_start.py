@@ -77,7 +77,7 @@ def test_the_command_says_what_is_wrong_and_ends_with_its_status(monkeypatch):
     monkeypatch.setenv("SIZER_APP_PORT", "none")
     result = CliRunner().invoke(app, ["app"])
     assert isinstance(result.exception, RequestError)
-    assert "SIZER_APP_PORT = 'none' is no port" in str(result.exception)
+    assert "SIZER_APP_PORT = 'none' is not a port" in str(result.exception)
     assert result.exception.exit_status == 2
 
 
@@ -92,7 +92,7 @@ def test_a_busy_port_is_one_sentence():
 
 def test_an_address_of_another_machine_is_one_sentence():
     # 192.0.2.0/24 is set aside for documents (RFC 5737): no machine has it.
-    with pytest.raises(OutputError, match=r"^192\.0\.2\.1 is no address of this machine"):
+    with pytest.raises(OutputError, match=r"^192\.0\.2\.1 is not an address of this machine"):
         start.check_port(Serving(address="192.0.2.1"))
 
 
@@ -135,12 +135,12 @@ def port() -> Iterator[int]:
 def test_health_is_ok_or_one_sentence(port, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")  # the question takes no proxy
     assert start.check_health(Serving(port=port, base_path="well")).endswith("/well/_stcore/health")
-    for path, words in (("ill", "it answers with status 503"), ("other", "something else answers there")):
+    for path, words in (("ill", "status 503"), ("other", "another program answers there")):
         with pytest.raises(OutputError, match=words):
             start.check_health(Serving(port=port, base_path=path))
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        with pytest.raises(OutputError, match="nothing answers there"):
+        with pytest.raises(OutputError, match="no answer"):
             start.check_health(Serving(port=unused.getsockname()[1]))
 
 
