@@ -38,7 +38,7 @@ def test_a_rate_of_the_command_line_goes_before_the_requests() -> None:
 
 def test_what_is_no_offer(tmp_path: Path) -> None:
     refused(run("rent", PLAIN), 2, "no [rental] table", "--rate")
-    refused(run("rent", EXAMPLE, "--rate", "0"), 2, "per_gpu_hour", "costs something")
+    refused(run("rent", EXAMPLE, "--rate", "0"), 2, "per_gpu_hour", "greater than 0")
     refused(run("rent", EXAMPLE, "--rate", "1e5"), 2, "per_gpu_hour", "is not a price")
     refused(run("rent", EXAMPLE, "--use", "1.5"), 2, "utilization_fraction")
     refused(run("rent", tmp_path / "none.toml"), 2, "none.toml")
