@@ -1,22 +1,21 @@
-"""Designs beside the one that a result describes, each with the request that leads to it."""
+"""Alternatives to the design that a result describes, each with the request that leads to it."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import Enum
 from typing import Literal, cast
 
 import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.quantities import grouped
 from sizer.calibrate.calibration import Calibration
-from sizer.catalog.labels import sentence
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
-from sizer.present.comparison_text import chance, changes, names, outcome
 from sizer.questions.alternatives.targets import at_lower_confidence, leading_to, with_looser_targets
 from sizer.sizing.design.differences import open_between, speed_up
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -29,9 +28,9 @@ from sizer.workload.request import FabricKind, Platforms, SizingRequest
 from sizer.workload.resolve import resolve
 
 VendorKind = Literal["other server", "other storage"]
-Kind = Literal["cheaper", "faster", "smaller", "simplest", "other server", "other storage", "platform"]
+NeighbourKind = Literal["cheaper", "faster", "smaller", "simplest", "other server", "other storage", "platform"]
 
-# A design is called faster from this gain of the median on: less is hardly seen beside the 90 % intervals.
+# A design is called faster from this gain of the median on: less is hardly visible within the 90 % intervals.
 _NOTICEABLE = 0.1
 # Sizes tried for a faster design before the platform counts as exhausted.
 _TRIES = 4
@@ -39,37 +38,54 @@ _TRIES = 4
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A design beside the described one.
+    """An alternative to the described design.
 
-    ``request`` leads to it: sized again it gives the same design. ``change`` says what differs from the request of the
-    result, ``outcome`` what the design gains and gives up; only that of a cheaper one names an amount of money.
+    ``request`` leads to it: sized again it gives the same design.
     """
 
-    kind: Kind
+    kind: NeighbourKind
     request: SizingRequest
     design: DesignAnswer
-    change: str
-    outcome: str
+    saving: Decimal | None = None  # of a cheaper one, at known prices, in the currency of the bill
+    target_probability: float | None = None  # of a smaller one: that it meets the original targets
+
+
+class MissingReason(Enum):
+    """Why an alternative of some kind does not exist."""
+
+    CHEAPEST = "the only platform, and no price is missing"
+    DESIGN_PRICES_MISSING = "the only platform, and prices are missing"
+    PRICES_MISSING = "missing prices could reverse the comparison"
+    NONE_CHEAPER = "no other platform costs less"
+    ONE_SERVER = "the design has one server"
+    NO_LOOSER_TARGET = "no lower confidence or looser target needs fewer servers"
+    NO_USEFUL_SIZE = "another stage limits larger sizes"
+    NOT_FASTER = "no larger size is noticeably faster"
+    NO_OTHER_VENDOR = "no part of another vendor that the request allows"
+    INFEASIBLE = "no design meets the changed request"
 
 
 @dataclass(frozen=True)
 class MissingNeighbour:
-    """A kind of neighbour that does not exist, and the sentence why."""
+    """A kind of alternative that does not exist, and why."""
 
-    kind: Kind
-    why: str
+    kind: NeighbourKind
+    reason: MissingReason
+    items: tuple[str, ...] = ()  # ids of the parts without a price, or of server and storage
+    vendor: str = ""  # of the design's part
+    detail: str = ""  # the message of the search
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Neighbours found, and those that there are not."""
+    """Alternatives that exist, and those that do not."""
 
-    found: tuple[Neighbour, ...]
-    absent: tuple[MissingNeighbour, ...]
+    existing: tuple[Neighbour, ...]
+    missing: tuple[MissingNeighbour, ...]
 
     @classmethod
     def of(cls, parts: Iterable[Neighbour | MissingNeighbour]) -> "Neighbours":
-        """Neighbours sorted into both."""
+        """Alternatives sorted into both."""
         listed = list(parts)
         return cls(
             tuple(one for one in listed if isinstance(one, Neighbour)),
@@ -86,7 +102,7 @@ def nearby_designs(evaluated: EvaluatedDesign) -> Neighbours:
 
     Notes
     -----
-    Smaller and faster stay on the platform of the design and are sized anew, each in the time of a narrow request.
+    Smaller and faster stay on the platform of the design and are resized, each in the time of a narrow request.
     """
     result, catalog, fitted = evaluated.result, evaluated.catalog, evaluated.calibration
     cheap = _cheaper(result, catalog, fitted)
@@ -119,7 +135,6 @@ class Description:
     request: SizingRequest
     design: DesignAnswer
     is_exact: bool  # the design is that of the point
-    change: str
 
 
 def description(point: ParetoPoint, evaluated: EvaluatedDesign) -> Description:
@@ -156,7 +171,7 @@ def description(point: ParetoPoint, evaluated: EvaluatedDesign) -> Description:
         and design.n_servers == point.n_servers
         and design.storage_nodes == point.storage_nodes
     )
-    return Description(request, design, is_exact, changes(result.request, request, result.design, catalog))
+    return Description(request, design, is_exact)
 
 
 def narrowed_to(request: SizingRequest, platform: Platform) -> SizingRequest:
@@ -190,7 +205,7 @@ def _platforms(
 
 
 def _on_platform(
-    kind: Kind, other: DesignAnswer, result: SizingResult, catalog: Catalog, fitted: Calibration
+    kind: NeighbourKind, other: DesignAnswer, result: SizingResult, catalog: Catalog, fitted: Calibration
 ) -> Neighbour | None:
     """A platform of the result as a neighbour; None where the request cannot lead to it.
 
@@ -208,8 +223,7 @@ def _on_platform(
         if isinstance(settled, str):
             return None
         request, other = settled
-    change = changes(result.request, request, result.design, catalog)
-    return Neighbour(kind, request, other, change, outcome(other, result.design))
+    return Neighbour(kind, request, other)
 
 
 def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
@@ -218,28 +232,19 @@ def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Nei
     others = [other for other in result.platforms if other is not result.design]
     if not others:
         if bill.is_complete:
-            return MissingNeighbour(
-                "cheaper", "It costs least of all designs of the one platform that the request allows."
-            )
-        missing = names(bill.unpriced, catalog)
-        return MissingNeighbour(
-            "cheaper", f"Which design costs least is not known, because these prices are missing: {missing}."
-        )
+            return MissingNeighbour("cheaper", MissingReason.CHEAPEST)
+        return MissingNeighbour("cheaper", MissingReason.DESIGN_PRICES_MISSING, bill.unpriced)
     open_items = {id(other): open_between(bill, other.bill) for other in others}
     less = [other for other in others if not open_items[id(other)] and other.bill.total < bill.total]
     if less:
         best = min(less, key=lambda other: other.bill.total)
         found = _on_platform("cheaper", best, result, catalog, fitted)
         if found is not None:
-            less_by = f"{bill.currency} {grouped(bill.total - found.design.bill.total)}"
-            return replace(found, outcome=f"It costs {less_by} less at the prices known. {found.outcome}")
+            return replace(found, saving=bill.total - found.design.bill.total)
     unknown = tuple(dict.fromkeys(item for items in open_items.values() for item in items))
     if unknown:
-        return MissingNeighbour(
-            "cheaper",
-            f"Which platform costs less is not known, because these prices are missing: {names(unknown, catalog)}.",
-        )
-    return MissingNeighbour("cheaper", "No other platform that meets the request costs less at the prices known.")
+        return MissingNeighbour("cheaper", MissingReason.PRICES_MISSING, unknown)
+    return MissingNeighbour("cheaper", MissingReason.NONE_CHEAPER)
 
 
 def _smaller(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
@@ -247,20 +252,17 @@ def _smaller(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Nei
     design, platform = result.design, result.design.platform
     fewer = design.n_servers - 1
     if not fewer:
-        return MissingNeighbour("smaller", "One server is the smallest there is.")
+        return MissingNeighbour("smaller", MissingReason.ONE_SERVER)
     narrow = narrowed_to(result.request, platform)
     request = at_lower_confidence(fewer, narrow, platform, catalog, fitted) or with_looser_targets(
         fewer, narrow, platform, catalog, fitted
     )
     settled = None if request is None else _settled(request, catalog, fitted)
     if not isinstance(settled, tuple) or settled[1].n_servers >= design.n_servers:
-        return MissingNeighbour(
-            "smaller", "No lower confidence and no looser target that makes sense leads to fewer servers."
-        )
+        return MissingNeighbour("smaller", MissingReason.NO_LOOSER_TARGET)
     request, found = settled
-    miss = f"It meets the target asked for with {chance(_probability(result, found, catalog, fitted))}."
-    said = f"{outcome(found, design)} {miss}"
-    return Neighbour("smaller", request, found, changes(result.request, request, design, catalog), said)
+    probability = _probability(result, found, catalog, fitted)
+    return Neighbour("smaller", request, found, target_probability=probability)
 
 
 def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
@@ -270,17 +272,15 @@ def _faster(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neig
     for count in _larger_sizes(design):
         request = leading_to(count, narrow, platform, catalog, fitted)
         if request is None:
-            return MissingNeighbour(
-                "faster", f"No larger size of {platform.server.name} with {platform.storage.name} is useful."
-            )
+            items = (platform.server.id, platform.storage.id)
+            return MissingNeighbour("faster", MissingReason.NO_USEFUL_SIZE, items)
         settled = _settled(request, catalog, fitted)
         if isinstance(settled, str):
-            return MissingNeighbour("faster", sentence(settled))
+            return MissingNeighbour("faster", MissingReason.INFEASIBLE, detail=settled)
         request, found = settled
         if speed_up(found, design) >= 1 + _NOTICEABLE:
-            change = changes(result.request, request, design, catalog)
-            return Neighbour("faster", request, found, change, outcome(found, design))
-    return MissingNeighbour("faster", "The platform has no larger size that is noticeably faster.")
+            return Neighbour("faster", request, found)
+    return MissingNeighbour("faster", MissingReason.NOT_FASTER)
 
 
 def _larger_sizes(design: DesignAnswer) -> list[int]:
@@ -296,8 +296,8 @@ def _larger_sizes(design: DesignAnswer) -> list[int]:
 def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> tuple[SizingRequest, DesignAnswer] | str:
     """A request with its design, or the sentence why there is none.
 
-    Numbers of pieces that the quote changes belong to the design that they were changed in, and stay there; prices and
-    discounts of parts that this design has, too, go with it.
+    Quantities that the quote changes apply to the original design only. Prices and discounts of parts that this design
+    also has are retained.
     """
     overrides = request.quote.override
     try:
@@ -305,14 +305,14 @@ def _settled(request: SizingRequest, catalog: Catalog, fitted: Calibration) -> t
         if not overrides:
             return request, design
         items = {line.item for line in design.bill.lines if line.status != "existing"}
-        kept = [
+        retained = [
             one.model_copy(update={"quantity": None})
             for one in overrides
             if one.item in items
             and (one.unit_price, one.discount_percent, one.optional, one.by_others) != (None, None, None, False)
         ]
-        request = _with_overrides(request, kept)
-        return request, size(request, catalog, fitted).design if kept else design
+        request = _with_overrides(request, retained)
+        return request, size(request, catalog, fitted).design if retained else design
     except (InfeasibleError, RequestError) as error:
         return str(error)
 
@@ -358,17 +358,12 @@ def _other_vendor(
     asked = result.request.platforms
     forbidden = asked.forbidden_servers if is_server else asked.forbidden_storage
     ids = [item.id for item in items if item.vendor != used and item.orderable and item.id not in forbidden]
-    what = "server" if is_server else "storage"
     if not ids:
-        return MissingNeighbour(
-            kind, f"The catalogue holds no {what} of another vendor than {used} that the request allows."
-        )
+        return MissingNeighbour(kind, MissingReason.NO_OTHER_VENDOR, vendor=used)
     widened = _with_platforms(result.request, **{"servers" if is_server else "storage": ids})
     settled = _settled(widened, catalog, fitted)
     if isinstance(settled, str):
-        return MissingNeighbour(kind, f"No {what} of another vendor meets the request: {settled}")
+        return MissingNeighbour(kind, MissingReason.INFEASIBLE, detail=settled)
     request, design = settled
     narrow = _with_platforms(request, servers=[design.platform.server.id], storage=[design.platform.storage.id])
-    return Neighbour(
-        kind, narrow, design, changes(result.request, narrow, result.design, catalog), outcome(design, result.design)
-    )
+    return Neighbour(kind, narrow, design)

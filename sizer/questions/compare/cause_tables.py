@@ -21,7 +21,7 @@ _REASON = 100
 
 
 def effects_table(found: AnswerDifference, before: str, now: str, label_of: Label) -> Table | None:
-    """What every changed input does alone, and what is left when it alone is missing; None where nothing differs.
+    """What every changed input does alone, and of all inputs except that one; None where nothing differs.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def effects_table(found: AnswerDifference, before: str, now: str, label_of: Labe
     if not rows:
         return None
     head = columns(("Input", "left", 24), (f"{before} with it alone", "left", 38), (f"{now} without it", "left", 38))
-    return Table("effects", "What each input does alone, and what is left without it", head, tuple(rows))
+    return Table("effects", "Effect of each input alone, and of all inputs except that one", head, tuple(rows))
 
 
 def _outcome(outcome: RequestOutcome, base: RequestOutcome) -> Cell:
@@ -126,7 +126,7 @@ def shares_note(found: AnswerDifference) -> str:
     if counts and min(counts) < found.n_all_orders:
         how += (
             f" {found.n_all_orders - min(counts)} of {found.n_all_orders} orders pass through a request without a "
-            "design and are left out."
+            "design and are excluded."
         )
     return how
 

@@ -69,7 +69,7 @@ def _notes(sides: tuple[ComparedAnswer, ComparedAnswer], found: Differences, cau
     if any(side.is_stored for side in sides):
         yield from moved_since(sides, caused)
     if any(side.price_book for side in sides):
-        yield "Causes are sized with the catalogue's prices: a price book that was saved with a revision is left out."
+        yield "Causes are sized with the catalogue's prices; a price book saved with a revision is not applied."
     yield from no_answer(caused, *SIDES)
 
 

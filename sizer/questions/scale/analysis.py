@@ -17,7 +17,7 @@ from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.model import Catalog
-from sizer.questions.scale.arrangement_run import StepTimes, drawn_rates, request_of
+from sizer.questions.scale.arrangement_run import StepBreakdown, drawn_rates, request_of
 from sizer.questions.scale.arrangements import Arrangement, ExcludedServer, arrangements, gpus_used, is_same_host
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -44,7 +44,7 @@ class ArrangementRun:
     """One workload on one arrangement."""
 
     answer: WorkloadAnswer
-    step: StepTimes | None  # None for inference, which exchanges no gradients
+    step: StepBreakdown | None  # None for inference, which exchanges no gradients
     drawn_samples_per_s: Floats = field(repr=False, compare=False)  # rate in every draw
 
     def over(self, other: "ArrangementRun", scale: float = 1.0) -> Estimate:
@@ -263,7 +263,7 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualG
             design=design,
             bill=_bill(result, design),
             runs=tuple(
-                ArrangementRun(answer, of_work[place].step_times(answer), of_work[place].samples_per_s)
+                ArrangementRun(answer, of_work[place].breakdown(answer), of_work[place].samples_per_s)
                 for answer, of_work in zip(design.workloads, drawn, strict=True)
             ),
         )

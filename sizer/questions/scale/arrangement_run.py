@@ -20,7 +20,7 @@ from sizer.workload.resolve import ResolvedWorkload
 
 
 @dataclass(frozen=True)
-class StepTimes:
+class StepBreakdown:
     """Times of a training step at the medians. [s]
 
     ``inside_s`` and ``between_s`` are the whole exchange, hidden or not; the other four add up to the step.
@@ -58,7 +58,7 @@ class DrawnRates:
     terms: Floats
     samples_per_s: Floats  # (draws,)
 
-    def step_times(self, answer: WorkloadAnswer) -> StepTimes | None:
+    def breakdown(self, answer: WorkloadAnswer) -> StepBreakdown | None:
         """Times of a step; what storage, network and host decode take from the median rate is waiting for data."""
         if self.run is None:
             return None
@@ -67,7 +67,7 @@ class DrawnRates:
             float(part.flat[0]) for part in (times.compute_s, times.exposed_s, times.waiting_s)
         )
         step_s = float(self.run.samples.flat[0]) / float(answer.throughput.value)
-        return StepTimes(
+        return StepBreakdown(
             compute_s=compute_s,
             inside_s=float(times.inside_s.flat[0]),
             between_s=float(times.between_s.flat[0]),

@@ -11,7 +11,7 @@ from sizer.present.charting import Chart, Rows, axis, broken, chart_of, finish, 
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import estimate, listed, percent, sample_unit
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair
-from sizer.questions.scale.arrangement_run import StepTimes
+from sizer.questions.scale.arrangement_run import StepBreakdown
 
 # Pixels of a full-width chart that the names left of its bars leave for the plot.
 _PLOT = 450.0
@@ -161,7 +161,7 @@ def steps_chart(
     return finish(layers, steps_finding(steps), palette, width, _ROW_PX * len(names))
 
 
-def steps_finding(steps: Sequence[StepTimes]) -> str:
+def steps_finding(steps: Sequence[StepBreakdown]) -> str:
     """Title of the chart of steps: the share that communication and waiting take."""
     together = [(step.exposed_s + step.waiting_s) / step.step_s for step in steps]
     low, high = percent(min(together)), percent(max(together))

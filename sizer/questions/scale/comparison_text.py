@@ -8,7 +8,7 @@ from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, ArrangementRun, EqualGpuComparison
-from sizer.questions.scale.arrangement_run import StepTimes
+from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.arrangements import ExcludedServer, ExclusionReason
 from sizer.sizing.recommend import MAX_SERVERS
 
@@ -57,7 +57,7 @@ def signed(percent: float) -> str:
     return digits if not float(f"{abs(percent):.1f}") else f"{'+' if percent > 0 else '−'}{digits}"
 
 
-def gradient_text(way: ArrangedDesign, step: StepTimes) -> str:
+def gradient_text(way: ArrangedDesign, step: StepBreakdown) -> str:
     """How long the gradient exchange of a step takes, and how much of it is not hidden."""
     if not step.exchange_s:
         return "one GPU exchanges no gradients"

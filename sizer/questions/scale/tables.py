@@ -9,7 +9,7 @@ from sizer.drawings.racks import at_least
 from sizer.present import result_text, words
 from sizer.present.tables import Cell, Field, RowKind, Table, record_table
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, ScalingStep
-from sizer.questions.scale.arrangement_run import StepTimes
+from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.arrangements import ExcludedServer
 from sizer.questions.scale.comparison_text import exclusion_text, signed
 from sizer.sizing.result import STAGES
@@ -84,7 +84,7 @@ def steps_table(
     if any(step is None for step in steps.values()):
         return None
 
-    def part(title: str, width: int, seconds: Callable[[StepTimes], float]) -> Field[ArrangedDesign]:
+    def part(title: str, width: int, seconds: Callable[[StepBreakdown], float]) -> Field[ArrangedDesign]:
         def text(way: ArrangedDesign) -> str:
             step = steps[id(way)]
             return "" if step is None else milliseconds(seconds(step))

@@ -12,7 +12,6 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
-from sizer.present.comparison_text import changes, outcome
 from sizer.questions.alternatives.analysis import Neighbour, narrowed_to
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.recommend import search
@@ -108,22 +107,12 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     return SimplestDesign(described.simplicity, allowed, unrestricted, choices)
 
 
-def simpler_neighbours(simplest: SimplestDesign, evaluated: EvaluatedDesign) -> tuple[Neighbour, ...]:
+def simpler_neighbours(simplest: SimplestDesign) -> tuple[Neighbour, ...]:
     """Simpler designs than the described one, as its neighbours; empty where it is the simplest."""
-    result, catalog = evaluated.result, evaluated.catalog
     simpler = [] if simplest.is_described else [simplest.allowed]
     if simplest.unrestricted is not None:
         simpler.append(simplest.unrestricted)
-    return tuple(
-        Neighbour(
-            "simplest",
-            rated.request,
-            rated.design,
-            changes(result.request, rated.request, result.design, catalog),
-            outcome(rated.design, result.design),
-        )
-        for rated in simpler
-    )
+    return tuple(Neighbour("simplest", rated.request, rated.design) for rated in simpler)
 
 
 def _simplicity(design: DesignAnswer, catalog: Catalog) -> Simplicity:

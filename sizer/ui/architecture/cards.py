@@ -11,13 +11,14 @@ from sizer.present.tables import Field, Table, record_table
 from sizer.present.verdict_text import selection_text
 from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import (
-    Kind,
     MissingNeighbour,
     Neighbour,
+    NeighbourKind,
     Neighbours,
     nearby_designs,
     other_vendors,
 )
+from sizer.questions.alternatives.text import change_text, missing_text, outcome_text
 from sizer.questions.compare.designs import CardFigure, card_figures
 from sizer.questions.verdict.simplest_design import simpler_neighbours
 from sizer.questions.verdict.text import simplest_text
@@ -31,7 +32,7 @@ from sizer.ui.typed import plain
 from sizer.workload.request import SizingRequest
 
 _WIDTH = 352  # three cards beside each other on a wide page, two at 800 pixels. [px]
-_KINDS: dict[Kind, str] = {
+_KINDS: dict[NeighbourKind, str] = {
     "cheaper": "Cheaper",
     "smaller": "Smaller",
     "faster": "Faster",
@@ -75,8 +76,8 @@ def finish(view: View, slots: Slots) -> None:
     with slots.below:
         simple = simplest_of(view)
     # First of all neighbours: a card that another one repeats is the one left out.
-    found.insert(0, Neighbours(simpler_neighbours(simple, EvaluatedDesign(view.result, view.catalog)), ()))
-    neighbours = _distinct(one for part in found for one in part.found if _may_see(one.kind, view))
+    found.insert(0, Neighbours(simpler_neighbours(simple), ()))
+    neighbours = _distinct(one for part in found for one in part.existing if _may_see(one.kind, view))
     platforms = [one for one in neighbours if one.kind == "platform"]
     beside = [one for one in neighbours if len(platforms) <= _MOST_PLATFORMS or one.kind != "platform"]
     with slots.cards:
@@ -90,7 +91,7 @@ def finish(view: View, slots: Slots) -> None:
                         _neighbours(platforms, base, view)
         if not any(one.kind == "simplest" for one in neighbours):
             look.notes(simplest_text(simple, view.result))
-        _absent([one for part in found for one in part.absent if _may_see(one.kind, view)])
+        _missing([one for part in found for one in part.missing if _may_see(one.kind, view)], view)
         if st.session_state.get(_VENDORS) != view.key:
             st.button(
                 "Show other vendors",
@@ -102,7 +103,7 @@ def finish(view: View, slots: Slots) -> None:
             )
 
 
-def _may_see(kind: Kind, view: View) -> bool:
+def _may_see(kind: NeighbourKind, view: View) -> bool:
     """In the customer view no prices of alternatives are shown."""
     return kind != "cheaper" or not view.is_customer_mode
 
@@ -152,18 +153,19 @@ def _described(view: View, design: DesignAnswer) -> None:
 
 def _neighbours(listed: Iterable[Neighbour], base: DesignAnswer, view: View) -> None:
     for place, one in enumerate(listed):
-        _neighbour(place, one, base, has_price=not view.is_customer_mode)
+        _neighbour(place, one, base, view)
 
 
-def _neighbour(place: int, one: Neighbour, base: DesignAnswer, *, has_price: bool) -> None:
+def _neighbour(place: int, one: Neighbour, base: DesignAnswer, view: View) -> None:
+    assert view.result is not None
     request_json = one.request.model_dump_json()
     with st.container(
         border=True, width=_WIDTH, height="stretch", gap="xsmall", key=f"card-{one.kind.replace(' ', '-')}-{place}"
     ):
         _head(_KINDS[one.kind], one.design.name)
-        look.table(_card_table(one, base, has_price=has_price), {})
-        look.note(one.outcome)
-        look.note(f"Change to the request: {one.change}")
+        look.table(_card_table(one, base, has_price=not view.is_customer_mode), {})
+        look.note(outcome_text(one, view.result))
+        look.note(f"Change to the request: {change_text(one.request, EvaluatedDesign(view.result, view.catalog))}")
         with st.container(horizontal=True, gap="small"):
             compare.pin_button(one.design.name, request_json, f"pin-{place}-{one.kind}")
             compare.use_button(request_json, f"the card {_KINDS[one.kind].lower()}", f"take-{place}-{one.kind}")
@@ -185,6 +187,6 @@ def _head(kind: str, name: str) -> None:
     st.markdown(f"**{plain(name)}**")
 
 
-def _absent(missing: list[MissingNeighbour]) -> None:
+def _missing(missing: list[MissingNeighbour], view: View) -> None:
     if missing:
-        look.notes([f"{_KINDS[one.kind]}: {one.why}" for one in missing])
+        look.notes([f"{_KINDS[one.kind]}: {missing_text(one, view.catalog)}" for one in missing])

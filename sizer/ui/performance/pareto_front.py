@@ -10,6 +10,7 @@ from sizer.catalog.model import Catalog
 from sizer.present import charts
 from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import Description, description
+from sizer.questions.alternatives.text import change_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import ParetoPoint, SizingResult
 from sizer.ui import look, state
@@ -72,13 +73,15 @@ def _offer(point: ParetoPoint, view: View) -> None:
     if isinstance(found, str):
         look.note(f"No request gives {point.name}: {sentence(found)}")
         return
+    assert view.result is not None
     request_json = found.request.model_dump_json()
+    change = change_text(found.request, EvaluatedDesign(view.result, view.catalog))
     if found.is_exact:
-        look.note(f"Change to the request: {found.change}")
+        look.note(f"Change to the request: {change}")
     else:
         look.note(
             f"This many servers need a higher target, which also needs more storage: {found.design.name}. "
-            f"Change to the request: {found.change}"
+            f"Change to the request: {change}"
         )
     with st.container(horizontal=True, gap="small"):
         compare.pin_button(found.design.name, request_json, "pin-front")

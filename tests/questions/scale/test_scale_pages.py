@@ -11,7 +11,7 @@ from sizer.guide.outline import guide
 from sizer.guide.pdf.render import guide_html
 from sizer.present.words import NO_BREAK
 from sizer.questions.scale.analysis import ScaleComparison, scale_comparison
-from sizer.questions.scale.arrangement_run import StepTimes
+from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.charts import rates_chart, rates_finding, steps_chart, steps_finding
 from sizer.questions.scale.export import scale_document
 from sizer.questions.scale.tables import (
@@ -179,8 +179,8 @@ def test_bars_of_a_step_add_up_to_it(same):
 
 
 def test_finding_of_the_steps_by_hand():
-    one = StepTimes(compute_s=0.08, inside_s=0.01, between_s=0.01, exposed_s=0.005, waiting_s=0.015, data_s=0.0)
-    two = StepTimes(compute_s=0.06, inside_s=0.01, between_s=0.01, exposed_s=0.01, waiting_s=0.02, data_s=0.01)
+    one = StepBreakdown(compute_s=0.08, inside_s=0.01, between_s=0.01, exposed_s=0.005, waiting_s=0.015, data_s=0.0)
+    two = StepBreakdown(compute_s=0.06, inside_s=0.01, between_s=0.01, exposed_s=0.01, waiting_s=0.02, data_s=0.01)
     said = steps_finding([one, two]).replace(NARROW_SPACE, " ")
     assert said == "Communication and waiting take 20 % to 30 % of a step; waiting for data up to 10 %"
 
