@@ -324,7 +324,7 @@ def test_what_to_write_is_checked_before_the_work(tmp_path: Path):
     assert (status, err.startswith("sizer: --formats: unknown document 'bill'")) == (2, True), err
     assert "known: design, xlsx" in err
     status, _, err = run("size", EXAMPLE, "--archive")
-    assert (status, "say where with --out" in err) == (2, True), err
+    assert (status, "--out" in err) == (2, True), err
     (tmp_path / "profile.toml").write_text('accent = "#FFFF00"\nlogo = "../x.png"\n')
     status, _, err = run("size", EXAMPLE, "--profile", tmp_path / "profile.toml")
     assert (status, "profile.toml: accent: '#FFFF00'" in err) == (2, True), err

@@ -120,7 +120,7 @@ def test_files_that_are_no_profiles(tmp_path):
     for name, content, said in (
         ("profile.json", b"{}", "a profile is a .toml file"),
         ("binary.toml", b"\xff\xfe", "UTF-8"),
-        ("large.toml", b"#" * 100_001, "larger than a profile"),
+        ("large.toml", b"#" * 100_001, "large.toml: is larger"),
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(RequestError, match=said):
