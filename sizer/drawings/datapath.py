@@ -4,7 +4,7 @@ import math
 
 from sizer.base.quantities import by_count, si, significant
 from sizer.drawings.palette import COLUMN_PX, QUIET_OPACITY
-from sizer.drawings.shapes import Bar, Box, Drawing, Label, Link
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
 from sizer.sizing.result import STAGES, DesignAnswer, Stage, WorkloadAnswer
 
 _GAP = 15.0
@@ -66,13 +66,13 @@ def _inside(stage: Stage, answer: WorkloadAnswer, x: float, sample_unit: str) ->
     return [label for label in labels if label.text]
 
 
-def _load_bar(stage: Stage, x: float, width: float) -> list[Bar]:
+def _load_bar(stage: Stage, x: float, width: float) -> list[FilledBar]:
     room = width - 22
     share = min(max(stage.load_fraction, 0.0), 1.0)
     y = _TOP + _HEIGHT - 14
     return [
-        Bar(x + 11, y, room, 5, "hairline"),
-        Bar(x + 11, y, room * share, 5, stage.key, 1.0 if stage.is_limiting else 1 - QUIET_OPACITY),
+        FilledBar(x + 11, y, room, 5, "hairline"),
+        FilledBar(x + 11, y, room * share, 5, stage.key, 1.0 if stage.is_limiting else 1 - QUIET_OPACITY),
     ]
 
 

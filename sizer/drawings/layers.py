@@ -18,7 +18,7 @@ from sizer.drawings.cluster import Cluster
 from sizer.drawings.links import many
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.parts import TITLE_SIZE
-from sizer.drawings.shapes import Bar, Box, Drawing, Label, wrapped
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, wrapped
 from sizer.physical.components import Network
 from sizer.physical.roles import NetworkRole
 from sizer.sizing.result import DesignAnswer
@@ -87,11 +87,11 @@ def layers(design: DesignAnswer, catalog: Catalog) -> Drawing:
     rows = _Reader(design, catalog).rows()
     boxes: list[Box] = []
     labels: list[Label] = []
-    bars: list[Bar] = []
+    bars: list[FilledBar] = []
     y = _EDGE
     for place, row in enumerate(rows):
         if place:
-            bars.append(Bar(0, y - _LAYER_GAP / 2 - 0.5, COLUMN_PX, 1, "hairline"))
+            bars.append(FilledBar(0, y - _LAYER_GAP / 2 - 0.5, COLUMN_PX, 1, "hairline"))
         found = _boxes(row, y)
         labels += _name(row, y)
         boxes += found

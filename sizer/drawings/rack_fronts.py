@@ -12,7 +12,7 @@ from sizer.drawings import racks
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
 from sizer.drawings.parts import LINE_SIZE, small_room
 from sizer.drawings.racks import RackKind
-from sizer.drawings.shapes import Bar, Box, Drawing, Label, text_width, wrapped
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, text_width, wrapped
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
 from sizer.physical.racks.positions import unit_runs
 from sizer.physical.racks.power import PowerFeed
@@ -82,7 +82,7 @@ def _drawing(kinds: Sequence[RackKind], columns: int, plan: Plan, catalog: Catal
     tallest = max(kind.first.height_u for kind in kinds)
     floor = _HEAD_H + tallest * UNIT_PX + _POST
     boxes: list[Box] = []
-    bars: list[Bar] = []
+    bars: list[FilledBar] = []
     labels: list[Label] = []
     for column, kind in enumerate(kinds):
         x = column * pitch + _NUMBERS_W
@@ -153,13 +153,13 @@ def _top(unit: int, height_u: int, floor: float) -> float:
     return floor - _POST - (unit - 1 + height_u) * UNIT_PX
 
 
-def _frame(x: float, top: float, width: float, floor: float) -> Iterator[Bar]:
+def _frame(x: float, top: float, width: float, floor: float) -> Iterator[FilledBar]:
     """Posts, top and bottom of the rack."""
     height = floor - top + _POST
-    yield Bar(x - _POST, top - 2 * _POST, _POST, height + _POST, "muted")
-    yield Bar(x + width, top - 2 * _POST, _POST, height + _POST, "muted")
-    yield Bar(x, top - 2 * _POST, width, _POST, "muted")
-    yield Bar(x, floor - _POST, width, _POST, "muted")
+    yield FilledBar(x - _POST, top - 2 * _POST, _POST, height + _POST, "muted")
+    yield FilledBar(x + width, top - 2 * _POST, _POST, height + _POST, "muted")
+    yield FilledBar(x, top - 2 * _POST, width, _POST, "muted")
+    yield FilledBar(x, floor - _POST, width, _POST, "muted")
 
 
 class _Wording:
@@ -233,7 +233,7 @@ def _empty(kind: RackKind, x: float, floor: float, width: float) -> Iterator[Box
         )
 
 
-def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterator[tuple[Bar, Label]]:
+def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterator[tuple[FilledBar, Label]]:
     """Units of a rack that is there which the design may not use."""
     ours = set(rack.empty_units)
     for device in rack.devices:
@@ -242,7 +242,7 @@ def _not_ours(rack: PlacedRack, x: float, floor: float, width: float) -> Iterato
         top = _top(lowest, height, floor)
         middle = top + height * UNIT_PX / 2 + _SMALL / 3
         yield (
-            Bar(x, top, width, height * UNIT_PX, "hairline"),
+            FilledBar(x, top, width, height * UNIT_PX, "hairline"),
             Label(x + width / 2, middle, "not free", _SMALL, "muted", anchor="middle"),
         )
 

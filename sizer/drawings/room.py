@@ -8,7 +8,7 @@ from sizer.base.quantities import NARROW_SPACE, by_count, si, significant
 from sizer.drawings import racks
 from sizer.drawings.palette import COLUMN_PX, LANDSCAPE_PX
 from sizer.drawings.parts import LINE_SIZE, small_room
-from sizer.drawings.shapes import Bar, Box, Drawing, Label, text_width
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, text_width
 from sizer.physical.plan import PlacedRack, Plan
 from sizer.physical.racks.positions import AISLE_M
 
@@ -137,12 +137,12 @@ def _box(rack: PlacedRack, left: float, tile: _Tile) -> Box:
     )
 
 
-def _legend(plan: Plan, x: float, y: float) -> tuple[Sequence[Bar], Sequence[Label]]:
+def _legend(plan: Plan, x: float, y: float) -> tuple[Sequence[FilledBar], Sequence[Label]]:
     """What the colours of the edges mean, where the racks are too small to say it."""
     bars, labels = [], []
     for role in dict.fromkeys(racks.main_role(rack) for rack in plan.racks):
         text = f"mainly {racks.HOLDS[role]}"
-        bars.append(Bar(x, y + 3, 3, 12, role))
+        bars.append(FilledBar(x, y + 3, 3, 12, role))
         labels.append(Label(x + 8, y + 12, text, _SMALL, "muted"))
         x += 8 + math.ceil(text_width(text, _SMALL)) + 20
     return bars, labels

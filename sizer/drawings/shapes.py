@@ -208,7 +208,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Bar:
+class FilledBar:
     """A plain filled rectangle, e.g. a load."""
 
     x: float
@@ -228,5 +228,5 @@ class Drawing:
     title: str
     boxes: tuple[Box, ...] = ()
     links: tuple[Link, ...] = ()
-    bars: tuple[Bar, ...] = ()
+    bars: tuple[FilledBar, ...] = ()
     labels: tuple[Label, ...] = ()

@@ -4,7 +4,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from sizer.drawings.palette import FONT, LIGHT, Palette
 from sizer.drawings.parts import Rectangle, box_labels, edge, glyph_label, glyphs, number, stack
-from sizer.drawings.shapes import Bar, Box, Drawing, Label, Link
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
 
 
 def write_svg(drawing: Drawing, palette: Palette = LIGHT) -> str:
@@ -38,7 +38,7 @@ def _hatch(palette: Palette) -> str:
     )
 
 
-def _rectangle(place: Rectangle | Box | Bar, attributes: str) -> str:
+def _rectangle(place: Rectangle | Box | FilledBar, attributes: str) -> str:
     x, y, width, height = (number(value) for value in (place.x, place.y, place.width, place.height))
     return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" {attributes}/>'
 
@@ -73,7 +73,7 @@ def _link(link: Link, palette: Palette) -> str:
     return line + head
 
 
-def _bar(bar: Bar, palette: Palette) -> str:
+def _bar(bar: FilledBar, palette: Palette) -> str:
     opacity = "" if bar.opacity >= 1 else f' fill-opacity="{number(bar.opacity)}"'
     return _rectangle(bar, f'fill="{palette.colour(bar.role)}"{opacity}')
 

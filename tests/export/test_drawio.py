@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sizer.drawings.palette import LIGHT
-from sizer.drawings.shapes import Bar, Box, Drawing, Label, Link
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
 from sizer.drawings.svg import write_svg
 from sizer.export.drawings.drawio import drawio
 from tests import factories
@@ -145,7 +145,7 @@ def test_colours_lines_and_arrows_come_from_the_drawing():
         Link("plain", "a", "b", ((20, 20), (20, 40)), 2.5, "network"),
         Link("dashed", "a", "b", ((30, 20), (30, 40)), 1, "other", dashed=True, arrow=True),
     )
-    bars = (Bar(1, 2, 3, 4, "storage", 0.35),)
+    bars = (FilledBar(1, 2, 3, 4, "storage", 0.35),)
     (cells,) = pages(drawio([("one", Drawing(50, 70, "t", boxes, links, bars))]))
     plain, dashed = style(cells["link:plain"]), style(cells["link:dashed"])
     assert (plain["strokeColor"], plain["strokeWidth"], plain["endArrow"]) == (

@@ -10,7 +10,7 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE
 from pptx.oxml.ns import qn
 
 from sizer.drawings.parts import box_labels
-from sizer.drawings.shapes import Bar, Box, Drawing, Label, Link
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
 from sizer.export.drawings.slides import slides
 from tests import factories
 
@@ -147,7 +147,7 @@ def test_the_text_of_a_box_is_in_the_box():
 def test_colours_dashes_arrows_and_hatching():
     boxes = (Box("a", 0, 0, 40, 20, "A", role="gpu", hatched=True), Box("b", 60, 0, 40, 20, "B"))
     link = Link("l", "a", "b", ((40, 10), (60, 10)), 2, "network", dashed=True, arrow=True)
-    bar = Bar(0, 30, 20, 5, "storage", 0.5)
+    bar = FilledBar(0, 30, 20, 5, "storage", 0.5)
     (slide,) = opened(slides([("One", Drawing(100, 40, "t", boxes, (link,), (bar,)))], "x")).slides
     by_name = {shape.name: shape for shape in shapes(slide)}
     assert str(by_name["a edge"].fill.fore_color.rgb) == "1F7A4D"

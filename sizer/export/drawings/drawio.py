@@ -12,7 +12,7 @@ from math import dist
 
 from sizer.drawings.palette import FONT, LIGHT
 from sizer.drawings.parts import Rectangle, box_labels, edge, glyph_label, glyphs, number, stack, text_area
-from sizer.drawings.shapes import Bar, Box, Drawing, Label, Link
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link
 from sizer.export.text import printable
 
 Point = tuple[float, float]
@@ -96,7 +96,7 @@ class _Page:
     def _vertex(
         self,
         id_: str,
-        place: Rectangle | Box | Bar,
+        place: Rectangle | Box | FilledBar,
         style: dict[str, str],
         text: str = "",
         parent: str = _LAYER,
@@ -139,7 +139,7 @@ class _Page:
             style = {**frame, **_type_style(label)}
             self._vertex(f"part:{name}:{count}", glyph, style, printable(label.text), face, box)
 
-    def _bar(self, id_: str, bar: Bar) -> None:
+    def _bar(self, id_: str, bar: FilledBar) -> None:
         style = {"fillColor": LIGHT.colour(bar.role), "strokeColor": "none"}
         if bar.opacity < 1:
             style["fillOpacity"] = number(100 * bar.opacity)

@@ -16,7 +16,7 @@ from pptx.util import Emu, Pt
 
 from sizer.drawings.palette import FONT, LIGHT
 from sizer.drawings.parts import Rectangle, box_labels, edge, glyph_label, glyphs, leading, line_top, stack, text_area
-from sizer.drawings.shapes import Bar, Box, Drawing, Label, Link, wrapped
+from sizer.drawings.shapes import Box, Drawing, FilledBar, Label, Link, wrapped
 from sizer.export.text import printable
 
 Point = tuple[float, float]
@@ -122,14 +122,16 @@ class _Slide:
     def _emu(self, points: float) -> Emu:
         return Emu(round(points * _EMU_PER_PT))
 
-    def _area(self, place: Rectangle | Box | Bar) -> tuple[Emu, Emu, Emu, Emu]:
+    def _area(self, place: Rectangle | Box | FilledBar) -> tuple[Emu, Emu, Emu, Emu]:
         left, top = self._point((place.x, place.y))
         right, bottom = self._point((place.x + place.width, place.y + place.height))
         return left, top, Emu(right - left), Emu(bottom - top)
 
     # --- devices
 
-    def _rectangle(self, shapes: Any, place: Rectangle | Box | Bar, name: str, fill: str, line: str | None) -> Any:
+    def _rectangle(
+        self, shapes: Any, place: Rectangle | Box | FilledBar, name: str, fill: str, line: str | None
+    ) -> Any:
         shape = shapes.add_shape(MSO_AUTO_SHAPE_TYPE.RECTANGLE, *self._area(place))
         _without_theme(shape)
         shape.name = name
@@ -175,7 +177,7 @@ class _Slide:
             paragraph.line_spacing = Pt(self.scale * leading(label))
             self._line(paragraph, label)
 
-    def _bar(self, bar: Bar) -> None:
+    def _bar(self, bar: FilledBar) -> None:
         self._rectangle(self.slide.shapes, bar, "bar", _tint(LIGHT.colour(bar.role), bar.opacity), None)
 
     def _text(self, label: Label) -> None:

@@ -64,7 +64,7 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
     if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
         return CableChoice(
             choice.items,
-            f"no {kind_name(kind)} cable in the catalogue, counted as {kind_name(stand_in)}",
+            f"no {kind_name(kind)} cable in the catalogue; counted as {kind_name(stand_in)}",
             question,
         )
     return CableChoice((), "", question)
@@ -121,12 +121,12 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
         if fibres:
             fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
             return CableChoice((*pair, (fibre.id, 1)), "a transceiver at each end and a fibre")
-        note = f"a transceiver at each end; {plain(length_m)} m of fibre by others"
+        note = f"a transceiver at each end; {plain(length_m)} m of fibre provided by others"
         return CableChoice(pair, note)
     if whole:
         best = max(whole, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.id))
         reach = best.length_m.value if best.length_m else 0.0
-        note = f"longest in the catalogue, {plain(reach)} m: place the racks side by side"
+        note = f"longest in the catalogue: {plain(reach)} m; place the racks side by side"
         return CableChoice(((best.id, 1),), note)
     return None
 
