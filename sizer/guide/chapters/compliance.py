@@ -79,7 +79,7 @@ def _team(context: GuideContext) -> Iterator[Requirement]:
     run, demand = answer.run, answer.run.demand
     if answer.model.case.queue:
         kind = least_served(run, answer)
-        text = f"{words.percent(kind.share_within)} of the job type that waits longest, {kind.name}"
+        text = f"{words.percent(kind.share_within)} or more of each job type; lowest: {kind.name}"
         yield Requirement(words.capital(wait_text(answer.team)), text, run.meets, "team")
     else:
         text = words.plural(run.n_gpus, "GPU")

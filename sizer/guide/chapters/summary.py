@@ -113,7 +113,7 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
             row(
                 "Jobs that start within the wait limit",
                 words.percent(kind.share_within),
-                f"{words.shortened(kind.name)}, the job type that waits longest; "
+                f"{words.shortened(kind.name)}, lowest share of all job types; "
                 f"target {words.percent(team.team.wait_probability)}",
             )
         )

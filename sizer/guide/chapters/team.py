@@ -73,7 +73,7 @@ def verdict(answer: TeamAnswer) -> str:
     share = words.percent(kind.share_within)
     return (
         f"The design {meets} the target ({wait_text(answer.team)}). "
-        f"The job type that waits longest is {words.shortened(kind.name)}: {share} start within the limit."
+        f"Lowest share of all job types: {words.shortened(kind.name)}, {share} start within the limit."
     )
 
 
