@@ -60,12 +60,13 @@ def unmeasured(
     ----------
     calibration : Calibration
         Its effects tell what was measured.
-    stack, dnn, precision, task : Stack, DnnLike, str, str
+    stack, dnn, precision : Stack, DnnLike, str
         The combination; a custom neural network has no id.
     gpu_level : str
         Name of the GPU in the fit: its id, or the chip of a board that is not stated.
     gpu : Gpu
         Part of the catalogue.
+    task : {"training", "inference"}
     n_servers : int
         Servers of the run. [-]
     """
