@@ -22,8 +22,8 @@ from sizer.ui.request_form.field import (
     Dropdown,
     FormField,
     MultiSelect,
-    Number,
     Percentage,
+    PlainNumber,
     Quantity,
     RequestPath,
     Segments,
@@ -143,7 +143,7 @@ def draw_widget(
                 placeholder=empty or "none",
                 **common,
             )
-        case Number():
+        case PlainNumber():
             is_inside = isinstance(value, (int, float)) and widget.low <= value <= widget.high
             _fill(name, float(value) if is_inside else None)
             st.number_input(

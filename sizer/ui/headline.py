@@ -27,7 +27,7 @@ from sizer.ui.state import View
 from sizer.ui.typed import plain
 
 
-class HeadlineFigure(NamedTuple):
+class HeadlineItem(NamedTuple):
     """One number of the headline; ``key`` selects its explanation in :mod:`sizer.explain`."""
 
     key: str
@@ -55,7 +55,7 @@ def show(view: View) -> None:
             _figure(number, figure, view)
 
 
-def _figure(number: int, figure: HeadlineFigure, view: View) -> None:
+def _figure(number: int, figure: HeadlineItem, view: View) -> None:
     """A number that opens its explanation."""
     with st.container(key=f"figure-{number}", width="content", gap=None):
         st.caption(plain(figure.label))
@@ -96,7 +96,7 @@ def _verdict(result: SizingResult) -> None:
         st.caption(plain(f"confidence {percent(result.design.probability)}"))
 
 
-def figures(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
+def figures(design: DesignAnswer) -> tuple[HeadlineItem, ...]:
     """The figures of a design in words."""
     parts = design.quantities
     usable = float(parts.usable_bytes[0])
@@ -105,15 +105,15 @@ def figures(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
     limiting = design.workloads[0]
     storage = design.platform.storage.name
     return (
-        HeadlineFigure(GPUS, "GPUs", grouped(design.n_gpus), f"in {plural(design.n_servers, 'server')}"),
+        HeadlineItem(GPUS, "GPUs", grouped(design.n_gpus), f"in {plural(design.n_servers, 'server')}"),
         *(_rate(design, number) for number in range(len(design.workloads))),
-        HeadlineFigure(
+        HeadlineItem(
             CAPACITY,
             "Usable capacity",
             si(usable, "B") if usable > 0 else NOT_PUBLISHED,
             plural(design.storage_nodes, "storage node") if design.storage_nodes else _short(storage),
         ),
-        HeadlineFigure(
+        HeadlineItem(
             POWER,
             "Power, at least" if parts.unknown_power else "Power, at most",
             si(power, "W"),
@@ -121,9 +121,9 @@ def figures(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
             if parts.unknown_power
             else "typical " + si(float(parts.power_typical_w[0]), "W"),
         ),
-        HeadlineFigure(RACK_UNITS, "Rack units", f"{float(parts.rack_units[0]):g}", f"in {plural(racks, 'rack')}"),
+        HeadlineItem(RACK_UNITS, "Rack units", f"{float(parts.rack_units[0]):g}", f"in {plural(racks, 'rack')}"),
         _price(design),
-        HeadlineFigure(
+        HeadlineItem(
             STAGE,
             "Bottleneck",
             STAGES[limiting.bottleneck],
@@ -134,7 +134,7 @@ def figures(design: DesignAnswer) -> tuple[HeadlineFigure, ...]:
     )
 
 
-def _rate(design: DesignAnswer, number: int) -> HeadlineFigure:
+def _rate(design: DesignAnswer, number: int) -> HeadlineItem:
     """Rate or time of a workload with its 90 % interval."""
     answer = design.workloads[number]
     of_which = f"{answer.dnn.name}, " if len(design.workloads) > 1 else ""
@@ -144,7 +144,7 @@ def _rate(design: DesignAnswer, number: int) -> HeadlineFigure:
         label, value = "training rate", _split(answer.throughput, sample_unit(answer.dnn))
     else:
         label, value = "inference rate", _split(answer.throughput, sample_unit(answer.dnn))
-    return HeadlineFigure(rate_key(number), f"{of_which}{label}" if of_which else label.capitalize(), *value)
+    return HeadlineItem(rate_key(number), f"{of_which}{label}" if of_which else label.capitalize(), *value)
 
 
 def _split(interval: Estimate, unit: str) -> tuple[str, str]:
@@ -159,15 +159,15 @@ def _short(name: str) -> str:
     return name.partition(",")[0].partition(" (")[0]
 
 
-def _price(design: DesignAnswer) -> HeadlineFigure:
+def _price(design: DesignAnswer) -> HeadlineItem:
     bill = design.bill
     open_items = f"{plural(bill.n_unpriced, 'item')} {TO_BE_QUOTED}"
     label = result_text.price_label(bill)
     if bill.net_total.is_unknown:
-        return HeadlineFigure(PRICE, label, TO_BE_QUOTED, open_items)
+        return HeadlineItem(PRICE, label, TO_BE_QUOTED, open_items)
     if bill.is_complete:
-        return HeadlineFigure(PRICE, label, money(bill.total, bill.currency), "every item priced")
-    return HeadlineFigure(PRICE, f"{label}, at least", money(bill.total, bill.currency), open_items)
+        return HeadlineItem(PRICE, label, money(bill.total, bill.currency), "every item priced")
+    return HeadlineItem(PRICE, f"{label}, at least", money(bill.total, bill.currency), open_items)
 
 
 def below(view: View) -> None:

@@ -20,7 +20,7 @@ def looked_at(name: str):
 def test_every_example_shows_its_charts(name):
     app, answer = looked_at(name), sized(name).design.workloads[0]
     heads = [one.value for one in app.header]
-    for wanted in ("What limits it", "How it grows", "When inputs change", "Measured near it"):
+    for wanted in ("Bottleneck", "Scaling", "Effect of other inputs", "Published measurements of similar systems"):
         assert wanted in heads
     found = charts(app)
     assert all(found)

@@ -34,7 +34,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Number:
+class PlainNumber:
     """A number without a unit."""
 
     low: float
@@ -82,7 +82,7 @@ class Day:
     """A date."""
 
 
-Widget = Text | Quantity | Count | Number | Checkbox | Dropdown | Segments | Percentage | MultiSelect | Day
+Widget = Text | Quantity | Count | PlainNumber | Checkbox | Dropdown | Segments | Percentage | MultiSelect | Day
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from sizer.ui.request_form.field import (
     Day,
     Dropdown,
     FormField,
-    Number,
     Percentage,
+    PlainNumber,
     Quantity,
     Segments,
     Text,
@@ -91,7 +91,7 @@ TARGET_FIELDS = {
         Count(),
     ),
 }
-EPOCHS = FormField(("workload", "epochs"), "Epochs", "Passes over the data set.", Number(0.1, 100_000.0))
+EPOCHS = FormField(("workload", "epochs"), "Epochs", "Passes over the data set.", PlainNumber(0.1, 100_000.0))
 
 STACK = FormField(
     ("workload", "stack"),
@@ -154,7 +154,7 @@ CUSTOM_DNN = (
         ("workload", "dnn", "parameters"),
         "Parameters",
         "Number of weights; it sets the size of the gradients.",
-        Number(1e3, 1e13),
+        PlainNumber(1e3, 1e13),
     ),
     FormField(
         ("workload", "dnn", "input_bytes"),
@@ -171,7 +171,7 @@ CUSTOM_DNN = (
 )
 CUSTOM_DATASET = (
     FormField(("workload", "dataset", "name"), "Name", "Name of the data set in the documents.", Text()),
-    FormField(("workload", "dataset", "n_samples"), "Samples", "Samples per epoch.", Number(1.0, 1e15)),
+    FormField(("workload", "dataset", "n_samples"), "Samples", "Samples per epoch.", PlainNumber(1.0, 1e15)),
     FormField(
         ("workload", "dataset", "sample_bytes"),
         "Mean sample size",
