@@ -225,7 +225,7 @@ IntervalEnds = tuple[float | None, float | None, float | None]  # value, low, hi
 
 def rate_figure(number: int, whose: str, unit: str, of: str, ends: IntervalEnds) -> HeadlineFigure:
     """Rate of one workload; ``whose`` names it where there are several."""
-    return _estimated(f"rate-{number}", f"Rate of {whose}" if whose else "SavedRate", unit, of, ends)
+    return _estimated(f"rate-{number}", f"Rate of {whose}" if whose else "Rate", unit, of, ends)
 
 
 def time_figure(number: int, whose: str, of: str, ends: IntervalEnds) -> HeadlineFigure:

@@ -9,44 +9,22 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from sizer.base.estimate import Z90
 from sizer.calibrate.notes import PREDICTED, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.validate import AccuracyMeasure, AccuracyTarget, ValidatedRow, ValidationReport, summarise
-from sizer.drawings.palette import DARK, LIGHT
-from sizer.evidence import charts as evidence_charts
 from sizer.evidence import rows as facts
 from sizer.evidence.answer import answer_finding, answer_parity_chart, answer_rows
 from sizer.evidence.page import evidence_html, evidence_page, findings
 from sizer.guide.pdf import render
-from sizer.present.charting import chart_svg
 from sizer.present.tables import Table
 from tests import factories
+from tests.evidence.reports import SOURCES, mixed, row, values_of
 from tests.factories.examples import catalog, sized
 
-SOURCES = factories.catalog().sources
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}/*fonts*/"
-
-
-NO_MODEL = RowStatus(RowUse.NOT_MODELLED, note(FitNote.QUANTITY_NOT_MODELLED, "stall_fraction"))
-EXCLUDED = RowStatus(RowUse.EXCLUDED, note(FitNote.PARAMETER_SERVER))
-
-
-def row(published: float, predicted: float | None, *, spread: float = 1.2, **more: Any) -> ValidatedRow:
-    """A row of training rates; its interval reaches ``spread`` times down and up."""
-    values: dict[str, Any] = {
-        "id": f"run-{published}-{predicted}",
-        "task": "training",
-        "quantity": "samples_per_s",
-        "source": factories.BLOG,
-        "status": PREDICTED if predicted is not None else RowStatus(RowUse.OUTSIDE, note(FitNote.GPU_NOT_NAMED)),
-        **more,
-    }
-    low, high = (None, None) if predicted is None else (predicted / spread, predicted * spread)
-    return ValidatedRow(published=published, predicted=predicted, low=low, high=high, **values)
 
 
 def report(
@@ -54,22 +32,6 @@ def report(
 ) -> ValidationReport:
     """What ``validate`` gives; the page makes its groups from the rows."""
     return ValidationReport(tuple(rows), (), (), (), summarise("all", rows), unseen, figures)
-
-
-def mixed() -> list[ValidatedRow]:
-    """Rows of several tasks and sources: 7 that count, 2 without prediction, 1 left out of the fit."""
-    return [
-        row(1000, 1010),
-        row(2000, 1900),
-        row(4000, 8800, id="far"),
-        row(500, 505, task="inference", source=factories.GUIDE),
-        row(3600, 3700, quantity="time_to_train_s", source=factories.GUIDE),
-        row(60, 61, task="accuracy", quantity="epochs_to_target", source=factories.MLPERF),
-        row(0.5, 0.45, task="preprocess", quantity="cpu_utilization_fraction", source=factories.MLPERF),
-        row(0.2, None, task="storage", quantity="stall_fraction", status=NO_MODEL),
-        row(7, None),
-        row(900, 300, status=EXCLUDED),
-    ]
 
 
 class Page(HTMLParser):
@@ -104,9 +66,6 @@ def cells(table: Table | None) -> list[list[str]]:
     """Texts of a table."""
     assert table is not None
     return [[re.sub(r"[\u202f\u00a0]", " ", cell.text) for cell in line.cells] for line in table.rows]
-
-
-# --- counts and words
 
 
 def test_the_counts_of_the_page_are_those_of_the_rows():
@@ -240,9 +199,6 @@ def test_the_range_of_a_share_is_wilsons(inside, judged):
         )  # rounding near 0 and 1
 
 
-# --- names from a file
-
-
 def hostile_rows() -> list[ValidatedRow]:
     """Every text of a row is an attack, every number an extreme."""
     names: dict[str, Any] = {"id": HOSTILE, "task": HOSTILE, "quantity": HOSTILE, "source": HOSTILE}
@@ -298,107 +254,6 @@ def test_an_empty_report_says_so():
     text = Page(evidence_html(report([row(3, None)]), SOURCES)).text
     assert "The published number cannot be predicted" in text
     assert "Not predicted: names no GPU" in text
-
-
-# --- charts
-
-
-def values_of(spec: dict, mark: str) -> list[dict]:
-    """Rows of the layers with a mark."""
-    layers = [layer for layer in spec["layer"] if layer["mark"]["type"] == mark]
-    return [one for layer in layers for one in spec["datasets"][layer["data"]["name"]]]
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_charts_are_valid_and_draw(palette):
-    rows = mixed()
-    groups = facts.accuracies(rows, facts.kind_name)
-    for chart in (
-        evidence_charts.parity_chart(rows, palette),
-        evidence_charts.residual_chart(rows, SOURCES, palette, seen=rows),
-        evidence_charts.coverage_chart(groups, groups, palette),
-        evidence_charts.coverage_chart(groups, palette=palette, width="container"),
-    ):
-        assert chart is not None
-        chart.to_dict()  # validates against the schema
-        root = ET.fromstring(chart_svg(chart))
-        assert root[0].text
-
-
-def test_nothing_to_draw_is_no_chart():
-    rows = [row(3, None), row(0.0, 1.0)]
-    assert evidence_charts.parity_chart(rows) is None
-    assert evidence_charts.residual_chart(rows, SOURCES) is None
-    assert evidence_charts.coverage_chart(facts.accuracies(rows[:1], facts.kind_name)) is None
-
-
-@pytest.mark.parametrize("values", [(1e-6, 1e12), (1.0, 1.0), (1e12, 1.1e12), (1e-6, 1e-6)])
-def test_axes_hold_every_point_and_every_bar(values):
-    published, predicted = values
-    chart = evidence_charts.parity_chart([row(published, predicted, spread=1e9)])
-    assert chart is not None
-    spec = chart.to_dict()
-    low, high = spec["layer"][0]["encoding"]["x"]["scale"]["domain"]
-    assert 0 < low < min(values) <= max(values) < high
-    for one in values_of(spec, "point"):
-        assert low <= one["low"] <= one["high"] <= high
-    for line in (*values_of(spec, "line"), *values_of(spec, "area")):
-        for number in line.values():
-            assert low * (1 - 1e-9) <= number <= high * (1 + 1e-9)  # guides end on the frame
-    ticks = spec["layer"][0]["encoding"]["x"]["axis"]["values"]
-    assert 2 <= len(ticks) <= 10
-    assert all(low <= tick <= high for tick in ticks)
-
-
-def test_of_many_rows_the_farthest_are_drawn_and_the_chart_says_how_many_are_not():
-    rng = np.random.default_rng(1)
-    rows = [row(1000.0, 1000.0 * float(np.exp(off)), id=str(n)) for n, off in enumerate(rng.normal(0, 0.1, 5000))]
-    chart = evidence_charts.parity_chart(rows)
-    assert chart is not None
-    spec = chart.to_dict()
-    drawn = {one["run"] for one in values_of(spec, "point")}
-    assert len(drawn) == 2000
-    assert {one.id for one in facts.worst_rows(rows, 100)} <= drawn
-    assert "3\u202f000" in spec["title"]["subtitle"]
-
-
-def test_a_mark_is_filled_where_the_interval_missed():
-    chart = evidence_charts.parity_chart([row(100, 101, id="in"), row(100, 300, id="out")])
-    assert chart is not None
-    filled = {one["run"]: one["filled"] for one in values_of(chart.to_dict(), "point")}
-    assert filled == {"in": 0.0, "out": 1.0}
-
-
-def test_sources_come_by_their_median_and_equal_titles_keep_their_lines():
-    long = "a title that is far too long for the room left of a chart of this width, volume "
-    rows = [row(100, 110, source=long + "1"), row(100, 140, source=long + "2"), row(100, 100, source=factories.GUIDE)]
-    chart = evidence_charts.residual_chart(rows, SOURCES, width=626)
-    assert chart is not None
-    bars = values_of(chart.to_dict(), "bar")
-    assert len({one["line"] for one in bars}) == 3
-    assert [round(one["x"], 6) for one in bars] == [1.4, 1.1, 1.0]
-
-
-def test_what_lies_beyond_the_axis_stands_at_its_end_as_a_triangle():
-    rows = [row(100, 100 + n, id=str(n)) for n in range(99)] + [row(100, 1e9, id="far")]
-    chart = evidence_charts.residual_chart(rows, SOURCES)
-    assert chart is not None
-    spec = chart.to_dict()
-    end = max(one["x"] for one in values_of(spec, "point"))
-    assert [one["name"] for one in values_of(spec, "point") if one["shape"] == "triangle-right"] == ["far"]
-    assert end <= 2
-
-
-def test_coverage_names_the_group_that_holds_too_little():
-    good = [row(100, 101, id=str(n)) for n in range(20)]
-    bad = [row(100, 200, id=str(n), task="inference") for n in range(20)]
-    groups = facts.accuracies([*good, *bad], facts.kind_name)
-    title = evidence_charts.coverage_finding(groups).replace("\u00a0", " ")
-    assert title == "One of 2 groups is clearly below the nominal 90\u202f%: Inference: rate"
-    assert "no group" in evidence_charts.coverage_finding(groups[1:]).lower()
-
-
-# --- the chapter of the guide
 
 
 def test_the_chapter_holds_what_the_performance_chapter_refers_to():

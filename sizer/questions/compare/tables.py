@@ -83,9 +83,7 @@ def figures_table(changes: Iterable[FigureChange], before: str, now: str, curren
         cells = (figure_cell(change.before, currencies[0]), figure_cell(change.now, currencies[1]))
         told = figure_difference(change, currencies)
         rows.append(row(label, *cells, Cell(told, is_muted=told == SAME)))
-    return table_of(
-        "figures", "Answer", ("HeadlineFigure", (before, "right"), (now, "right"), ("Difference", "right")), rows
-    )
+    return table_of("figures", "Answer", ("Figure", (before, "right"), (now, "right"), ("Difference", "right")), rows)
 
 
 def is_told_apart(change: FigureChange, currencies: tuple[str, str]) -> bool:
@@ -182,7 +180,7 @@ def bill_table(changes: Sequence[LineChange], before: str, now: str, currencies:
             )
         )
     head = (
-        "SavedLine",
+        "Line",
         (f"Pieces, {_inside(before)}", "right"),
         (f"Pieces, {_inside(now)}", "right"),
         (f"Net price {currencies[0]}, {_inside(before)}", "right"),

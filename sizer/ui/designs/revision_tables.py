@@ -158,7 +158,7 @@ def _price(price: SavedPrice | None, currency: str) -> Cell:
 def _rates(since: ChangesSince) -> Table | None:
     rows = [row(change.before.workload, _rate(change.before), _rate(change.now)) for change in since.rates]
     head = ("Workload", ("When saved", "right"), ("Now", "right"))
-    return table_of("rates", "SavedRate of one GPU of the design, by the calibration", head, rows)
+    return table_of("rates", "Rate of one GPU of the design, by the calibration", head, rows)
 
 
 def _rate(rate: SavedRate | None) -> Cell:

@@ -1,60 +1,16 @@
 """Saving, reopening, restoring and comparing designs, with two people at it and with a library that fails."""
 
-from datetime import UTC, datetime
-from pathlib import Path
-
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from sizer.library.content import content_of
-from sizer.library.library import Library
-from sizer.library.opening import default_address
-from sizer.sizing.size import size
-from sizer.ui.designs import revision_tables
-from sizer.workload.changes import FieldChange
-from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized
+from tests.ui.designs.library_pages import NOON, RATE, SCRIPT, change, fill, save, text_of
 from tests.ui.pages import assert_healthy, figures, opened, to_page, widget
-
-SCRIPT = "<script>alert(1)</script> ![x](http://localhost/x.png) :red[y]"
-RATE = "Minimum rate"
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def library(designs_of_the_test: Path) -> Library:
-    """The library that the app writes to, opened beside it."""
-    return Library(str(designs_of_the_test))
-
-
-def text_of(app: AppTest) -> str:
-    """What the page says in its own words, without the backslashes that keep Markdown from reading it."""
-    kinds = (app.markdown, app.caption, app.info, app.success, app.warning, app.error, app.header, app.toast)
-    return " ".join(one.value for kind in kinds for one in kind).replace("\\", "")
 
 
 def tables(app: AppTest) -> str:
     """Tables of the page as HTML."""
     return " ".join(one.proto.body for one in app.get("html") if "<table" in one.proto.body)
-
-
-def save(app: AppTest, button: str = "", **typed: str) -> AppTest:
-    """Fill the form of the popover and press one of its buttons."""
-    labels = {"name": "Name of the design", "comment": "Comment: what changed, and why", "author": "Your name"}
-    for part, text in typed.items():
-        widget(app.text_input, labels[part]).set_value(text)
-    present = {one.label for one in app.button}
-    first = "Save the design" if "Save the design" in present else "Save as the next revision"
-    widget(app.button, button or first).click().run()
-    assert_healthy(app)
-    return app
-
-
-def change(app: AppTest, rate: str) -> AppTest:
-    """Another target on the page Requirements."""
-    widget(to_page(app, "requirements").text_input, RATE).set_value(rate).run()
-    assert_healthy(app)
-    return app
 
 
 def press(app: AppTest, label: str, number: int = 0) -> AppTest:
@@ -64,20 +20,6 @@ def press(app: AppTest, label: str, number: int = 0) -> AppTest:
     found[number].click().run()
     assert_healthy(app)
     return app
-
-
-def fill(library: Library, n: int, name: str = "Design {}", customer: str = "") -> list[str]:
-    """So many designs of one revision each."""
-    result = sized("small-team")
-    draft = result.request.model_dump(mode="json", exclude_defaults=True) | {"customer": customer}
-    content = content_of(draft, "", size(SizingRequest.from_dict(draft), catalog()), catalog())
-    ids = [f"design-{number:04}" for number in range(n)]
-    for number, design_id in enumerate(ids):
-        library.create(design_id, name.format(number), content, author="Ann", comment="", now=NOON)
-    return ids
-
-
-# --- save, change, save, reopen
 
 
 def test_a_design_is_saved_changed_saved_and_reopened(library):
@@ -192,9 +134,6 @@ def test_the_price_book_is_saved_and_comes_back(library):
     assert "with unsaved changes" in text_of(other)
 
 
-# --- what changed since
-
-
 def test_an_answer_that_changed_since_says_why(library, monkeypatch):
     result = sized("dgx1-f800-resnet50")
     draft = result.request.model_dump(mode="json", exclude_defaults=True)
@@ -225,9 +164,6 @@ def test_a_saved_request_that_is_no_longer_understood_is_one_sentence(library):
     press(app, "Open")
     assert "Revision 1 of odd has errors" in text_of(app)
     assert figures(app) == before
-
-
-# --- the page
 
 
 def test_an_empty_library_says_what_fills_it():
@@ -308,130 +244,3 @@ def test_a_customer_sees_no_saved_design(library):
     assert "Secret name" not in text_of(app)
     assert "Somebody else" not in text_of(app)
     assert "Save the design" not in {one.label for one in app.button}
-
-
-# --- links
-
-
-def test_a_link_opens_a_revision(library):
-    app = save(change(save(opened(), name="x"), "10000 images/s"))
-    design_id = app.session_state.saved["id"]
-    first = opened(id=design_id, rev="1")
-    assert first.session_state.saved["revision"] == 1
-    assert not {"id", "rev"} & set(first.query_params)
-    assert figures(opened(id=design_id)) == figures(app)
-    assert figures(first) != figures(app)
-
-
-@pytest.mark.parametrize(
-    ("design", "revision", "words"),
-    [
-        ("", "1", "no id of a design"),
-        ("../../etc/passwd", "1", "no id of a design"),
-        ("' OR 1=1 --", None, "no id of a design"),
-        (SCRIPT, None, "no id of a design"),
-        ("unknown-design", None, "no such design"),
-        ("x" * 5000, None, "no id of a design"),
-        ("design-0000", "0", "Revision 0 does not exist"),
-        ("design-0000", "-1", "not a number"),
-        ("design-0000", "2", "no revision 2"),
-        ("design-0000", "9" * 40, "not a number"),
-        ("design-0000", "1e3", "not a number"),
-        ("design-0000", "٣", "not a number"),
-        ("design-0000", SCRIPT, "not a number"),
-    ],
-)
-def test_a_bad_link_is_one_sentence_and_the_first_example_stays(library, design, revision, words):
-    fill(library, 1)
-    app = opened(**{"id": design} | ({} if revision is None else {"rev": revision}))
-    assert_healthy(app)
-    assert len(app.error) == 1
-    said = app.error[0].value.replace("\\", "")
-    assert "The link was not opened." in said
-    assert words in said
-    assert figures(app) == figures(opened())
-    assert "saved" not in app.session_state
-
-
-# --- a library that fails
-
-
-@pytest.fixture(params=["file", "server"])
-def broken(request, tmp_path, monkeypatch) -> str:
-    """A library that cannot be opened, and what is said of it."""
-    if request.param == "file":
-        (tmp_path / "notes.txt").write_text("no database, and longer than the head of one\n" * 40)
-        monkeypatch.setenv("SIZER_LIBRARY", str(tmp_path / "notes.txt"))
-        return "The library notes.txt is not a library of designs"
-    monkeypatch.setenv("SIZER_LIBRARY", "postgresql://ann:s3cret@127.0.0.1:1/designs")
-    return "The library's database designs on 127.0.0.1 cannot be reached"
-
-
-def test_a_broken_library_leaves_the_app_whole(broken):
-    app = opened()
-    assert_healthy(app)
-    assert not app.error
-    save(app, name="x")
-    assert broken in text_of(app)
-    assert "saved" not in app.session_state
-    to_page(app, "designs")
-    assert_healthy(app)
-    assert broken in text_of(app)
-    assert "s3cret" not in text_of(app)
-    assert len(figures(to_page(app, "architecture"))) >= 7
-
-
-def test_a_link_into_a_broken_library_is_one_sentence(broken):
-    app = opened(id="design-0001")
-    assert_healthy(app)
-    assert broken in text_of(app)
-
-
-def test_a_library_that_comes_back_is_used_again(designs_of_the_test):
-    app = save(opened(), name="x")
-    for left in designs_of_the_test.parent.iterdir():
-        left.unlink()
-    to_page(app, "designs")
-    assert "has lost its tables" in text_of(app)
-    app.run()
-    save(app, "Save as a new design", name="y")
-    assert "Saved as revision 1." in text_of(app)
-
-
-# --- who and where
-
-
-def test_the_author_is_who_the_environment_says(library, monkeypatch):
-    monkeypatch.setenv("SIZER_USER", "Ann Example\n")
-    app = opened()
-    assert widget(app.text_input, "Your name").value == "Ann Example"
-    save(app, name="x")
-    assert library.search().designs[0].newest.author == "Ann Example"
-    save(change(app, "10000 images/s"), author="Bob")
-    assert widget(app.text_input, "Your name").value == "Bob"
-
-
-def test_designs_lie_among_the_data_of_the_user_unless_the_environment_says_where(monkeypatch, tmp_path):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    at_home = str(tmp_path / ".local/share/dl-cluster-configurator/designs.sqlite")
-    assert default_address({}) == at_home
-    assert default_address({"XDG_DATA_HOME": "relative/is/ignored"}) == at_home
-    named = {"XDG_DATA_HOME": str(tmp_path / "data")}
-    assert default_address(named) == str(tmp_path / "data/dl-cluster-configurator/designs.sqlite")
-    assert default_address({**named, "SIZER_LIBRARY": "postgresql://team/designs"}) == "postgresql://team/designs"
-
-
-def test_fields_of_the_request_are_named_in_words():
-    changes = [
-        FieldChange(("workload", 1, "target", "samples_per_s"), 1, 2),
-        FieldChange(("workload", 2), None, {"dnn": "resnet50"}),
-        FieldChange(("limits", "racks"), None, 9),
-        FieldChange(("existing", "racks", 0, "free_u"), True, False),
-    ]
-    table = revision_tables.fields_table(changes, "Revision 1", "Revision 2")
-    assert table is not None
-    texts = [[cell.text for cell in one.cells] for one in table.rows]
-    assert [text[0] for text in texts[:3]] == ["Workload 2: Rate", "Workload 3", "Racks"]
-    assert texts[1][1:] == ["not stated", "neural network ResNet-50"]
-    assert texts[3][0].startswith("Racks 1: ")
-    assert texts[3][1:] == ["yes", "no"]
