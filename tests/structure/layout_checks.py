@@ -75,7 +75,9 @@ WORDING = {
 }
 _ANY_WORDING = re.compile("|".join(WORDING), re.I)
 _WORDING = {re.compile(pattern, re.I): instead for pattern, instead in WORDING.items()}
-_PROVIDED = re.compile(r"provided by others", re.I)
+# Reads the words of customers.
+_READER = "sizer/workload/sentence.py"
+_PROVIDED = re.compile(r"provided by others|'by others'", re.I)
 
 
 @cache
@@ -289,7 +291,8 @@ def visible_texts() -> Iterator[tuple[str, str]]:
 def wording() -> Iterator[str]:
     """Visible texts with words that the vocabulary replaces."""
     for place, text in visible_texts():
-        if not _ANY_WORDING.search(text):
+        # A value of request files, whose visible label is "provided by others"; and words that a sentence may hold.
+        if not _ANY_WORDING.search(text) or text == "by others" or place.startswith(_READER):
             continue
         for pattern, instead in _WORDING.items():
             if match := pattern.search(_PROVIDED.sub("", text)):
