@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sizer.base.estimate import Estimate
 from sizer.batch.keys import CellKind, in_order, request_key
-from sizer.present.verdict_text import binding_text
+from sizer.present.text.verdict import binding_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
 # Names of computed columns start with this; no key of a request does.

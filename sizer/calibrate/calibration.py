@@ -17,19 +17,13 @@ from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
 from sizer.calibrate.cases import Levels, generation, link_level
 from sizer.calibrate.extrapolation import DnnLike, known_as
-from sizer.calibrate.hosts import DecodeFit
+from sizer.calibrate.fit.hosts import DecodeFit
+from sizer.calibrate.fit.runs import EpochsCurve, RunOverhead, epochs_curve, epochs_names, recipe_points
 from sizer.calibrate.ids import release_year
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import read_stored, write_stored
 from sizer.calibrate.parameters import Effect, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
-from sizer.calibrate.runs import (
-    EpochsCurve,
-    RunOverhead,
-    epochs_curve,
-    epochs_names,
-    recipe_points,
-)
 from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
@@ -268,8 +262,8 @@ class Calibration:
         if not recipe.points:
             raise CalibrationError(f"recipe {recipe.id} has no published point of epochs")
         # Solvers take long to import, and sizing seldom needs them.
-        from sizer.calibrate.blocks import epochs_block
-        from sizer.calibrate.joint import fit_joint
+        from sizer.calibrate.fit.blocks import epochs_block
+        from sizer.calibrate.fit.joint import fit_joint
 
         fit = fit_joint([epochs_block(recipe)])
         return epochs_curve(recipe, [fit.fit.values[fit.model.layout.index[name]] for name in epochs_names(recipe)])

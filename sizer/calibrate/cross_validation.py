@@ -9,10 +9,10 @@ import numpy as np
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import RateCase
-from sizer.calibrate.joint import JointFit
+from sizer.calibrate.fit.joint import JointFit
+from sizer.calibrate.fit.rates import RATE_TASKS, usable_cases
 from sizer.calibrate.observations import Observation, read_stored, stored_path, write_stored
 from sizer.calibrate.predict import predict_all
-from sizer.calibrate.rates import RATE_TASKS, usable_cases
 from sizer.catalog.model import Catalog
 
 # A series that is measured on as many GPUs predicts its larger clusters.

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.hosts import FIXED, PER_BYTE, host_factors
+from sizer.calibrate.fit.hosts import FIXED, PER_BYTE, host_factors
+from sizer.calibrate.fit.runs import epochs_names, recipe_points
 from sizer.calibrate.parameters import prior_of
-from sizer.calibrate.runs import epochs_names, recipe_points
 from sizer.catalog.schema import Recipe
 from sizer.perf.epochs import epochs_to_target
 from sizer.perf.preprocess import core_seconds_per_sample

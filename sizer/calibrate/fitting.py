@@ -7,16 +7,16 @@ import math
 from collections import Counter
 
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.blocks import cache_block, epochs_block, host_block, run_block
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import Levels, RateCase
-from sizer.calibrate.hosts import host_rows, stack_scatter
-from sizer.calibrate.joint import JointFit, fit_joint
-from sizer.calibrate.network import network_block, usable_all_reduces
+from sizer.calibrate.fit.blocks import cache_block, epochs_block, host_block, run_block
+from sizer.calibrate.fit.hosts import host_rows, stack_scatter
+from sizer.calibrate.fit.joint import JointFit, fit_joint
+from sizer.calibrate.fit.network import network_block, usable_all_reduces
+from sizer.calibrate.fit.rates import rate_blocks, usable_cases
+from sizer.calibrate.fit.runs import CACHE_ROWS, cache_positions, recipe_points
+from sizer.calibrate.fit.spread import leave_sources_out
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
-from sizer.calibrate.rates import rate_blocks, usable_cases
-from sizer.calibrate.runs import CACHE_ROWS, cache_positions, recipe_points
-from sizer.calibrate.spread import leave_sources_out
 from sizer.catalog.model import Catalog
 from sizer.perf.step_terms import TERM_NAMES
 

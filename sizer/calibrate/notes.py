@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class FitNote(StrEnum):
-    """What a note says; the comment names its values. ``sizer.present.calibration_text`` has the words."""
+    """What a note says; the comment names its values. ``sizer.present.text.calibration`` has the words."""
 
     # Rows that the fit excludes by a rule.
     NO_GPU_RAN = "no-gpu-ran"

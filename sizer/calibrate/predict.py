@@ -9,14 +9,14 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.extrapolation import notes_on
+from sizer.calibrate.fit.hosts import IMAGENET_BYTES, host_cores, loader_of, matching_rate
+from sizer.calibrate.fit.network import resolve_all_reduce
+from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
 from sizer.calibrate.free_wording.suggest import with_ids
-from sizer.calibrate.hosts import IMAGENET_BYTES, host_cores, loader_of, matching_rate
-from sizer.calibrate.network import resolve_all_reduce
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.calibrate.rules import exclusion_of, speedup_base
-from sizer.calibrate.runs import CACHE_ROWS, samples_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction

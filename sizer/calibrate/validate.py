@@ -12,10 +12,10 @@ from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.calibrate.cross_validation import CrossValidation, load_cross_validation
+from sizer.calibrate.fit.rates import is_rate
 from sizer.calibrate.notes import CALIBRATED, CalibrationNote, RowStatus, RowUse
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
 from sizer.calibrate.predict import predict_all
-from sizer.calibrate.rates import is_rate
 from sizer.calibrate.rules import precision_of
 from sizer.catalog.model import Catalog
 

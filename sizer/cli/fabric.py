@@ -21,7 +21,7 @@ def fabric_command(
     """Design a fabric of up to three tiers: switches and cables."""
     from sizer.catalog.loader import load_catalog
     from sizer.physical.networks.single_fabric import single_fabric
-    from sizer.present.plan_text import fabric_text
+    from sizer.present.text.plan import fabric_text
 
     catalog = load_catalog(overlay=catalog_dir) if switch is not None else None
     found = single_fabric(

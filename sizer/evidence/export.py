@@ -5,10 +5,10 @@ from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit_comparison import FitComparison
+from sizer.calibrate.fit.comparison import FitComparison
 from sizer.calibrate.validate import AccuracyTarget, ValidatedRow, ValidationReport
 from sizer.evidence.validation_text import MEASURES, status_summaries
-from sizer.present.calibration_text import note_text, note_texts, status_text
+from sizer.present.text.calibration import note_text, note_texts, status_text
 
 
 def validation_document(report: ValidationReport) -> dict[str, Any]:

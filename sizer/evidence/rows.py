@@ -11,7 +11,7 @@ from sizer.base.estimate import Z90
 from sizer.base.quantities import NARROW_SPACE, duration, si, significant
 from sizer.calibrate.notes import FitNote, RowStatus, note
 from sizer.calibrate.validate import ValidatedRow, is_meant
-from sizer.present.calibration_text import status_text
+from sizer.present.text.calibration import status_text
 from sizer.present.words import capital, percent
 
 Key = Callable[[ValidatedRow], str]

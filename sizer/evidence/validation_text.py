@@ -4,9 +4,9 @@ import math
 from collections import Counter
 
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit_comparison import FitComparison
+from sizer.calibrate.fit.comparison import FitComparison
 from sizer.calibrate.validate import AccuracyMeasure, AccuracyTarget, Summary, ValidationReport, summaries, summarise
-from sizer.present.calibration_text import note_text, status_text
+from sizer.present.text.calibration import note_text, status_text
 
 _NAME_CHARACTERS = 90
 # An effect whose spread the data narrowed by less than this share of its prior has learnt nothing.

@@ -8,10 +8,11 @@ from sizer.explain import parts
 from sizer.explain.inputs import Explanation as Explanation
 from sizer.explain.inputs import assumed, in_unit, input_row, inputs_table, number
 from sizer.explain.stages import stage_inputs
-from sizer.present import result_text, words
-from sizer.present.calibration_text import note_texts
-from sizer.present.stage_text import stage_text
+from sizer.present import words
 from sizer.present.tables import Cell, Row, row
+from sizer.present.text import result_text
+from sizer.present.text.calibration import note_texts
+from sizer.present.text.stages import stage_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES, SizingResult, Stage, TrainingTime, WorkloadAnswer
 

@@ -8,8 +8,8 @@ from sizer.base.locale import current_locale
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import NARROW_SPACE, number_and_unit, significant
 from sizer.present import words
-from sizer.present.assumption_text import assumption_rows
 from sizer.present.tables import Cell, Row, Table, fact_table, row
+from sizer.present.text.assumptions import assumption_rows
 from sizer.sizing.assumptions import AssumedFact, DefaultTaken
 from sizer.sizing.result import SizingResult
 

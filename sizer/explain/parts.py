@@ -11,11 +11,12 @@ from sizer.explain.inputs import Explanation, assumed, in_unit, input_row, input
 from sizer.physical.capacity import capacity_ladder
 from sizer.physical.components import Component
 from sizer.physical.racks.power import device_power
-from sizer.present import result_text, words
-from sizer.present.bill_warning_text import bill_warning_sentences
-from sizer.present.plan_text import note_text
+from sizer.present import words
 from sizer.present.tables import Cell, Row, row
-from sizer.present.verdict_text import binding_text
+from sizer.present.text import result_text
+from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.plan import note_text
+from sizer.present.text.verdict import binding_text
 from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
 from sizer.sizing.result import DesignAnswer, SizingResult
 from sizer.workload.target_text import target_text

@@ -7,14 +7,14 @@ from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
-from sizer.present.assumption_text import assumption_rows, question_texts
-from sizer.present.bill_warning_text import bill_warning_sentences
-from sizer.present.calibration_text import note_texts
 from sizer.present.design_summary import design_summary
-from sizer.present.plan_text import notes_text
-from sizer.present.result_text import cautions
-from sizer.present.stage_text import measurement_text, stage_text
-from sizer.present.verdict_text import (
+from sizer.present.text.assumptions import assumption_rows, question_texts
+from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.calibration import note_texts
+from sizer.present.text.plan import notes_text
+from sizer.present.text.result_text import cautions
+from sizer.present.text.stages import measurement_text, stage_text
+from sizer.present.text.verdict import (
     binding_text,
     limit_text,
     reason_texts,
@@ -22,7 +22,7 @@ from sizer.present.verdict_text import (
     selection_text,
     verdict_text,
 )
-from sizer.present.warning_text import design_warnings
+from sizer.present.text.warnings import design_warnings
 from sizer.sizing.limits import bound_of
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.workload.target_text import target_text

@@ -4,7 +4,7 @@ from collections import Counter
 
 from sizer.base.json_document import fields_of
 from sizer.physical.plan import PlacedDevice, PlacedRack, Plan
-from sizer.present.plan_text import note_text, question_text
+from sizer.present.text.plan import note_text, question_text
 
 
 def plan_content(plan: Plan) -> dict[str, object]:

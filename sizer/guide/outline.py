@@ -31,7 +31,7 @@ from sizer.guide.front_matter import LEGAL_NOTICE, control_table, footer, key_fi
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table
-from sizer.present.verdict_text import verdict_text
+from sizer.present.text.verdict import verdict_text
 from sizer.sizing.result import SizingResult
 
 Content = Mapping[str, Any]

@@ -6,9 +6,9 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.plain_table import table_text
-from sizer.present.result_text import cautions, power
-from sizer.present.verdict_text import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
-from sizer.present.warning_text import design_warnings
+from sizer.present.text.result_text import cautions, power
+from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
+from sizer.present.text.warnings import design_warnings
 from sizer.present.words import name, percent, plural, sample_unit
 from sizer.present.words import stage as stage_name
 from sizer.questions.team.tables import wait_text

@@ -12,7 +12,7 @@ from sizer.catalog.schema import Storage
 from sizer.drawings.shapes import text_width
 from sizer.physical.capacity import CapacityStep
 from sizer.present.charting import COLUMN_PX, LIGHT, NAME_PX, QUIET_OPACITY, Chart, ChartBar, Palette, bar_chart
-from sizer.present.plan_text import note_text
+from sizer.present.text.plan import note_text
 from sizer.present.theme import CHART_LABEL_PX
 from sizer.present.words import estimate, percent, rounded
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer

@@ -12,7 +12,7 @@ from sizer.bom.bill import BillLine
 from sizer.bom.prices import price_book
 from sizer.catalog.labels import sample_unit, with_vendor
 from sizer.catalog.model import Catalog
-from sizer.present.verdict_text import verdict_text
+from sizer.present.text.verdict import verdict_text
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 
 # Raised when older snapshots can no longer be compared.

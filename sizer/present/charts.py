@@ -31,7 +31,7 @@ from sizer.present.charting import (
     point_layers,
     time_unit,
 )
-from sizer.present.stage_text import measurement_text
+from sizer.present.text.stages import measurement_text
 from sizer.present.words import capital, headroom, percent, plural, sample_unit
 from sizer.present.words import stage as stage_word
 from sizer.sizing.result import STAGES, ParetoPoint, SizingResult, Stage, WorkloadAnswer

@@ -2,10 +2,11 @@
 
 from sizer.base.quantities import duration, grouped, si
 from sizer.drawings.datapath import is_limit
-from sizer.present import result_text, words
-from sizer.present.stage_text import measurement_text, stage_text
+from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
-from sizer.present.verdict_text import limit_text
+from sizer.present.text import result_text
+from sizer.present.text.stages import measurement_text, stage_text
+from sizer.present.text.verdict import limit_text
 from sizer.sizing.limits import AnyLimit, bound_of
 from sizer.sizing.result import (
     STAGES,

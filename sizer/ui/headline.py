@@ -7,8 +7,8 @@ import streamlit as st
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
-from sizer.present import result_text
-from sizer.present.verdict_text import verdict_text
+from sizer.present.text import result_text
+from sizer.present.text.verdict import verdict_text
 from sizer.present.words import (
     NOT_PUBLISHED,
     TO_BE_QUOTED,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sizer.calibrate.calibration import load_calibration
-from sizer.calibrate.fit_comparison import compare_fits
+from sizer.calibrate.fit.comparison import compare_fits
 from sizer.calibrate.notes import FitNote
 from sizer.calibrate.observations import COLUMNS, load_observations, read_rows
 from sizer.calibrate.predict import predict, predict_all

@@ -10,7 +10,7 @@ import pytest
 
 from sizer.bom.bill import Bill
 from sizer.export.workbook.book import workbook
-from sizer.present.assumption_text import part_questions
+from sizer.present.text.assumptions import part_questions
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
 from sizer.workload.quote import Quote

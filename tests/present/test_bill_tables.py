@@ -5,7 +5,7 @@ from decimal import Decimal
 from sizer.bom.bill import Bill
 from sizer.guide.plain_text import answer_text
 from sizer.present import bill_tables
-from sizer.present import result_text as prose
+from sizer.present.text import result as prose
 from sizer.ui.bill import page
 from tests import factories
 

@@ -6,7 +6,7 @@ from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.physical.capacity import usable_bytes
-from sizer.present.verdict_text import reason_texts
+from sizer.present.text.verdict import reason_texts
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.team.analysis import team_model
 from sizer.sizing.design.evaluated_design import EvaluatedDesign

@@ -23,7 +23,7 @@ from sizer.export.tables.cable_table import cables_csv
 from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.guide.pdf.render import guide_html
-from sizer.present.warning_text import design_warnings
+from sizer.present.text.warnings import design_warnings
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason
 from tests.factories.customer_secrets import secret_catalog, secret_request, secrets, spellings

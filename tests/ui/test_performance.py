@@ -4,7 +4,7 @@ import pytest
 
 from tests.factories.examples import EXAMPLES, catalog, sized
 from tests.ui.pages import opened, to_page
-from tests.ui.test_what_if import assert_well, charts, load, page_text
+from tests.ui.questions.test_what_if import assert_well, charts, load, page_text
 
 
 def looked_at(name: str):

@@ -8,8 +8,8 @@ from sizer.catalog.model import Catalog
 from sizer.export.design_json import design_document
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
 from sizer.export.workbook.vendor_questions import vendor_questions
-from sizer.present.assumption_text import assumption_rows
-from sizer.present.plan_text import notes_text
+from sizer.present.text.assumptions import assumption_rows
+from sizer.present.text.plan import notes_text
 from sizer.sizing.result import SizingResult
 
 

@@ -11,8 +11,8 @@ from sizer.catalog.labels import sample_unit
 from sizer.export.workbook.bill_sheet import BillCells, shown
 from sizer.export.workbook.sheets import Sheets
 from sizer.physical.components import CATEGORIES
-from sizer.present.bill_warning_text import bill_warning_sentences
-from sizer.present.verdict_text import verdict_text
+from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.verdict import verdict_text
 from sizer.sizing.result import STAGES, SizingResult
 from sizer.workload.target_text import target_text
 

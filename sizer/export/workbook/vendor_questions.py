@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sizer.bom.bill import BY_OTHERS, BillLine
 from sizer.bom.overrides import REQUEST
-from sizer.present.assumption_text import part_questions
-from sizer.present.plan_text import question_text
+from sizer.present.text.assumptions import part_questions
+from sizer.present.text.plan import question_text
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
 from sizer.sizing.result import SizingResult
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present import result_text
 from sizer.present.bill_tables import bill_table, cost_table
-from sizer.present.bill_warning_text import bill_warning_sentences
 from sizer.present.figures import charted
+from sizer.present.text import result_text
+from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.questions.rent.analysis import use_of
 from sizer.questions.rent.charts import rent_chart
 from sizer.questions.rent.tables import rental_table, years_text

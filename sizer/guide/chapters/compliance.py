@@ -7,9 +7,10 @@ from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.labels import item_name
 from sizer.guide.context import GuideContext
 from sizer.physical.racks.power import heat_btu_per_h
-from sizer.present import result_text, words
-from sizer.present.redundancy_text import ONE_LOST
+from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
+from sizer.present.text import result_text
+from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
 from sizer.sizing.constraints.stored_data import storage_demand

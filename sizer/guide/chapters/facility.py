@@ -7,7 +7,7 @@ from sizer.drawings.room import room
 from sizer.guide.context import GuideContext
 from sizer.present.facility_tables import cables_table, facility_table, feeds_table, racks_table
 from sizer.present.figures import PageFigure, drawn
-from sizer.present.plan_text import note_sentences
+from sizer.present.text.plan import note_sentences
 
 
 def content(context: GuideContext) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from sizer.guide.context import GuideContext
 from sizer.physical.components import Network
 from sizer.physical.networks.addresses import AddressPlan, Subnet
 from sizer.physical.roles import NetworkRole
-from sizer.present import result_text, words
-from sizer.present.plan_text import manager_text, note_text
+from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
+from sizer.present.text import result_text
+from sizer.present.text.plan import manager_text, note_text
 from sizer.sizing.result import WorkloadAnswer
 
 

@@ -7,7 +7,7 @@ from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.expansion_table import growth_table
 from sizer.present.figures import charted
-from sizer.present.redundancy_text import spare_sentence
+from sizer.present.text.redundancy import spare_sentence
 from sizer.questions.failures.charts import failure_chart
 from sizer.questions.failures.tables import failures_table, maintenance_table, tolerated_losses_table
 

@@ -6,8 +6,9 @@ from sizer.drawings.datapath import datapath
 from sizer.drawings.layers import layers
 from sizer.drawings.workflow import workflow
 from sizer.guide.context import GuideContext
-from sizer.present import result_text, words
+from sizer.present import words
 from sizer.present.figures import drawn
+from sizer.present.text import result_text
 
 
 def content(context: GuideContext) -> dict[str, Any]:

@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sizer.guide.context import GuideContext
-from sizer.present import charts, result_text, words
+from sizer.present import charts, words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import figures_table, neighbours_table, stage_table, time_table
 from sizer.present.tables import Table
+from sizer.present.text import result_text
 from sizer.present.training_charts import accuracy_chart, epoch_chart
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, EqualGpuComparison
 from sizer.questions.scale.charts import rates_chart, steps_chart

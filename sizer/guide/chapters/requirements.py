@@ -8,10 +8,11 @@ from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.guide.chapters.compliance import compliance_table
 from sizer.guide.context import GuideContext
-from sizer.present import result_text, words
-from sizer.present.assumption_text import AssumptionRow, assumption_rows
+from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
-from sizer.present.verdict_text import reason_texts
+from sizer.present.text import result_text
+from sizer.present.text.assumptions import AssumptionRow, assumption_rows
+from sizer.present.text.verdict import reason_texts
 from sizer.questions.team.tables import requested_team_table
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
 from sizer.questions.verdict.text import simplest_text

@@ -9,15 +9,16 @@ from sizer.bom.bill import BillWarningKind
 from sizer.catalog.labels import item_name
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
-from sizer.present import charts, result_text, words
-from sizer.present.assumption_text import question_texts
-from sizer.present.bill_warning_text import bill_warning_sentences
-from sizer.present.calibration_text import note_texts
+from sizer.present import charts, words
 from sizer.present.figures import PageFigure, charted
 from sizer.present.performance_tables import platforms_table, ruled_out_table
-from sizer.present.plan_text import note_sentences
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table
-from sizer.present.verdict_text import reason_texts, selection_text
+from sizer.present.text import result_text
+from sizer.present.text.assumptions import question_texts
+from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.calibration import note_texts
+from sizer.present.text.plan import note_sentences
+from sizer.present.text.verdict import reason_texts, selection_text
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.questions.what_if.sensitivity_table import influence_table

@@ -9,11 +9,12 @@ from sizer.catalog.schema import Storage
 from sizer.guide.context import GuideContext
 from sizer.guide.storage_charts import demand_chart, ladder_chart
 from sizer.physical.capacity import CapacityStep, capacity_ladder, is_extrapolated
-from sizer.present import result_text, words
+from sizer.present import words
 from sizer.present.component_tables import storage_role
 from sizer.present.figures import charted
-from sizer.present.plan_text import note_text
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.text import result_text
+from sizer.present.text.plan import note_text
 from sizer.questions.data.charts import copy_chart
 from sizer.questions.data.tables import (
     assumptions_table,

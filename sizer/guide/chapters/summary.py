@@ -10,10 +10,11 @@ from sizer.drawings.svg import write_svg
 from sizer.drawings.topology import topology
 from sizer.drawings.topology_groups import grouped_topology
 from sizer.guide.context import GuideContext
-from sizer.present import result_text, words
+from sizer.present import words
 from sizer.present.figures import PageFigure, drawn
 from sizer.present.tables import Cell, Row, Table, fact_table, row
-from sizer.present.verdict_text import verdict_text
+from sizer.present.text import result_text
+from sizer.present.text.verdict import verdict_text
 from sizer.questions.team.tables import least_served, wait_text
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 from sizer.workload.target_text import target_text

@@ -5,11 +5,11 @@ from typing import Any
 
 from sizer.evidence.answer import answer_parity_chart
 from sizer.guide.context import GuideContext
-from sizer.present import result_text
 from sizer.present.charting import chart_svg
 from sizer.present.figures import PageFigure
 from sizer.present.performance_tables import evidence_table
 from sizer.present.tables import Table
+from sizer.present.text import result_text
 from sizer.sizing.result import WorkloadAnswer
 
 _CHART_PX = 280

@@ -3,7 +3,7 @@
 from sizer.base.quantities import grouped
 from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.model import Catalog
-from sizer.present.comparison_text import chance, changes, names, outcome
+from sizer.present.text.comparison import chance, changes, names, outcome
 from sizer.questions.alternatives.analysis import MissingNeighbour, MissingReason, Neighbour
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult

@@ -12,8 +12,9 @@ from sizer.catalog.labels import with_maker
 from sizer.drawings.racks import at_least
 from sizer.explain.figure import GPUS, POWER, PRICE, RACK_UNITS, rate_key
 from sizer.physical.components import CATEGORIES
-from sizer.present import result_text, words
+from sizer.present import words
 from sizer.present.tables import Align, Cell, Column, Row, Table, columns, row
+from sizer.present.text import result_text
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 

@@ -7,8 +7,8 @@ import numpy as np
 from sizer.base.quantities import by_count, duration, grouped, plain, si, significant
 from sizer.catalog.links import kind_name
 from sizer.present import words
-from sizer.present.assumption_text import AssumptionRow
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.text.assumptions import AssumptionRow
 from sizer.questions.data.analysis import NEGLIGIBLE_LOSS, Checkpoint, DataPlan, DecodedStorage, ValidationPass
 from sizer.questions.data.ingest import IngestEntry, IngestLink, IngestLinkRole, IngestPlan, IngestRoute
 from sizer.questions.data.local_copy import LocalCopy

@@ -6,8 +6,8 @@ from math import prod
 
 from sizer.base.quantities import duration
 from sizer.present import words
-from sizer.present.redundancy_text import ONE_LOST
 from sizer.present.tables import Cell, Field, Table, record_table
+from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
 from sizer.sizing.result import WorkloadAnswer

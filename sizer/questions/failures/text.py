@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sizer.present.plain_table import table_text
-from sizer.present.redundancy_text import spare_sentence
+from sizer.present.text.redundancy import spare_sentence
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.tables import failures_table, maintenance_table, tolerated_losses_table
 from sizer.sizing.result import SizingResult, SpareCost

@@ -6,8 +6,9 @@ from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
-from sizer.present import result_text, words
+from sizer.present import words
 from sizer.present.tables import Cell, Field, RowKind, Table, record_table
+from sizer.present.text import result_text
 from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, ScalingStep
 from sizer.questions.scale.arrangement_run import StepBreakdown
 from sizer.questions.scale.arrangements import ExcludedServer

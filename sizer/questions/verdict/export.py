@@ -5,7 +5,7 @@ from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.present.design_summary import design_summary
-from sizer.present.verdict_text import verdict_text
+from sizer.present.text.verdict import verdict_text
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import RatedDesign, SimplestDesign
 from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text

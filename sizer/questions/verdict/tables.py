@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from sizer.base.quantities import NARROW_SPACE, grouped, si, significant
-from sizer.present import result_text, words
+from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
+from sizer.present.text import result_text
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, RatedDesign, SimplestDesign
 from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text

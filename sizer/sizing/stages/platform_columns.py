@@ -18,8 +18,8 @@ from sizer.physical.platforms import lan_ports, own_network_ports
 from sizer.sizing.stages.storage_rates import mount_rates, node_rates
 from sizer.workload.request import Fabric
 
-# Memory that the operating system, the framework and pinned buffers keep from the page cache, in addition to a copy of the
-# GPU memory: the rule "RAM at least the sum of GPU memory" (dell-ready-ai-nvidia-2018) leaves the rest for caching.
+# Memory that the operating system, the framework and pinned buffers keep from the page cache, in addition to a copy of
+# the GPU memory: the rule "RAM at least the sum of GPU memory" (dell-ready-ai-nvidia-2018) leaves the rest for caching.
 OS_RESERVE_BYTES = 16 * units.GIB
 
 

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sizer.catalog.model import Catalog
 from sizer.present.tables import Field, Table, record_table
-from sizer.present.verdict_text import selection_text
+from sizer.present.text.verdict import selection_text
 from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import (
     MissingNeighbour,

@@ -15,15 +15,15 @@ from sizer.drawings.topology import topology
 from sizer.explain.figure import stage_key
 from sizer.physical.components import CATEGORIES, Component, Network
 from sizer.physical.expansion import growth
-from sizer.present import result_text
 from sizer.present.component_tables import components
 from sizer.present.expansion_table import growth_table
 from sizer.present.facility_tables import cables_table, facility_table, racks_table
 from sizer.present.performance_tables import stage_table
-from sizer.present.plan_text import network_notes_text, note_sentences
 from sizer.present.tables import Cell, Field, Row, Table, columns, record_table, row
-from sizer.present.verdict_text import binding_text
-from sizer.present.warning_text import design_warnings
+from sizer.present.text import result_text
+from sizer.present.text.plan import network_notes_text, note_sentences
+from sizer.present.text.verdict import binding_text
+from sizer.present.text.warnings import design_warnings
 from sizer.present.words import estimate, link_name, sample_unit, sentence
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import look, why

@@ -9,12 +9,12 @@ from sizer.bom.bill import Bill, BillLine
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
 from sizer.physical.components import CATEGORIES
-from sizer.present import result_text
 from sizer.present.bill_tables import STATUS_WORDS, part_number, price_note, price_texts, sum_text, total_rows
-from sizer.present.bill_warning_text import bill_warning_sentences
 from sizer.present.performance_tables import platforms_table
 from sizer.present.tables import Cell, Row, Table, columns, row
-from sizer.present.verdict_text import selection_text
+from sizer.present.text import result_text
+from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.verdict import selection_text
 from sizer.present.words import listed, plural, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state

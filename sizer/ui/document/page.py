@@ -8,10 +8,10 @@ import streamlit as st
 from sizer.base.quantities import si
 from sizer.catalog.schema import Source
 from sizer.documents import FORMATS, PDF_FORMS
-from sizer.present.assumption_text import AssumptionRow, assumption_rows, question_texts
 from sizer.present.fonts.pango import weasyprint_state
 from sizer.present.tables import Cell, Field, record_table
-from sizer.present.verdict_text import reason_texts, selection_text
+from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
+from sizer.present.text.verdict import reason_texts, selection_text
 from sizer.present.words import name, plural, question, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look

@@ -8,9 +8,9 @@ from sizer.drawings.svg import write_svg
 from sizer.evidence.answer import answer_parity_chart
 from sizer.present import charts
 from sizer.present.performance_tables import evidence_table, figures_table, ruled_out_table, stage_table, time_table
-from sizer.present.result_text import cautions, measured, width
+from sizer.present.text.result_text import cautions, measured, width
+from sizer.present.text.verdict import runner_up_text
 from sizer.present.training_charts import accuracy_chart
-from sizer.present.verdict_text import runner_up_text
 from sizer.present.words import plural, sample_unit, sentence
 from sizer.questions.what_if.rate_charts import change_charts, no_cache_note
 from sizer.sizing.design.evaluated_design import EvaluatedDesign

@@ -6,7 +6,7 @@ import streamlit as st
 
 from sizer.base.quantities import duration, si
 from sizer.catalog.model import Catalog
-from sizer.present.redundancy_text import ONE_LOST, listed_losses, spare_sentence
+from sizer.present.text.redundancy import ONE_LOST, listed_losses, spare_sentence
 from sizer.present.words import percent, sample_unit
 from sizer.questions.failures.analysis import FailureCase, failure_cases
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from sizer.catalog.model import Catalog
-from sizer.present.verdict_text import verdict_text
+from sizer.present.text.verdict import verdict_text
 from sizer.present.words import sentence
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim

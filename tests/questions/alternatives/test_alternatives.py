@@ -9,7 +9,7 @@ import pytest
 from sizer.base.errors import InfeasibleError
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_books import Price
-from sizer.present.comparison_text import changes
+from sizer.present.text.comparison import changes
 from sizer.questions.alternatives.analysis import (
     MissingReason,
     Neighbour,

@@ -10,11 +10,11 @@ from sizer.catalog.model import Catalog
 from sizer.drawings.racks import at_least
 from sizer.physical.components import Network
 from sizer.present import words
-from sizer.present.bill_warning_text import bill_warning_sentences
-from sizer.present.calibration_text import note_texts
 from sizer.present.charts import next_bottleneck
-from sizer.present.verdict_text import binding_text, runner_up_text
-from sizer.present.warning_text import design_warnings
+from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.calibration import note_texts
+from sizer.present.text.verdict import binding_text, runner_up_text
+from sizer.present.text.warnings import design_warnings
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from sizer.base.resources import data_dir
 from tests.ui.pages import opened, to_page, widget
-from tests.ui.test_what_if import assert_well, charts, figure
+from tests.ui.questions.test_what_if import assert_well, charts, figure
 
 
 def asked(name: str, **changes: object) -> AppTest:

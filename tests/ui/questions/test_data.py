@@ -8,7 +8,7 @@ from sizer.base.resources import data_dir
 from sizer.workload.data import DataRequest
 from sizer.workload.request import SizingRequest
 from tests.ui.pages import assert_healthy, opened, said, to_page, unfold, widget
-from tests.ui.test_what_if import assert_well, charts, page_text
+from tests.ui.questions.test_what_if import assert_well, charts, page_text
 
 SEND = "Apply data settings"
 

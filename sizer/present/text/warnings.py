@@ -1,7 +1,7 @@
 """Cautions about a design in words."""
 
 from sizer.base.quantities import grouped, plain
-from sizer.present.plan_text import note_sentences
+from sizer.present.text.plan import note_sentences
 from sizer.sizing.reasons import BudgetOfPricedLines, CableLengths, DesignWarning, FewerGpusUsed, UnknownReadRate
 from sizer.sizing.result import DesignAnswer
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, vstack
 
 from sizer.base.arrays import Bools, Floats
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.fit import Model, PriorFit, fit_left_out, fit_with_priors, laplace_covariance, row_variance
+from sizer.calibrate.fit.solver import Model, PriorFit, fit_left_out, fit_with_priors, laplace_covariance, row_variance
 from sizer.calibrate.parameters import Layout
 
 # Scatter of a row with which the fit starts; later passes use the scatter that the one before finds.

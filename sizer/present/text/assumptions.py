@@ -8,7 +8,7 @@ from sizer.catalog.labels import capital, fact_label, fact_value_text, with_vend
 from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Port
 from sizer.physical.notes import CableQuestion
-from sizer.present.plan_text import question_text
+from sizer.present.text.plan import question_text
 from sizer.sizing.assumptions import (
     AssumedFact,
     CableRoute,

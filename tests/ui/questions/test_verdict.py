@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.pages import opened, to_page, widget
-from tests.ui.test_what_if import assert_well, load, page_text
+from tests.ui.questions.test_what_if import assert_well, load, page_text
 
 QUESTION = "questions/do-we-need-a-cluster"
 

@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 
 from sizer.base.arrays import Floats
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
-from sizer.calibrate.joint import DesignMatrix, FitBlock
+from sizer.calibrate.fit.joint import DesignMatrix, FitBlock
 from sizer.calibrate.notes import CalibrationNote
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import active_effects

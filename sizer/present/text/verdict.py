@@ -4,7 +4,7 @@ from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.links import kind_name, link_bytes_per_s
-from sizer.present.redundancy_text import spare_sentence
+from sizer.present.text.redundancy import spare_sentence
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
     BindingKind,

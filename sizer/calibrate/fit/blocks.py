@@ -5,11 +5,11 @@ from scipy.sparse import csr_array
 
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.hosts import FIXED, PER_BYTE, REFERENCE_LOADER, ROW_LOG_SD, ROW_LOG_SDS, bound_rows, host_rows
-from sizer.calibrate.joint import FitBlock
+from sizer.calibrate.fit.hosts import FIXED, PER_BYTE, REFERENCE_LOADER, ROW_LOG_SD, ROW_LOG_SDS, bound_rows, host_rows
+from sizer.calibrate.fit.joint import FitBlock
+from sizer.calibrate.fit.runs import CACHE_ROWS, PublicRun, cache_row_position, epochs_names, public_runs, recipe_points
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import Layout
-from sizer.calibrate.runs import CACHE_ROWS, PublicRun, cache_row_position, epochs_names, public_runs, recipe_points
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Recipe
 

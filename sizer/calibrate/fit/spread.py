@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Z90
-from sizer.calibrate.joint import MAD_TO_SD, JointFit
-from sizer.calibrate.rates import RATE_TASKS
+from sizer.calibrate.fit.joint import MAD_TO_SD, JointFit
+from sizer.calibrate.fit.rates import RATE_TASKS
 
 # Nearly every stack of the observations comes from one source, so leaving sources out cannot tell how far two
 # laboratories with one stack disagree: the spread of stacks takes that up. Releases that several laboratories printed

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from sizer.base.resources import data_dir
 from tests.ui.pages import opened, to_page, unfold, widget
-from tests.ui.test_what_if import assert_well, charts, figure, page_text
+from tests.ui.questions.test_what_if import assert_well, charts, figure, page_text
 
 RENT, CAUSES = "Rent or buy", "What changed"
 
