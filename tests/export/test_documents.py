@@ -1,4 +1,4 @@
-"""Files as they are handed over: their names, the ZIP, and the shelf that keeps them."""
+"""Files as they are handed over: their names, the ZIP, and the cache that keeps them."""
 
 import datetime
 import io
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sizer.documents import FORMATS, file_name, file_stem, zipped
 from sizer.sizing.result import SizingResult
-from sizer.ui.document.downloads import Shelf
+from sizer.ui.document.downloads import FileCache
 from sizer.workload.quote import Quote
 from tests import factories
 
@@ -81,7 +81,7 @@ def test_a_zip_holds_its_files_and_is_the_same_every_time():
 
 
 def test_a_file_is_made_once_even_when_two_threads_ask():
-    shelf, made, answers = Shelf(), [], []
+    cache, made, answers = FileCache(), [], []
     begun = threading.Event()
 
     def make() -> bytes:
@@ -90,7 +90,7 @@ def test_a_file_is_made_once_even_when_two_threads_ask():
         threading.Event().wait(0.2)
         return b"guide"
 
-    threads = [threading.Thread(target=lambda: answers.append(shelf.made("guide", make))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: answers.append(cache.get_or_make("guide", make))) for _ in range(4)]
     for one in threads:
         one.start()
     for one in threads:
@@ -100,23 +100,23 @@ def test_a_file_is_made_once_even_when_two_threads_ask():
 
 
 def test_a_file_that_could_not_be_made_is_tried_again():
-    shelf = Shelf()
+    cache = FileCache()
 
     def fail() -> bytes:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        shelf.made("guide", fail)
-    assert shelf.made("guide", lambda: b"yes") == b"yes"
+        cache.get_or_make("guide", fail)
+    assert cache.get_or_make("guide", lambda: b"yes") == b"yes"
 
 
 def test_the_file_used_longest_ago_makes_room():
-    shelf = Shelf(max_bytes=10)
-    shelf.made("a", lambda: b"1234")
-    shelf.made("b", lambda: b"1234")
-    assert shelf.get("a") == b"1234"
-    shelf.made("c", lambda: b"1234")
-    assert shelf.get("b") is None
-    assert shelf.get("a") == shelf.get("c") == b"1234"
-    shelf.made("large", lambda: b"x" * 50)
-    assert shelf.get("large") == b"x" * 50, "what was just made is handed over, however large"
+    cache = FileCache(max_bytes=10)
+    cache.get_or_make("a", lambda: b"1234")
+    cache.get_or_make("b", lambda: b"1234")
+    assert cache.get("a") == b"1234"
+    cache.get_or_make("c", lambda: b"1234")
+    assert cache.get("b") is None
+    assert cache.get("a") == cache.get("c") == b"1234"
+    cache.get_or_make("large", lambda: b"x" * 50)
+    assert cache.get("large") == b"x" * 50, "what was just made is handed over, however large"
