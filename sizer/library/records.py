@@ -96,7 +96,7 @@ class SaveOutcome:
         The revision with the state: the new one, or an existing one with the same content.
     is_new : bool
         False where nothing had changed.
-    meanwhile : tuple of RevisionEntry
+    newer_revisions : tuple of RevisionEntry
         Revisions that others saved after the one this state is based on. They stay unchanged.
     """
 
