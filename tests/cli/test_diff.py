@@ -130,7 +130,7 @@ def test_revisions_that_are_not_there(library: Path, tmp_path: Path) -> None:
     ("name", "text", "words"),
     [
         ("none.toml", None, ["cannot be read"]),
-        ("x.pdf", "%PDF", ["unknown ending"]),
+        ("x.pdf", "%PDF", ["unknown file type"]),
         ("x.json", "[1, 2", ["is not valid JSON"]),
         ("x.json", "[" * 200_000, ["is not valid JSON"]),
         ("x.json", "[1, 2]", ["expected a table"]),
@@ -178,7 +178,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "huge.json"
     with path.open("wb") as file:
         file.truncate(MAX_DESIGN_BYTES + 1)
-    refused(run("diff", SMALL, path), 2, "huge.json", "larger than a design.json can be")
+    refused(run("diff", SMALL, path), 2, "huge.json")
 
 
 def test_a_side_without_a_design_is_an_answer(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from sizer.bom.bill import Bill
 from sizer.guide.plain_text import answer_text
 from sizer.present import bill_tables
-from sizer.present.text import result as prose
+from sizer.present.text import result_text
 from sizer.ui.bill import page
 from tests import factories
 
@@ -76,15 +76,15 @@ def test_a_sum_of_which_nothing_is_known_is_to_be_quoted() -> None:
         found = cells(table)
         assert found["Total, USD"][-1] == found["Net prices, USD"][-1] == "to be quoted"
         assert found["Discount of the deal, 5\xa0%"][-1] == "to be quoted"
-    assert prose.price(bill) == "to be quoted"
-    assert prose.open_prices(bill) == ("1\xa0line of 2 needs a quote; the lines with a price are free of charge.")
+    assert result_text.price(bill) == "to be quoted"
+    assert result_text.open_prices(bill) == ("1\xa0line of 2 needs a quote; the lines with a price are free of charge.")
 
 
 def test_lines_that_nobody_buys_are_not_counted_as_open() -> None:
-    assert prose.open_prices(factories.bill(LINES)).startswith("1\xa0line of 5 needs a quote")
+    assert result_text.open_prices(factories.bill(LINES)).startswith("1\xa0line of 5 needs a quote")
     bought = [line for line in LINES if line.is_bought and line.unit_price is not None]
-    assert prose.open_prices(factories.bill([*bought, *LINES[-2:]])) == "Every line has a price."
-    assert prose.price(Bill("USD", ())) == "not published"
+    assert result_text.open_prices(factories.bill([*bought, *LINES[-2:]])) == "Every line has a price."
+    assert result_text.price(Bill("USD", ())) == "not published"
 
 
 def test_the_answer_in_the_terminal_counts_lines_of_the_quote() -> None:
