@@ -76,7 +76,12 @@ def bill_table(bill: Bill, documents: Container[str] = ()) -> Table:
             13 if has_discount else 14,
         ),
         Field("Discount", lambda line: price_texts(line)[1], "right", 10),
-        Field("Extended net" if has_discount else "Extended", lambda line: price_texts(line)[2], "right", 15),
+        Field(
+            "Extended net" if has_discount else "Extended",
+            lambda line: price_texts(line)[2],
+            "right",
+            15 if has_discount else 14,
+        ),
     ]
     if not has_discount:
         del fields[5]
