@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Literal
 
 from sizer.base.money import net_price, round_money
+from sizer.physical.notes import PlanNote
 
 Status = Literal["computed", "overridden", "added", "existing", "optional", "by others"]
 BY_OTHERS: Status = "by others"
@@ -37,6 +38,40 @@ class BillWarning:
 
     kind: BillWarningKind
     values: tuple[str | int, ...] = ()
+
+
+class LineNoteKind(Enum):
+    """What the price book or the quote says of a line; behind each its values."""
+
+    STATED = "stated"  # text of the price book or of the quote
+    FREE = "free"
+    INCLUDED = "included"
+    # What was computed where the quote says something else.
+    COMPUTED_QUANTITY = "computed-quantity"  # quantity
+    BOOK_PRICE = "book-price"  # list price or None, currency
+    BOOK_DISCOUNT = "book-discount"  # [%]
+    # What the quote changed.
+    NEW_QUANTITY = "new-quantity"  # quantity of the quote, computed quantity
+    NEW_PRICE = "new-price"  # list price of the quote, that of the price book or None, currency
+    NEW_DISCOUNT = "new-discount"  # discount of the quote, that of the price book [%]
+    OPTIONAL = "optional"
+    BY_OTHERS = "by-others"
+    INTO_TOTAL = "into-total"
+    UNCHANGED = "unchanged"  # the quote repeats what was computed
+    ADDED = "added"
+
+
+@dataclass(frozen=True)
+class LineNote:
+    """One note of price book or quote, or one change, with the values that its words need."""
+
+    kind: LineNoteKind
+    values: tuple[str | int | Decimal | None, ...] = ()
+
+
+def stated(text: str) -> tuple[LineNote, ...]:
+    """Text of a price book or of the quote as a note; none where it is empty."""
+    return (LineNote(LineNoteKind.STATED, (text,)),) if text else ()
 
 
 @dataclass(frozen=True)
@@ -75,7 +110,8 @@ class BillLine:
     price_source: str
     price_date: str
     status: Status
-    note: str
+    # A PlanNote has no word of prices, nor of the quote.
+    notes: tuple[PlanNote | LineNote, ...] = ()
     group: str = "cluster"  # site, rack or scalable unit
     discount_percent: Decimal = Decimal(0)
     term_months: int | None = None  # that the price pays for
@@ -86,9 +122,8 @@ class BillLine:
     power_typical_w: float | None = None
     rack_units: float | None = None
     weight_kg: float | None = None
-    change: str = ""  # what the quote changed, in words; "" where it says nothing of the line
+    changes: tuple[LineNote, ...] = ()  # what the quote changed; empty where it says nothing of the line
     # For a customer's copy (``sizer.bom.customer``).
-    part_note: str = ""  # of the note, what plan and catalogue say of the part: no word of prices, nor of the quote
     has_own_price: bool = False  # the price comes from the user's own price book, not from a published document
     fixed_extended: Decimal | None = None  # price of the whole line, where no unit price in whole cents makes it up
 

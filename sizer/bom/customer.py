@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sizer.base.money import CENT, net_price
 from sizer.bom.bill import BOUGHT, Bill, BillLine
+from sizer.physical.notes import PlanNote
 
 
 def customer_bill(bill: Bill) -> Bill:
@@ -39,7 +40,7 @@ def customer_bill(bill: Bill) -> Bill:
         if _is_internal(line) or not is_as_published:
             unsaid.add(line.line)
             priced = _unsourced(priced)
-        lines.append(replace(priced, change="", status="computed" if line.status in BOUGHT else line.status))
+        lines.append(replace(priced, changes=(), status="computed" if line.status in BOUGHT else line.status))
     made = replace(bill, lines=tuple(lines), deal_discount_percent=Decimal(0), is_customer_copy=True)
     return _without_price_warnings(made, unsaid)
 
@@ -137,12 +138,13 @@ def _priced(line: BillLine, amount: Decimal | None, deal_percent: Decimal) -> Bi
 
 def _is_internal(line: BillLine) -> bool:
     """Whether the quote or the user's own price book says something of a line."""
-    return line.has_own_price or bool(line.change) or line.status in ("overridden", "added")
+    return line.has_own_price or bool(line.changes) or line.status in ("overridden", "added")
 
 
 def _unsourced(line: BillLine) -> BillLine:
     """The line without what its price's source says."""
-    return replace(line, note=line.part_note, price_source="", price_date="", price_valid_until=None)
+    notes = tuple(note for note in line.notes if isinstance(note, PlanNote))
+    return replace(line, notes=notes, price_source="", price_date="", price_valid_until=None)
 
 
 def _without_price_warnings(bill: Bill, numbers: set[str]) -> Bill:

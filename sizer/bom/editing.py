@@ -78,7 +78,7 @@ def _together(one: BillLine, other: BillLine) -> BillLine:
     return replace(
         one,
         quantity=one.quantity + other.quantity,
-        note="; ".join(dict.fromkeys(filter(None, (one.note, other.note)))),
+        notes=tuple(dict.fromkeys((*one.notes, *other.notes))),
         status="optional" if is_option else "computed",
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from sizer.base.arrays import Floats
 from sizer.base.identity_cache import cached_by_identity
 from sizer.base.money import round_money
-from sizer.bom.bill import Bill, BillLine
+from sizer.bom.bill import Bill, BillLine, LineNote, LineNoteKind, stated
 from sizer.bom.overrides import added, overridden, whole_items
 from sizer.bom.prices import PriceBook
 from sizer.bom.remarks import price_warnings, warnings
@@ -19,6 +19,7 @@ from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Support
 from sizer.physical.components import CATEGORIES, Component
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.racks.power import device_power
 from sizer.physical.roles import Role
 from sizer.workload.quote import Quote
@@ -125,32 +126,30 @@ def row_cost(
 
 
 def _merged(components: Iterable[Component], whole: Collection[str]) -> list[tuple[Component, tuple[Role, ...]]]:
-    """Components with equal item, status and note as one with all their roles, in order of appearance; none of 0.
+    """Components with equal item, status and notes as one with all their roles, in order of appearance; none of 0.
 
     Items of ``whole`` stand on one line of their category whatever their notes say: the quote gives their number.
     """
-    found: dict[tuple[str, ...], tuple[Component, tuple[Role, ...]]] = {}
+    found: dict[tuple[object, ...], tuple[Component, tuple[Role, ...]]] = {}
     for part in components:
         if part.quantity.size != 1:
             raise ValueError(f"a bill takes one row, got {part.quantity.size} quantities of {part.item}; use slice_row")
         if part.quantity[0] == 0:
             continue
-        key = (part.category, part.item, part.status, "" if part.item in whole else part.note)
+        key = (part.category, part.item, part.status, *(() if part.item in whole else (part.notes, part.contents)))
         roles: tuple[Role, ...] = (part.role,)
         if key in found:
             same, roles = found[key]
             roles = tuple(dict.fromkeys((*roles, part.role)))
-            note = _listed(same.note, part.note, "; ")
-            names = same.note_names_item if same.note else part.note_names_item
-            quantity = same.quantity + part.quantity
-            part = replace(part, role=same.role, quantity=quantity, note=note, note_names_item=names)
+            part = replace(
+                part,
+                role=same.role,
+                quantity=same.quantity + part.quantity,
+                notes=tuple(dict.fromkeys((*same.notes, *part.notes))),
+                contents="; ".join(dict.fromkeys(filter(None, (same.contents, part.contents)))),
+            )
         found[key] = part, roles
     return list(found.values())
-
-
-def _listed(known: str, more: str, separator: str) -> str:
-    parts = [part for part in known.split(separator) if part]
-    return known if not more or more in parts else separator.join([*parts, more])
 
 
 def _numbered(lines: Sequence[BillLine]) -> list[BillLine]:
@@ -171,9 +170,9 @@ def _line(part: Component, roles: Sequence[Role], catalog: Catalog, book: PriceB
     role = ", ".join(roles)
     is_said = part.role in (Role.SOFTWARE, Role.SUPPORT) or role.lower() in item.name.lower()
     role = "" if is_said else f"{capital(role)}: "
-    detail = f", {part.note}" if part.note_names_item else ""
+    contents = f", {part.contents}" if part.contents else ""
     price = _price(item, part, book, currency)
-    of_part, of_price, of_sale = "" if detail else part.note, price.pop("note", ""), _end_of_sale_note(item)
+    notes = (*part.notes, *price.pop("notes", ()), *_end_of_sale_notes(item))
     fields: dict[str, Any] = {"unit_price": None, "price_source": "", "price_date": "", **price, **_physical(item)}
     return BillLine(
         line="",
@@ -181,12 +180,11 @@ def _line(part: Component, roles: Sequence[Role], catalog: Catalog, book: PriceB
         item=part.item,
         manufacturer=item.vendor,
         sku=item.skus[0].value if item.skus else "",
-        description=f"{role}{item.name}{detail}",
+        description=f"{role}{item.name}{contents}",
         quantity=int(part.quantity[0]),
         unit=_UNITS.get(metric, "EA"),
         status=part.status,
-        note="; ".join(filter(None, (of_part, of_price, of_sale))),
-        part_note="; ".join(filter(None, (of_part, of_sale))),
+        notes=notes,
         has_own_price=part.item in catalog.own_prices,
         **fields,
     )
@@ -198,8 +196,8 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
         return {}
     if isinstance(item, Software) and is_free(item):
         # Zero by its source, not for want of a price.
-        how = "free of charge" if item.metric.value == "free" else "included with another line"
-        return {"unit_price": Decimal("0.00"), "price_source": item.metric.source, "note": how}
+        how = LineNote(LineNoteKind.FREE if item.metric.value == "free" else LineNoteKind.INCLUDED)
+        return {"unit_price": Decimal("0.00"), "price_source": item.metric.source, "notes": (how,)}
     row = book.price(item.id, currency)
     if row is None:
         return {}
@@ -211,7 +209,7 @@ def _price(item: Item, part: Component, book: PriceBook, currency: str) -> dict[
         "price_source": row.source,
         "price_date": row.date,
         "price_valid_until": row.valid_until,
-        "note": row.note,
+        "notes": stated(row.note),
     }
 
 
@@ -237,5 +235,5 @@ def is_free(item: Item) -> bool:
     return isinstance(item, Software) and item.metric.value in ("free", "included")
 
 
-def _end_of_sale_note(item: Item) -> str:
-    return f"end of sale {item.end_of_sale.value}" if item.end_of_sale is not None else ""
+def _end_of_sale_notes(item: Item) -> tuple[PlanNote, ...]:
+    return () if item.end_of_sale is None else (PlanNote(PlanNoteKind.END_OF_SALE, (str(item.end_of_sale.value),)),)

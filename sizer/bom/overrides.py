@@ -8,15 +8,13 @@ from typing import Any
 
 from sizer.base.errors import RequestError
 from sizer.base.faults import nearest
-from sizer.base.money import percent, round_money
-from sizer.base.quantities import with_decimal_sign
-from sizer.bom.bill import BillLine, Status
+from sizer.base.money import round_money
+from sizer.bom.bill import BillLine, LineNote, LineNoteKind, Status, stated
 from sizer.workload.quote import Quote, QuoteOverride
 
 # Source of a price that the request itself gives.
 REQUEST = "request"
-# A change of status, in words.
-_TAKEN_OUT = {"optional": "optional", "by others": "by others"}
+_TAKEN_OUT = {"optional": LineNoteKind.OPTIONAL, "by others": LineNoteKind.BY_OTHERS}
 
 
 def whole_items(quote: Quote) -> frozenset[str]:
@@ -75,8 +73,8 @@ def added(quote: Quote, quote_date: datetime.date | None) -> list[BillLine]:
             price_source="" if one.unit_price is None else REQUEST,
             price_date=_day(quote_date) if one.unit_price is not None else "",
             status=one.status,
-            note=one.note,
-            change="line of the quote, not computed",
+            notes=stated(one.note),
+            changes=(LineNote(LineNoteKind.ADDED),),
         )
         for one in quote.line
     ]
@@ -106,13 +104,13 @@ def _check(number: int, one: QuoteOverride, own: Sequence[BillLine], lines: Sequ
 
 
 def _changed(line: BillLine, one: QuoteOverride, currency: str, quote_date: datetime.date | None) -> BillLine:
-    """The line as overridden; its note keeps what was computed, its change tells what is different."""
+    """The line as overridden; its notes keep what was computed, its changes tell what is different."""
     values: dict[str, Any] = {"status": _status(line, one)}
-    notes, changes = [line.note], []
+    notes, changes = [*line.notes], list[LineNote]()
     if one.quantity is not None:
         values["quantity"] = one.quantity
-        notes.append(f"computed: {line.quantity}")
-        changes.append(f"quantity {one.quantity} instead of {line.quantity}")
+        notes.append(LineNote(LineNoteKind.COMPUTED_QUANTITY, (line.quantity,)))
+        changes.append(LineNote(LineNoteKind.NEW_QUANTITY, (one.quantity, line.quantity)))
     if one.unit_price is not None:
         values |= {
             "unit_price": round_money(one.unit_price),
@@ -120,35 +118,23 @@ def _changed(line: BillLine, one: QuoteOverride, currency: str, quote_date: date
             "price_date": _day(quote_date),
             "price_valid_until": None,
         }
-        before = "none" if line.unit_price is None else _amount(line.unit_price, currency)
-        notes.append(f"list price of the price book: {before}")
-        price = _amount(one.unit_price, currency)
-        changes.append(f"list price {price} instead of {before}")
+        notes.append(LineNote(LineNoteKind.BOOK_PRICE, (line.unit_price, currency)))
+        changes.append(LineNote(LineNoteKind.NEW_PRICE, (one.unit_price, line.unit_price, currency)))
     if one.discount_percent is not None:
         values["discount_percent"] = one.discount_percent
-        before, share = _share(line.discount_percent), _share(one.discount_percent)
-        notes.append(f"discount of the price book: {before}")
-        changes.append(f"discount {share} instead of {before}")
+        notes.append(LineNote(LineNoteKind.BOOK_DISCOUNT, (line.discount_percent,)))
+        changes.append(LineNote(LineNoteKind.NEW_DISCOUNT, (one.discount_percent, line.discount_percent)))
     if one.by_others:
         values |= {"unit_price": None, "discount_percent": Decimal(0), "price_source": "", "price_date": ""}
         values["price_valid_until"] = None
     if values["status"] != line.status and values["status"] != "overridden":
-        changes.append(_TAKEN_OUT[values["status"]])
+        changes.append(LineNote(_TAKEN_OUT[values["status"]]))
     elif line.status == "optional" and values["status"] == "overridden":
-        changes.append("taken into the total")
+        changes.append(LineNote(LineNoteKind.INTO_TOTAL))
     if not changes:
         # An option that stays one, say: the note is the quote's all the same.
-        changes.append("as computed")
-    notes.append(one.note)
-    return replace(line, **values, note="; ".join(filter(None, notes)), change="; ".join(changes))
-
-
-def _amount(price: Decimal, currency: str) -> str:
-    return f"{with_decimal_sign(f'{price:.2f}')} {currency}"
-
-
-def _share(discount_percent: Decimal) -> str:
-    return f"{with_decimal_sign(percent(discount_percent))} %"
+        changes.append(LineNote(LineNoteKind.UNCHANGED))
+    return replace(line, **values, notes=(*notes, *stated(one.note)), changes=tuple(changes))
 
 
 def _status(line: BillLine, one: QuoteOverride) -> Status:

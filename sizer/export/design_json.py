@@ -9,9 +9,10 @@ from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
 from sizer.present.design_summary import design_summary
 from sizer.present.text.assumptions import assumption_rows, question_texts
+from sizer.present.text.bill_lines import change_text, note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
-from sizer.present.text.plan import notes_text
+from sizer.present.text.plan import notes_text, part_note_text
 from sizer.present.text.result_text import cautions
 from sizer.present.text.stages import measurement_text, stage_text
 from sizer.present.text.verdict import (
@@ -96,7 +97,7 @@ def _quantities(counts: Quantities) -> dict[str, object]:
         **{name: getattr(counts, name)[0] for name in of_row},
         **fields_of(counts, "unknown_power", "unknown_weight"),
         "components": [
-            fields_of(part, "role", "category", "item", "note", quantity=part.quantity[0])
+            fields_of(part, "role", "category", "item", quantity=part.quantity[0], note=part_note_text(part))
             for part in counts.components
             if int(part.quantity[0])
         ],
@@ -188,12 +189,14 @@ def _bill(bill: Bill) -> dict[str, object]:
 
 def _line(line: BillLine, is_customer_copy: bool) -> dict[str, object]:
     """One line of a bill; a customer's copy knows neither list price nor discount."""
-    optional = ("item", "sku", "price_date", "price_source", "change")  # empty text: there is none
+    optional = ("item", "sku", "price_date", "price_source")  # empty text: there is none
     document = fields_of(
         line,
         *("line", "group", "category", "manufacturer", "description", "quantity", "unit", "unit_net_price"),
         *("extended_list", "extended_net", "term_months", "lead_time_weeks", "power_max_w", "power_typical_w"),
-        *("rack_units", "weight_kg", "price_valid_until", "status", "note"),
+        *("rack_units", "weight_kg", "price_valid_until", "status"),
+        note=note_text(line),
+        change=change_text(line) or None,
         unit_list_price=line.unit_price,
         discount_percent=percent(line.discount_percent),
         **{name: getattr(line, name) or None for name in optional},

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sizer.guide.profile import Profile
 from sizer.present.fonts.glyphs import glyph_remark
+from sizer.present.text.bill_lines import note_text
 from sizer.sizing.result import SizingResult
 
 
@@ -25,7 +26,7 @@ def user_texts(result: SizingResult, profile: Profile) -> dict[str, str]:
         "the request": " ".join(_strings(request.model_dump())),
         # Custom parts have names from the user's own catalogue.
         "the bill": " ".join(
-            f"{line.description} {line.manufacturer} {line.sku} {line.note}" for line in result.design.bill.lines
+            f"{line.description} {line.manufacturer} {line.sku} {note_text(line)}" for line in result.design.bill.lines
         ),
     }
 

@@ -24,15 +24,15 @@ class Component:
     category: str  # one of CATEGORIES
     item: str  # catalogue id
     quantity: Ints  # (rows,)
-    note: str = ""
+    notes: tuple[PlanNote, ...] = ()
     # "existing": the customer has it; "optional": offered, not in the total.
     status: Literal["computed", "existing", "optional"] = "computed"
-    note_names_item: bool = False  # the note belongs to the item's name: "with 8 × V100"
+    contents: str = ""  # belongs to the name of the item: "with 8 × V100"
 
     def of(self, quantity: Ints) -> "Component":
         """The same line with another quantity."""
         # Not ``replace``, which takes three times as long: this is done for every line of every design.
-        return Component(self.role, self.category, self.item, quantity, self.note, self.status, self.note_names_item)
+        return Component(self.role, self.category, self.item, quantity, self.notes, self.status, self.contents)
 
 
 @dataclass(frozen=True)

@@ -267,15 +267,15 @@ def _cables(catalog: Catalog) -> tuple[Cable, ...]:
 
 def _with_cables(components: Sequence[Component], cables: Sequence[CableRun]) -> tuple[Component, ...]:
     """Components with the measured cables in the place of the planned ones."""
-    found: dict[tuple[Role, str, str], int] = {}
+    found: dict[tuple[Role, str, tuple[PlanNote, ...]], int] = {}
     for cable in cables:
         counts = np.bincount(cable.choice, minlength=len(cable.choices))
         for choice, links in zip(cable.choices, counts.tolist(), strict=True):
             for item, pieces in choice.items:
-                key = (cable.run.role, item, choice.note)
+                key = (cable.run.role, item, choice.notes)
                 found[key] = found.get(key, 0) + links * pieces
     measured = [
-        Component(role, CABLE_CATEGORY, item, np.array([total]), note) for (role, item, note), total in found.items()
+        Component(role, CABLE_CATEGORY, item, np.array([total]), notes) for (role, item, notes), total in found.items()
     ]
     kept = [part for part in components if part.category != CABLE_CATEGORY]
     place = next((i for i, part in enumerate(kept) if part.category == "rack and power"), len(kept))

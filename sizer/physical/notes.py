@@ -49,6 +49,18 @@ class PlanNoteKind(Enum):
     ONEFS_EXTRAPOLATED = "onefs-extrapolated"  # protection level, share, nodes, last published number of nodes
     STATED = "stated"  # the source's own note, or ""
     FOR_FILES = "for-files"
+    # Parts and cables.
+    EXISTING = "existing"
+    SERVES_FILES = "serves-files"
+    NODES_PER_UNIT = "nodes-per-unit"  # nodes of a chassis
+    PER_UNIT = "per-unit"  # what a licence or a support contract is counted by
+    END_OF_SALE = "end-of-sale"  # date
+    BOTH_FEEDS = "both-feeds"
+    PLANNED_LENGTH = "planned-length"  # length [m]
+    TRANSCEIVERS_AND_FIBRE = "transceivers-and-fibre"
+    TRANSCEIVERS_ALONE = "transceivers-alone"  # length of the fibre [m]
+    LONGEST_CABLE = "longest-cable"  # length of the longest cable [m]
+    OTHER_CABLE = "other-cable"  # kind of the link, kind of the cable that is counted
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
-from sizer.base.locale import Locale, current_locale
-from sizer.base.quantities import plain
 from sizer.catalog.links import fabric_ports
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, LinkKind, Server
@@ -153,25 +151,23 @@ def _devices(platform: Platform, rows: Shape) -> list[Component]:
     """Servers, head node and storage. GPUs and local drives come inside the server's line."""
     storage = platform.storage
     option = storage.capacity_options[platform.capacity_option].name if storage.capacity_options else ""
-    gpus = "with {parts}".format(parts=f"{platform.gpus_per_server} × {platform.gpu.name}")
-    found = [Component(Role.GPU_SERVER, "compute", platform.server.id, rows.n_servers, gpus, note_names_item=True)]
+    gpus = f"with {platform.gpus_per_server} × {platform.gpu.name}"
+    found = [Component(Role.GPU_SERVER, "compute", platform.server.id, rows.n_servers, contents=gpus)]
     drives = f"with {option}" if option else ""
     if platform.head_node is not None:
         serves_files = storage.kind == "nfs-server" and storage.server is not None
-        note = _join(drives, "serves the files") if serves_files else ""
-        has_drives = serves_files and bool(drives)
-        found.append(
-            Component(Role.HEAD_NODE, "head node", platform.head_node.id, rows.heads, note, note_names_item=has_drives)
-        )
+        head = Component(Role.HEAD_NODE, "head node", platform.head_node.id, rows.heads)
+        if serves_files:
+            head = replace(head, notes=(PlanNote(PlanNoteKind.SERVES_FILES),), contents=drives)
+        found.append(head)
     if counts_nodes(storage) and platform.storage_server is not None:
         server = platform.storage_server.id
-        found.append(
-            Component(Role.STORAGE_SERVER, "storage", server, rows.units, drives, note_names_item=bool(drives))
-        )
+        found.append(Component(Role.STORAGE_SERVER, "storage", server, rows.units, contents=drives))
     elif counts_nodes(storage):
         per_unit = nodes_per_unit(storage)
-        nodes = f"{per_unit} nodes" if per_unit > 1 else ""
-        found.append(Component(storage_role(storage), "storage", storage.id, rows.units, _join(nodes, option)))
+        notes = [PlanNote(PlanNoteKind.NODES_PER_UNIT, (per_unit,))] if per_unit > 1 else []
+        notes += [PlanNote(PlanNoteKind.STATED, (option,))] if option else []
+        found.append(Component(storage_role(storage), "storage", storage.id, rows.units, tuple(notes)))
     return found
 
 
@@ -227,8 +223,9 @@ def _split_existing(platform: Platform, devices: Sequence[Component], existing: 
         there = np.minimum(part.quantity, left.get(part.item, 0))
         if there.any():
             left[part.item] = left[part.item] - there
-            note = _join("existing", part.note)
-            components.append(replace(part, quantity=there, note=note, status="existing", note_names_item=False))
+            contents = (PlanNote(PlanNoteKind.STATED, (part.contents,)),) if part.contents else ()
+            notes = (PlanNote(PlanNoteKind.EXISTING), *contents, *part.notes)
+            components.append(replace(part, quantity=there, notes=notes, status="existing", contents=""))
         components.append(part.of(part.quantity - there))
     return components
 
@@ -255,7 +252,7 @@ def _adapters(platform: Platform, catalog: Catalog, rows: Shape, components: Seq
 def _cables(catalog: Catalog, links: Sequence[CableCount], racks: Ints) -> list[Component]:
     """Cables of the search, at two lengths."""
     components: list[Component] = []
-    in_one_rack, locale = racks <= 1, current_locale()
+    in_one_rack = racks <= 1
     n_inside = np.count_nonzero(in_one_rack)
     for link in links:
         if not np.count_nonzero(link.quantity):
@@ -270,19 +267,19 @@ def _cables(catalog: Catalog, links: Sequence[CableCount], racks: Ints) -> list[
         for length_m, quantity in choices:
             if not np.count_nonzero(quantity):
                 continue
-            items, note = _cable(catalog, link.kind, length_m, locale)
+            items, notes = _cable(catalog, link.kind, length_m)
             for item, pieces in items:
-                components.append(Component(link.role, "cable and optic", item, quantity * pieces, note))
+                components.append(Component(link.role, "cable and optic", item, quantity * pieces, notes))
     return components
 
 
 @cached_by_catalog
 def _cable(
-    catalog: Catalog, kind: LinkKind, length_m: float, _locale: Locale
-) -> tuple[tuple[tuple[str, int], ...], str]:
+    catalog: Catalog, kind: LinkKind, length_m: float
+) -> tuple[tuple[tuple[str, int], ...], tuple[PlanNote, ...]]:
     """Items of one link with the pieces of each, and what a bill notes."""
     choice = choose_cable(catalog.cables.values(), kind, length_m)
-    return choice.items, _join(f"planned {plain(length_m)} m", choice.note)
+    return choice.items, tuple(dict.fromkeys((PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)), *choice.notes)))
 
 
 def _storage_violations(platform: Platform, rows: Shape, asked: Ints) -> dict[Violation, Bools]:
@@ -314,7 +311,3 @@ _Counted = TypeVar("_Counted", Network, Quantities)
 def _only_row(counted: _Counted, row: int) -> _Counted:
     arrays: dict[str, Any] = {k: v[row : row + 1] for k, v in vars(counted).items() if isinstance(v, np.ndarray)}
     return replace(counted, **arrays)
-
-
-def _join(*texts: str) -> str:
-    return "; ".join(text for text in texts if text)

@@ -8,13 +8,12 @@ import numpy as np
 
 from sizer.base.arrays import Ints
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.base.locale import Locale, current_locale
-from sizer.catalog import labels
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item, Software, Support
 from sizer.physical.capacity import raw_bytes
 from sizer.physical.components import Component
 from sizer.physical.networks.members import Shape
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.roles import Role
 
@@ -27,12 +26,12 @@ class _Line:
     item: str
     metric: str
     covers: tuple[str, ...]  # names of ``_covered``
-    note: str
+    notes: tuple[PlanNote, ...]
     status: Literal["computed", "optional"]
 
 
 @cached_by_catalog
-def _lines(catalog: Catalog, platform: Platform, _locale: Locale) -> tuple[_Line, ...]:
+def _lines(catalog: Catalog, platform: Platform) -> tuple[_Line, ...]:
     """Software and support lines of a platform."""
     folders: tuple[tuple[Literal["software", "support"], Mapping[str, Software | Support]], ...] = (
         ("software", catalog.software),
@@ -43,9 +42,9 @@ def _lines(catalog: Catalog, platform: Platform, _locale: Locale) -> tuple[_Line
         for item in items.values():
             covers, metric = _covers(platform, item.applies_to), item.metric.value
             if covers and item.orderable:
-                note = "" if metric in ("free", "included") else f"per {labels.name(metric)}"
+                notes = () if metric in ("free", "included") else (PlanNote(PlanNoteKind.PER_UNIT, (metric,)),)
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
-                found.append(_Line(category, item.id, metric, covers, note, status))
+                found.append(_Line(category, item.id, metric, covers, notes, status))
     return tuple(found)
 
 
@@ -82,13 +81,13 @@ def software_lines(platform: Platform, catalog: Catalog, rows: Shape) -> list[Co
     covered = _covered(rows)
     amounts: dict[tuple[str, tuple[str, ...]], Ints] = {}  # many lines count alike
     found = []
-    for line in _lines(catalog, platform, current_locale()):
+    for line in _lines(catalog, platform):
         quantity = amounts.get((line.metric, line.covers))
         if quantity is None:
             first, *others = (covered[name] for name in line.covers)
             quantity = _metric_quantity(platform, rows, line.metric, sum(others, first))
             amounts[line.metric, line.covers] = quantity
-        found.append(Component(Role(line.category), line.category, line.item, quantity, line.note, line.status))
+        found.append(Component(Role(line.category), line.category, line.item, quantity, line.notes, line.status))
     return found
 
 

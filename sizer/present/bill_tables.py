@@ -15,6 +15,7 @@ from sizer.physical.components import CATEGORIES
 from sizer.physical.racks.power import energy_kwh_per_year
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, fact_table, record_table, row
+from sizer.present.text.bill_lines import note_text
 from sizer.sizing.result import DesignAnswer, SizingResult
 
 _TITLES = {
@@ -159,7 +160,7 @@ def part_number(line: BillLine) -> Cell:
 
 
 def _description(line: BillLine, documents: Container[str]) -> Cell:
-    notes = [line.note] if line.note else []
+    notes = list(filter(None, (note_text(line),)))
     if line.status in STATUS_WORDS:
         notes.append(STATUS_WORDS[line.status])
     cites: tuple[str, ...] = ()

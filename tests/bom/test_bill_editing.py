@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.toml_text import to_toml
-from sizer.bom.bill import Bill, BillLine
+from sizer.bom.bill import Bill, BillLine, stated
 from sizer.bom.editing import EditableLine, editable_lines, fits
 from sizer.bom.lines import bill
 from sizer.bom.prices import price_book
@@ -27,7 +27,7 @@ EXAMPLE = "dgx1-f800-resnet50"
 def line(item: str, category: str = "network", **fields: Any) -> BillLine:
     """A computed line."""
     given = {
-        "quantity": 3, "unit_price": Decimal("100.00"), "status": "computed", "note": "", "price_source": "book",
+        "quantity": 3, "unit_price": Decimal("100.00"), "status": "computed", "price_source": "book",
         "price_date": "2026-11-01", **fields,
     }  # fmt: skip
     return BillLine(
@@ -153,7 +153,7 @@ def test_an_item_in_two_categories_is_changed_in_one_of_them():
 
 
 def test_lines_of_one_item_and_category_are_one_row():
-    rows = table(line("cable", note="rack 1"), line("cable", note="rack 2", quantity=4), line("nic"))
+    rows = table(line("cable", notes=stated("rack 1")), line("cable", notes=stated("rack 2"), quantity=4), line("nic"))
     assert [(row.computed.item, row.computed.quantity) for row in rows] == [("cable", 7), ("nic", 3)]
 
 

@@ -11,15 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind
+from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote, LineNoteKind, stated
 from sizer.bom.customer import allotted, customer_bill, unpriced_bill
 from sizer.export.tables.csv_bill import bill_csv
 from sizer.export.workbook.book import workbook
 from sizer.physical.components import CATEGORIES
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.present.bill_tables import bill_table
+from sizer.present.text.bill_lines import note_text
 from tests import factories
 
 CENT = Decimal("0.01")
+WITH_RAILS = PlanNote(PlanNoteKind.STATED, ("with rails",))
+IN_ROOM_4 = PlanNote(PlanNoteKind.STATED, ("in room 4",))
+INTERNAL = stated("INTERNAL")
 BOUGHT = ("computed", "overridden", "added")
 
 
@@ -80,7 +85,7 @@ some_lines = st.lists(
     st.builds(
         lambda price, discount, quantity, status, category, own: factories.line(
             "1.1", category, "x", "X", "Part", quantity, None if price is None else str(price),
-            status=status, discount_percent=discount, has_own_price=own, note="INTERNAL", part_note="with rails",
+            status=status, discount_percent=discount, has_own_price=own, notes=(WITH_RAILS, *INTERNAL),
         ),
         amounts,
         percents | st.just(Decimal(0)),
@@ -106,7 +111,7 @@ def test_lines_add_up_to_the_total_and_tell_no_discount(lines: list[BillLine], d
     assert len(after.lines) == len(lines)
     for old, new in zip(lines, after.lines, strict=True):
         assert (old.category, old.quantity) == (new.category, new.quantity)
-        assert (new.discount_percent, new.change) == (0, "")
+        assert (new.discount_percent, new.changes) == (0, ())
         assert new.is_bought == old.is_bought
         assert (new.extended_net is None) == (old.extended_net is None)
         if new.extended_net is None or old.extended_net is None:
@@ -125,7 +130,7 @@ def test_lines_add_up_to_the_total_and_tell_no_discount(lines: list[BillLine], d
             assert new.fixed_extended == new.extended_net
             assert new.extended_net * 100 % new.quantity != 0
         if old.discount_percent and old.unit_price and new.unit_price != old.unit_price:
-            assert (new.note, new.price_source, new.price_date) == ("with rails", "", "")
+            assert (new.notes, new.price_source, new.price_date) == ((WITH_RAILS,), "", "")
     assert sum(line.fixed_extended is not None for line in after.lines) <= 1
     assert customer_bill(after) == after
 
@@ -137,32 +142,34 @@ def test_a_bill_without_discounts_changes_and_own_prices_keeps_its_lines() -> No
 
 def test_what_each_line_becomes() -> None:
     """3 x 1000.05 less 12.5 % is 2625.12, 9 x 20 is 180 and 500: 3305.12 less 2.5 % is 3222.49 (82.628 off)."""
-    told: dict[str, Any] = {"note": "rails; INTERNAL", "part_note": "rails"}
+    told: dict[str, Any] = {"notes": (WITH_RAILS, *INTERNAL)}
     lines = [
         factories.line("1.1", "compute", "a", "X", "Box", 3, "1000.05", discount_percent=Decimal("12.5"), **told),
-        factories.line("2.1", "network", "b", "X", "Switch", 2, **told, change="quantity 2 instead of 1"),
+        factories.line("2.1", "network", "b", "X", "Switch", 2, **told,
+                       changes=(LineNote(LineNoteKind.NEW_QUANTITY, (2, 1)),)),
         factories.line("3.1", "software", "c", "X", "Option", 3, "10.00", status="optional",
                        discount_percent=Decimal(50)),
-        factories.line("3.2", "software", "d", "X", "Free", 1, "0.00", note="free of charge"),
+        factories.line("3.2", "software", "d", "X", "Free", 1, "0.00", notes=(LineNote(LineNoteKind.FREE),)),
         factories.line("4.1", "support", "e", "X", "Support", 9, "20", status="overridden", **told, term_months=36),
-        factories.line("5.1", "service", "", "", "Installation", 1, "500.00", status="added", note="INTERNAL"),
-        factories.line("5.2", "service", "", "", "Crane", 1, status="by others", note="INTERNAL", change="by others"),
-        factories.line("5.3", "service", "f", "X", "Server", 1, status="existing", note="in room 4"),
+        factories.line("5.1", "service", "", "", "Installation", 1, "500.00", status="added", notes=INTERNAL),
+        factories.line("5.2", "service", "", "", "Crane", 1, status="by others", notes=INTERNAL,
+                       changes=(LineNote(LineNoteKind.BY_OTHERS),)),
+        factories.line("5.3", "service", "f", "X", "Server", 1, status="existing", notes=(IN_ROOM_4,)),
         factories.line("6.1", "service", "g", "X", "None", 0, "100.00", status="overridden"),
     ]  # fmt: skip
     made = customer_bill(factories.bill(lines, deal_discount_percent=Decimal("2.5")))
     rows = [
-        (line.line, line.unit_price, line.extended_net, line.status, line.note, line.price_source)
+        (line.line, line.unit_price, line.extended_net, line.status, note_text(line), line.price_source)
         for line in made.lines
     ]
     # Shares of 3222.49 a piece: 853.1635, 19.49999 and 487.4997. With 853.16, 19.49 and 487.49 eleven cents are left:
     # nine and one for the larger remainders, and one that is too few for three pieces.
     assert rows == [
-        ("1.1", None, Decimal("2559.49"), "computed", "rails", ""),
-        ("2.1", None, None, "computed", "rails", ""),
+        ("1.1", None, Decimal("2559.49"), "computed", "with rails", ""),
+        ("2.1", None, None, "computed", "with rails", ""),
         ("3.1", Decimal("5.00"), Decimal("15.00"), "optional", "", ""),
         ("3.2", Decimal(0), Decimal(0), "computed", "free of charge", "price list"),
-        ("4.1", Decimal("19.50"), Decimal("175.50"), "computed", "rails", ""),
+        ("4.1", Decimal("19.50"), Decimal("175.50"), "computed", "with rails", ""),
         ("5.1", Decimal("487.50"), Decimal("487.50"), "computed", "", ""),
         ("5.2", None, None, "by others", "", ""),
         ("5.3", None, None, "existing", "in room 4", ""),

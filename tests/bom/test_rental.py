@@ -24,7 +24,7 @@ HALF_A_CENT = Decimal("0.005")
 def line(price: str | None, quantity: int = 1, **more: Any) -> BillLine:
     facts: dict[str, Any] = {
         "line": "1.1", "category": "compute", "item": "", "manufacturer": "", "sku": "", "description": "a line",
-        "unit": "EA", "price_source": "", "price_date": "", "status": "computed", "note": "", **more,
+        "unit": "EA", "price_source": "", "price_date": "", "status": "computed", **more,
     }  # fmt: skip
     return BillLine(quantity=quantity, unit_price=None if price is None else Decimal(price), **facts)
 

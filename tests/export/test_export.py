@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sizer.base.errors import OutputError
 from sizer.base.json_document import json_text
-from sizer.bom.bill import Bill
+from sizer.bom.bill import Bill, stated
 from sizer.export.design_json import design_document, projection_document
 from sizer.export.files import write_whole
 from sizer.export.tables.csv_bill import bill_csv
@@ -127,7 +127,7 @@ def test_other_text_stays(text):
 def test_csv_disarms_formulas():
     result = factories.one_c4140()
     lines = list(result.design.bill.lines)
-    lines[0] = dataclasses.replace(lines[0], description='=cmd|"/c calc"!A1', sku="+1+2", note="@SUM(1)")
+    lines[0] = dataclasses.replace(lines[0], description='=cmd|"/c calc"!A1', sku="+1+2", notes=stated("@SUM(1)"))
     row = rows_of(with_bill(result, factories.bill(lines)))[0]
     assert row["Description"].startswith("'=")
     assert row["SKU"] == "'+1+2"

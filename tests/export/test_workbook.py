@@ -8,7 +8,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from sizer.bom.bill import Bill
+from sizer.bom.bill import Bill, LineNote, LineNoteKind, stated
 from sizer.export.workbook.book import workbook
 from sizer.present.text.assumptions import part_questions
 from sizer.sizing.assumptions import MissingFacts, MissingReadRate
@@ -39,11 +39,12 @@ def priced(**more: Any) -> SizingResult:
         ),
         factories.line("2.1", "network", "b", "Mellanox", "Switch", 6),
         factories.line("3.1", "software", "c", "X", "Monitoring", 1, "10.00", status="optional"),
-        factories.line("3.2", "software", "d", "X", "Manager", 9, "0.00", note="free of charge"),
+        factories.line("3.2", "software", "d", "X", "Manager", 9, "0.00", notes=(LineNote(LineNoteKind.FREE),)),
         factories.line("4.1", "support", "e", "X", "Support", 8, "900", term_months=36, status="overridden",
-                       change="list price 900.00 USD instead of none", note="list price of the price book: none"),
+                       changes=(LineNote(LineNoteKind.NEW_PRICE, (Decimal(900), None, "USD")),),
+                       notes=(LineNote(LineNoteKind.BOOK_PRICE, (None, "USD")),)),
         factories.line("5.1", "service", "", "", "Installation", 1, "18000", status="added",
-                       change="line of the quote, not computed"),
+                       changes=(LineNote(LineNoteKind.ADDED),)),
         factories.line("5.2", "service", "", "", "Crane", 1, status="by others"),
         factories.line("5.3", "service", "f", "X", "Server", 1, status="existing"),
     ]  # fmt: skip
@@ -210,8 +211,10 @@ def hostile() -> SizingResult:
     """A result whose texts look like formulas and markup."""
     result = factories.one_c4140()
     lines = list(result.design.bill.lines)
-    lines[0] = dataclasses.replace(lines[0], description='=cmd|"/c calc"!A1', sku="+1+2", note="@SUM(1)\x01\ud800")
-    lines[1] = dataclasses.replace(lines[1], manufacturer="-2", change="=1", price_source="http://x")
+    lines[0] = dataclasses.replace(
+        lines[0], description='=cmd|"/c calc"!A1', sku="+1+2", notes=stated("@SUM(1)\x01\ud800")
+    )
+    lines[1] = dataclasses.replace(lines[1], manufacturer="-2", changes=stated("=1"), price_source="http://x")
     request = {"customer": '=HYPERLINK("http://x")', "title": "-2+3", "quote": Quote(number="=1+1", prepared_by="@x")}
     return with_bill(result, factories.bill(lines), **request)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sizer.base.estimate import Estimate, Spread
-from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind
+from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote
 from sizer.catalog.model import Statement
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.layout import building_plan
@@ -191,7 +191,7 @@ def line(
     quantity: int,
     price: str | None = None,
     sku: str = "",
-    note: str = "",
+    notes: tuple[PlanNote | LineNote, ...] = (),
     status: Any = "computed",
     **more: Any,
 ) -> BillLine:
@@ -209,7 +209,7 @@ def line(
         price_source="price list" if price else "",
         price_date="2017-05" if price else "",
         status=status,
-        note=note,
+        notes=notes,
         **more,
     )
 

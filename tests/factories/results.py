@@ -3,6 +3,8 @@
 import numpy as np
 
 from sizer.base.estimate import Estimate
+from sizer.bom.bill import stated
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.sizing.limits import Limit
 from sizer.sizing.reasons import Binding, BindingKind, BudgetOfPricedLines, RunnerUpKind, RunnerUpReason, SizeKey
 from sizer.sizing.result import DesignAnswer, SizingResult
@@ -101,7 +103,7 @@ def nine_dgx1() -> SizingResult:
                     9,
                     "149000.00",
                     "920-22787-2510-000",
-                    "launch price, end of sale 2020",
+                    stated("launch price, end of sale 2020"),
                 ),
                 line("3.1", "storage", "isilon-f800", "Dell EMC", "Isilon F800 chassis, 60 × 3.2 TB SSD", 2),
                 line("4.1", "network", "sn2700", "Mellanox", "SN2700, 32 × 100 GbE", 6, sku="MSN2700-CS2F"),
@@ -134,7 +136,7 @@ def nine_dgx1() -> SizingResult:
                     "Dell EMC",
                     "InsightIQ storage monitoring",
                     1,
-                    note="optional",
+                    notes=(PlanNote(PlanNoteKind.STATED, ("optional",)),),
                     status="optional",
                 ),
             ]

@@ -67,16 +67,16 @@ def test_nine_dgx1_have_the_subnets_counted_by_hand():
         "Compute fabric",
         "Storage back end, a",
         "Storage back end, b",
-        "Management, in band",
-        "Management, out of band",
+        "In-band management",
+        "Out-of-band management",
     ]
     assert {name: subnet.n_used for name, subnet in by_name.items()} == {
         "Compute fabric": 53,
         "Storage back end, a": 8,
         "Storage back end, b": 8,
-        "Management, in band": 10,  # nine servers and the head node
+        "In-band management": 10,  # nine servers and the head node
         # Their ten controllers, eight storage nodes, four leaves, two spines, two back-end and one management switch.
-        "Management, out of band": 27,
+        "Out-of-band management": 27,
     }
     # 2 x 53 + router + 2 = 109 fit the 256 of a /24; they follow one another.
     assert [str(subnet.network) for subnet in found.subnets] == [f"10.0.{n}.0/24" for n in range(5)]

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from sizer.bom.bill import Bill
+from sizer.bom.bill import Bill, LineNote, LineNoteKind
 from sizer.guide.plain_text import answer_text
 from sizer.present import bill_tables
 from sizer.present.text import result_text
@@ -14,7 +14,17 @@ LINES = [
     factories.line("2.1", "network", "b", "X", "Switch", 2),
     factories.line("3.1", "software", "c", "X", "Option", 1, "10.00", status="optional"),
     factories.line("3.2", "software", "d", "X", "Free", 1, "0.00"),
-    factories.line("4.1", "support", "e", "X", "Support", 9, "20", status="overridden", note="computed: 3"),
+    factories.line(
+        "4.1",
+        "support",
+        "e",
+        "X",
+        "Support",
+        9,
+        "20",
+        status="overridden",
+        notes=(LineNote(LineNoteKind.COMPUTED_QUANTITY, (3,)),),
+    ),
     factories.line("5.1", "service", "", "", "Installation", 1, "500.00", status="added"),
     factories.line("5.2", "service", "", "", "Crane", 1, status="by others"),
     factories.line("5.3", "service", "f", "X", "Server", 1, status="existing"),

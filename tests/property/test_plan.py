@@ -203,7 +203,7 @@ def fabric_has_rails(row):
 
 def the_search_counts_what_the_plan_builds_but_for_cable_lengths(row, plan):
     def others(components):
-        return [(p.role, p.item, int(p.quantity[0]), p.note) for p in components if p.category != "cable and optic"]
+        return [(p.role, p.item, int(p.quantity[0]), p.notes) for p in components if p.category != "cable and optic"]
 
     def links(components):
         weight = {"transceiver": 0.5, "fibre": 0.0}

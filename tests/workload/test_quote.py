@@ -16,6 +16,8 @@ from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
 from sizer.catalog.price_books import Price
 from sizer.physical.components import Component
+from sizer.physical.notes import PlanNote, PlanNoteKind
+from sizer.present.text.bill_lines import change_text, note_text
 
 DAY = datetime.date(2026, 11, 21)
 WORKLOAD = [{"dnn": "resnet50", "target": {"gpus_busy": 8}}]
@@ -28,7 +30,8 @@ def catalog():
 
 
 def component(item, category, quantity, role="part", note="", status="computed"):
-    return Component(role, category, item, np.array([quantity]), note, status)
+    notes = (PlanNote(PlanNoteKind.STATED, (note,)),) if note else ()
+    return Component(role, category, item, np.array([quantity]), notes, status)
 
 
 PARTS = (
@@ -76,8 +79,8 @@ def test_a_changed_number_keeps_the_computed_one_in_sight(catalog):
     made = quoted(catalog, override=[{"item": "dgx-1", "quantity": 12, "note": "three to spare"}])
     line = line_of(made, "dgx-1")
     assert (line.quantity, line.status) == (12, "overridden")
-    assert line.note.endswith("computed: 9; three to spare")
-    assert line.change == "quantity 12 instead of 9"
+    assert note_text(line).endswith("computed: 9; three to spare")
+    assert change_text(line) == "quantity 12 instead of 9"
     assert line.extended_net == Decimal("1609200.00")  # 12 x 134,100
     there = [line.quantity for line in made.lines if line.status == "existing"]
     assert there == [1]
@@ -86,7 +89,7 @@ def test_a_changed_number_keeps_the_computed_one_in_sight(catalog):
 def test_a_number_counts_all_lines_of_the_item(catalog):
     line = line_of(quoted(catalog, override=[{"item": "cat6", "quantity": 40}]), "cat6")
     assert line.quantity == 40
-    assert "computed: 31" in line.note  # 17 of 3 m and 14 of 10 m
+    assert "computed: 31" in note_text(line)  # 17 of 3 m and 14 of 10 m
     assert line.extended_net == Decimal("162.00")
 
 
@@ -103,15 +106,15 @@ def test_a_price_of_the_quote_stands_for_that_of_the_book(catalog):
     # 140000.50 x 0.875 = 122500.4375
     assert (line.unit_price, line.unit_net_price) == (Decimal("140000.50"), Decimal("122500.44"))
     assert (line.price_source, line.price_date) == ("request", "2026-11-21")
-    assert "list price of the price book: 149000.00 USD; discount of the price book: 10 %" in line.note
-    assert line.change == "list price 140000.50 USD instead of 149000.00 USD; discount 12.5 % instead of 10 %"
+    assert "list price of the price book: 149000.00 USD; discount of the price book: 10 %" in note_text(line)
+    assert change_text(line) == "list price 140000.50 USD instead of 149000.00 USD; discount 12.5 % instead of 10 %"
 
 
 def test_a_price_fills_in_what_was_to_be_quoted(catalog):
     made = quoted(catalog, override=[{"item": "ap8886", "unit_price": 1200}])
     assert line_of(made, "ap8886").extended_net == 7200
     assert "ap8886" not in made.unpriced
-    assert "list price of the price book: none" in line_of(made, "ap8886").note
+    assert "list price of the price book: none" in note_text(line_of(made, "ap8886"))
 
 
 def test_options_and_parts_of_others_leave_the_total(catalog):
@@ -129,7 +132,7 @@ def test_options_and_parts_of_others_leave_the_total(catalog):
 def test_an_option_can_be_taken(catalog):
     made = quoted(catalog, override=[{"item": "smartconnect-advanced", "optional": False}])
     line = line_of(made, "smartconnect-advanced")
-    assert (line.status, line.change) == ("overridden", "taken into the total")
+    assert (line.status, change_text(line)) == ("overridden", "taken into the total")
     assert made.total == Decimal("1209525.55")
     # Another price alone leaves it an option.
     priced = quoted(catalog, override=[{"item": "smartconnect-advanced", "unit_price": 1}])

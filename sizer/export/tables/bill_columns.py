@@ -10,6 +10,7 @@ from typing import Literal
 from sizer.base.money import percent
 from sizer.bom.bill import BY_OTHERS, Bill, BillLine
 from sizer.export.text import PROVIDED_BY_OTHERS, TO_BE_QUOTED
+from sizer.present.text.bill_lines import note_text
 
 CellKind = Literal["text", "wrap", "integer", "money", "percent", "number"]
 Value = str | int | float | Decimal | None
@@ -108,7 +109,7 @@ def values(line: BillLine, bill: Bill) -> tuple[Value, ...]:
         line.price_source,
         line.price_date,
         line.status,
-        line.note,
+        note_text(line),
     )
     shown = {column.key for column in columns(bill)}
     return tuple(cell for column, cell in zip(_FULL, cells, strict=True) if column.key in shown)

@@ -12,7 +12,7 @@ from sizer.export.tables.csv_text import csv_bytes
 from sizer.export.tables.table import Number, Sheet, SheetColumn, record_sheet, semicolon_list
 from sizer.export.text import TO_BE_QUOTED
 from sizer.physical.plan import Connection, End, Plan
-from sizer.present.text.plan import question_text
+from sizer.present.text.plan import notes_text, question_text
 from sizer.sizing.result import SizingResult
 
 _MEDIA = {"dac": "DAC", "aoc": "AOC", "copper": "twisted pair", "transceiver": "transceivers and fibre"}
@@ -43,7 +43,7 @@ class _Cable:
     def note(self) -> str:
         choice = self.link.cable
         return semicolon_list(
-            choice.note,
+            notes_text(choice.notes),
             f"ask the vendor: {question_text(choice.question)}" if choice.question is not None else "",
             "" if self.link.a.item else "far end provided by others",
         )

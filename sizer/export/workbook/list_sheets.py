@@ -9,7 +9,8 @@ from sizer.export.design_json import design_document
 from sizer.export.workbook.sheets import HEAD_ROW, Sheets
 from sizer.export.workbook.vendor_questions import vendor_questions
 from sizer.present.text.assumptions import assumption_rows
-from sizer.present.text.plan import notes_text
+from sizer.present.text.bill_lines import change_text, note_text
+from sizer.present.text.plan import notes_text, part_note_text
 from sizer.sizing.result import SizingResult
 
 
@@ -65,7 +66,7 @@ def write_networks(sheets: Sheets, result: SizingResult) -> None:
         sheets.text(sheet, row, 0, part.role)
         sheets.number(sheet, row, 1, int(part.quantity[0]), "integer")
         sheets.text(sheet, row, 2, part.item)
-        sheets.text(sheet, row, 3, part.note)
+        sheets.text(sheet, row, 3, part_note_text(part))
 
 
 def write_assumptions(sheets: Sheets, result: SizingResult) -> None:
@@ -98,7 +99,7 @@ def write_changes(sheets: Sheets, result: SizingResult) -> None:
     day = request.date.isoformat() if request.date is not None else "not dated"
     by = f"prepared by {request.quote.prepared_by}" if request.quote.prepared_by else ""
     rows = [("", result.design.name, "computed from the request", by)]
-    rows += [(line.line, line.description, line.change, line.note) for line in bill.lines if line.change]
+    rows += [(line.line, line.description, change_text(line), note_text(line)) for line in bill.lines if line.changes]
     if bill.deal_discount_percent:
         rows.append(("", "Discount of the deal", f"{percent(bill.deal_discount_percent)} % on the net prices", ""))
     for row, texts in enumerate(rows, HEAD_ROW + 1):

@@ -192,8 +192,8 @@ def _fabric_purpose(is_ib: bool, carries_files: bool) -> PlanNote:
 
 def _management(plan: Plan, links: Sequence[Connection], roles: dict[str, Role]) -> Iterator[_Draft]:
     """In band: host ports of servers. Out of band: their baseboard controllers, storage units and switches."""
-    in_band = _Draft("Management, in band", PlanNote(PlanNoteKind.OPERATING_SYSTEMS), True, True, [])
-    out_of_band = _Draft("Management, out of band", PlanNote(PlanNoteKind.CONTROLLERS), True, True, [])
+    in_band = _Draft("In-band management", PlanNote(PlanNoteKind.OPERATING_SYSTEMS), True, True, [])
+    out_of_band = _Draft("Out-of-band management", PlanNote(PlanNoteKind.CONTROLLERS), True, True, [])
     uses: dict[str, dict[str, str]] = {}
     for link in links:
         role = roles[link.a.device]

@@ -7,11 +7,8 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog
-from sizer.base.locale import Locale, current_locale
-from sizer.base.quantities import plain
-from sizer.catalog.links import kind_name
 from sizer.catalog.schema import Cable, LinkKind
-from sizer.physical.notes import CableQuestion
+from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 
 # Lengths that the search counts with. [m] A 42U rack is 2 m high (AR3300: 1,991 mm); 3 m joins any two devices of one
 # rack with slack. Between racks of one row 10 m: up, along the tray over half a dozen racks of 0.6 m, and down. Both
@@ -33,7 +30,7 @@ class CableChoice:
     """Items of one link: ``(catalogue id, pieces per link)``, and what a reader must know."""
 
     items: tuple[tuple[str, int], ...]
-    note: str = ""
+    notes: tuple[PlanNote, ...] = ()
     question: CableQuestion | None = None  # to ask the vendor
 
 
@@ -64,10 +61,10 @@ def choose_cable(cables: Iterable[Cable], kind: LinkKind, length_m: float) -> Ca
     if stand_in is not None and (choice := _choose(known, stand_in, length_m)) is not None:
         return CableChoice(
             choice.items,
-            f"no {kind_name(kind)} cable in the catalogue; counted as {kind_name(stand_in)}",
+            (PlanNote(PlanNoteKind.OTHER_CABLE, (kind, stand_in)),),
             question,
         )
-    return CableChoice((), "", question)
+    return CableChoice((), (), question)
 
 
 def choose_cables(cables: tuple[Cable, ...], kind: LinkKind, lengths_m: Floats) -> tuple[list[CableChoice], Ints]:
@@ -82,7 +79,7 @@ def choose_cables(cables: tuple[Cable, ...], kind: LinkKind, lengths_m: Floats) 
     lengths_m : ndarray, shape (links,)
         Length of each link. [m]
     """
-    steps, choices = _steps(cables, kind, current_locale())
+    steps, choices = _steps(cables, kind)
     # Between two lengths of the catalogue the choice does not change; beyond the last one the longest link speaks.
     step = np.searchsorted(steps, lengths_m - _EQUAL_M)
     is_used = np.bincount(step) > 0
@@ -93,7 +90,7 @@ def choose_cables(cables: tuple[Cable, ...], kind: LinkKind, lengths_m: Floats) 
 
 
 @cached_by_catalog
-def _steps(cables: tuple[Cable, ...], kind: LinkKind, _locale: Locale) -> tuple[Floats, tuple[CableChoice, ...]]:
+def _steps(cables: tuple[Cable, ...], kind: LinkKind) -> tuple[Floats, tuple[CableChoice, ...]]:
     """Lengths of the catalogue that a kind may come in, and the choice for each."""
     stand_in = _STAND_INS.get(kind)
     of_kind = [c for c in cables if c.orderable and (kind in c.kinds or stand_in in c.kinds)]
@@ -111,7 +108,9 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
     # Patch cable that is cut to any length: no length in the catalogue.
     cut = [c for c in whole if c.length_m is None]
     if cut:
-        return CableChoice(((min(cut, key=lambda c: c.id).id, 1),), f"planned {plain(length_m)} m")
+        return CableChoice(
+            ((min(cut, key=lambda c: c.id).id, 1),), (PlanNote(PlanNoteKind.PLANNED_LENGTH, (length_m,)),)
+        )
     optics = [c for c in of_kind if c.media == "transceiver"]
     if optics:
         pair = ((min(optics, key=lambda c: c.id).id, 2),)
@@ -120,14 +119,12 @@ def _choose(cables: list[Cable], kind: LinkKind, length_m: float) -> CableChoice
         ]
         if fibres:
             fibre = min(fibres, key=lambda c: (c.length_m.value if c.length_m else length_m, c.id))
-            return CableChoice((*pair, (fibre.id, 1)), "a transceiver at each end and a fibre")
-        note = f"a transceiver at each end; {plain(length_m)} m of fibre provided by others"
-        return CableChoice(pair, note)
+            return CableChoice((*pair, (fibre.id, 1)), (PlanNote(PlanNoteKind.TRANSCEIVERS_AND_FIBRE),))
+        return CableChoice(pair, (PlanNote(PlanNoteKind.TRANSCEIVERS_ALONE, (length_m,)),))
     if whole:
         best = max(whole, key=lambda c: (c.length_m.value if c.length_m else 0.0, c.id))
         reach = best.length_m.value if best.length_m else 0.0
-        note = f"longest in the catalogue: {plain(reach)} m; place the racks side by side"
-        return CableChoice(((best.id, 1),), note)
+        return CableChoice(((best.id, 1),), (PlanNote(PlanNoteKind.LONGEST_CABLE, (reach,)),))
     return None
 
 

@@ -9,6 +9,7 @@ from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Accessory, Device
 from sizer.physical.components import Component
+from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.platform import Platform
 from sizer.physical.racks.placement import FEEDS, RACK_ORDER, RackClass, RackCount, RackLimits, device_needs
 from sizer.physical.racks.power import outlet_kind
@@ -38,10 +39,11 @@ def rack_parts(
     pdus = placed.racks * FEEDS * placed.pdus_per_feed
     # Whole units: heights in the catalogue step by halves, devices take whole ones.
     empty = placed.racks * limits.holds[0] - placed.units_used
+    existing, feeds = (PlanNote(PlanNoteKind.EXISTING),), (PlanNote(PlanNoteKind.BOTH_FEEDS),)
     found = [
         Component(Role.RACK, "rack and power", platform.rack.id, placed.racks),
-        Component(Role.RACK, "rack and power", platform.rack.id, placed.existing, "existing", "existing"),
-        Component(Role.RACK_PDU, "rack and power", platform.pdu.id, pdus, "feeds A and B; each carries the rack"),
+        Component(Role.RACK, "rack and power", platform.rack.id, placed.existing, existing, "existing"),
+        Component(Role.RACK_PDU, "rack and power", platform.pdu.id, pdus, feeds),
     ]
     counts: dict[str, Ints] = {"blanking-panel": empty.astype(np.int64)}
     for part in components:

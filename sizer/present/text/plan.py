@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 
 from sizer.base.quantities import grouped, plain, with_decimal_sign
+from sizer.catalog import labels
 from sizer.catalog.links import kind_name
-from sizer.physical.components import Network
+from sizer.physical.components import Component, Network
 from sizer.physical.networks.single_fabric import SingleFabric
 from sizer.physical.notes import CableQuestion, PlanNote, PlanNoteKind
 from sizer.present.words import plural, sentence
@@ -64,6 +65,23 @@ _TEXTS: dict[PlanNoteKind, Callable[..., str]] = {
     ),
     PlanNoteKind.STATED: lambda note: note or "as stated by the source",
     PlanNoteKind.FOR_FILES: lambda: "capacity for files",
+    PlanNoteKind.EXISTING: lambda: "existing",
+    PlanNoteKind.SERVES_FILES: lambda: "serves the files",
+    PlanNoteKind.NODES_PER_UNIT: lambda nodes: f"{nodes} nodes",
+    PlanNoteKind.PER_UNIT: lambda metric: f"per {labels.name(metric)}",
+    PlanNoteKind.END_OF_SALE: lambda day: f"end of sale {day}",
+    PlanNoteKind.BOTH_FEEDS: lambda: "feeds A and B; each carries the rack",
+    PlanNoteKind.PLANNED_LENGTH: lambda length_m: f"planned {plain(length_m)} m",
+    PlanNoteKind.TRANSCEIVERS_AND_FIBRE: lambda: "a transceiver at each end and a fibre",
+    PlanNoteKind.TRANSCEIVERS_ALONE: lambda length_m: (
+        f"a transceiver at each end; {plain(length_m)} m of fibre provided by others"
+    ),
+    PlanNoteKind.LONGEST_CABLE: lambda length_m: (
+        f"longest in the catalogue: {plain(length_m)} m; place the racks side by side"
+    ),
+    PlanNoteKind.OTHER_CABLE: lambda kind, counted: (
+        f"no {kind_name(kind)} cable in the catalogue; counted as {kind_name(counted)}"
+    ),
 }
 
 
@@ -75,6 +93,11 @@ def note_text(note: PlanNote) -> str:
 def notes_text(notes: Iterable[PlanNote | None]) -> str:
     """Several notes on one line."""
     return "; ".join(note_text(note) for note in notes if note is not None)
+
+
+def part_note_text(part: Component) -> str:
+    """What comes with a part and what must be known of it, on one line."""
+    return "; ".join(filter(None, (part.contents, notes_text(part.notes))))
 
 
 def note_sentences(notes: Iterable[PlanNote]) -> list[str]:

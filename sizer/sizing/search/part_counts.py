@@ -8,7 +8,6 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
-from sizer.base.locale import current_locale
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
@@ -45,7 +44,6 @@ def _quantities(
     nodes: bytes,
     rack_power_w: float | None,
     fabric: Fabric,
-    _locale: str,  # of the notes
 ) -> Quantities:
     return quantities(
         platform.one,
@@ -158,7 +156,7 @@ class PartCounts:
             )
         else:
             same = (_same(platform), _same_catalog(self.catalog))
-            key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric, current_locale().name)
+            key = (sizes.tobytes(), nodes.tobytes(), request.limits.rack_power_w, request.fabric)
             found = _quantities(*same, *key)
         amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
         cost = np.zeros(len(evaluated.space.sizes)) if amount is None else amount

@@ -21,7 +21,7 @@ from sizer.present.facility_tables import cables_table, facility_table, racks_ta
 from sizer.present.performance_tables import stage_table
 from sizer.present.tables import Cell, Field, Row, Table, columns, record_table, row
 from sizer.present.text import result_text
-from sizer.present.text.plan import network_notes_text, note_sentences
+from sizer.present.text.plan import network_notes_text, note_sentences, part_note_text
 from sizer.present.text.verdict import binding_text
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import estimate, link_name, sample_unit, sentence
@@ -214,5 +214,5 @@ def parts_table(design: DesignAnswer, catalog: Catalog) -> Table:
 
 
 def _part(part: Component, catalog: Catalog) -> Row:
-    remark = "; ".join(text for text in (_STATUS.get(part.status, ""), part.note) if text)
+    remark = "; ".join(text for text in (_STATUS.get(part.status, ""), part_note_text(part)) if text)
     return row(sentence(part.role).rstrip("."), item_name(part.item, catalog), grouped(int(part.quantity[0])), remark)

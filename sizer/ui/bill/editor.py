@@ -15,6 +15,7 @@ from sizer.catalog.labels import item_name
 from sizer.physical.components import CATEGORIES
 from sizer.present.bill_tables import price_texts, sum_text, total_rows
 from sizer.present.tables import Table, columns, row
+from sizer.present.text.bill_lines import change_text
 from sizer.present.words import TO_BE_QUOTED, plural, sentence
 from sizer.ui import look
 from sizer.ui.bill import overrides
@@ -165,7 +166,7 @@ def _changed(lines: Sequence[EditableLine], bill: Bill) -> None:
 
 def _words(line: EditableLine) -> str:
     note = line.override.note if line.override is not None else ""
-    return "; ".join(part for part in (line.shown.change, f"note: {note}" if note else "") if part)
+    return "; ".join(part for part in (change_text(line.shown), f"note: {note}" if note else "") if part)
 
 
 def _back(key: tuple[str, str], lines: Sequence[EditableLine]) -> None:

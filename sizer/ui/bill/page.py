@@ -13,6 +13,7 @@ from sizer.present.bill_tables import STATUS_WORDS, part_number, price_note, pri
 from sizer.present.performance_tables import platforms_table
 from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.text import result_text
+from sizer.present.text.bill_lines import note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.verdict import selection_text
 from sizer.present.words import listed, plural, sentence
@@ -173,14 +174,14 @@ def bill_table(bill: Bill) -> Table:
 
 def _line(line: BillLine, has_discount: bool) -> Row:
     remarks = dict.fromkeys(
-        text for text in (STATUS_WORDS.get(line.status, ""), line.note) if text and text != line.status
+        text for text in (STATUS_WORDS.get(line.status, ""), note_text(line)) if text and text != line.status
     )
     number = grouped(line.quantity) + ("" if line.unit in ("EA", "") else f"\u202f{line.unit}")
     unit, discount, total = price_texts(line)
     is_bought = line.status not in ("existing", BY_OTHERS)
     cites, where = ((line.price_source,), f"price of {line.price_date}") if line.unit_price is not None else ((), "")
     text = f"{line.description} ({'; '.join(remarks)})" if remarks else line.description
-    if line.change:
+    if line.changes:
         text = f"{CHANGED} {text}"
     return row(
         line.line,
