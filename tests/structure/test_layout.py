@@ -1,6 +1,6 @@
 """The tree keeps its shape and its vocabulary: sizes of folders and files, names, and where sentences may stand.
 
-``python -m tests.structure.layout_checks`` prints every finding; with names of checks, only theirs.
+``python -m tests.structure.test_layout`` prints every finding; with names of checks, only theirs.
 """
 
 import ast
