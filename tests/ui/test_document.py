@@ -195,7 +195,7 @@ def test_a_bad_field_is_named_and_the_others_are_taken():
     ("content", "words"),
     [
         (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "is an SVG drawing"),
-        (b"GIF89a no picture", "picture"),
+        (b"GIF89a no picture", "not a PNG, JPEG, WebP or GIF image"),
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 2_000_001, "the limit is 2 MB"),
     ],
     ids=["svg", "damaged", "large"],
@@ -222,7 +222,7 @@ def test_a_bad_logo_is_refused_in_a_sentence(content, words):
         (b"a = " + b"[" * 40_000, "not valid TOML"),
         (b"#" * 100_001, "too large"),
         (b"logo = 3", "Logo: must be the name of a file"),
-        (b'company = "a\\nb"', "Company: holds a tab or line end"),
+        (b'company = "a\\nb"', "Company: contains a tab or line break"),
         (b'paper = "a3"', "Paper"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,

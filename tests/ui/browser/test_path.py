@@ -83,9 +83,9 @@ def test_a_fold_stays_open_when_what_its_head_says_changes(page):
     fold = page.locator(".st-key-existing summary").first
     fold.click()
     page.get_by_role("button", name="Add a rack with free space").click()
-    page.get_by_role("textbox", name="Name of the rack").wait_for(timeout=30_000)
+    page.get_by_role("textbox", name="Rack name").wait_for(timeout=30_000)
     page.get_by_role("button", name="Remove this rack").click()
-    page.get_by_role("textbox", name="Name of the rack").wait_for(state="detached", timeout=30_000)
+    page.get_by_role("textbox", name="Rack name").wait_for(state="detached", timeout=30_000)
     assert page.get_by_role("button", name="Add a rack with free space").is_visible()
     settled(page)
 
@@ -122,7 +122,7 @@ def test_an_edit_of_the_bill_survives_other_pages(page):
     editor.wait_for(timeout=30_000)
     editor.fill("99")
     editor.press("Enter")
-    changed = page.get_by_text(re.compile("back to computed", re.I)).first
+    changed = page.get_by_text("Restore computed value").first
     changed.wait_for(timeout=30_000)
     to_page(page, "Performance")
     to_page(page, "Bill")
