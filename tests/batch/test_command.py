@@ -118,4 +118,5 @@ def test_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
         tell(2, 4, 0.5, 4.0)
         tell(3, None, 0.5, None)
         tell(4, None, 1234.5, None)
-    assert capsys.readouterr().err == "sized 2 of 4, 0.500 per second, 4.00\u202fs to go\nsized 4, 1\u202f230 per second\n"
+    printed = capsys.readouterr().err
+    assert printed == "sized 2 of 4, 0.500 per second, 4.00\u202fs to go\nsized 4, 1\u202f230 per second\n"
