@@ -136,7 +136,7 @@ def scaling_chart(
 def _design_point(n_gpus: int, rate: float, most: float, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
     # Right of the rising line and below it there is room, except at the end.
     place: dict[str, Any] = (
-        {"align": "left", "dx": 10, "dy": 16} if n_gpus < 0.6 * most else {"align": "right", "dx": -10, "dy": -14}
+        {"align": "left", "dx": 10, "dy": 26} if n_gpus < 0.6 * most else {"align": "right", "dx": -10, "dy": -14}
     )
     text = f"this design: {significant(rate)}"
     return point_layers((n_gpus, rate), text, (x, y), palette, palette.accent, **place)
