@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from sizer.base.errors import CalibrationError
+from sizer.calibrate.notes import CALIBRATED, PREDICTED
 from sizer.calibrate.observations import load_observations
 from sizer.calibrate.validate import ValidatedRow, summarise
 from sizer.drawings.palette import DARK
@@ -44,13 +45,13 @@ def made_up() -> PublishedEvidence:
             100.0,
             80.0,
             120.0,
-            "predicted" if n % 2 else "calibrated on",
+            PREDICTED if n % 2 else CALIBRATED,
         )
         for n, (run, value) in enumerate(zip(runs, PUBLISHED, strict=True))
     ]
     known = {run.id: run for run in runs}
     left_out = {row.id: (2 * row.published, row.published, 3 * row.published) for row in rows}
-    report = published.ValidationReport(tuple(rows), (), (), (), (), summarise("all", rows))
+    report = published.ValidationReport(tuple(rows), (), (), (), summarise("all", rows), ())
     return PublishedEvidence(report, published.published(rows, known, left_out, catalog()))
 
 
