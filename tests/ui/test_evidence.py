@@ -86,7 +86,7 @@ def test_the_page_is_judged_once_for_all_sessions(asked):
     assert not app.exception
     assert not app.error
     assert "The model predicts 10 of 10" in written(app)
-    assert any(title.startswith("The median error of 10\xa0predictions") for title in titles(app))
+    assert any(title.startswith("The median error of 10 predictions") for title in titles(app))
     opened("evidence")
     assert len(asked) == 1
 
@@ -98,7 +98,7 @@ def test_charts_of_everything_are_drawn_when_somebody_asks(asked, fold):
     app.session_state[fold] = True
     app.run()
     assert not app.exception
-    words = {"evidence-sources": "off in the median", "evidence-coverage": "promised"}
+    words = {"evidence-sources": "median error", "evidence-coverage": "nominal"}
     assert len(titles(app)) == 2
     assert words[fold] in titles(app)[1]
 
