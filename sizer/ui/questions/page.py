@@ -91,9 +91,9 @@ def _two_inputs(view: View) -> None:
     mode = chosen_mode()
     pair = chosen_pair(mode, fixed_design_inputs(model) if mode == FIXED_DESIGN else resize_inputs(model))
     if mode == FIXED_DESIGN:
-        _held(view, number, model, pair)
+        _fixed(view, number, model, pair)
     else:
-        _anew(view, number, model, pair)
+        _resized(view, number, model, pair)
     _buttons(view, number, model, mode, pair)
     _influences(view, number, model)
 
@@ -110,15 +110,15 @@ def _models(
 # --- this design, changed
 
 
-def _held(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
-    now = _held_at(view.key, number, pair.placed, model)
-    _figures(fixed_design_figures(model, now, _held_at(view.key, number, (), model)))
+def _fixed(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
+    now = _fixed_at(view.key, number, pair.placed, model)
+    _figures(fixed_design_figures(model, now, _fixed_at(view.key, number, (), model)))
     colours = look.palette()
-    spec = _held_spec(view.key, number, pair.x, pair.y, colours.name, model)
+    spec = _fixed_spec(view.key, number, pair.x, pair.y, colours.name, model)
     look.chart(with_point(spec, pair.at, pair.base, colours))
     st.subheader("Break-even points", anchor=False)
     for number_of_table, (one, place, other, other_place) in enumerate(_both_ways(pair), 1):
-        found = _held_breaks(view.key, number, one, place, other, other_place, model)
+        found = _fixed_breaks(view.key, number, one, place, other, other_place, model)
         look.table(break_even_table(one, _with(other, other_place), found, number_of_table), view.catalog.sources)
 
 
@@ -133,7 +133,7 @@ def _with(other: VariedInput, place: int) -> list[str]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
-def _held_at(
+def _fixed_at(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
     placed: tuple[tuple[VariedInput, int], ...],
@@ -143,7 +143,7 @@ def _held_at(
 
 
 @st.cache_resource(show_spinner="Calculating the design over the range of both inputs", max_entries=24)
-def _held_spec(
+def _fixed_spec(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
     x: VariedInput,
@@ -157,7 +157,7 @@ def _held_spec(
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
-def _held_breaks(
+def _fixed_breaks(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
     x: VariedInput,
@@ -171,17 +171,17 @@ def _held_breaks(
     return fixed_design_break_evens(_model, x, line, parts, others, place)
 
 
-# --- the request, sized again
+# --- the request, resized
 
 
-def _anew(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
-    base = _anew_at(view.key, number, (), model)
-    now = _anew_at(view.key, number, pair.placed, model)
+def _resized(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> None:
+    base = _resized_at(view.key, number, (), model)
+    now = _resized_at(view.key, number, pair.placed, model)
     if now.model is None:
         st.warning(plain(sentences(now.reason)), icon=":material/block:")
     else:
         new = _rate_of(view.key, number, pair.placed, now.model)
-        as_it_is = _held_at(view.key, number, (), model)
+        as_it_is = _fixed_at(view.key, number, (), model)
         rate, *_ = fixed_design_figures(now.model, new, as_it_is)
         _figures((rate, *resized_figures(now, base)))
     name = widget_key("mapped")
@@ -197,11 +197,11 @@ def _anew(view: View, number: int, model: WorkloadOnDesign, pair: InputPair) -> 
     if not inputs_state()["is_mapped"]:
         return
     colours = look.palette()
-    spec = _anew_spec(view.key, number, pair.x, pair.y, colours.name, model)
+    spec = _resized_spec(view.key, number, pair.x, pair.y, colours.name, model)
     look.chart(with_point(spec, pair.at, pair.base, colours))
     st.subheader("Break-even points", anchor=False)
     for number_of_table, (one, place, other, other_place) in enumerate(_both_ways(pair), 1):
-        line = _anew_line(view.key, number, one, other, other_place, model)
+        line = _resized_line(view.key, number, one, other, other_place, model)
         found = resized_break_evens(one, line, place)
         look.table(break_even_table(one, _with(other, other_place), found, number_of_table), view.catalog.sources)
 
@@ -211,7 +211,7 @@ def _store_mapped(name: str) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=256)
-def _anew_at(
+def _resized_at(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
     placed: tuple[tuple[VariedInput, int], ...],
@@ -231,7 +231,7 @@ def _rate_of(
 
 
 @st.cache_resource(show_spinner="Sizing variants of the request along an input", max_entries=128)
-def _anew_line(
+def _resized_line(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
     x: VariedInput,
@@ -247,7 +247,7 @@ def _anew_line(
 
 
 @st.cache_resource(show_spinner="Sizing variants of the request over the range of both inputs", max_entries=24)
-def _anew_spec(
+def _resized_spec(
     answer_key: str,  # noqa: ARG001  (names the result)
     number: int,  # noqa: ARG001  (of the workload)
     x: VariedInput,
