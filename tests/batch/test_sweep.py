@@ -158,11 +158,11 @@ def test_axes_as_typed(text, values):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("confidence", "is not KEY=VALUE"),
-        ("=1", "is not KEY=VALUE"),
-        ("confidence=0.5..0.9 step 0", "do not lead from"),
-        ("confidence=0.5..0.9 step -0.1", "do not lead from"),
-        ("confidence=0.5.. step 1", "a range is LOW..HIGH step STEP"),
+        ("confidence", "write KEY=VALUE,VALUE or KEY=LOW"),
+        ("=1", "write KEY=VALUE,VALUE or KEY=LOW"),
+        ("confidence=0.5..0.9 step 0", "does not lead from 0.5 to 0.9"),
+        ("confidence=0.5..0.9 step -0.1", "does not lead from 0.5 to 0.9"),
+        ("confidence=0.5.. step 1", "write a range as LOW..HIGH step STEP"),
         ("confidence=0..1 step 1e-9", "1000000001 values"),
     ],
 )
