@@ -38,6 +38,7 @@ class RunnerUpKind(Enum):
     """Why the next best design is not the chosen one."""
 
     NONE = "none"  # no other design meets the request
+    CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
     SLOWER = "slower"  # values in seconds
     DEARER = "dearer"  # values in the currency of the request
     LARGER = "larger"  # by a key of size

@@ -152,13 +152,15 @@ def _runner_up(counts: PartCounts, order: Sequence[int]) -> tuple[ParetoPoint | 
 def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     request = counts.request
     pair = np.array([chosen, second])
+    if counts.conditional[second] and not counts.conditional[chosen]:
+        return RunnerUpReason(RunnerUpKind.CONDITIONAL)
     rank = rank_key(counts, pair)
     if rank is not None and rank[1] > rank[0]:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
         if request.rank_by is None or request.rank_by == "cost":
             return RunnerUpReason(RunnerUpKind.DEARER, float(rank[0]), float(rank[1]))
-    for key, (first, other) in zip(SizeKey, keys(counts, pair), strict=False):
+    for key, (first, other) in zip(SizeKey, keys(counts, pair)[1:], strict=False):
         if other != first:
             kind = RunnerUpKind.LARGER if other > first else RunnerUpKind.SMALLER
             return RunnerUpReason(kind, float(first), float(other), key)

@@ -190,6 +190,8 @@ def runner_up_text(result: SizingResult) -> str:
     reason, currency = result.runner_up_reason, result.request.currency
     if reason.kind is RunnerUpKind.NONE:
         return "No other design meets the request."
+    if reason.kind is RunnerUpKind.CONDITIONAL:
+        return "Whether it meets the request depends on a value that no source gives."
     if reason.kind is RunnerUpKind.EQUAL:
         return (
             "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than "

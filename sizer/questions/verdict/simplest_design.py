@@ -18,7 +18,6 @@ from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.size import size
-from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.workload.request import Platforms, SizingRequest
 
 # From the simplest kind of storage to the least simple one (hitachi-dl-2019, storage classes): drives in the server,
@@ -214,13 +213,9 @@ def _best_rank(
 
 
 def rows_of_known_rate(counts: PartCounts, index: int) -> Ints:
-    """Feasible rows of a platform, without those that read again and again from storage of unpublished rate."""
-    evaluated = counts.evaluated
+    """Feasible rows of a platform, without those that depend on a value that no source gives."""
     rows = counts.feasible_of(index)
-    if not rate_is_unknown(evaluated.platforms[index].storage):
-        return rows
-    is_cached = evaluated.class_is_cached[evaluated.class_of[index], rows % len(evaluated.space.sizes)]
-    return np.asarray(rows[is_cached])
+    return rows[~counts.conditional[rows]]
 
 
 def _excluding_choices(asked: Platforms, platform: Platform) -> tuple[str, ...]:

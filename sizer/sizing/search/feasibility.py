@@ -56,6 +56,7 @@ class EvaluatedSpace:
     class_throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
     class_time_s: Floats  # to train the first workload, or a million samples where the length is not known
     class_is_cached: Bools  # the data sets of all workloads are read once and then stay in the servers' memory
+    class_conditional: Bools  # the targets are met only if a storage rate or capacity that no source gives is enough
     twins: frozenset[int]  # platforms that an earlier one stands for
     columns: Columns  # (platforms, 1), or (platforms, sizes) where the fabric leaves less than the line rates
     class_first: Ints  # first platform of each class
@@ -76,6 +77,11 @@ class EvaluatedSpace:
     def probability(self) -> Floats:
         """(rows,) probability that all targets are met."""
         return self.over_rows(self.class_probability)
+
+    @cached_property
+    def conditional(self) -> Bools:
+        """(rows,) designs that depend on a rate or a capacity that no source gives; parts may add unknown watts."""
+        return self.over_rows(self.class_conditional)
 
     @cached_property
     def throughput(self) -> Floats:
@@ -155,6 +161,10 @@ def evaluate_space(
         name = LOSS_LIMITS[loss.after.loss]
         passes[name] = passes.get(name, np.ones(shape, dtype=bool)) & loss.keeps(found.nodes)
     length = None if servers.epochs is None else servers.epochs[alike.kind_of]
+    is_cached = np.logical_and.reduce([compute_side.is_cached(comp) for comp in servers.computes])[alike.kind_of]
+    # Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
+    is_read = ~is_cached | np.logical_or.reduce([need.cold_samples_per_s > 0 for need in servers.needs])[alike.kind_of]
+    units = alike.units.take(alike.first)
     return EvaluatedSpace(
         space=space,
         platforms=tuple(platforms),
@@ -167,9 +177,8 @@ def evaluate_space(
         class_passes=passes,
         class_throughput=found.rate,
         class_time_s=_time_s(works[0], length, found.rate, calibration),
-        class_is_cached=np.logical_and.reduce([compute_side.is_cached(comp) for comp in servers.computes])[
-            alike.kind_of
-        ],
+        class_is_cached=is_cached,
+        class_conditional=(is_read & ~units.rate_is_known[:, None]) | ~units.capacity_is_known[:, None],
         twins=_twins(platforms, alike, found.nodes, servers.computes),
         columns=alike.cols,
         class_first=alike.first,
@@ -215,8 +224,7 @@ class _Alike:
             # What a loss leaves differs from platform to platform, too.
             each = np.arange(len(platforms))
             return cls(facts, facts.shaped((len(platforms), 1)), units, fewest, each, each, each, each)
-        storage = (units.is_per_node, units.per_unit, units.least, units.most, units.holds_data)
-        first, class_of = _distinct(np.stack([*facts.as_rows(), *storage]))
+        first, class_of = _distinct(np.stack([*facts.as_rows(), *units.as_rows()]))
         kinds, kind_of = _distinct(np.stack(facts.take(first).as_rows(_OF_SERVERS)))
         cols = facts.shaped((len(platforms), 1))
         return cls(facts, cols, units, fewest, first, class_of, first[kinds], kind_of)

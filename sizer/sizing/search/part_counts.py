@@ -63,6 +63,7 @@ class PlatformParts:
     cost: Floats  # sum of the priced lines
     unpriced: frozenset[str]  # items without a price
     limits: dict[AnyLimit, Bools]  # what can be built, the room, the budget -> designs that keep it
+    power_is_open: Bools  # a limit of watts is asked for, and a device draws nobody knows how much
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,12 @@ class PartCounts:
     power_w: Floats = field(init=False)
     raw_bytes: Floats = field(init=False)
     cost: Floats = field(init=False)  # sum of the priced lines
+    # Designs that meet the request only if a fact that no source gives is good enough: before a platform is counted
+    # those of its stages, afterwards those of its watts, too. They rank behind all others.
+    conditional: Bools = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "conditional", self.evaluated.conditional.copy())
         for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost"):
             object.__setattr__(self, name, np.full(self.evaluated.space.n_rows, np.nan))
 
@@ -93,6 +98,7 @@ class PartCounts:
             self.rack_units[rows], self.power_w[rows] = one.quantities.rack_units, one.quantities.power_max_w
             self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
             self.cost[rows] = one.cost
+            self.conditional[rows] |= one.power_is_open
         return self.by_platform[index]
 
     @cached_property
@@ -160,7 +166,16 @@ class PartCounts:
             found = _quantities(*same, *key)
         amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
         cost = np.zeros(len(evaluated.space.sizes)) if amount is None else amount
-        return PlatformParts(found, cost, frozenset(unpriced), self.limits_of(found, cost))
+        return PlatformParts(found, cost, frozenset(unpriced), self.limits_of(found, cost), self._power_is_open(found))
+
+    def _power_is_open(self, found: Quantities) -> Bools:
+        """Designs with a device of unknown draw where watts are limited: what is known is a lower bound."""
+        is_open = np.zeros(found.power_max_w.shape, dtype=bool)
+        if self.request.limits.power_w is not None or self.request.limits.rack_power_w is not None:
+            for part in found.components:
+                if part.item in found.unknown_power:
+                    is_open |= part.quantity > 0
+        return is_open
 
     def limits_of(self, found: Quantities, cost: Floats) -> dict[AnyLimit, Bools]:
         """What can be built, the limits of the room and the budget -> counted designs that keep it."""

@@ -11,7 +11,6 @@ from sizer.physical.capacity import counts_nodes
 from sizer.physical.platform import Platform
 from sizer.sizing.search.choice import best_row
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.stages.storage_rates import rate_is_unknown
 
 Key = tuple[float, ...]
 
@@ -19,11 +18,13 @@ Key = tuple[float, ...]
 def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
     """Order of designs without prices: fewest servers, storage nodes, rack units, watts, slower fabric, smaller drives.
 
-    The last two stand for cost where nothing is priced: no faster network and no larger drives than needed.
+    Before all of these, designs that depend on no unknown fact. The last two keys stand for cost where nothing is
+    priced: no faster network and no larger drives than needed.
     """
     evaluated = counts.evaluated
     platform = rows // len(evaluated.space.sizes)
     return [
+        counts.conditional[rows].astype(float),
         evaluated.space.sizes[rows % len(evaluated.space.sizes)].astype(float),
         evaluated.storage_nodes[rows].astype(float),
         counts.rack_units[rows],
@@ -42,7 +43,7 @@ def best_of(counts: PartCounts, rows: Ints) -> int:
     """Best of some feasible rows: the cheapest where prices decide, else the one with the fewest servers and so on."""
     order = keys(counts, rows)
     if not _told_apart(counts, rows):
-        order = [counts.cost[rows], *order]
+        order = [order[0], counts.cost[rows], *order[1:]]
     return int(rows[best_row(order[0], np.ones(rows.size, dtype=bool), order[1:])])
 
 
@@ -67,8 +68,8 @@ class UnsettledError(Exception):
 class Ranking:
     """Best designs of the platforms (kinds of server and storage), over their fabrics, GPUs and drive sizes.
 
-    Storage that no source gives a rate of comes last unless the servers' memory holds the data: its line rate is an
-    upper bound, and the answer must not be optimistic by default.
+    Designs that depend on a fact that no source gives come last, whatever they are ranked by: unknown is never good
+    news.
 
     Parameters
     ----------
@@ -123,8 +124,8 @@ class Ranking:
             if len(rows) < self._n_platforms:
                 self._needs_all_sizes()
             return self._in_order(np.array(rows, dtype=np.int64))[:n]
-        if self._guessed(np.array(rows[:n])).any() and len(rows) < self._n_platforms:
-            self._needs_all_sizes()
+        if self._counts.conditional[rows[:n]].any():
+            self._needs_all_sizes()  # a larger design may depend on nothing unknown
         return rows[:n]
 
     def _needs_all_sizes(self) -> None:
@@ -132,18 +133,11 @@ class Ranking:
             raise UnsettledError
 
     def _in_order(self, rows: Ints) -> list[int]:
-        order = [self._guessed(rows), *keys(self._counts, rows)]
+        order = keys(self._counts, rows)
         rank = rank_key(self._counts, rows) if rows.size else None
         if rank is not None:
-            order = [rank, *order]
+            order = [order[0], rank, *order[1:]]
         return [int(row) for row in rows[np.lexsort(order[::-1])]]
-
-    def _guessed(self, rows: Ints) -> Floats:
-        """1 where the rate of the storage is a guess and the data do not stay in memory."""
-        evaluated = self._counts.evaluated
-        index, size = np.divmod(rows, len(evaluated.space.sizes))
-        is_guess = np.array([rate_is_unknown(evaluated.platforms[i].storage) for i in index.tolist()], dtype=bool)
-        return (is_guess & ~evaluated.class_is_cached[evaluated.class_of[index], size]).astype(float)
 
     def _fewest(self) -> Iterator[int]:
         """Best rows in the order of :func:`keys`, each found when it is asked for.
@@ -161,22 +155,20 @@ class Ranking:
             best = self._best(self._groups[place])
             if best is not None:
                 exact = np.array([best])
-                key = (float(self._guessed(exact)[0]), *(float(part[0]) for part in keys(self._counts, exact)))
-                heappush(heap, (key, best, place))
+                heappush(heap, (tuple(float(part[0]) for part in keys(self._counts, exact)), best, place))
 
     def _bound(self, group: Sequence[int]) -> Key:
-        evaluated = self._counts.evaluated
-        is_guess = rate_is_unknown(evaluated.platforms[group[0]].storage)
-        cached = (
-            evaluated.class_is_cached[evaluated.class_of[group]] & self._counts.candidates[group] if is_guess else None
-        )
-        return (float(cached is not None and not cached.any()), *min(self._smallest(index) for index in group))
+        return min(self._smallest(index) for index in group)
 
     def _smallest(self, index: int) -> Key:
-        """Servers and storage nodes of the smallest design of a platform that could be built."""
+        """First keys of the best design of a platform that could be built: unknowns, servers, storage nodes."""
         evaluated = self._counts.evaluated
-        size = int(np.argmax(self._counts.candidates[index]))
-        return float(evaluated.space.sizes[size]), float(evaluated.class_nodes[evaluated.class_of[index], size])
+        could = self._counts.candidates[index]
+        is_conditional = evaluated.class_conditional[evaluated.class_of[index]]
+        is_known = could & ~is_conditional
+        size = int(np.argmax(is_known if is_known.any() else could))
+        nodes = evaluated.class_nodes[evaluated.class_of[index], size]
+        return float(not is_known.any()), float(evaluated.space.sizes[size]), float(nodes)
 
     def _best(self, group: Sequence[int]) -> int | None:
         """Best row of a platform, counting only what could be it; None where nothing can be built."""
@@ -193,8 +185,7 @@ class Ranking:
                 continue
             more = self._counts.feasible_of(index)
             if more.size:
-                order = keys(self._counts, more[:1])
-                first = float(order[0][0]), float(order[1][0])
+                first = min(zip(*(key.tolist() for key in keys(self._counts, more)[:3]), strict=True))
                 best = first if best is None else min(best, first)
                 rows = np.concatenate([rows, more])
                 if first == smallest:

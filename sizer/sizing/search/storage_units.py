@@ -1,7 +1,7 @@
 """What storage is bought in: whole chassis or servers, enough of them for the data and for the rate."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
 from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
 from sizer.workload.data import DataRequest
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -22,6 +23,8 @@ class StorageUnits:
     least: Ints  # nodes that the system and the data call for, in whole units
     most: Ints
     holds_data: Bools  # whether the largest system holds everything that must fit
+    rate_is_known: Bools
+    capacity_is_known: Bools
 
     @classmethod
     def of(
@@ -29,7 +32,7 @@ class StorageUnits:
     ) -> "StorageUnits":
         """Units for the data sets of some workloads together, with their checkpoints and snapshots."""
         data = storage_demand(works, data_request).total_bytes
-        seen: dict[tuple[str, int], tuple[bool, int, int, int, bool]] = {}
+        seen: dict[tuple[str, int], tuple[bool, int, int, int, bool, bool, bool]] = {}
         rows = []
         for platform in platforms:
             storage, option = platform.storage, platform.capacity_option
@@ -37,15 +40,25 @@ class StorageUnits:
                 for_data = capacity.smallest_nodes(storage, option, data)
                 unit, (low, high) = capacity.nodes_per_unit(storage), capacity.node_limits(storage)
                 least = -(-max(low, int(for_data.nodes)) // unit) * unit
-                seen[storage.id, option] = capacity.counts_nodes(storage), unit, least, high, bool(for_data.fits)
+                seen[storage.id, option] = (
+                    capacity.counts_nodes(storage),
+                    unit,
+                    least,
+                    high,
+                    bool(for_data.fits),
+                    not rate_is_unknown(storage),
+                    not capacity_is_unknown(storage, option),
+                )
             rows.append(seen[storage.id, option])
         return cls(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def take(self, rows: Ints) -> "StorageUnits":
         """Units of some platforms."""
-        return StorageUnits(
-            self.is_per_node[rows], self.per_unit[rows], self.least[rows], self.most[rows], self.holds_data[rows]
-        )
+        return StorageUnits(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+    def as_rows(self) -> tuple[Bools | Ints, ...]:
+        """All columns, in their order."""
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     def whole(self, wanted: Floats, servers: Ints, is_local: Floats) -> tuple[Ints, Bools]:
         """Storage nodes in whole units, and whether they give the rate.

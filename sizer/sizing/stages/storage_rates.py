@@ -8,6 +8,7 @@ from sizer.base.provenance import Sourced
 from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
+from sizer.physical.capacity import node_limits, usable_bytes
 from sizer.physical.platform import Platform
 
 
@@ -32,8 +33,14 @@ def node_read_rate(storage: Storage) -> ReadRate | None:
 
 
 def rate_is_unknown(storage: Storage) -> bool:
-    """Whether no source gives a read rate, so that the plan takes the line rate as an upper bound."""
+    """Whether no source gives a read rate: the line rate is an upper bound only, and designs are conditional."""
     return node_read_rate(storage) is None
+
+
+def capacity_is_unknown(storage: Storage, capacity_option: int) -> bool:
+    """Whether no source says what a system of this kind holds, so that no count of nodes is known to be enough."""
+    smallest, _ = node_limits(storage)
+    return bool(np.isnan(usable_bytes(storage, capacity_option, smallest)))
 
 
 def node_rates(platform: Platform) -> tuple[float, float, float]:

@@ -1,0 +1,62 @@
+"""Designs that depend on a value that no source gives rank behind all others."""
+
+import numpy as np
+import pytest
+
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import load_catalog
+from sizer.sizing.recommend import search
+from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.ranking import Ranking
+from sizer.workload.request import SizingRequest
+
+
+def _searched(data_bytes: float = 144e9, **tables: object) -> PartCounts:
+    """Search of a rate on the storage systems with and without published facts."""
+    request = {
+        "workload": [
+            {
+                "dnn": "resnet50",
+                "dataset_bytes": data_bytes,
+                "target": {"samples_per_s": 4000.0},
+            }
+        ],
+        "platforms": {"servers": ["dgx-1"], "storage": ["isilon-f800", "hnas"]},
+        "limits": {"servers": 6},
+        **tables,
+    }
+    return search(SizingRequest.from_dict(request), load_catalog(), stored_calibration())
+
+
+def _storage(counts: PartCounts, row: int) -> str:
+    return counts.evaluated.platforms[int(counts.evaluated.space.platform[row])].storage.id
+
+
+@pytest.mark.parametrize("rank_by", [None, "cost", "time", "gpus", "rack-units", "watts"])
+def test_a_design_without_unknowns_comes_first_by_every_key(rank_by: str | None) -> None:
+    """HNAS: no source prints a bandwidth or the capacity of a configuration; the F800 has both."""
+    counts = _searched(**({} if rank_by is None else {"rank_by": rank_by}))
+    order = Ranking(counts).all()
+    assert [_storage(counts, row) for row in order] == ["isilon-f800", "hnas"]
+    assert counts.conditional[order].tolist() == [False, True]
+    assert [_storage(counts, row) for row in Ranking(counts).first(1)] == ["isilon-f800"]
+
+
+def test_data_in_memory_need_a_capacity_all_the_same() -> None:
+    """144 GB stay in the memory of one DGX-1, so the rate of the HNAS does not matter; whether it holds them is open."""
+    counts = _searched()
+    is_hnas = np.array([platform.storage.id == "hnas" for platform in counts.evaluated.platforms])
+    assert counts.evaluated.conditional[np.repeat(is_hnas, 6)].all()
+    assert not counts.evaluated.conditional[np.repeat(~is_hnas, 6)].any()
+
+
+def test_a_limit_of_watts_makes_unknown_draws_count() -> None:
+    """Several servers need the S3048-ON management switch, whose draw no source prints; one server needs none."""
+    free, limited = _searched(), _searched(limits={"servers": 6, "power_w": 1e6})
+    for counts in (free, limited):
+        for index in range(counts.evaluated.space.n_platforms):
+            counts.of(index)
+    is_f800 = np.repeat([platform.storage.id == "isilon-f800" for platform in free.evaluated.platforms], 6)
+    assert not free.conditional[is_f800].any()
+    is_large = free.evaluated.space.n_servers[is_f800] > 1
+    assert limited.conditional[is_f800][is_large].all()
