@@ -17,7 +17,8 @@ from sizer.bom.prices import PriceBook
 from sizer.bom.remarks import price_warnings, warnings
 from sizer.catalog.labels import capital
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Support
+from sizer.catalog.schema import Device, Item, Pdu, Rack, Software, Storage, Support
+from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import CATEGORIES, Component
 from sizer.physical.notes import PlanNote, PlanNoteKind
 from sizer.physical.racks.power import device_power
@@ -173,7 +174,12 @@ def _line(part: Component, roles: Sequence[Role], catalog: Catalog, book: PriceB
     contents = f", {part.contents}" if part.contents else ""
     price = _price(item, part, book, currency)
     notes = (*part.notes, *price.pop("notes", ()), *_end_of_sale_notes(item))
-    fields: dict[str, Any] = {"unit_price": None, "price_source": "", "price_date": "", **price, **_physical(item)}
+    fields: dict[str, Any] = {"unit_price": None, "price_source": "", "price_date": "", **price}
+    per_piece, unit = 1, _UNITS.get(metric, "EA")
+    if part.status == "existing" and isinstance(item, Storage) and nodes_per_unit(item) > 1:
+        # The customer states nodes; a chassis is the unit of an order, and nothing is ordered here.
+        per_piece, unit = nodes_per_unit(item), "node"
+    fields |= {name: None if value is None else value / per_piece for name, value in _physical(item).items()}
     return BillLine(
         line="",
         category=part.category,
@@ -181,8 +187,8 @@ def _line(part: Component, roles: Sequence[Role], catalog: Catalog, book: PriceB
         manufacturer=item.vendor,
         sku=item.skus[0].value if item.skus else "",
         description=f"{role}{item.name}{contents}",
-        quantity=int(part.quantity[0]),
-        unit=_UNITS.get(metric, "EA"),
+        quantity=int(part.quantity[0]) * per_piece,
+        unit=unit,
         status=part.status,
         notes=notes,
         has_own_price=part.item in catalog.own_prices,

@@ -7,6 +7,7 @@ from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine, Sum
 from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
+from sizer.physical.existing_use import ExistingUse
 from sizer.present.design_summary import design_summary
 from sizer.present.text.assumptions import assumption_rows, question_texts
 from sizer.present.text.bill_lines import change_text, note_text
@@ -86,6 +87,7 @@ def _design(design: DesignAnswer) -> dict[str, object]:
         "storage": platform.storage.id,
         **fields_of(platform, "gpus_per_server", "fabric"),
         **_quantities(counts),
+        "existing": None if design.existing is None else _existing(design.existing),
         "workloads": [_workload(answer) for answer in design.workloads],
     }
 
@@ -102,6 +104,14 @@ def _quantities(counts: Quantities) -> dict[str, object]:
             if int(part.quantity[0])
         ],
         "networks": [_network(network) for network in counts.networks],
+    }
+
+
+def _existing(use: ExistingUse) -> dict[str, dict[str, int]]:
+    """Catalogue id -> count, storage in nodes."""
+    return {
+        name: {one.item: one.count for one in equipment}
+        for name, equipment in (("used", use.used), ("idle", use.idle), ("added", use.added))
     }
 
 

@@ -6,6 +6,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.plain_table import table_text
+from sizer.present.text.existing import existing_text
 from sizer.present.text.result_text import cautions, power
 from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
@@ -48,7 +49,8 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
 
 def projection_text(design: DesignAnswer) -> str:
     """Performance of a given cluster."""
-    return "\n".join([design.name, "=" * len(design.name), *_design_lines(design)])
+    existing = [existing_text(design.existing)] if design.existing is not None else []
+    return "\n".join([design.name, "=" * len(design.name), *_design_lines(design), *existing])
 
 
 def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: SimplestDesign) -> str:

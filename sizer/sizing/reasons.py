@@ -26,8 +26,16 @@ class Selection:
 
 
 class SizeKey(Enum):
-    """Keys by which designs are ordered where prices are missing, in their order."""
+    """Keys by which designs are ordered where prices are missing, in their order.
 
+    The first five only where the request names servers or storage that are there.
+    """
+
+    NEW_SERVERS = "new-servers"
+    NEW_STORAGE_NODES = "new-storage-nodes"
+    IDLE_SERVER_KINDS = "idle-server-kinds"
+    IDLE_STORAGE_KINDS = "idle-storage-kinds"
+    IDLE_SWITCH_KINDS = "idle-switch-kinds"
     SERVERS = "servers"
     STORAGE_NODES = "storage-nodes"
     RACK_UNITS = "rack-units"

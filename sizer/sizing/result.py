@@ -9,6 +9,7 @@ from sizer.bom.bill import Bill
 from sizer.calibrate.notes import CalibrationNote
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
+from sizer.physical.existing_use import ExistingUse
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
@@ -141,6 +142,7 @@ class DesignAnswer:
     probability: float  # that all targets are met
     binding: Binding  # why it is not smaller
     warnings: tuple[DesignWarning, ...]  # of the design itself; its parts and its plan have their own
+    existing: ExistingUse | None = None  # what it uses of the equipment that is there; None: nothing is
 
     @property
     def name(self) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
+from sizer.physical.existing_use import has_main
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason, Selection, SelectionKind, SizeKey
@@ -160,7 +161,9 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
         if request.rank_by is None or request.rank_by == "cost":
             return RunnerUpReason(RunnerUpKind.DEARER, float(rank[0]), float(rank[1]))
-    for key, (first, other) in zip(SizeKey, keys(counts, pair)[1:], strict=False):
+    # Conditional designs come last; keys of the purchase only where main equipment is there; the last two have no name.
+    names = list(SizeKey) if has_main(request.existing) else list(SizeKey)[-4:]
+    for key, (first, other) in zip(names, keys(counts, pair)[1:], strict=False):
         if other != first:
             kind = RunnerUpKind.LARGER if other > first else RunnerUpKind.SMALLER
             return RunnerUpReason(kind, float(first), float(other), key)

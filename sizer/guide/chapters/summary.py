@@ -14,6 +14,7 @@ from sizer.present import words
 from sizer.present.figures import PageFigure, drawn
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
+from sizer.present.text.existing import existing_text
 from sizer.present.text.verdict import verdict_text
 from sizer.questions.team.tables import least_served, wait_text
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
@@ -30,7 +31,7 @@ def content(context: GuideContext) -> dict[str, Any]:
         "needs": needs(context),
         "verdict": words.sentence(verdict_text(result)),
         "needs_cluster": result.needs_cluster,
-        "reasons": result_text.reason(design),
+        "reasons": [*result_text.reason(design), *filter(None, [existing_text(design.existing)])],
         "confidence": result_text.doubt(result),
         "open_prices": result_text.open_prices(design.bill),
         "numbers": numbers_table(context),

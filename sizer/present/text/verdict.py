@@ -4,6 +4,8 @@ from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.links import kind_name, link_bytes_per_s
+from sizer.physical.existing_use import has_main
+from sizer.present.text.existing import existing_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
@@ -24,6 +26,11 @@ from sizer.sizing.search.infeasible_error import limit_error_text
 from sizer.workload.target_text import target_text
 
 _SIZES = {
+    SizeKey.NEW_SERVERS: "new servers",
+    SizeKey.NEW_STORAGE_NODES: "new storage nodes",
+    SizeKey.IDLE_SERVER_KINDS: "kinds of existing servers left idle",
+    SizeKey.IDLE_STORAGE_KINDS: "kinds of existing storage left idle",
+    SizeKey.IDLE_SWITCH_KINDS: "kinds of existing switches left idle",
     SizeKey.SERVERS: "servers",
     SizeKey.STORAGE_NODES: "storage nodes",
     SizeKey.RACK_UNITS: "rack units",
@@ -110,6 +117,8 @@ def reason_texts(result: SizingResult) -> list[str]:
     texts = [_reason_text(reason, design) for reason in result.verdict.reasons]
     if result.spare_cost is not None:
         texts.append(spare_sentence(result.spare_cost, result.request.currency))
+    if result.design.existing is not None:
+        texts.append(existing_text(result.design.existing))
     return texts
 
 
@@ -177,6 +186,12 @@ def selection_text(result: SizingResult) -> str:
             return f"Of {platforms} that meet the request it has the {key}, the key of the ranking."
         case SelectionKind.CHEAPEST:
             return f"Of {platforms} that meet the request it costs least at the known prices."
+        case SelectionKind.UNRANKED if has_main(result.request.existing):
+            return (
+                f"{platforms} meet the request. Prices that would rank them are missing. This one is described because "
+                "it buys the fewest servers, then storage nodes, and then leaves the fewest kinds of existing equipment unused. "
+                "That is no ranking of vendors."
+            )
         case SelectionKind.UNRANKED:
             return (
                 f"{platforms} meet the request. Prices that would rank them are missing, so they are shown side by "

@@ -15,6 +15,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
 from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical.components import Component
+from sizer.physical.existing_use import existing_use
 from sizer.physical.layout import building_plan
 from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
 from sizer.physical.plan import CABLE_CATEGORY
@@ -109,6 +110,7 @@ def design_answer(
         probability=min(chance, MOST_CERTAIN),
         binding=binding,
         warnings=(*_design_warnings(platform, request), *(() if lengths is None else (lengths,))),
+        existing=existing_use(platform, parts.components, request.existing, catalog),
     )
 
 

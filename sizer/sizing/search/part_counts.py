@@ -13,6 +13,7 @@ from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
+from sizer.physical.existing_use import Purchase, has_main, purchase
 from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
@@ -64,6 +65,7 @@ class PlatformParts:
     unpriced: frozenset[str]  # items without a price
     limits: dict[AnyLimit, Bools]  # what can be built, the room, the budget -> designs that keep it
     power_is_open: Bools  # a limit of watts is asked for, and a device draws nobody knows how much
+    purchase: Purchase | None  # what is bought and what stays idle; None where no servers or storage are there
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,11 @@ class PartCounts:
             found = _quantities(*same, *key)
         amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
         cost = np.zeros(len(evaluated.space.sizes)) if amount is None else amount
-        return PlatformParts(found, cost, frozenset(unpriced), self.limits_of(found, cost), self._power_is_open(found))
+        limits, is_open = self.limits_of(found, cost), self._power_is_open(found)
+        bought = None
+        if has_main(request.existing):
+            bought = purchase(platform, found.components, request.existing, self.catalog)
+        return PlatformParts(found, cost, frozenset(unpriced), limits, is_open, bought)
 
     def _power_is_open(self, found: Quantities) -> Bools:
         """Designs with a device of unknown draw where watts are limited: what is known is a lower bound."""

@@ -8,6 +8,7 @@ import numpy as np
 from sizer.base.arrays import Floats, Ints
 from sizer.catalog.schema import Device
 from sizer.physical.capacity import counts_nodes
+from sizer.physical.existing_use import has_main
 from sizer.physical.platform import Platform
 from sizer.sizing.search.choice import best_row
 from sizer.sizing.search.part_counts import PartCounts
@@ -18,13 +19,15 @@ Key = tuple[float, ...]
 def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
     """Order of designs without prices: fewest servers, storage nodes, rack units, watts, slower fabric, smaller drives.
 
-    Before all of these, designs that depend on no unknown fact. The last two keys stand for cost where nothing is
-    priced: no faster network and no larger drives than needed.
+    Before all of these, designs that depend on no unknown fact; where servers or storage are there, what must be
+    bought and then the kinds of existing equipment left idle. The last two keys stand for cost where nothing is priced:
+    no faster network and no larger drives than needed.
     """
     evaluated = counts.evaluated
     platform = rows // len(evaluated.space.sizes)
     return [
         counts.conditional[rows].astype(float),
+        *_purchase_keys(counts, rows),
         evaluated.space.sizes[rows % len(evaluated.space.sizes)].astype(float),
         evaluated.storage_nodes[rows].astype(float),
         counts.rack_units[rows],
@@ -32,6 +35,20 @@ def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
         evaluated.exchange_bytes_per_s[platform],
         counts.raw_bytes[rows],
     ]
+
+
+def _purchase_keys(counts: PartCounts, rows: Ints) -> list[Floats]:
+    """Servers and storage nodes to buy, and the kinds left idle; nothing where no main equipment is there."""
+    if not has_main(counts.request.existing):
+        return []
+    found = np.zeros((5, rows.size))
+    platform, size = np.divmod(rows, len(counts.evaluated.space.sizes))
+    for index in np.unique(platform).tolist():
+        mine = platform == index
+        bought = counts.of(index).purchase
+        assert bought is not None  # main equipment is there
+        found[:, mine] = bought.stacked()[:, size[mine]]
+    return list(found)
 
 
 def _told_apart(counts: PartCounts, rows: Ints) -> bool:
@@ -108,7 +125,7 @@ class Ranking:
         UnsettledError
             As :meth:`all`, for the first ``n``.
         """
-        if self._counts.request.rank_by not in (None, "cost"):
+        if self._counts.request.rank_by not in (None, "cost") or has_main(self._counts.request.existing):
             return self.all()[:n]
         rows: list[int] = []
         are_told_apart = False
@@ -192,8 +209,8 @@ class Ranking:
                     built.add(parts)
         if best is None:
             return None
-        if not _told_apart(self._counts, rows):
-            # Perhaps the cheapest is asked for, and that can be any.
+        if has_main(self._counts.request.existing) or not _told_apart(self._counts, rows):
+            # Perhaps the cheapest is asked for, or what buys least, and that can be any.
             self._needs_all_sizes()
             rows = np.concatenate([self._counts.feasible_of(index) for index in group])
         return best_of(self._counts, rows)

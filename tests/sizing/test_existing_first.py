@@ -1,0 +1,133 @@
+"""What is there is used first: counts of what is used, added and idle, and the order of designs."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sizer import Catalog, SizingRequest, load_catalog, project, size
+from sizer.base.errors import InfeasibleError
+from sizer.physical.existing_use import ExistingUse
+from sizer.present.text.existing import existing_text
+from sizer.sizing.recommend import best_design
+from sizer.sizing.result import DesignAnswer
+
+
+@cache
+def catalog() -> Catalog:
+    """The shipped catalogue."""
+    return load_catalog()
+
+
+def request(samples_per_s: float, **tables: Any) -> SizingRequest:
+    """Training of ResNet-50 on 10 TB at a rate, with the batch and stack of the published DGX-1 runs."""
+    work = {
+        "dnn": "resnet50",
+        "stack": "tf-cnn-benchmarks-ngc18.09",
+        "batch_per_gpu": 256,
+        "dataset": "imagenet",
+        "dataset_bytes": "10 TB",
+        "target": {"samples_per_s": samples_per_s},
+    }
+    return SizingRequest.from_dict({"workload": [work], **tables})
+
+
+def counts(use: ExistingUse | None) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """What is used, idle and added, id -> count."""
+    assert use is not None
+    used, idle, added = ({one.item: one.count for one in part} for part in (use.used, use.idle, use.added))
+    return used, idle, added
+
+
+def new_servers(design: DesignAnswer) -> int:
+    """GPU servers on the lines that are bought."""
+    return sum(
+        line.quantity
+        for line in design.bill.lines
+        if line.item == design.platform.server.id and line.status == "computed"
+    )
+
+
+def test_two_dgx1_and_four_f800_are_extended_by_two_dgx1() -> None:
+    """Nine DGX-1 (72 GPUs) pass 52,274 images/s (Dell and Isilon, 2018): 726 images/s a GPU.
+
+    20,000 images/s take 27.5 GPUs, four DGX-1, of which two are there. Their reads of 20,000 x 113 kB = 2.3 GB/s are a
+    sixth of what four F800 nodes deliver (15 GB/s a chassis), so that no storage is bought.
+    """
+    there = {
+        "servers": {"dgx-1": 2},
+        "storage_nodes": {"isilon-f800": 4},
+        "switches": {"sb7800": 1, "s3048-on": 1},
+    }
+    result = size(request(20_000, existing=there), catalog())
+    used, idle, added = counts(result.design.existing)
+    assert used == {"dgx-1": 2, "isilon-f800": 4, "sb7800": 1, "s3048-on": 1}
+    assert idle == {}
+    assert added["dgx-1"] == 2
+    assert "isilon-f800" not in added
+    at_hand = {line.item: line.quantity for line in result.design.bill.lines if line.status == "existing"}
+    assert (at_hand["dgx-1"], at_hand["isilon-f800"]) == (2, 4)
+
+
+def test_what_is_used_added_and_idle_of_a_given_cluster() -> None:
+    """Three DGX-1 and eight F800 nodes where five DGX-1, four nodes and two SN2700 are there.
+
+    Three of the five servers run and two are idle; one chassis of four nodes is there and one is bought.
+    """
+    there = {"servers": {"dgx-1": 5}, "storage_nodes": {"isilon-f800": 4}, "switches": {"sn2700": 2}}
+    asked = request(5_000, existing=there, platforms={"fabrics": ["edr"]})
+    design = project(asked, catalog(), server="dgx-1", servers=3, storage="isilon-f800", storage_nodes=8)
+    used, idle, added = counts(design.existing)
+    assert used == {"dgx-1": 3, "isilon-f800": 4}
+    assert idle == {"dgx-1": 2, "sn2700": 2}
+    assert added["isilon-f800"] == 4
+    assert "dgx-1" not in added
+    text = existing_text(design.existing)
+    assert text.startswith("Of the existing equipment the design uses 3 × DGX-1 and 4 × Isilon F800; it adds ")
+    assert text.endswith("leaves 2 × DGX-1 and 2 × SN2700 idle.")
+
+
+def test_a_design_without_existing_equipment_says_nothing_of_it() -> None:
+    design = project(request(5_000), catalog(), server="dgx-1", servers=1, storage="dgx1-ssd")
+    assert design.existing is None
+    assert existing_text(design.existing) == ""
+
+
+def test_servers_that_are_enough_are_all_that_is_used() -> None:
+    """4,000 images/s take 5.5 GPUs at 726 images/s: one of the three DGX-1 that are there, and none is bought."""
+    there = {"servers": {"dgx-1": 3}, "storage_nodes": {"isilon-f800": 4}}
+    design = best_design(request(4_000, existing=there), catalog()).design
+    used, idle, added = counts(design.existing)
+    assert used == {"dgx-1": 1, "isilon-f800": 4}
+    assert idle == {"dgx-1": 2}
+    assert not set(added) & set(catalog().storage)
+    assert new_servers(design) == 0
+
+
+SERVERS = ["dgx-1", "dgx-2", "c4140"]
+EXISTING = st.fixed_dictionaries(
+    {},
+    optional={
+        "servers": st.dictionaries(st.sampled_from(SERVERS), st.integers(1, 6), min_size=1, max_size=2),
+        "storage_nodes": st.dictionaries(st.just("isilon-f800"), st.sampled_from([4, 8]), min_size=1),
+    },
+)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(rate=st.sampled_from([3e3, 1e4, 3e4]), there=EXISTING, more=st.sampled_from(SERVERS), count=st.integers(1, 4))
+def test_more_existing_servers_never_raise_the_number_of_new_ones(
+    rate: float, there: dict[str, dict[str, int]], more: str, count: int
+) -> None:
+    """Every design buys at most what it bought before, and so does the one that buys least."""
+    servers = {**there.get("servers", {})}
+    limits = {"servers": 40}
+    try:
+        before = best_design(request(rate, existing=there, limits=limits), catalog()).design
+    except InfeasibleError:
+        pytest.fail("a rate that forty servers reach has a design")
+    servers[more] = servers.get(more, 0) + count
+    after = best_design(request(rate, existing={**there, "servers": servers}, limits=limits), catalog()).design
+    assert new_servers(after) <= new_servers(before)
