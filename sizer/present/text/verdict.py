@@ -189,7 +189,7 @@ def selection_text(result: SizingResult) -> str:
         case SelectionKind.UNRANKED if has_main(result.request.existing):
             return (
                 f"{platforms} meet the request. Prices that would rank them are missing. This one is described because "
-                "it buys the fewest servers, then storage nodes, and then leaves the fewest kinds of existing equipment unused. "
+                "it buys the fewest servers, then storage nodes, and then leaves the fewest existing kinds unused. "
                 "That is no ranking of vendors."
             )
         case SelectionKind.UNRANKED:
