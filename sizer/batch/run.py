@@ -97,9 +97,9 @@ def size_batch(
     if executor is not None and workers is not None:
         raise RequestError("give either executor or workers, not both")
     if workers is not None and not 1 <= workers <= 512:
-        raise RequestError(f"workers = {workers} is outside 1..512")
+        raise RequestError(f"workers = {workers}: must be 1 to 512")
     if in_flight is not None and in_flight < 1:
-        raise RequestError(f"in_flight = {in_flight} is below 1")
+        raise RequestError(f"in_flight = {in_flight}: must be at least 1")
     catalog = load_catalog() if catalog is None else catalog
     calibration = stored_calibration() if calibration is None else calibration
     metadata = {

@@ -368,7 +368,7 @@ def _number(text: str, low: float, high: float, place: str, column: str) -> floa
     if not math.isfinite(value):
         raise CalibrationError(f"{place}, column {column}: {_shown(text)} is not a number")
     if not low <= value <= high:
-        raise CalibrationError(f"{place}, column {column}: {_shown(text)} is outside {low:g}..{high:g}")
+        raise CalibrationError(f"{place}, column {column}: {_shown(text)} must be {low:g} to {high:g}")
     return value
 
 

@@ -61,9 +61,9 @@ def project(
         If no platform of the catalogue joins these parts.
     """
     if not 1 <= servers <= MAX_SERVERS:
-        raise RequestError(f"servers = {servers} is outside 1..{MAX_SERVERS}")
+        raise RequestError(f"servers = {servers}: must be 1 to {MAX_SERVERS}")
     if not 0 <= storage_nodes <= MAX_SERVERS:
-        raise RequestError(f"storage_nodes = {storage_nodes} is outside 0..{MAX_SERVERS}")
+        raise RequestError(f"storage_nodes = {storage_nodes}: must be 0 to {MAX_SERVERS}")
     # One dump of what was asked, changed and read again, so that every value passes the same checks.
     data = request.model_dump(exclude_none=True)
     data["platforms"] = {
@@ -99,6 +99,6 @@ def project(
 def _check_nodes(name: str, is_per_node: bool, nodes: int, limits: tuple[int, int]) -> None:
     low, high = limits
     if is_per_node and not low <= nodes <= high:
-        raise RequestError(f"storage_nodes = {nodes} is outside {low}..{high} nodes of {name}")
+        raise RequestError(f"storage_nodes = {nodes}: {name} comes with {low} to {high} nodes")
     if not is_per_node and nodes > 0:
         raise RequestError(f"storage_nodes = {nodes}: {name} is not bought by the node; set it to 0")

@@ -229,8 +229,8 @@ def test_a_bad_mapping_is_one_refused_row(asked: dict[str, Any], words: str) -> 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"workers": 0}, "workers = 0 is outside 1..512"),
-        ({"in_flight": 0}, "in_flight = 0 is below 1"),
+        ({"workers": 0}, "workers = 0: must be 1 to 512"),
+        ({"in_flight": 0}, "in_flight = 0: must be at least 1"),
         ({"workers": 1, "executor": ThreadPoolExecutor(1)}, "either executor or workers"),
     ],
 )
