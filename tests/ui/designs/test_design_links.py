@@ -22,12 +22,12 @@ def test_a_link_opens_a_revision(library):
 @pytest.mark.parametrize(
     ("design", "revision", "words"),
     [
-        ("", "1", "no id of a design"),
-        ("../../etc/passwd", "1", "no id of a design"),
-        ("' OR 1=1 --", None, "no id of a design"),
-        (SCRIPT, None, "no id of a design"),
+        ("", "1", "Not a design id"),
+        ("../../etc/passwd", "1", "Not a design id"),
+        ("' OR 1=1 --", None, "Not a design id"),
+        (SCRIPT, None, "Not a design id"),
         ("unknown-design", None, "no such design"),
-        ("x" * 5000, None, "no id of a design"),
+        ("x" * 5000, None, "Not a design id"),
         ("design-0000", "0", "Revision 0 does not exist"),
         ("design-0000", "-1", "not a number"),
         ("design-0000", "2", "no revision 2"),
@@ -55,7 +55,7 @@ def broken(request, tmp_path, monkeypatch) -> str:
     if request.param == "file":
         (tmp_path / "notes.txt").write_text("no database, and longer than the head of one\n" * 40)
         monkeypatch.setenv("SIZER_LIBRARY", str(tmp_path / "notes.txt"))
-        return "The library notes.txt is not a library of designs"
+        return "The library notes.txt is not a design library"
     monkeypatch.setenv("SIZER_LIBRARY", "postgresql://ann:s3cret@127.0.0.1:1/designs")
     return "The library's database designs on 127.0.0.1 cannot be reached"
 
@@ -85,7 +85,7 @@ def test_a_library_that_comes_back_is_used_again(designs_of_the_test):
     for left in designs_of_the_test.parent.iterdir():
         left.unlink()
     to_page(app, "designs")
-    assert "has lost its tables" in text_of(app)
+    assert "has no tables" in text_of(app)
     app.run()
     save(app, "Save as a new design", name="y")
     assert "Saved as revision 1." in text_of(app)
