@@ -140,7 +140,7 @@ def _workload_cells(answer: WorkloadAnswer) -> dict[str, Any]:
         **{f"{key}.{end}": cell for key, found in estimates.items() for end, cell in _ends(found).items()},
         "gpu_busy_fraction": _number(answer.gpu_busy_fraction),
         "probability": _number(answer.probability),
-        "meets_target": bool(answer.meets_target),
+        "meets_target": answer.target_check.is_met,
         "bottleneck": answer.bottleneck,
         "next_bottleneck": answer.next_bottleneck,
         "stack": answer.stack.id,

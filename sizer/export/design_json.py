@@ -25,6 +25,7 @@ from sizer.present.text.verdict import (
     verdict_text,
 )
 from sizer.present.text.warnings import design_warnings
+from sizer.sizing.checks import DesignCheck, MissingFact
 from sizer.sizing.limits import bound_of
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.workload.target_text import target_text
@@ -80,6 +81,8 @@ def _design(design: DesignAnswer) -> dict[str, object]:
     platform, counts = design.platform, design.quantities
     return {
         **fields_of(design, "name", "n_servers", "n_gpus", "storage_nodes", "probability"),
+        "conditional_on": [_missing(fact) for fact in design.conditional_on],
+        "checks": [_check(check) for check in design.checks],
         "warnings": design_warnings(design),
         "binding_limit": binding_text(design),
         "server": platform.server.id,
@@ -89,6 +92,20 @@ def _design(design: DesignAnswer) -> dict[str, object]:
         **_quantities(counts),
         "existing": None if design.existing is None else _existing(design.existing),
         "workloads": [_workload(answer) for answer in design.workloads],
+    }
+
+
+def _missing(fact: MissingFact) -> dict[str, object]:
+    return {"fact": fact.kind.value, "item": fact.item, "name": fact.name}
+
+
+def _check(check: DesignCheck) -> dict[str, object]:
+    return {
+        "check": check.kind.value,
+        "result": check.result.value,
+        **fields_of(check, "asked", "known", "probability"),
+        "missing": [_missing(fact) for fact in check.missing],
+        "unpriced": list(check.unpriced),
     }
 
 
@@ -131,9 +148,10 @@ def _network(network: Network) -> dict[str, object]:
 def _workload(answer: WorkloadAnswer) -> dict[str, object]:
     return fields_of(
         answer,
-        *("batch_per_gpu", "dataset_bytes", "sample_bytes", "meets_target", "probability"),
+        *("batch_per_gpu", "dataset_bytes", "sample_bytes", "probability"),
         *("storage_bytes_per_s", "cold_storage_bytes_per_s", "cpu_utilization_fraction"),
         *("gpu_busy_fraction", "cache_hit_fraction", "scaling_efficiency", "bottleneck", "next_bottleneck"),
+        meets_target=answer.target_check.is_met,
         extrapolations=note_texts(answer.extrapolations),
         warnings=cautions(answer),
         name=answer.workload.name,

@@ -6,6 +6,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.present.plain_table import table_text
+from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
 from sizer.present.text.result_text import cautions, power
 from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
@@ -73,6 +74,7 @@ def _design_lines(design: DesignAnswer) -> list[str]:
     ]
     for answer in design.workloads:
         lines += ["", *_workload_lines(answer)]
+    lines += [f"Open:   {check_label(check)}: {open_text(check)}" for check in design.checks if open_text(check)]
     lines += [f"Note:   {warning}" for warning in design_warnings(design)]
     return lines
 

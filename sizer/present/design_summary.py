@@ -14,6 +14,7 @@ def design_summary(design: DesignAnswer) -> dict[str, object]:
         storage=design.platform.storage.id,
         rack_units=counts.rack_units[0],
         power_max_w=counts.power_max_w[0],
+        conditional_on=[f"{fact.kind.value} of {fact.item}" for fact in design.conditional_on],
         total=None if bill.net_total.is_unknown else bill.total,
         total_is_complete=bill.is_complete,
         throughput_samples_per_s=[answer.throughput for answer in design.workloads],

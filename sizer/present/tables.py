@@ -25,6 +25,7 @@ class Cell:
     cites: tuple[str, ...] = ()
     where: str = ""  # place inside the source
     is_muted: bool = False
+    is_open: bool = False  # the result of a check that a missing fact leaves open; it prints in amber
     stage: str = ""  # key of a stage whose colour marks the cell
     chapter: str = ""  # id of a chapter that the cell leads to
 

@@ -86,6 +86,7 @@ def css_variables(palette: Palette = LIGHT, banner: str = "", paper: Paper = "a4
         "banner": banner or palette.ink,
         "banner-muted": _muted_on(banner or palette.ink, palette.background),
         "other": palette.other,
+        "open": palette.stages["decode"],  # amber: a check that a missing fact leaves open
         **{f"stage-{key}": value for key, value in palette.stages.items()},
     }
     sizes = {

@@ -21,6 +21,7 @@ from sizer.sizing.result import STAGES
 TO_BE_QUOTED = "to be quoted"
 # Between a number and a noun; the narrow one stands before units.
 NO_BREAK = "\u00a0"
+NOT_KNOWN = "not known"
 NOT_PUBLISHED = "not published"
 # Beyond this relative half-width "plus or minus" misleads about a log-normal quantity; the range is printed.
 _WIDE = 0.2
@@ -79,8 +80,10 @@ def headroom(ratio: float) -> str:
     return f"{significant(ratio, 2)} times the capacity needed"
 
 
-def percent(fraction: float) -> str:
-    """A share in percent: 97 %, 7.5 %, 0.4 %; close to certainty it never rounds to 100 %."""
+def percent(fraction: float | None) -> str:
+    """A share in percent: 97 %, 7.5 %, 0.4 %; close to certainty it never rounds to 100 %. None is not known."""
+    if fraction is None:
+        return NOT_KNOWN
     share = 100 * fraction
     if 99.5 <= share < 100:
         return f"over 99{NARROW_SPACE}%"

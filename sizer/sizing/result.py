@@ -13,6 +13,7 @@ from sizer.physical.existing_use import ExistingUse
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
+from sizer.sizing.checks import Check, DesignCheck, MissingFact
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
     Binding,
@@ -111,8 +112,8 @@ class WorkloadAnswer:
     stages: tuple[Stage, ...]
     bottleneck: str  # key of STAGES
     next_bottleneck: str
-    probability: float  # that the target is met
-    meets_target: bool
+    probability: float | None  # that the target is met; None: a fact that decides it is not known
+    target_check: Check  # open where that is so, unless even the upper bound of the fact is not enough
     time: TrainingTime | None
     scaling: Scaling
     gpu_spread: Spread  # what the width of the GPUs' rate consists of
@@ -139,10 +140,13 @@ class DesignAnswer:
     quantities: Quantities  # arrays of one row; cables by their measured length
     plan: Plan  # every device, link, cable and feed
     bill: Bill
-    probability: float  # that all targets are met
+    probability: float | None  # that all targets are met; None: the design is conditional
     binding: Binding  # why it is not smaller
     warnings: tuple[DesignWarning, ...]  # of the design itself; its parts and its plan have their own
     existing: ExistingUse | None = None  # what it uses of the equipment that is there; None: nothing is
+    # Facts that no source gives, and on which it depends whether the request is met. Such a design is conditional.
+    conditional_on: tuple[MissingFact, ...] = ()
+    checks: tuple[DesignCheck, ...] = ()  # on capacity, watts, kilograms and budget
 
     @property
     def name(self) -> str:
@@ -152,6 +156,12 @@ class DesignAnswer:
         if not self.storage_nodes:
             return f"{servers} + {storage}"
         return f"{servers} + {self.storage_nodes} × {storage} nodes"
+
+    @property
+    def target_check(self) -> Check:
+        """Whether all targets are met."""
+        results = {answer.target_check for answer in self.workloads}
+        return next((one for one in (Check.NOT_MET, Check.OPEN) if one in results), Check.MET)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, grouped, si
 from sizer.explain.figure import CAPACITY, GPUS, POWER, PRICE, RACK_UNITS, STAGE, rate_key
 from sizer.present.text import result_text
+from sizer.present.text.checks import check_label, missing_text, open_text
 from sizer.present.text.verdict import verdict_text
 from sizer.present.words import (
     NOT_PUBLISHED,
@@ -19,6 +20,7 @@ from sizer.present.words import (
     sample_unit,
     sentence,
 )
+from sizer.sizing.checks import Check
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import state, toolbar, why
 from sizer.ui.error_messages import RequestFault
@@ -49,6 +51,9 @@ def show(view: View) -> None:
     if view.result is None:
         return
     st.markdown(plain(sentence(verdict_text(view.result))))
+    for check in view.result.design.checks:
+        if check.result is Check.OPEN:
+            st.markdown(f":orange-badge[Open] {plain(check_label(check))}: {plain(open_text(check))}.")
     with st.container(horizontal=True, gap="medium", key="headline"):
         _verdict(view.result)
         for number, figure in enumerate(figures(view.result.design)):
@@ -83,17 +88,21 @@ def _placed(fault: RequestFault) -> str:
 
 def _verdict(result: SizingResult) -> None:
     """Whether the design meets the targets: sign, colour and word."""
-    met = all(answer.meets_target for answer in result.design.workloads)
-    if not result.needs_cluster:
+    design = result.design
+    if design.conditional_on and design.target_check is not Check.NOT_MET:
+        badge = ":orange-badge[:material/help: Conditional]"
+    elif not result.needs_cluster:
         badge = ":blue-badge[:material/check: No cluster needed]"
-    elif met:
+    elif design.target_check is Check.MET:
         badge = ":green-badge[:material/check: Met]"
     else:
         badge = ":orange-badge[:material/warning: Below the target]"
     with st.container(key="verdict", width="content", gap=None):
         st.caption("Verdict")
         st.markdown(badge)
-        st.caption(plain(f"confidence {percent(result.design.probability)}"))
+        st.caption(plain(f"confidence {percent(design.probability)}"))
+        if design.conditional_on:
+            st.caption(plain(f"unknown: {missing_text(design.conditional_on)}"))
 
 
 def figures(design: DesignAnswer) -> tuple[HeadlineItem, ...]:

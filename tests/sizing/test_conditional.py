@@ -43,7 +43,7 @@ def test_a_design_without_unknowns_comes_first_by_every_key(rank_by: str | None)
 
 
 def test_data_in_memory_need_a_capacity_all_the_same() -> None:
-    """144 GB stay in the memory of one DGX-1, so the rate of the HNAS does not matter; whether it holds them is open."""
+    """144 GB stay in the memory of one DGX-1: the rate of the HNAS does not matter, its capacity does."""
     counts = _searched()
     is_hnas = np.array([platform.storage.id == "hnas" for platform in counts.evaluated.platforms])
     assert counts.evaluated.conditional[np.repeat(is_hnas, 6)].all()

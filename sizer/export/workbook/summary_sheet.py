@@ -11,6 +11,7 @@ from sizer.catalog.labels import sample_unit
 from sizer.export.workbook.bill_sheet import BillCells, shown
 from sizer.export.workbook.sheets import Sheets
 from sizer.physical.components import CATEGORIES
+from sizer.present import words
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.verdict import verdict_text
 from sizer.sizing.result import STAGES, SizingResult
@@ -114,7 +115,7 @@ def _answer(result: SizingResult) -> Iterator[tuple[str, str, str]]:
         yield (
             f"Target, {answer.workload.name}",
             target_text(answer.workload, answer.dnn),
-            f"met with a probability of {100 * answer.probability:.0f} %",
+            f"probability of meeting it: {words.percent(answer.probability)}",
         )
 
 

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 
 from sizer.base.quantities import grouped, si, significant
 from sizer.catalog.labels import item_name
+from sizer.drawings.racks import at_least
 from sizer.guide.context import GuideContext
 from sizer.physical.racks.power import heat_btu_per_h
 from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
+from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
+from sizer.sizing.checks import Check, CheckKind
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.workload.target_text import target_text
 
@@ -40,7 +43,7 @@ def compliance_table(context: GuideContext) -> Table:
 
 def _result(requirement: Requirement) -> str | Cell:
     if requirement.is_met is None:
-        return Cell("open", is_muted=True)
+        return Cell("open", is_open=True)
     return "met" if requirement.is_met else "not met"
 
 
@@ -66,10 +69,13 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
         else:
             reached = words.estimate(answer.throughput, words.sample_unit(answer.dnn))
         text = f"{reached}, probability {words.percent(answer.probability)}"
-        yield Requirement(target, text, answer.meets_target, "performance")
+        yield Requirement(target, text, answer.target_check.is_met, "performance")
     confidence = words.percent(context.result.request.confidence)
-    is_met = all(answer.meets_target for answer in context.answers)
-    probability = words.percent(context.design.probability)
+    design = context.design
+    is_met, probability = design.target_check.is_met, words.percent(design.probability)
+    if design.conditional_on:
+        probability = f"{probability}: {missing_text(design.conditional_on)} not published"
+        is_met = False if design.target_check is Check.NOT_MET else None
     yield Requirement(f"Probability of at least {confidence}", probability, is_met, "performance")
 
 
@@ -108,23 +114,27 @@ def _tolerated_losses(context: GuideContext) -> Iterator[Requirement]:
 
 def _capacity(context: GuideContext) -> Requirement:
     stored = storage_demand(context.answers, context.result.request.data)
-    usable = float(context.design.quantities.usable_bytes[0])
     needed = stored.total_bytes
     what = "data sets, checkpoints and other stored data" if needed > stored.sets_bytes else "data sets"
-    text = f"Capacity for {si(needed, 'B')} of {what}"
-    if usable > 0:
-        return Requirement(text, f"{si(usable, 'B')} usable", usable >= needed, "storage")
-    return Requirement(text, "usable capacity not published", None, "storage")  # zero or NaN
+    return _checked(context, CheckKind.CAPACITY, f"Capacity for {si(needed, 'B')} of {what}", "storage", " usable")
+
+
+def _checked(context: GuideContext, kind: CheckKind, text: str, chapter: str, after: str = "") -> Requirement:
+    """Requirement that the design's own checks decide, with what is missing where it is open."""
+    check = next(check for check in context.design.checks if check.kind is kind)
+    known = known_text(check, context.result.request.currency)
+    known = f"{known}{after}" if check.known is not None else known
+    open_ = open_text(check)
+    return Requirement(text, f"{known}; {open_}" if open_ else known, check.result.is_met, chapter)
 
 
 def _budget(context: GuideContext) -> Iterator[Requirement]:
-    budget, bill = context.result.request.limits.budget, context.design.bill
+    budget = context.result.request.limits.budget
     if budget is None:
         return
-    # A lower bound above the budget exceeds it; one below it proves nothing.
-    is_met = False if float(bill.total) > budget else True if bill.is_complete else None
     text = f"Budget of {words.money(words.whole(budget), context.result.request.currency)}"
-    yield Requirement(text, result_text.price(bill), is_met, "bill")
+    check = next(check for check in context.design.checks if check.kind is CheckKind.BUDGET)
+    yield Requirement(text, result_text.price(context.design.bill), check.result.is_met, "bill")
 
 
 def _counts(context: GuideContext) -> Iterator[Requirement]:
@@ -140,17 +150,13 @@ def _counts(context: GuideContext) -> Iterator[Requirement]:
 
 
 def _power(context: GuideContext) -> Iterator[Requirement]:
-    limits, quantities = context.result.request.limits, context.design.quantities
-    is_known = not quantities.unknown_power
-    watts = (
-        ("per rack", limits.rack_power_w, max(rack.max_w for rack in context.design.plan.racks)),
-        ("in total", limits.power_w, float(quantities.power_max_w[0])),
-    )
-    for scope, most_w, power_w in watts:
+    limits = context.result.request.limits
+    for scope, most_w, kind in (
+        ("per rack", limits.rack_power_w, CheckKind.RACK_POWER),
+        ("in total", limits.power_w, CheckKind.POWER),
+    ):
         if most_w is not None:
-            text = si(power_w, "W") if is_known else f"at least {si(power_w, 'W')}"
-            is_met = power_w <= most_w if is_known else None
-            yield Requirement(f"At most {si(most_w, 'W')} {scope}", text, is_met, "facility")
+            yield _checked(context, kind, f"At most {si(most_w, 'W')} {scope}", "facility")
 
 
 def _components(context: GuideContext) -> Iterator[Requirement]:
@@ -167,14 +173,17 @@ def _components(context: GuideContext) -> Iterator[Requirement]:
 
 
 def _feeds(context: GuideContext) -> Iterator[Requirement]:
+    """Feeds and load of the racks that are bought."""
     racks = context.design.plan.racks
-    feeds = [feed for rack in racks for feed in rack.feeds]
-    if not feeds:
-        return
-    heat = significant(heat_btu_per_h(sum(rack.max_w for rack in racks)))
-    yield Requirement(
-        "Feeds A and B each carry a full rack",
-        f"{grouped(len(feeds))} PDUs, heat load {heat}{words.NO_BREAK}BTU/h",
-        all(feed.alone_w <= feed.capacity_w for feed in feeds),
-        "facility",
-    )
+    n_feeds = sum(len(rack.feeds) for rack in racks)
+    for check in context.design.checks:
+        open_ = open_text(check)
+        missing = f"; {open_}" if open_ else ""
+        if check.kind is CheckKind.FEED_POWER:
+            heat = significant(heat_btu_per_h(sum(rack.max_w for rack in racks)))
+            text = f"{grouped(n_feeds)} PDUs, heat load {heat}{words.NO_BREAK}BTU/h{missing}"
+            yield Requirement("Feeds A and B each carry a full rack", text, check.result.is_met, "facility")
+        elif check.kind is CheckKind.RACK_WEIGHT:
+            most, known = (amount_text(check, kg, "") for kg in (check.asked, check.known or 0.0))
+            text = at_least(bool(check.missing), known)
+            yield Requirement(f"At most {most} in one rack", f"{text}{missing}", check.result.is_met, "facility")

@@ -14,8 +14,15 @@ from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, Equa
 from sizer.questions.scale.charts import rates_chart, steps_chart
 from sizer.questions.scale.comparison_text import difference, storage_text
 from sizer.questions.scale.tables import hardware_table, per_gpu_table, rates_table, short_table, steps_table
+from sizer.sizing.checks import Check
 from sizer.sizing.result import WorkloadAnswer
 from sizer.workload.target_text import target_text
+
+_MEETS = {
+    Check.MET: "meets",
+    Check.NOT_MET: "does not meet",
+    Check.OPEN: "may meet",
+}
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ def content(context: GuideContext) -> dict[str, Any]:
 def _workload(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadPerformance:
     palette, n_gpus, is_full = context.palette, context.design.n_gpus, context.is_full
     probability, confidence = words.percent(answer.probability), words.percent(context.result.request.confidence)
-    meets = "meets" if answer.meets_target else "does not meet"
+    meets = _MEETS[answer.target_check]
     circles = " Circles are published runs with this software, some on other servers." if answer.evidence else ""
     return WorkloadPerformance(
         name=answer.workload.name,

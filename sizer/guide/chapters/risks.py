@@ -17,11 +17,13 @@ from sizer.present.text import result_text
 from sizer.present.text.assumptions import question_texts
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
+from sizer.present.text.checks import conditional_sentence, missing_text
 from sizer.present.text.plan import note_sentences
 from sizer.present.text.verdict import reason_texts, selection_text
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.questions.what_if.sensitivity_table import influence_table
+from sizer.sizing.checks import Check
 from sizer.sizing.result import DesignAnswer, SizingResult
 
 # Relative differences below this count as equal.
@@ -86,11 +88,13 @@ def conclusions(context: GuideContext) -> list[str]:
     """Three or four findings with their numbers."""
     design, n_open = context.design, len(context.result.questions)
     probability = words.percent(design.probability)
-    if not all(answer.meets_target for answer in context.answers):
+    if design.target_check is Check.NOT_MET:
         first = (
             f"{design.name} does not reach the requested confidence: "
             f"the probability of meeting the request is {probability}."
         )
+    elif design.conditional_on:
+        first = f"{design.name}: {conditional_sentence(design)}"
     elif context.is_single:
         first = (
             f"One {design.platform.server.name} is enough: it meets the request with a probability of {probability}."
@@ -140,8 +144,14 @@ def risk_table(context: GuideContext) -> Table | None:
 
 def _risks(context: GuideContext) -> Iterator[Risk]:
     result, design = context.result, context.design
+    if design.conditional_on:
+        yield Risk(
+            "Request not met",
+            f"{missing_text(design.conditional_on)} not known",
+            "get the value from the vendor, or measure it, before ordering",
+        )
     for answer in context.answers:
-        if answer.probability < 0.9:
+        if answer.probability is not None and answer.probability < 0.9:
             yield Risk(
                 "Missed target",
                 f"{answer.workload.name}: the probability of meeting the target is {words.percent(answer.probability)}",
@@ -233,8 +243,11 @@ def _differences(design: DesignAnswer, other: DesignAnswer) -> tuple[list[str], 
         is_dearer = other.bill.total > design.bill.total
         note(is_dearer, result_text.price(other.bill), result_text.price(design.bill))
     probability = words.percent(other.probability)
-    if not all(answer.meets_target for answer in other.workloads):
+    if other.target_check is Check.NOT_MET:
         worse.insert(0, f"misses the target, with a probability of {probability}")
+    elif other.probability is None or design.probability is None:
+        if other.conditional_on and not design.conditional_on:
+            worse.append(f"conditional on the {missing_text(other.conditional_on)}, not known")
     elif abs(other.probability - design.probability) > _SAME:
         is_less_sure = other.probability < design.probability
         note(is_less_sure, f"a probability of {probability}", words.percent(design.probability))

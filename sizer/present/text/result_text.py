@@ -13,8 +13,10 @@ from sizer.present import words
 from sizer.present.charts import next_bottleneck
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
+from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.verdict import binding_text, runner_up_text
 from sizer.present.text.warnings import design_warnings
+from sizer.sizing.checks import Check
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 
@@ -39,9 +41,12 @@ def limit(answer: WorkloadAnswer, named: bool) -> str:
 def doubt(result: SizingResult) -> list[str]:
     """Sizing confidence, and the number of assumptions."""
     chance, asked = words.percent(result.design.probability), words.percent(result.request.confidence)
+    check = result.design.target_check
     several = len(result.design.workloads) > 1
     text = f"The probability of meeting {'all targets' if several else 'the target'} is {chance}"
-    if all(answer.meets_target for answer in result.design.workloads):
+    if result.design.conditional_on and check is not Check.NOT_MET:
+        sentences = [conditional_sentence(result.design)]
+    elif check is Check.MET:
         sentences = [f"{text}; {asked} was requested."]
     else:
         sentences = [f"{text}, below the requested {asked}."]

@@ -5,6 +5,7 @@ from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, pla
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.physical.existing_use import has_main
+from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.existing import existing_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.sizing.limits import AnyLimit
@@ -68,6 +69,8 @@ def _cluster_text(design: DesignAnswer) -> str:
         + f"{_rate(answer)}, target {target_text(answer.workload, answer.dnn)}"
         for answer in design.workloads
     )
+    if design.probability is None:
+        return f"{design.name}: {rates}. {conditional_sentence(design)}"
     chance = probability_text(design.probability)
     text = (
         f"{design.name}: {rates}. The probability of meeting {'all targets' if several else 'the target'} is {chance}."
@@ -78,7 +81,10 @@ def _cluster_text(design: DesignAnswer) -> str:
 
 
 def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) -> str:
-    server, chance = single.platform.server.name, probability_text(single.probability)
+    server = single.platform.server.name
+    if single.probability is None:
+        return f"One {server} with {_storage_text(single)} may be enough. {conditional_sentence(single)}"
+    chance = probability_text(single.probability)
     if kind is VerdictKind.ONE_SERVER_TOO:
         return (
             f"You do not need a cluster: one {server} meets the target, too. "

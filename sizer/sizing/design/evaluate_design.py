@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
 from sizer.physical.plan import CABLE_CATEGORY
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
+from sizer.sizing.checks import Check, MissingFact
+from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.nearest_measurements import nearest_measurements
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.reasons import (
@@ -82,14 +85,26 @@ def design_answer(
     parts = replace(counted, components=plan.components)
     lengths = _cable_lengths(counted.components, plan.components, catalog, prices, request.currency)
     gateway = float(parts.gateway_bytes_per_s[0])
-    answers = []
-    chance = 1.0
-    for work in works:
-        answer = _workload_answer(
-            request, work, platform, n_servers, storage_nodes, gateway, catalog, calibration, is_documented
+    runs = [
+        run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration) for work in works
+    ]
+    missing = [missing_for_rate(platform, run) for run in runs]
+    answers = [
+        _workload_answer(
+            request, work, platform, run, unknown, storage_nodes, gateway, catalog, calibration, is_documented
         )
-        chance *= answer.probability
-        answers.append(answer)
+        for work, run, unknown in zip(works, runs, missing, strict=True)
+    ]
+    unknown = conditional_on(platform, missing, parts, request.limits, catalog)
+    priced = bill(
+        parts.components,
+        catalog,
+        prices,
+        request.currency,
+        request.date,
+        request.quote,
+        is_documented=is_documented,
+    )
     return DesignAnswer(
         platform=platform,
         n_servers=n_servers,
@@ -98,20 +113,18 @@ def design_answer(
         workloads=tuple(answers),
         quantities=parts,
         plan=plan,
-        bill=bill(
-            parts.components,
-            catalog,
-            prices,
-            request.currency,
-            request.date,
-            request.quote,
-            is_documented=is_documented,
-        ),
-        probability=min(chance, MOST_CERTAIN),
+        bill=priced,
+        probability=None if unknown else min(prod(_probability(run) for run in runs), MOST_CERTAIN),
         binding=binding,
         warnings=(*_design_warnings(platform, request), *(() if lengths is None else (lengths,))),
         existing=existing_use(platform, parts.components, request.existing, catalog),
+        conditional_on=unknown,
+        checks=design_checks(request, works, platform, parts, plan, priced, catalog),
     )
+
+
+def _probability(run: WorkloadRun) -> float:
+    return float(evaluate.probability(run.warm, run.cold, run.need)[0])
 
 
 def _cable_lengths(
@@ -138,14 +151,15 @@ def _workload_answer(
     request: SizingRequest,
     work: ResolvedWorkload,
     platform: Platform,
-    n_servers: int,
+    run: WorkloadRun,
+    missing: Sequence[MissingFact],
     storage_nodes: int,
     gateway: float,
     catalog: Catalog,
     calibration: Calibration,
     is_documented: bool,
 ) -> WorkloadAnswer:
-    run = run_on(request, work, platform, [n_servers], storage_nodes, gateway, catalog, calibration)
+    n_servers = int(run.servers[0])
     along = run
     if is_documented:
         sizes = _sizes(n_servers).tolist()
@@ -159,13 +173,15 @@ def _workload_answer(
     one_gpu = float(run.comp.gpu_alone[0]) / n_gpus
     length = evaluate.epochs(work, run.cols, run.servers, calibration)
     time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
-    chance = float(evaluate.probability(run.warm, run.cold, run.need)[0])
+    chance = _probability(run)
+    # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
+    met = Check.OPEN if missing else Check.MET
     dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
     precision, task = work.request.precision, "inference" if work.is_inference else "training"
     gpu, loader = platform.gpu, None
     if not work.is_decoded:
         loader = calibration.decode.note(work.stack.loader, work.stack.framework)
-    missing = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, n_servers)
+    without_runs = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, n_servers)
     reach = extrapolations(calibration, work.stack, dnn, precision, task, int(n_gpus), work.batch_per_gpu)
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
     return WorkloadAnswer(
@@ -187,8 +203,8 @@ def _workload_answer(
         stages=_stage_list(work, platform, run, storage_nodes, rate, bottleneck),
         bottleneck=bottleneck,
         next_bottleneck=following,
-        probability=min(chance, MOST_CERTAIN),
-        meets_target=chance >= evaluate.least_chance(request.confidence),
+        probability=None if missing else min(chance, MOST_CERTAIN),
+        target_check=met if chance >= evaluate.least_chance(request.confidence) else Check.NOT_MET,
         time=time,
         scaling=Scaling(
             n_servers=along.servers.astype(float),
@@ -200,7 +216,7 @@ def _workload_answer(
         ),
         gpu_spread=Spread.of(run.comp.gpu.log_sd[0], run.comp.within_log_sd[0], run.comp.between_log_sd),
         extrapolations=reach,
-        unmeasured=missing if loader is None else (*missing, loader),
+        unmeasured=without_runs if loader is None else (*without_runs, loader),
         evidence=nearest_measurements(work, int(n_gpus), catalog, calibration) if is_documented else (),
         warnings=work.warnings,
     )

@@ -1,0 +1,132 @@
+"""What a design depends on that nobody knows, and its checks on bounds: met, not met or open."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from sizer.bom.bill import Bill
+from sizer.catalog.model import Catalog
+from sizer.physical.components import Quantities
+from sizer.physical.plan import PlacedDevice, Plan
+from sizer.physical.platform import Platform
+from sizer.sizing.checks import Check, CheckKind, DesignCheck, FactKind, MissingFact, at_most
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
+from sizer.sizing.stages.workload_run import WorkloadRun
+from sizer.workload.request import Limits, SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+
+def missing_for_rate(platform: Platform, run: WorkloadRun) -> tuple[MissingFact, ...]:
+    """What decides whether one workload meets its target and no source gives: the storage's rate, its capacity.
+
+    Data that stay in the servers' memory need no rate, unless the first epoch has to be in time.
+    """
+    is_read = bool((run.comp.hit_fraction < 1).any() or (run.need.cold_samples_per_s > 0).any())
+    return tuple(_of_storage(platform, is_read=is_read))
+
+
+def conditional_on(
+    platform: Platform,
+    of_workloads: Iterable[Sequence[MissingFact]],
+    parts: Quantities,
+    limits: Limits,
+    catalog: Catalog,
+) -> tuple[MissingFact, ...]:
+    """Every unknown fact on which it depends whether a design meets its request, each once."""
+    found = [*_of_storage(platform, is_read=False), *(fact for facts in of_workloads for fact in facts)]
+    if limits.power_w is not None or limits.rack_power_w is not None:
+        found += [MissingFact(FactKind.POWER, item, catalog.item(item).name) for item in parts.unknown_power]
+    return tuple(dict.fromkeys(found))
+
+
+def _of_storage(platform: Platform, *, is_read: bool) -> Iterator[MissingFact]:
+    storage = platform.storage
+    if is_read and rate_is_unknown(storage):
+        yield MissingFact(FactKind.READ_RATE, storage.id, storage.name)
+    if capacity_is_unknown(storage, platform.capacity_option):
+        yield MissingFact(FactKind.USABLE_CAPACITY, storage.id, storage.name)
+
+
+def design_checks(
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    platform: Platform,
+    parts: Quantities,
+    plan: Plan,
+    bill: Bill,
+    catalog: Catalog,
+) -> tuple[DesignCheck, ...]:
+    """Checks of one design on capacity, watts, kilograms and budget; those that the request or the plan ask for.
+
+    Parameters
+    ----------
+    request : SizingRequest
+    works : sequence of ResolvedWorkload
+    platform : Platform
+    parts : Quantities
+        Of one row.
+    plan : Plan
+    bill : Bill
+    catalog : Catalog
+        Names of the parts.
+    """
+    return (
+        _capacity(request, works, platform, parts),
+        *_power(request.limits, parts, plan, catalog),
+        *_racks(plan, catalog),
+        *_budget(request.limits, bill),
+    )
+
+
+def _capacity(
+    request: SizingRequest, works: Sequence[ResolvedWorkload], platform: Platform, parts: Quantities
+) -> DesignCheck:
+    needed, usable = storage_demand(works, request.data).total_bytes, float(parts.usable_bytes[0])
+    if np.isnan(usable):
+        missing = (MissingFact(FactKind.USABLE_CAPACITY, platform.storage.id, platform.storage.name),)
+        return DesignCheck(CheckKind.CAPACITY, Check.OPEN, needed, None, missing)
+    return DesignCheck(CheckKind.CAPACITY, Check.MET if usable >= needed else Check.NOT_MET, needed, usable)
+
+
+def _power(limits: Limits, parts: Quantities, plan: Plan, catalog: Catalog) -> Iterator[DesignCheck]:
+    if limits.power_w is not None:
+        missing = tuple(MissingFact(FactKind.POWER, item, catalog.item(item).name) for item in parts.unknown_power)
+        watts = float(parts.power_max_w[0])
+        yield DesignCheck(CheckKind.POWER, at_most(watts, limits.power_w, missing), limits.power_w, watts, missing)
+    if limits.rack_power_w is not None:
+        watts = max((rack.max_w for rack in plan.racks), default=0.0)
+        missing = _without_power((device for rack in plan.racks for device in rack.present), catalog)
+        result = at_most(watts, limits.rack_power_w, missing)
+        yield DesignCheck(CheckKind.RACK_POWER, result, limits.rack_power_w, watts, missing)
+
+
+def _racks(plan: Plan, catalog: Catalog) -> Iterator[DesignCheck]:
+    """Feeds and load of the new racks; those that are there have limits of their own."""
+    racks = [rack for rack in plan.racks if not rack.is_existing]
+    feeds = [feed for rack in racks for feed in rack.feeds]
+    if feeds:
+        most = max(feeds, key=lambda feed: feed.alone_w / feed.capacity_w)
+        missing = _without_power((device for rack in racks for device in rack.present), catalog)
+        result = at_most(most.alone_w, most.capacity_w, missing)
+        yield DesignCheck(CheckKind.FEED_POWER, result, most.capacity_w, most.alone_w, missing)
+    if racks:
+        load_kg = plan.rack.load_kg.value
+        most_kg = max(sum(device.weight_kg or 0.0 for device in rack.present) for rack in racks)
+        unknown = {device.item for rack in racks for device in rack.present if device.weight_kg is None}
+        missing = tuple(MissingFact(FactKind.WEIGHT, item, catalog.item(item).name) for item in sorted(unknown))
+        result = at_most(most_kg, load_kg, missing)
+        yield DesignCheck(CheckKind.RACK_WEIGHT, result, load_kg, most_kg, missing)
+
+
+def _without_power(devices: Iterable[PlacedDevice], catalog: Catalog) -> tuple[MissingFact, ...]:
+    unknown = dict.fromkeys(device.item for device in devices if not device.power.is_known)
+    return tuple(MissingFact(FactKind.POWER, item, catalog.item(item).name) for item in unknown)
+
+
+def _budget(limits: Limits, bill: Bill) -> Iterator[DesignCheck]:
+    """A lower bound above the budget exceeds it; one below it proves nothing."""
+    if limits.budget is not None:
+        total = float(bill.total)
+        result = at_most(total, limits.budget, () if bill.is_complete else ("open",))
+        yield DesignCheck(CheckKind.BUDGET, result, limits.budget, total, unpriced=bill.unpriced)
