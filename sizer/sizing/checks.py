@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Check(Enum):
+class CheckResult(Enum):
     """Result of one check; open where what is known keeps the limit and something that counts is unknown."""
 
     MET = "met"
@@ -15,7 +15,7 @@ class Check(Enum):
     @property
     def is_met(self) -> bool | None:
         """Whether it is met; None where that is open."""
-        return None if self is Check.OPEN else self is Check.MET
+        return None if self is CheckResult.OPEN else self is CheckResult.MET
 
 
 class FactKind(Enum):
@@ -52,7 +52,7 @@ class DesignCheck:
     """One check of a design, with the numbers compared."""
 
     kind: CheckKind
-    result: Check
+    result: CheckResult
     asked: float
     known: float | None  # what is known of the design; a lower bound where facts are missing. None: nothing is
     missing: tuple[MissingFact, ...] = ()
@@ -60,7 +60,7 @@ class DesignCheck:
     probability: float | None = None  # that a budget is kept, from price bands; None: not known
 
 
-def at_most(known: float, most: float, missing: Sequence[object]) -> Check:
+def at_most(known: float, most: float, missing: Sequence[object]) -> CheckResult:
     """Check of an upper limit on a sum of which parts may be missing: a lower bound above it breaks it for certain.
 
     Examples
@@ -69,5 +69,5 @@ def at_most(known: float, most: float, missing: Sequence[object]) -> Check:
     ('met', 'open', 'not met')
     """
     if known > most:
-        return Check.NOT_MET
-    return Check.OPEN if missing else Check.MET
+        return CheckResult.NOT_MET
+    return CheckResult.OPEN if missing else CheckResult.MET

@@ -13,7 +13,7 @@ from sizer.physical.existing_use import ExistingUse
 from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
-from sizer.sizing.checks import Check, DesignCheck, MissingFact
+from sizer.sizing.checks import CheckResult, DesignCheck, MissingFact
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
     Binding,
@@ -113,7 +113,7 @@ class WorkloadAnswer:
     bottleneck: str  # key of STAGES
     next_bottleneck: str
     probability: float | None  # that the target is met; None: a fact that decides it is not known
-    target_check: Check  # open where that is so, unless even the upper bound of the fact is not enough
+    target_check: CheckResult  # open where that is so, unless even the upper bound of the fact is not enough
     time: TrainingTime | None
     scaling: Scaling
     gpu_spread: Spread  # what the width of the GPUs' rate consists of
@@ -158,10 +158,10 @@ class DesignAnswer:
         return f"{servers} + {self.storage_nodes} × {storage} nodes"
 
     @property
-    def target_check(self) -> Check:
+    def target_check(self) -> CheckResult:
         """Whether all targets are met."""
         results = {answer.target_check for answer in self.workloads}
-        return next((one for one in (Check.NOT_MET, Check.OPEN) if one in results), Check.MET)
+        return next((one for one in (CheckResult.NOT_MET, CheckResult.OPEN) if one in results), CheckResult.MET)
 
 
 @dataclass(frozen=True)

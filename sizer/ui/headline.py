@@ -20,7 +20,7 @@ from sizer.present.words import (
     sample_unit,
     sentence,
 )
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import state, toolbar, why
 from sizer.ui.error_messages import RequestFault
@@ -52,7 +52,7 @@ def show(view: View) -> None:
         return
     st.markdown(plain(sentence(verdict_text(view.result))))
     for check in view.result.design.checks:
-        if check.result is Check.OPEN:
+        if check.result is CheckResult.OPEN:
             st.markdown(f":orange-badge[Open] {plain(check_label(check))}: {plain(open_text(check))}.")
     with st.container(horizontal=True, gap="medium", key="headline"):
         _verdict(view.result)
@@ -89,11 +89,11 @@ def _placed(fault: RequestFault) -> str:
 def _verdict(result: SizingResult) -> None:
     """Whether the design meets the targets: sign, colour and word."""
     design = result.design
-    if design.conditional_on and design.target_check is not Check.NOT_MET:
+    if design.conditional_on and design.target_check is not CheckResult.NOT_MET:
         badge = ":orange-badge[:material/help: Conditional]"
     elif not result.needs_cluster:
         badge = ":blue-badge[:material/check: No cluster needed]"
-    elif design.target_check is Check.MET:
+    elif design.target_check is CheckResult.MET:
         badge = ":green-badge[:material/check: Met]"
     else:
         badge = ":orange-badge[:material/warning: Below the target]"

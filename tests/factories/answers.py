@@ -21,7 +21,7 @@ from sizer.physical.quantities import slice_row
 from sizer.physical.roles import NetworkRole, Role
 from sizer.physical.violations import Violation, ViolationKind
 from sizer.sizing.assumptions import AssumedFact, CableRoute, DefaultTaken, MissingFacts, MissingReadRate
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.limits import Limit
 from sizer.sizing.reasons import (
@@ -290,7 +290,7 @@ def training_answer(
         "bottleneck": limiting,
         "next_bottleneck": next_,
         "probability": 0.974,
-        "target_check": Check.MET,
+        "target_check": CheckResult.MET,
         "time": TrainingTime(
             epochs=spread(64, 0.05),
             start_up_s=95.0,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sizer import InfeasibleError, SizingRequest, load_catalog, size
 from sizer.base.errors import RequestError
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 
 CATALOG = load_catalog()
 LEAVES = st.one_of(
@@ -85,4 +85,4 @@ def test_any_size_is_answered_or_said_to_be_impossible(
         result = size(request, CATALOG)
     except InfeasibleError:
         return
-    assert all(answer.target_check is Check.MET for answer in result.design.workloads)
+    assert all(answer.target_check is CheckResult.MET for answer in result.design.workloads)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sizer import InfeasibleError, SizingRequest, load_catalog, project, size
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer
 
 CATALOG = load_catalog()
@@ -112,7 +112,7 @@ def test_a_deadline_is_kept_and_a_tighter_one_never_takes_less(
     for found, deadline_s in ((tight, 3600 * hours), (lax, 3600 * hours * factor)):
         if found is not None:
             (answer,) = found.workloads
-            assert answer.target_check is Check.MET
+            assert answer.target_check is CheckResult.MET
             assert answer.time is not None
             assert float(answer.time.total_s.value) <= deadline_s * 1.005  # half a percent of confidence at the median
     if lax is None:

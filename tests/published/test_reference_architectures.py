@@ -12,7 +12,7 @@ import pytest
 
 from sizer import SizingRequest, load_catalog, project, size
 from sizer.base.resources import data_dir
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.reasons import DataInMemory, NoClusterFileSystem
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
@@ -82,7 +82,7 @@ def test_inception_v4_on_large_images_comes_near_the_processors(large_images: De
 def test_the_published_cluster_is_enough(name: str) -> None:
     """9 DGX-1 with 8 F800 nodes reached the target: the recommendation needs no more."""
     design = size(request(name), CATALOG).design
-    assert all(answer.target_check is Check.MET for answer in design.workloads)
+    assert all(answer.target_check is CheckResult.MET for answer in design.workloads)
     assert design.n_servers <= 9
     assert design.storage_nodes <= 8
 

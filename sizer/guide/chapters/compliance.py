@@ -15,7 +15,7 @@ from sizer.present.text.checks import amount_text, known_text, missing_text, ope
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
-from sizer.sizing.checks import Check, CheckKind
+from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.workload.target_text import target_text
 
@@ -75,7 +75,7 @@ def _targets(context: GuideContext) -> Iterator[Requirement]:
     is_met, probability = design.target_check.is_met, words.percent(design.probability)
     if design.conditional_on:
         probability = f"{probability}: {missing_text(design.conditional_on)} not published"
-        is_met = False if design.target_check is Check.NOT_MET else None
+        is_met = False if design.target_check is CheckResult.NOT_MET else None
     yield Requirement(f"Probability of at least {confidence}", probability, is_met, "performance")
 
 

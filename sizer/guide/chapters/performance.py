@@ -14,14 +14,14 @@ from sizer.questions.scale.analysis import ArrangedDesign, ArrangementPair, Equa
 from sizer.questions.scale.charts import rates_chart, steps_chart
 from sizer.questions.scale.comparison_text import difference, storage_text
 from sizer.questions.scale.tables import hardware_table, per_gpu_table, rates_table, short_table, steps_table
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import WorkloadAnswer
 from sizer.workload.target_text import target_text
 
 _MEETS = {
-    Check.MET: "meets",
-    Check.NOT_MET: "does not meet",
-    Check.OPEN: "may meet",
+    CheckResult.MET: "meets",
+    CheckResult.NOT_MET: "does not meet",
+    CheckResult.OPEN: "may meet",
 }
 
 

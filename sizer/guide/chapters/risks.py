@@ -23,7 +23,7 @@ from sizer.present.text.verdict import reason_texts, selection_text
 from sizer.questions.what_if.charts import tornado_chart
 from sizer.questions.what_if.sensitivity import Sensitivity
 from sizer.questions.what_if.sensitivity_table import influence_table
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer, SizingResult
 
 # Relative differences below this count as equal.
@@ -88,7 +88,7 @@ def conclusions(context: GuideContext) -> list[str]:
     """Three or four findings with their numbers."""
     design, n_open = context.design, len(context.result.questions)
     probability = words.percent(design.probability)
-    if design.target_check is Check.NOT_MET:
+    if design.target_check is CheckResult.NOT_MET:
         first = (
             f"{design.name} does not reach the requested confidence: "
             f"the probability of meeting the request is {probability}."
@@ -243,7 +243,7 @@ def _differences(design: DesignAnswer, other: DesignAnswer) -> tuple[list[str], 
         is_dearer = other.bill.total > design.bill.total
         note(is_dearer, result_text.price(other.bill), result_text.price(design.bill))
     probability = words.percent(other.probability)
-    if other.target_check is Check.NOT_MET:
+    if other.target_check is CheckResult.NOT_MET:
         worse.insert(0, f"misses the target, with a probability of {probability}")
     elif other.probability is None or design.probability is None:
         if other.conditional_on and not design.conditional_on:

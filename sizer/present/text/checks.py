@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sizer.base.quantities import grouped, si
 from sizer.drawings.racks import at_least
 from sizer.present import words
-from sizer.sizing.checks import Check, CheckKind, DesignCheck, FactKind, MissingFact
+from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact
 from sizer.sizing.result import DesignAnswer
 
 _FACTS = {
@@ -72,7 +72,7 @@ def known_text(check: DesignCheck, currency: str) -> str:
 
 def open_text(check: DesignCheck) -> str:
     """What must be known to decide an open check; "" where nothing is missing."""
-    if check.result is not Check.OPEN:
+    if check.result is not CheckResult.OPEN:
         return ""
     if check.unpriced:
         return f"{words.plural(len(check.unpriced), 'item')} without a price"

@@ -16,7 +16,7 @@ from sizer.present.text.calibration import note_texts
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.verdict import binding_text, runner_up_text
 from sizer.present.text.warnings import design_warnings
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 
 
@@ -44,9 +44,9 @@ def doubt(result: SizingResult) -> list[str]:
     check = result.design.target_check
     several = len(result.design.workloads) > 1
     text = f"The probability of meeting {'all targets' if several else 'the target'} is {chance}"
-    if result.design.conditional_on and check is not Check.NOT_MET:
+    if result.design.conditional_on and check is not CheckResult.NOT_MET:
         sentences = [conditional_sentence(result.design)]
-    elif check is Check.MET:
+    elif check is CheckResult.MET:
         sentences = [f"{text}; {asked} was requested."]
     else:
         sentences = [f"{text}, below the requested {asked}."]

@@ -9,7 +9,7 @@ from sizer.catalog.model import Catalog
 from sizer.physical.components import Quantities
 from sizer.physical.plan import PlacedDevice, Plan
 from sizer.physical.platform import Platform
-from sizer.sizing.checks import Check, CheckKind, DesignCheck, FactKind, MissingFact, at_most
+from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact, at_most
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
@@ -85,8 +85,8 @@ def _capacity(
     needed, usable = storage_demand(works, request.data).total_bytes, float(parts.usable_bytes[0])
     if np.isnan(usable):
         missing = (MissingFact(FactKind.USABLE_CAPACITY, platform.storage.id, platform.storage.name),)
-        return DesignCheck(CheckKind.CAPACITY, Check.OPEN, needed, None, missing)
-    return DesignCheck(CheckKind.CAPACITY, Check.MET if usable >= needed else Check.NOT_MET, needed, usable)
+        return DesignCheck(CheckKind.CAPACITY, CheckResult.OPEN, needed, None, missing)
+    return DesignCheck(CheckKind.CAPACITY, CheckResult.MET if usable >= needed else CheckResult.NOT_MET, needed, usable)
 
 
 def _power(limits: Limits, parts: Quantities, plan: Plan, catalog: Catalog) -> Iterator[DesignCheck]:

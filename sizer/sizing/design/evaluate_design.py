@@ -22,7 +22,7 @@ from sizer.physical.networks.cables import BETWEEN_RACKS_M, IN_RACK_M
 from sizer.physical.plan import CABLE_CATEGORY
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
-from sizer.sizing.checks import Check, MissingFact
+from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.nearest_measurements import nearest_measurements
 from sizer.sizing.design.stage_reasons import stage_reasons
@@ -175,7 +175,7 @@ def _workload_answer(
     time = None if length is None or work.is_inference else _time(work, length[0], rate, cold_rate, calibration)
     chance = _probability(run)
     # An unknown rate counts as its upper bound: a target that is missed with it is missed, a met one is open.
-    met = Check.OPEN if missing else Check.MET
+    met = CheckResult.OPEN if missing else CheckResult.MET
     dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
     precision, task = work.request.precision, "inference" if work.is_inference else "training"
     gpu, loader = platform.gpu, None
@@ -204,7 +204,7 @@ def _workload_answer(
         bottleneck=bottleneck,
         next_bottleneck=following,
         probability=None if missing else min(chance, MOST_CERTAIN),
-        target_check=met if chance >= evaluate.least_chance(request.confidence) else Check.NOT_MET,
+        target_check=met if chance >= evaluate.least_chance(request.confidence) else CheckResult.NOT_MET,
         time=time,
         scaling=Scaling(
             n_servers=along.servers.astype(float),

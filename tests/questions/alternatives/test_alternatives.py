@@ -19,7 +19,7 @@ from sizer.questions.alternatives.analysis import (
     other_vendors,
 )
 from sizer.questions.alternatives.text import missing_text
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.design.differences import open_between
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult
@@ -130,11 +130,11 @@ def test_other_vendors_are_others_and_only_their_own_list_is_widened(name):
     if server is not None:
         assert server.design.platform.server.vendor != design.platform.server.vendor
         assert not asked.storage or server.design.platform.storage.id in asked.storage
-        assert all(answer.target_check is Check.MET for answer in server.design.workloads)
+        assert all(answer.target_check is CheckResult.MET for answer in server.design.workloads)
     if storage is not None:
         assert storage.design.platform.storage.vendor != design.platform.storage.vendor
         assert not asked.servers or storage.design.platform.server.id in asked.servers
-        assert all(answer.target_check is Check.MET for answer in storage.design.workloads)
+        assert all(answer.target_check is CheckResult.MET for answer in storage.design.workloads)
     assert server is not None or storage is not None
 
 

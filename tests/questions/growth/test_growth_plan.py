@@ -18,7 +18,7 @@ from sizer.physical.quantities import quantities
 from sizer.questions.growth.analysis import growth_plan
 from sizer.questions.growth.result import CapacityLimit, GrowthPlan, LimitKind, PlatformGrowth
 from sizer.questions.growth.yearly_requests import yearly_requests
-from sizer.sizing.checks import Check
+from sizer.sizing.checks import CheckResult
 
 CATALOG = load_catalog()
 WORK = {
@@ -152,7 +152,7 @@ def test_every_year_is_met_when_it_is_run_again():
             fabric="100gbe",
         )
         assert owned.probability >= request.confidence - 0.005  # confidence is compared in whole percent
-        assert all(work.target_check is Check.MET for work in owned.workloads)
+        assert all(work.target_check is CheckResult.MET for work in owned.workloads)
 
 
 def test_the_need_of_a_year_is_what_sizing_that_year_alone_finds():
@@ -333,7 +333,7 @@ def test_the_first_years_cluster_misses_the_year_in_which_a_rate_exhausts_it():
             gpu="v100-sxm2-16gb",
             fabric="100gbe",
         )
-        assert (stays.workloads[0].target_check is Check.MET) == (load <= 1)
+        assert (stays.workloads[0].target_check is CheckResult.MET) == (load <= 1)
 
 
 def test_a_limit_of_the_request_shows_how_full_it_is():
