@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import duration, grouped, si, significant
 from sizer.base.units import TIB
+from sizer.catalog.links import kind_name
 from sizer.present.plain_table import table_text
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
@@ -49,9 +50,10 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
 
 
 def projection_text(design: DesignAnswer) -> str:
-    """Performance of a given cluster."""
+    """Performance of a given cluster; the fabric is named, as the request may leave the choice open."""
+    fabric = kind_name(design.platform.fabric)
     existing = [existing_text(design.existing)] if design.existing is not None else []
-    return "\n".join([design.name, "=" * len(design.name), *_design_lines(design), *existing])
+    return "\n".join([design.name, "=" * len(design.name), f"Fabric: {fabric}", *_design_lines(design), *existing])
 
 
 def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: SimplestDesign) -> str:

@@ -35,7 +35,7 @@ def project(
     Parameters
     ----------
     request : SizingRequest
-        Its workloads are run; its platforms are replaced by the arguments.
+        Its workloads are run; its servers, GPUs and storage are replaced by the arguments.
     catalog : Catalog
         Parts to choose from.
     server, storage : str
@@ -43,7 +43,8 @@ def project(
     servers, storage_nodes : int
         Counts; ``storage_nodes`` 0 for local drives and NFS servers. [-]
     gpu, stack, fabric : str, optional
-        Default: the server's first GPU, the request's stack, and the fastest fabric that server and storage share.
+        Default: the server's first GPU, the request's stack, and the fastest fabric that server and storage share and
+        the request allows.
     gpus_per_server : int, optional
         GPUs of each server that the job uses; default all. [-]
     calibration : Calibration, optional
@@ -70,7 +71,7 @@ def project(
         "servers": [server],
         "storage": [storage],
         **({"gpus": [gpu]} if gpu is not None else {}),
-        **({"fabrics": [fabric]} if fabric is not None else {}),
+        "fabrics": [fabric] if fabric is not None else request.platforms.fabrics,
         **({"gpus_per_server": gpus_per_server} if gpus_per_server is not None else {}),
     }
     if stack is not None:

@@ -265,7 +265,8 @@ class _Servers:
             by_decode = comp.decode.probability_at_least(need.samples_per_s)
             if work.request.target.gpus_busy is not None:
                 count &= servers * cols.gpus_per_server >= work.request.target.gpus_busy
-            gpu &= by_gpus >= asked
+            if need.counts_gpu:
+                gpu &= by_gpus >= asked
             decode &= by_decode >= asked
             network &= servers * cols.storage_nic_bytes_per_s >= evaluate.nic_bytes_per_s(work, comp, need)
             computes.append(comp)

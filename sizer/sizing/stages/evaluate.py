@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.errors import InfeasibleError
 from sizer.base.estimate import Estimate
 from sizer.base.normal import normal_quantile
@@ -34,6 +34,7 @@ class Need:
     samples_per_s: Floats  # the same for the other stages, at the upper end of that spread
     cold_samples_per_s: Floats  # rate that storage and network must pass in the first epoch; 0: none asked
     counts_gpu: bool  # False: the GPUs set the need themselves (a number of GPUs kept busy)
+    has_gpus: Bools | None = None  # whether there are so many; None: no number of GPUs is asked for
 
     def take(self, rows: Ints) -> "Need":
         """Need of some rows of the first axis."""
@@ -43,6 +44,7 @@ class Need:
             samples_per_s=self.samples_per_s[rows],
             cold_samples_per_s=self.cold_samples_per_s[rows],
             counts_gpu=self.counts_gpu,
+            has_gpus=None if self.has_gpus is None else self.has_gpus[rows],
         )
 
 
@@ -132,7 +134,8 @@ def need(
     if target.gpus_busy is not None:
         # "Busy" must hold where the GPUs turn out fast: the other stages meet the upper end of the GPU rate.
         upper = comp.gpu.quantile(confidence)
-        return Need(upper, zero, upper, zero, counts_gpu=False)
+        has_gpus = np.broadcast_to(n_servers * cols.gpus_per_server >= target.gpus_busy, zero.shape)
+        return Need(upper, zero, upper, zero, counts_gpu=False, has_gpus=has_gpus)
     assert target.time_to_train_s is not None
     length = epochs(work, cols, n_servers, calibration)
     assert length is not None  # checked by the request
@@ -203,9 +206,9 @@ def _nodes_reading(bytes_per_s: Floats, cols: Columns, probability: Floats | flo
 
 
 def gpu_probability(gpu: Capacity, wanted: Need) -> Floats:
-    """Probability that the GPUs meet the target; 1 where they set it themselves."""
+    """Probability that the GPUs meet the target; where they set it themselves: 1 if there are enough, else 0."""
     if not wanted.counts_gpu:
-        return np.ones_like(gpu.median)
+        return np.ones_like(gpu.median) if wanted.has_gpus is None else np.asarray(wanted.has_gpus, dtype=float)
     return gpu.widened(wanted.gpu_log_sd).probability_at_least(wanted.gpu_samples_per_s)
 
 

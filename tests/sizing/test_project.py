@@ -1,0 +1,57 @@
+"""A given cluster obeys the request: its fabrics, and the number of GPUs to keep busy."""
+
+from typing import Any
+
+import pytest
+
+from sizer import Catalog, SizingRequest, load_catalog, project
+from sizer.base.errors import InfeasibleError
+from sizer.guide.plain_text import projection_text
+from sizer.sizing.result import DesignAnswer
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load_catalog()
+
+
+def request(target: dict[str, Any], **tables: Any) -> SizingRequest:
+    work = {"dnn": "resnet50", "dataset": "imagenet", "dataset_bytes": "150 GB", "target": target}
+    return SizingRequest.from_dict({"workload": [work], **tables})
+
+
+def c4140(asked: SizingRequest, catalog: Catalog, servers: int) -> DesignAnswer:
+    """C4140 with four GPUs each and drives of their own."""
+    return project(asked, catalog, server="c4140", servers=servers, storage="c4140-nvme")
+
+
+def test_four_gpus_do_not_keep_sixteen_busy(catalog):
+    """One C4140 has four GPUs; four of them have the sixteen."""
+    asked = request({"gpus_busy": 16})
+    one = c4140(asked, catalog, servers=1)
+    assert one.n_gpus == 4
+    assert not one.workloads[0].meets_target
+    assert one.probability == 0.0
+    four = c4140(asked, catalog, servers=4)
+    assert four.n_gpus == 16
+    assert four.probability > 0.0
+
+
+def test_a_given_cluster_stands_on_a_fabric_that_the_request_allows(catalog):
+    """EDR is the fastest that a DGX-1 has; a request that allows 100 GbE alone gets 100 GbE, and it is printed."""
+    target = {"samples_per_s": 5_000}
+    parts = {"server": "dgx-1", "servers": 2, "storage": "isilon-f800", "storage_nodes": 4}
+    free = project(request(target), catalog, **parts)
+    assert free.platform.fabric == "edr"
+    bound = project(request(target, platforms={"fabrics": ["100gbe"]}), catalog, **parts)
+    assert bound.platform.fabric == "100gbe"
+    assert "Fabric: 100 GbE" in projection_text(bound).splitlines()
+    named = project(request(target, platforms={"fabrics": ["100gbe"]}), catalog, **parts, fabric="edr")
+    assert named.platform.fabric == "edr"
+
+
+def test_a_fabric_that_the_server_lacks_is_refused(catalog):
+    """The four network ports of a DGX-1 run EDR and 100 GbE, not 25 GbE."""
+    asked = request({"samples_per_s": 5_000}, platforms={"fabrics": ["25gbe"]})
+    with pytest.raises(InfeasibleError, match="do not join"):
+        project(asked, catalog, server="dgx-1", servers=2, storage="isilon-f800", storage_nodes=4)
