@@ -161,7 +161,7 @@ class Storage(Device):
     server: Sourced[str] | None = None  # id in servers/, where the system is software on servers
     min_nodes: Sourced[Count] | None = None
     max_nodes: Sourced[Count] | None = None
-    # What one node reads for clients: the demonstrated lower end and the vendor's upper end. Equal when one number.
+    # What one node reads for clients: demonstrated lower end and vendor's upper end.
     node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None
     node_read_high_bytes_per_s: Sourced[BytesPerS] | None = None
     # What a published test wrote, all its clients together; its note tells what is known of nodes and files.
@@ -180,10 +180,10 @@ class Storage(Device):
     cache_bytes_per_node: Sourced[MemoryBytes] | None = None
     capacity_options: tuple[CapacityOption, ...] = ()
     usable_bytes: Sourced[CapacityBytes] | None = None  # of a system with one fixed capacity
+    max_usable_bytes: Sourced[CapacityBytes] | None = None  # of the largest system that the vendor publishes
     protection: Sourced[str] | None = None
     protection_overheads: tuple[Overhead, ...] = ()
-    # Software systems: data + parity blocks, hot-spare servers and the share left after metadata and reserve.
-    # Data blocks grow with the servers: min(stripe_data_max, servers - parity - spares), at least stripe_data.
+    # Software systems. Data blocks grow with the servers: min(stripe_data_max, servers - parity - spares).
     stripe_data: Sourced[Count] | None = None
     stripe_data_max: Sourced[Count] | None = None
     stripe_parity: Sourced[Count] | None = None

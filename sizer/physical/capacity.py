@@ -201,10 +201,11 @@ def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike
     Returns
     -------
     SmallestNodes
-        0 nodes for local drives and NFS servers. Where the capacity is unknown the minimum system counts as fitting;
-        ``usable_bytes`` is NaN there and the caller says so.
+        0 nodes for local drives and NFS servers. Where the capacity is unknown the minimum system counts as fitting,
+        up to the largest that the vendor publishes; ``usable_bytes`` is NaN there and the design is conditional.
     """
     need = np.asarray(data_bytes, dtype=float)
+    largest = storage.max_usable_bytes.value if storage.max_usable_bytes is not None else np.inf
     if not counts_nodes(storage):
         usable = usable_bytes(storage, capacity_option, np.zeros(need.shape, dtype=np.int64))
         return SmallestNodes(np.zeros(need.shape, dtype=np.int64), np.asarray(np.isnan(usable) | (usable >= need)))
@@ -212,10 +213,10 @@ def smallest_nodes(storage: Storage, capacity_option: int, data_bytes: ArrayLike
     sizes = np.arange(low, high + 1, nodes_per_unit(storage))
     usable = usable_bytes(storage, capacity_option, sizes)
     if np.isnan(usable).any():
-        return SmallestNodes(np.full(need.shape, low), np.ones(need.shape, dtype=bool))
+        return SmallestNodes(np.full(need.shape, low), np.asarray(need <= largest))
     # Usable bytes grow with the nodes, so the first size that holds the data is found by bisection.
     index = np.searchsorted(usable, need, side="left")
-    return SmallestNodes(sizes[np.minimum(index, sizes.size - 1)], np.asarray(index < sizes.size))
+    return SmallestNodes(sizes[np.minimum(index, sizes.size - 1)], np.asarray((index < sizes.size) & (need <= largest)))
 
 
 def is_extrapolated(storage: Storage, n_nodes: int) -> bool:

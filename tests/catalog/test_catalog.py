@@ -48,12 +48,12 @@ def test_what_no_source_says_is_asked_of_the_vendor(catalog: Catalog) -> None:
     asked = set(unknown_facts(catalog))
     # Facts that the published documents are known to lack.
     for gap in (
-        ("s3048-on", "power_max_w"),
-        ("z9100-on", "power_max_w"),
+        ("dss-8440", "power_max_w"),
+        ("cs7500", "power_max_w"),
         ("v225g", "power_max_w"),
         ("v225g", "n_gpus"),
         ("dgx-1", "depth_m"),
-        ("head-node-nfs", "node_read_high_bytes_per_s"),
+        ("isilon-f810", "node_read_high_bytes_per_s"),
         ("hnas", "node_read_high_bytes_per_s"),
         ("cs7500", "height_u"),
     ):
@@ -104,7 +104,7 @@ SPOTS = [
     ("c4140", "weight_kg", 22.225, "boavizta"),
     ("isilon-f800", "power_max_w", 1764, "udt-hw"),
     ("isilon-f800", "weight_kg", 77, "udt-hw"),
-    ("isilon-f800", "max_nodes", 144, "isilon-811"),
+    ("isilon-f800", "max_nodes", 252, "onefs-overview"),
     ("isilon-f800", "cache_bytes_per_node", 256 * GIB, "infohub-vxblock"),
     ("isilon-f800", "back_end_flat_nodes", 32, "infohub-vxblock"),
     ("isilon-f800", "end_of_service", "2029-05", "ps-hw-concepts"),

@@ -208,13 +208,13 @@ def test_of_an_item_of_the_catalogue_only_gaps_are_filled(tmp_path):
     result = import_device_type(SX6036, "f.yaml", "gateways", catalog=shipped)
     assert result.questions == ("power_max_w: 231 W in the catalogue, at most 500 W in the file; the first stays",)
     assert tomllib.loads(result.toml) == {"id": "sx6036"}
-    # Ports, inlets and weight of the SB7700 are assumed there, and its draw is unknown.
+    # Ports, inlets, weight and draw of the SB7700 are assumed there.
     text = SB7890.replace("SB7890", "SB7700").replace("u_height: 1", "u_height: 2").replace("11.0", "12.0")
     result = import_device_type(text, "f.yaml", catalog=shipped)
     assert set(tomllib.loads(result.toml)) == {
-        "id", "height_u", "weight_kg", "power_inlets", "inlet_kind", "features", "ports",
+        "id", "height_u", "weight_kg", "power_high_w", "power_inlets", "inlet_kind", "features", "ports",
     }  # fmt: skip
-    assert asked(result) == {"power_high_w"}
+    assert asked(result) == set()
     changed = overlaid(tmp_path, result, "switches").switches["sb7700"]
     assert changed.weight_kg is not None
     assert (changed.name, changed.weight_kg.value) == (shipped.switches["sb7700"].name, 12.0)

@@ -22,7 +22,7 @@ def test_smallest_f800(catalog):
 
 def test_more_than_the_largest_system(catalog):
     found = smallest_nodes(catalog.storage["isilon-f800"], 1, [1e17])
-    assert found.nodes.tolist() == [144]
+    assert found.nodes.tolist() == [252]
     assert not found.fits.any()
 
 

@@ -47,9 +47,9 @@ def test_room_kept_for_servers_is_used_without_a_new_switch_rack_or_move():
 
 
 def test_a_size_beyond_the_platform_is_said():
-    plan = laid_out("c4140", "isilon-f800", "edr", 2, 144)
+    plan = laid_out("c4140", "isilon-f800", "edr", 2, 252)
     steps = growth(plan)
-    assert all(step.limit.values[-1] == 144 and not step.added for step in steps)
+    assert all(step.limit.values[-1] == 252 and not step.added for step in steps)
 
 
 @pytest.mark.parametrize("n", [1, 5, 20, 60])

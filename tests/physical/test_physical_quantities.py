@@ -121,7 +121,7 @@ def test_limits_of_systems_are_violations(catalog):
     2,045 DGX-1 with four ports, eight ports of storage and the head node take 8,189 of them, 2,046 take 8,193.
     """
     servers = [2_045, 2_046, 2_048, 2]
-    counted = quantities(one(catalog, "dgx-1", "isilon-f800", "100gbe"), servers, [4, 4, 4, 148], catalog=catalog)
+    counted = quantities(one(catalog, "dgx-1", "isilon-f800", "100gbe"), servers, [4, 4, 4, 256], catalog=catalog)
     assert len(counted.violations) == 2
     assert np.array(list(counted.violations.values())).any(axis=0).tolist() == [False, True, True, True]
 

@@ -51,12 +51,12 @@ def test_data_in_memory_need_a_capacity_all_the_same() -> None:
 
 
 def test_a_limit_of_watts_makes_unknown_draws_count() -> None:
-    """Several servers need the S3048-ON management switch, whose draw no source prints; one server needs none."""
-    free, limited = _searched(), _searched(limits={"servers": 6, "power_w": 1e6})
+    """DSS 8440: no source prints its maximum draw; every other device of the design has a bracket."""
+    chosen = {"platforms": {"servers": ["dgx-1", "dss-8440"], "storage": ["isilon-f800"]}}
+    free, limited = _searched(**chosen), _searched(**chosen, limits={"servers": 6, "power_w": 1e6})
     for counts in (free, limited):
         for index in range(counts.evaluated.space.n_platforms):
             counts.of(index)
-    is_f800 = np.repeat([platform.storage.id == "isilon-f800" for platform in free.evaluated.platforms], 6)
-    assert not free.conditional[is_f800].any()
-    is_large = free.evaluated.space.n_servers[is_f800] > 1
-    assert limited.conditional[is_f800][is_large].all()
+    is_unknown = np.repeat([platform.server.id == "dss-8440" for platform in free.evaluated.platforms], 6)
+    assert not free.conditional.any()
+    assert limited.conditional.tolist() == is_unknown.tolist()

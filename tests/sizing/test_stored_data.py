@@ -95,12 +95,15 @@ def test_a_raw_size_that_is_left_out_is_that_of_the_prepared_sample():
 
 
 def test_the_search_buys_storage_for_two_sets_together():
-    """Two sets of 120 TB: each alone fits the 144 TB of one chassis with 3.2 TB drives, both need a second one."""
-    first = {"dataset": "imagenet", "dataset_bytes": "120 TB"}
-    second = {"dataset": "coco", "dataset_bytes": "120 TB"}
+    """Two sets of 600 TB: each alone fits the 691.2 TB of one chassis with 15.36 TB drives, both need a second one.
+
+    60 x 15.36 TB less a quarter (6 + 2 units on four nodes) is 691.2 TB.
+    """
+    first = {"dataset": "imagenet", "dataset_bytes": "600 TB"}
+    second = {"dataset": "coco", "dataset_bytes": "600 TB"}
     alone, both = (size(request(*works, **ON_F800), CATALOG).design for works in ((first,), (first, second)))
     assert (alone.storage_nodes, both.storage_nodes) == (4, 8)
-    assert float(both.quantities.usable_bytes[0]) >= 240e12
+    assert float(both.quantities.usable_bytes[0]) >= 1200e12
 
 
 def test_the_search_buys_storage_for_snapshots_and_reserve():
