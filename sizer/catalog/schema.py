@@ -164,8 +164,7 @@ class Storage(Device):
     # What one node reads for clients: demonstrated lower end and vendor's upper end.
     node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None
     node_read_high_bytes_per_s: Sourced[BytesPerS] | None = None
-    # What a published test wrote, all its clients together; its note tells what is known of nodes and files.
-    test_write_bytes_per_s: Sourced[BytesPerS] | None = None
+    test_write_bytes_per_s: Sourced[BytesPerS] | None = None  # what a published test wrote, all clients together
     # What one mount (or one client) of a server reads.
     mount_low_bytes_per_s: Sourced[BytesPerS] | None = None
     mount_high_bytes_per_s: Sourced[BytesPerS] | None = None
@@ -180,6 +179,7 @@ class Storage(Device):
     cache_bytes_per_node: Sourced[MemoryBytes] | None = None
     capacity_options: tuple[CapacityOption, ...] = ()
     usable_bytes: Sourced[CapacityBytes] | None = None  # of a system with one fixed capacity
+    is_capacity_tier: bool = False  # nodes of disks, built to hold data rather than to read them fast
     max_usable_bytes: Sourced[CapacityBytes] | None = None  # of the largest system that the vendor publishes
     protection: Sourced[str] | None = None
     protection_overheads: tuple[Overhead, ...] = ()

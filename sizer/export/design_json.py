@@ -27,6 +27,7 @@ from sizer.present.text.verdict import (
 from sizer.present.text.warnings import design_warnings
 from sizer.sizing.checks import DesignCheck, MissingFact
 from sizer.sizing.limits import bound_of
+from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -83,6 +84,7 @@ def _design(design: DesignAnswer) -> dict[str, object]:
         **fields_of(design, "name", "n_servers", "n_gpus", "storage_nodes", "probability"),
         "conditional_on": [_missing(fact) for fact in design.conditional_on],
         "checks": [_check(check) for check in design.checks],
+        "storage_need": None if design.storage_need is None else _need(design.storage_need),
         "warnings": design_warnings(design),
         "binding_limit": binding_text(design),
         "server": platform.server.id,
@@ -97,6 +99,18 @@ def _design(design: DesignAnswer) -> dict[str, object]:
 
 def _missing(fact: MissingFact) -> dict[str, object]:
     return {"fact": fact.kind.value, "item": fact.item, "name": fact.name}
+
+
+def _need(need: StorageNeed) -> dict[str, object]:
+    drives, tier = need.larger_drives, need.capacity_tier
+    return {
+        "decided_by": need.decision.value,
+        **fields_of(need, "nodes", "nodes_for_capacity", "nodes_for_rate", "load_fraction", "fill_fraction"),
+        "larger_drives": None if drives is None else fields_of(drives, "drives", "nodes"),
+        "capacity_tier": None
+        if tier is None
+        else fields_of(tier, "item", "name", "drives", "nodes", "performance_nodes", "performance_bytes"),
+    }
 
 
 def _check(check: DesignCheck) -> dict[str, object]:

@@ -192,6 +192,48 @@ class ExchangeReason:
     server_bytes_per_s: float  # of the ports of each server
 
 
+class StorageDecision(Enum):
+    """What decides how many storage nodes a design has."""
+
+    CAPACITY = "capacity"
+    RATE = "rate"
+    SEVERAL = "several"  # both alike, the smallest system, or a team, growth or losses
+
+
+@dataclass(frozen=True)
+class LargerDrives:
+    """Drives with which fewer nodes of the same system hold the data."""
+
+    drives: str
+    nodes: int
+
+
+@dataclass(frozen=True)
+class CapacityTier:
+    """Nodes of disks that hold all data, behind a system that is just large enough for the reads."""
+
+    item: str  # catalogue id
+    name: str
+    drives: str
+    nodes: int
+    performance_nodes: int  # of the design's own storage, enough for the reads
+    performance_bytes: float  # that these hold: what is read at full rate at a time [B]
+
+
+@dataclass(frozen=True)
+class StorageNeed:
+    """How many storage nodes the data and the reads call for, each alone, in whole units."""
+
+    decision: StorageDecision
+    nodes: int  # of the design
+    nodes_for_capacity: int
+    nodes_for_rate: int | None  # None: no number is enough
+    load_fraction: float  # rate that the targets call for over the median rate of the nodes
+    fill_fraction: float  # what must fit, with the reserve of the request, over usable bytes
+    larger_drives: LargerDrives | None
+    capacity_tier: CapacityTier | None
+
+
 StageReason = StorageReason | NetworkReason | DecodeReason | GpuReason | ExchangeReason
 
 

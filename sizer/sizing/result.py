@@ -21,6 +21,7 @@ from sizer.sizing.reasons import (
     RunnerUpReason,
     Selection,
     StageReason,
+    StorageNeed,
     VerdictKind,
     VerdictReason,
 )
@@ -147,6 +148,7 @@ class DesignAnswer:
     # Facts that no source gives, and on which it depends whether the request is met. Such a design is conditional.
     conditional_on: tuple[MissingFact, ...] = ()
     checks: tuple[DesignCheck, ...] = ()  # on capacity, watts, kilograms and budget
+    storage_need: StorageNeed | None = None  # what decides the number of storage nodes; None without nodes
 
     @property
     def name(self) -> str:

@@ -26,6 +26,7 @@ from sizer.sizing.checks import CheckResult, MissingFact
 from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.nearest_measurements import nearest_measurements
 from sizer.sizing.design.stage_reasons import stage_reasons
+from sizer.sizing.design.storage_need import storage_need
 from sizer.sizing.reasons import (
     Binding,
     BudgetOfPricedLines,
@@ -120,6 +121,7 @@ def design_answer(
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
         checks=design_checks(request, works, platform, parts, plan, priced, catalog),
+        storage_need=storage_need(request, works, platform, runs, storage_nodes, catalog),
     )
 
 

@@ -1,0 +1,37 @@
+"""What decides the size of the storage, in words."""
+
+from sizer.base.quantities import si
+from sizer.present import words
+from sizer.sizing.reasons import StorageDecision, StorageNeed
+from sizer.sizing.result import DesignAnswer
+
+# A system that is fuller leaves hardly room for new data, snapshots and rebuilds.
+_FULL = 0.95
+
+
+def storage_need_sentences(design: DesignAnswer) -> list[str]:
+    """Where capacity decides the storage: what it takes, what the reads alone would take, and what is cheaper."""
+    need = design.storage_need
+    full = [] if need is None or need.fill_fraction <= _FULL else [_full_text(need)]
+    if need is None or need.decision is not StorageDecision.CAPACITY or need.nodes_for_rate is None:
+        return full
+    name = design.platform.storage.name
+    sentences = [
+        f"Capacity decides the storage: {words.plural(need.nodes_for_capacity, 'node')} of {name} for capacity, "
+        f"{need.nodes_for_rate} would do for performance. The reads use {words.percent(need.load_fraction)} of "
+        "what the nodes deliver."
+    ]
+    drives, tier = need.larger_drives, need.capacity_tier
+    if drives is not None:
+        sentences.append(f"With drives of {drives.drives}, {words.plural(drives.nodes, 'node')} hold the data.")
+    if tier is not None:
+        sentences.append(
+            f"Cheaper, if at most {si(tier.performance_bytes, 'B')} are read at full rate at a time: "
+            f"{words.plural(tier.performance_nodes, 'node')} of {name} for performance and "
+            f"{words.plural(tier.nodes, 'node')} of {tier.name} ({tier.drives}) as capacity tier."
+        )
+    return [*sentences, *full]
+
+
+def _full_text(need: StorageNeed) -> str:
+    return f"The data fill {words.percent(need.fill_fraction)} of the usable capacity. Ask for a reserve if they will grow."

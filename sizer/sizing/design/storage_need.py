@@ -1,0 +1,117 @@
+"""What decides the size of the storage, capacity or rate, and what would be enough without the one that decides."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Storage
+from sizer.physical import capacity
+from sizer.physical.platform import Platform
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.reasons import CapacityTier, LargerDrives, StorageDecision, StorageNeed
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
+from sizer.sizing.stages.workload_run import WorkloadRun
+from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
+
+# Capacity forces a system "far above need" where the rate would do with this share of its nodes.
+_FAR_ABOVE = 0.5
+
+
+def storage_need(
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    platform: Platform,
+    runs: Sequence[WorkloadRun],
+    storage_nodes: int,
+    catalog: Catalog,
+) -> StorageNeed | None:
+    """Nodes that the data call for and nodes that the reads call for; None of storage that is not bought by the node.
+
+    Parameters
+    ----------
+    request : SizingRequest
+    works : sequence of ResolvedWorkload
+    platform : Platform
+    runs : sequence of WorkloadRun
+        Of the design's size alone, in the order of ``works``.
+    storage_nodes : int
+        Nodes of the design.
+    catalog : Catalog
+        Storage that could hold the data behind a smaller system.
+    """
+    storage, option = platform.storage, platform.capacity_option
+    if not capacity.counts_nodes(storage) or capacity_is_unknown(storage, option) or rate_is_unknown(storage):
+        return None
+    data = storage_demand(works, request.data).total_bytes
+    for_capacity = int(capacity.smallest_nodes(storage, option, data).nodes)
+    for_rate = _whole(storage, _nodes_for_rate(request, works, runs))
+    loads = [float(run.need.samples_per_s[0] / run.warm.storage.median[0]) for run in runs]
+    is_capacity = for_rate is not None and for_rate < for_capacity and storage_nodes == for_capacity
+    is_rate = for_rate is not None and for_capacity < for_rate and storage_nodes == for_rate
+    decision = StorageDecision.CAPACITY if is_capacity else StorageDecision.RATE if is_rate else StorageDecision.SEVERAL
+    is_far_above = is_capacity and for_rate is not None and for_rate <= _FAR_ABOVE * for_capacity
+    return StorageNeed(
+        decision=decision,
+        nodes=storage_nodes,
+        nodes_for_capacity=for_capacity,
+        nodes_for_rate=for_rate,
+        load_fraction=max(loads),
+        fill_fraction=data / float(capacity.usable_bytes(storage, option, storage_nodes)),
+        larger_drives=_larger_drives(storage, data, storage_nodes) if is_capacity else None,
+        capacity_tier=_tier(platform, for_rate, data, catalog) if is_far_above and for_rate is not None else None,
+    )
+
+
+def _nodes_for_rate(request: SizingRequest, works: Sequence[ResolvedWorkload], runs: Sequence[WorkloadRun]) -> float:
+    confidence = evaluate.share_of(request)
+    return max(
+        float(evaluate.storage_nodes(work, run.comp, run.cols, run.need, confidence)[0])
+        for work, run in zip(works, runs, strict=True)
+    )
+
+
+def _whole(storage: Storage, nodes: float) -> int | None:
+    """Nodes in whole units, at least the smallest system; None where no number is enough."""
+    if not np.isfinite(nodes):
+        return None
+    low, _ = capacity.node_limits(storage)
+    unit = capacity.nodes_per_unit(storage)
+    return int(-(-max(nodes, low) // unit)) * unit
+
+
+def _larger_drives(storage: Storage, data: float, nodes: int) -> LargerDrives | None:
+    """Drives of the same system with which the fewest nodes hold the data; None where the design has them."""
+    choices = [(capacity.smallest_nodes(storage, index, data), index) for index in range(len(storage.capacity_options))]
+    fewer = [(int(found.nodes), index) for found, index in choices if found.fits and int(found.nodes) < nodes]
+    if not fewer:
+        return None
+    count, index = min(fewer)
+    return LargerDrives(storage.capacity_options[index].name, count)
+
+
+def _tier(platform: Platform, for_rate: int, data: float, catalog: Catalog) -> CapacityTier | None:
+    """Nodes of disks that hold everything behind a system that is large enough for the reads.
+
+    Of the same vendor where there is one; of these the one with the fewest units.
+    """
+    if platform.storage.is_capacity_tier:
+        return None
+    found = []
+    for storage in catalog.storage.values():
+        if not (storage.is_capacity_tier and storage.orderable):
+            continue
+        for index in range(len(storage.capacity_options)):
+            nodes = capacity.smallest_nodes(storage, index, data)
+            if nodes.fits:
+                units = int(nodes.nodes) // capacity.nodes_per_unit(storage)
+                is_other = storage.vendor != platform.storage.vendor
+                found.append((is_other, units, index, int(nodes.nodes), storage.id))
+    if not found:
+        return None
+    _, _, index, count, item = min(found)
+    storage = catalog.storage[item]
+    held = float(capacity.usable_bytes(platform.storage, platform.capacity_option, for_rate))
+    return CapacityTier(item, storage.name, storage.capacity_options[index].name, count, for_rate, held)
