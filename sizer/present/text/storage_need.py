@@ -34,4 +34,4 @@ def storage_need_sentences(design: DesignAnswer) -> list[str]:
 
 
 def _full_text(need: StorageNeed) -> str:
-    return f"The data fill {words.percent(need.fill_fraction)} of the usable capacity. Ask for a reserve if they will grow."
+    return f"The data fill {words.percent(need.fill_fraction)} of the usable capacity: ask for a reserve if they grow."
