@@ -22,7 +22,7 @@ from sizer.calibrate.fit.runs import EpochsCurve, RunOverhead, epochs_curve, epo
 from sizer.calibrate.ids import release_year
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import read_stored, write_stored
-from sizer.calibrate.parameters import Effect, effects, prior_of
+from sizer.calibrate.parameters import HOST_LINK_RATE, Effect, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
 from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
@@ -67,7 +67,7 @@ class Calibration:
     @cached_property
     def decode(self) -> DecodeFit:
         """The host's work per sample."""
-        names = tuple(name for name in self.names if name.startswith("host-") and name != "host-link:all")
+        names = tuple(name for name in self.names if name.startswith("host-") and name != HOST_LINK_RATE)
         columns = [self.index[name] for name in names]
         return DecodeFit(names, self.values[columns], self.covariance[np.ix_(columns, columns)], self.host_log_sd)
 
@@ -84,6 +84,13 @@ class Calibration:
 
     def _value(self, name: str) -> float:
         return float(self.values[self.index[name]])
+
+    @property
+    def host_link(self) -> tuple[float, float]:
+        """Rate of one x16 link between host and GPUs, and the spread of its logarithm. [B/s], [-]"""
+        place, prior = self.index.get(HOST_LINK_RATE), prior_of(HOST_LINK_RATE)
+        value, sd = (prior.mean, prior.sd) if place is None else (self.values[place], self.parameter_sd[place])
+        return math.exp(float(value)), math.hypot(float(sd), self.scatter_log_sd["inference"])
 
     @property
     def start_up_s(self) -> float:

@@ -12,7 +12,7 @@ from sizer.base.arrays import Floats
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.fit.hosts import FIXED, PER_BYTE, host_factors
 from sizer.calibrate.fit.runs import epochs_names, recipe_points
-from sizer.calibrate.parameters import prior_of
+from sizer.calibrate.parameters import HOST_LINK_RATE, prior_of
 from sizer.catalog.schema import Recipe
 from sizer.perf.epochs import epochs_to_target
 from sizer.perf.preprocess import core_seconds_per_sample
@@ -111,6 +111,12 @@ class Draws:
         return core_seconds_per_sample(
             sample_bytes, fixed_s * np.exp(line + scatter), s_per_byte * np.exp(slope + scatter)
         )
+
+    def host_link_bytes_per_s(self) -> Floats:
+        """(n,) rate of one link between host and GPUs, with the scatter of the runs that show it. [B/s]"""
+        rate, _ = self.calibration.host_link
+        scatter = self.calibration.scatter_log_sd["inference"] * self.normal("host link")
+        return np.asarray(rate * np.exp(self.moved(HOST_LINK_RATE) + scatter))
 
     def cache_position(self, access: str, cache_kind: str) -> Floats:
         """(n,) position of a cache, with the spread of the rows that show it; without any where nothing is fitted."""

@@ -26,6 +26,9 @@ from sizer.perf.step_terms import (
     STRAGGLER,
 )
 
+# Parameter of the rate of one x16 link between host and GPUs.
+HOST_LINK_RATE = "host-link:all"
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -153,7 +156,7 @@ def active_effects(levels: Levels, n_gpus: int) -> tuple[Effect, ...]:
 def effects(levels: Levels) -> tuple[Effect, ...]:
     """(term, parameter, coefficient) of every effect that a combination adds up."""
     found = [*_efficiency(levels), *_launch(levels), *_exchange(levels)]
-    found += [(HOST_LINK, "host-link:all"), (RUN_AHEAD, "run-ahead:all"), (FILL, "fill:all")]
+    found += [(HOST_LINK, HOST_LINK_RATE), (RUN_AHEAD, "run-ahead:all"), (FILL, "fill:all")]
     found += [(FILL, f"fill-dnn:{levels.dnn}"), (FILL, f"fill-framework:{levels.framework}")]
     found += [(FILL, f"fill-task:{levels.task}")]
     with_one = [(term, name, 1.0) for term, name in found]

@@ -252,6 +252,10 @@ def _scope_faults(catalog: Catalog, item: Software | Support) -> Iterator[str]:
         if name not in known:
             hint = nearest(name, sorted(known))
             yield f"applies_to: {name!r} must be an item, a vendor, 'cluster' or 'any'{hint}"
+    for name in item.requires:
+        if name != "head node" and name not in catalog.software:
+            hint = nearest(name, list(catalog.software))
+            yield f"requires: {name!r} must be 'head node' or an item of software{hint}"
 
 
 def _price_faults(catalog: Catalog) -> Iterator[str]:

@@ -55,6 +55,7 @@ NAMES = {
 _LABELS = {
     "n_gpus": "GPUs",
     "n_cpus": "Processors",
+    "host_links": "Links between host and GPUs",
     "cpu": "Processor",
     "intra_link": "GPU interconnect",
     "height_u": "Height",

@@ -127,6 +127,8 @@ class Server(Device):
     intra_link: Sourced[IntraLink] | None = None
     cpu: Sourced[str] | None = None  # id in cpus/
     n_cpus: Sourced[Count] | None = None
+    # Links of x16 width between processors and GPUs that work side by side: uplinks of the PCIe switches.
+    host_links: Sourced[Count] | None = None
     memory_bytes: Sourced[MemoryBytes] | None = None
     memory_max_bytes: Sourced[MemoryBytes] | None = None
     local_storage: str | None = None  # id in storage/ of kind "local"
@@ -262,11 +264,13 @@ class Software(Item):
     """A software line. ``metric`` is what a licence counts; ``applies_to`` the ids or vendors that call for it.
 
     ``applies_to`` entries: an id in servers/ or storage/, ``"cluster"`` (any design with more than one GPU server)
-    or ``"any"`` (every design).
+    or ``"any"`` (every design). ``requires``: what a design must have beside it, else the line does not apply:
+    ``"head node"`` or an id in software/.
     """
 
     metric: Sourced[Literal["node", "gpu", "raw-terabyte", "cluster", "free", "included"]]
     applies_to: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     optional: bool = False
     purpose: Sourced[str]
 
@@ -276,6 +280,7 @@ class Support(Item):
 
     metric: Sourced[Literal["node", "gpu", "raw-terabyte", "cluster"]]
     applies_to: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     optional: bool = False
     purpose: Sourced[str]
 

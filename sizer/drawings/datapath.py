@@ -1,4 +1,4 @@
-"""The way of one sample from the disk to the gradient: five stages, what each could pass and how busy it is."""
+"""The way of one sample from the disk to the gradient: six stages, what each could pass and how busy it is."""
 
 import math
 
@@ -30,7 +30,7 @@ def datapath(design: DesignAnswer, answer: WorkloadAnswer, sample_unit: str) -> 
         boxes.append(Box(stage.key, x, _TOP, width, _HEIGHT, "", (), stage.key))
         labels += _inside(stage, answer, x, sample_unit)
         bars += _load_bar(stage, x, width) if is_limit(stage, answer) else []
-        labels.append(Label(x, _TOP - 10, STAGES[stage.key], 10.5, stage.key, semibold=True))
+        labels.append(Label(x, _TOP - 10, STAGES[stage.key], 9.5, stage.key, semibold=True))
         below = _happening(stage.key, design, answer)
         labels += [Label(x, _TOP + _HEIGHT + 15 + 12 * row, text, 8.5, "muted") for row, text in enumerate(below)]
         if place:
@@ -86,6 +86,8 @@ def _happening(key: str, design: DesignAnswer, answer: WorkloadAnswer) -> tuple[
         return si(per_server, "B/s"), "into each server"
     if key == "decode":
         return f"to {si(answer.dnn.input_bytes.value, 'B')} each", _per_server(answer, design)
+    if key == "host_link":
+        return f"to {design.n_gpus} GPUs", "as 4-byte values"
     if key == "gpu":
         gpus = by_count(design.n_gpus, f"on {design.n_gpus} GPU", f"on {design.n_gpus} GPUs")
         return f"batch {answer.batch_per_gpu} per GPU", gpus

@@ -13,7 +13,6 @@ from sizer.perf.exchange import gradient_bytes
 from sizer.perf.step_terms import (
     EFFICIENCY,
     FILL,
-    HOST_LINK,
     INTER,
     INTRA,
     LAUNCH,
@@ -65,8 +64,7 @@ def stage_inputs(evaluated: EvaluatedDesign, workload: int, stage: str) -> Stage
     model = evaluated.workloads[workload]
     if model is None:
         return StageInputs("", (), ("The catalogue no longer holds the parts of this design.",))
-    makers = {"storage": _storage, "network": _network, "decode": _decode, "gpu": _gpu, "exchange": _exchange}
-    return makers[stage](model)
+    return _MAKERS[stage](model)
 
 
 def _rate(value: float) -> str:
@@ -186,6 +184,34 @@ def _decode(model: WorkloadOnDesign) -> StageInputs:
     return StageInputs("C = m · cores / c", inputs, cautions, (server.name,), ("cpu", "core"))
 
 
+def _host_link(model: WorkloadOnDesign) -> StageInputs:
+    server, work, cols = model.platform.server, model.work, model.run.cols
+    rate, spread = model.calibration.host_link
+    inputs = (
+        StageInput("m, servers", grouped(model.n_servers), note="search"),
+        StageInput("g, GPUs of a server that the job uses", number(float(cols.gpus_per_server[0])), server.n_gpus),
+        StageInput(
+            "l, x16 links between host and GPUs of a server",
+            number(float(cols.host_links[0])),
+            server.host_links,
+            "not published: one of each of two processors",
+        ),
+        StageInput("B host, rate of one link", _rate(rate), note=_FITTED),
+        StageInput(
+            "d, values of a decoded sample",
+            grouped(work.dnn.input_bytes.value),
+            None if work.is_custom_dnn else work.dnn.input_bytes,
+            "request",
+        ),
+    )
+    cautions = (
+        f"The rate of a link is fitted; its uncertainty (1 sigma) is {words.percent(spread)}.",
+        "Samples are copied as values of 4 bytes.",
+    )
+    formula = "C = m · min(g, l) · B host / (4 · d)"
+    return StageInputs(formula, inputs, cautions, (server.name, work.dnn.name), ("host_links", "input"))
+
+
 def _terms(model: WorkloadOnDesign) -> StepTerms:
     """Fitted terms of the workload on the platform, as the search takes them."""
     work, platform = model.work, model.platform
@@ -245,15 +271,8 @@ def _gpu(model: WorkloadOnDesign) -> StageInputs:
         inputs = [
             *_common(model, terms),
             StageInput("p, passes", "1", note="forward only"),
-            StageInput("B host, rate of a link between host and GPUs", _rate(math.exp(v[HOST_LINK])), note=_FITTED),
-            StageInput(
-                "d, bytes of a decoded sample",
-                in_unit(model.work.dnn.input_bytes.value, "B"),
-                None if model.work.is_custom_dnn else model.work.dnn.input_bytes,
-                "request",
-            ),
         ]
-        formula = f"C = min( m · g · b / t GPU, m · min(g, 2) · B host / (4 · d) ), {_STEP}"
+        formula = f"C = m · g · b / t GPU, {_STEP}"
         return StageInputs(formula, tuple(inputs), (), parts, ("flop", "peak", "gpu"))
     inputs = [
         *_common(model, terms),
@@ -334,3 +353,13 @@ def _exchange(model: WorkloadOnDesign) -> StageInputs:
         formula += " + 2 (m − 1)/m · G / (u · B server) + 2 ⌈log2 m⌉ · a out"
     cautions = ("Shown as exact: the part that is not hidden, with its uncertainty, belongs to the GPU stage.",)
     return StageInputs(formula, tuple(inputs), cautions, (server.name,), ("ports", "intra_link"))
+
+
+_MAKERS = {
+    "storage": _storage,
+    "network": _network,
+    "decode": _decode,
+    "host_link": _host_link,
+    "gpu": _gpu,
+    "exchange": _exchange,
+}

@@ -124,7 +124,10 @@ class InferenceRun:
             terms, self.shape, (gpu, gradient), (total, total_gradient), host, self.samples / total - gpu_time.time_s
         )
 
+    def gpu_samples_per_s(self, values: Floats) -> Floats:
+        """Rate of the GPUs alone at given terms, shape (..., k). [samples/s]"""
+        return np.asarray(self.samples / GpuTime.of(values, self.sample_s, self.batch).time_s)
+
     def samples_per_s(self, values: Floats) -> Floats:
         """Rate at given terms, shape (..., k). [samples/s]"""
-        gpu_s = GpuTime.of(values, self.sample_s, self.batch).time_s
-        return np.minimum(self.samples / gpu_s, self.host_samples_per_s(values))
+        return np.minimum(self.gpu_samples_per_s(values), self.host_samples_per_s(values))

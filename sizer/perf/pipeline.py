@@ -1,4 +1,4 @@
-"""Joins the stages: storage -> network -> host decode -> GPU step with gradient exchange.
+"""Joins the stages: storage -> network -> host decode -> host-to-GPU link -> GPU step with gradient exchange.
 
 Steady-state throughput is the capacity of the slowest stage. Everything is an array with one entry a design row.
 """
@@ -14,6 +14,8 @@ from sizer.perf.stage_capacity import Capacity
 
 # An epoch shorter than this many samples a second of rounding makes no sense; keeps divisions finite.
 _NO_READS_BYTES = 1e-9
+# Width of one value on the link: the host converts to float before it copies (the inference test of hpe-dlbs).
+_BYTES_PER_VALUE = 4.0
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Stages:
     storage: Capacity
     network: Capacity
     decode: Capacity
+    host_link: Capacity  # links between host and GPUs
     gpu: Capacity  # GPU step including the part of the exchange that is not hidden
     exchange: Capacity  # the exchange alone, hidden or not; never the smallest
 
@@ -43,13 +46,14 @@ class Stages:
             "storage": self.storage,
             "network": self.network,
             "decode": self.decode,
+            "host_link": self.host_link,
             "gpu": self.gpu,
             "exchange": self.exchange,
         }
 
     def limiting(self) -> tuple[Capacity, ...]:
-        """The stages that bound throughput."""
-        return (self.storage, self.network, self.decode, self.gpu)
+        """The stages that bound throughput: all but the exchange, whose exposed part counts with the GPUs."""
+        return tuple(capacity for key, capacity in self.by_key().items() if key != "exchange")
 
 
 def storage_stage(side: StorageSide, sample_bytes: ArrayLike, hit_fraction: ArrayLike) -> Capacity:
@@ -178,3 +182,43 @@ def decode_stage(
     """
     cores = np.asarray(n_servers, float) * np.asarray(cores_per_server, float)
     return Capacity.log_normal(decode_samples_per_s(cores, core_s_per_sample), log_sd)
+
+
+def host_link_stage(
+    n_servers: ArrayLike,
+    n_gpus_per_server: ArrayLike,
+    links_per_server: ArrayLike,
+    input_values: float,
+    link_bytes_per_s: float,
+    log_sd: float,
+) -> Capacity:
+    """Samples/s that the links between hosts and GPUs carry: m min(g, l) B / (4 d).
+
+    Parameters
+    ----------
+    n_servers, n_gpus_per_server : array_like of int, shape (...)
+        Servers m of the job, and GPUs g of each that the job uses. [-]
+    links_per_server : array_like of int, shape (...)
+        Links l of x16 width that work side by side; one GPU uses one. [-]
+    input_values : float
+        Values d of a decoded sample. [-]
+    link_bytes_per_s : float
+        Rate B of one link. [B/s]
+    log_sd : float
+        Standard deviation of its logarithm. [-]
+
+    Examples
+    --------
+    Two links of 12.6 GB/s carry 41,900 images of 224 x 224 x 3 values, on four GPUs as on eight.
+
+    >>> host_link_stage(1, [4, 8], 2, 150_528, 12.6e9, 0.0).median.round(-2)
+    array([41900., 41900.])
+    """
+    gpus, links = np.asarray(n_gpus_per_server, float), np.asarray(links_per_server, float)
+    rate = np.asarray(n_servers, float) * np.minimum(gpus, links) * link_bytes_per_s
+    return Capacity.log_normal(rate / link_sample_bytes(input_values), log_sd)
+
+
+def link_sample_bytes(input_values: float) -> float:
+    """Bytes of a sample of so many values on the link between host and GPU. [B]"""
+    return _BYTES_PER_VALUE * input_values

@@ -90,7 +90,7 @@ def quantities(
     components += _adapters(platform, catalog, rows, components)
     components += _cables(catalog, net.links, placed.racks + placed.existing)
     components += rack_parts(platform, catalog, placed, rack_rule, components)
-    components += software_lines(platform, catalog, rows)
+    components += software_lines(platform, catalog, rows, components)
     violations = {name: mask for name, mask in net.violations.items() if np.count_nonzero(mask)}
     violations |= _storage_violations(platform, rows, nodes)
     violations |= depth_violations(platform, catalog, devices)

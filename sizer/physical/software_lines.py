@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from sizer.base.arrays import Ints
+from sizer.base.arrays import Bools, Ints
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item, Software, Support
-from sizer.physical.capacity import raw_bytes
+from sizer.physical.capacity import nodes_per_unit, raw_bytes
 from sizer.physical.components import Component
 from sizer.physical.networks.members import Shape
 from sizer.physical.notes import PlanNote, PlanNoteKind
@@ -28,6 +28,7 @@ class _Line:
     covers: tuple[str, ...]  # names of ``_covered``
     notes: tuple[PlanNote, ...]
     status: Literal["computed", "optional"]
+    requires: tuple[str, ...]  # "head node" or ids of other lines
 
 
 @cached_by_catalog
@@ -44,7 +45,7 @@ def _lines(catalog: Catalog, platform: Platform) -> tuple[_Line, ...]:
             if covers and item.orderable:
                 notes = () if metric in ("free", "included") else (PlanNote(PlanNoteKind.PER_UNIT, (metric,)),)
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
-                found.append(_Line(category, item.id, metric, covers, notes, status))
+                found.append(_Line(category, item.id, metric, covers, notes, status, item.requires))
     return tuple(found)
 
 
@@ -76,19 +77,70 @@ def _covered(rows: Shape) -> dict[str, Ints]:
     }
 
 
-def software_lines(platform: Platform, catalog: Catalog, rows: Shape) -> list[Component]:
-    """Software and support lines that the design calls for, counted by their metric."""
+def software_lines(
+    platform: Platform, catalog: Catalog, rows: Shape, devices: Sequence[Component] = ()
+) -> list[Component]:
+    """Software and support lines that the design calls for, counted by their metric.
+
+    Parameters
+    ----------
+    platform : Platform
+    catalog : Catalog
+    rows : Shape
+        Members of the design.
+    devices : sequence of Component
+        Existing ones apart: support and licences of a device that is there are not bought again.
+    """
     covered = _covered(rows)
+    there = _there(platform, devices)
     amounts: dict[tuple[str, tuple[str, ...]], Ints] = {}  # many lines count alike
     found = []
     for line in _lines(catalog, platform):
         quantity = amounts.get((line.metric, line.covers))
         if quantity is None:
-            first, *others = (covered[name] for name in line.covers)
+            is_each = line.metric in ("node", "raw-terabyte")
+            first, *others = (covered[name] - (there.get(name, 0) if is_each else 0) for name in line.covers)
             quantity = _metric_quantity(platform, rows, line.metric, sum(others, first))
             amounts[line.metric, line.covers] = quantity
         found.append(Component(Role(line.category), line.category, line.item, quantity, line.notes, line.status))
+    return _with_requirements(found, _lines(catalog, platform), rows)
+
+
+def _there(platform: Platform, devices: Sequence[Component]) -> dict[str, Ints]:
+    """Existing devices of each name of ``_covered`` that stands for one kind of device."""
+    names = {
+        Role.GPU_SERVER: ("servers",),
+        Role.HEAD_NODE: ("heads",),
+        Role.STORAGE_SERVER: ("storage servers", "storage nodes"),
+        Role.STORAGE_CHASSIS: ("storage nodes",),
+        Role.STORAGE_NODE: ("storage nodes",),
+    }
+    found: dict[str, Ints] = {}
+    for part in devices:
+        for name in names.get(part.role, ()) if part.status == "existing" else ():
+            per_piece = nodes_per_unit(platform.storage) if name == "storage nodes" else 1
+            found[name] = found.get(name, 0) + part.quantity * per_piece
     return found
+
+
+def _with_requirements(found: Sequence[Component], lines: Sequence[_Line], rows: Shape) -> list[Component]:
+    """The lines in the designs that have what they require, which may itself require something."""
+    has: dict[str, Bools] = {"head node": rows.heads > 0}
+    waiting = dict(zip((line.item for line in lines), zip(found, lines, strict=True), strict=True))
+
+    def present(item: str) -> Bools:
+        if item not in has:
+            has[item] = np.zeros_like(rows.heads, dtype=bool)  # of a ring of requirements, none is there
+            if item in waiting:
+                part, line = waiting[item]
+                needs = [present(other) for other in line.requires]
+                has[item] = np.logical_and.reduce([part.quantity > 0, *needs])
+        return has[item]
+
+    return [
+        part.of(np.where(present(line.item), part.quantity, 0)) if line.requires else part
+        for part, line in zip(found, lines, strict=True)
+    ]
 
 
 def _metric_quantity(platform: Platform, rows: Shape, metric: str, nodes: Ints) -> Ints:
@@ -98,6 +150,7 @@ def _metric_quantity(platform: Platform, rows: Shape, metric: str, nodes: Ints) 
     if metric == "gpu":
         return np.where(applies, rows.n_servers * platform.gpus_per_server, 0)
     if metric == "raw-terabyte":
-        raw = raw_bytes(platform.storage, platform.capacity_option, rows.nodes)
+        # Where servers hold the storage, they are what is counted; elsewhere its nodes.
+        raw = raw_bytes(platform.storage, platform.capacity_option, np.minimum(nodes, rows.nodes))
         return np.where(applies & ~np.isnan(raw), np.ceil(np.nan_to_num(raw) / 1e12 - 1e-9), 0).astype(np.int64)
     return applies.astype(np.int64)

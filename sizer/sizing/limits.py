@@ -13,6 +13,7 @@ class Limit(Enum):
     GPU_COUNT = "gpu-count"
     GPU_RATE = "gpu-rate"
     HOST_DECODE = "host-decode"
+    HOST_LINK = "host-link"
     SERVER_PORTS = "server-ports"
     TEAM_WAITS = "team-waits"
     STORAGE_CAPACITY = "storage-capacity"
@@ -36,7 +37,7 @@ class Limit(Enum):
 AnyLimit = Limit | Violation
 
 # Limits of one stage or of all together: a design that breaks one misses its target.
-COMPUTE_LIMITS = (Limit.GPU_COUNT, Limit.GPU_RATE, Limit.HOST_DECODE, Limit.SERVER_PORTS)
+COMPUTE_LIMITS = (Limit.GPU_COUNT, Limit.GPU_RATE, Limit.HOST_DECODE, Limit.HOST_LINK, Limit.SERVER_PORTS)
 STAGE_LIMITS = (*COMPUTE_LIMITS, Limit.STORAGE_RATE, Limit.MOUNTS)
 TARGET_LIMITS = (*STAGE_LIMITS, Limit.CONFIDENCE)
 

@@ -173,6 +173,15 @@ class DecodeReason:
 
 
 @dataclass(frozen=True)
+class HostLinkReason:
+    """What the links between host and GPUs consist of."""
+
+    n_links: int  # of a server that the job's GPUs use
+    link_bytes_per_s: float  # of each
+    sample_bytes: float  # as the GPU takes it
+
+
+@dataclass(frozen=True)
 class GpuReason:
     """What the compute capacity consists of."""
 
@@ -234,7 +243,7 @@ class StorageNeed:
     capacity_tier: CapacityTier | None
 
 
-StageReason = StorageReason | NetworkReason | DecodeReason | GpuReason | ExchangeReason
+StageReason = StorageReason | NetworkReason | DecodeReason | HostLinkReason | GpuReason | ExchangeReason
 
 
 @dataclass(frozen=True)

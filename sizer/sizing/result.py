@@ -32,6 +32,7 @@ STAGES = {
     "storage": "Storage",
     "network": "Network and gateway",
     "decode": "Host decode",
+    "host_link": "Host-to-GPU link",
     "gpu": "GPU compute",
     "exchange": "Gradient exchange",
 }

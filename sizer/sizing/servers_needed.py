@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -104,6 +104,7 @@ class Sizes:
             passes &= self.n_servers * self.cols.gpus_per_server >= (busy or 0)
             passes &= evaluate.gpu_probability(comp.gpu, need) >= asked
             passes &= comp.decode.probability_at_least(need.samples_per_s) >= asked
+            passes &= comp.host_link.probability_at_least(need.samples_per_s) >= asked
             passes &= side.mounts.probability_at_least(evaluate.read_bytes_per_s(work, comp, need)) >= asked
             warm, cold = (
                 known.path(index, evaluate.stages(work, comp, side, is_warm=is_warm)) for is_warm in (True, False)
@@ -150,12 +151,12 @@ class _Pinned(Known):
     pin: Pin | None
 
     def compute(self, index: int, comp: Compute) -> Compute:
-        pin = self._of(index, "gpu", "decode")
+        pin = self._of(index, "gpu", "decode", "host_link")
         if pin is None:
             return comp
-        if pin.stage == "gpu":
-            return replace(comp, gpu=Capacity.exact(comp.gpu.quantile(pin.probability)))
-        return replace(comp, decode=Capacity.exact(comp.decode.quantile(pin.probability)))
+        known: Capacity = getattr(comp, pin.stage)
+        changed: dict[str, Any] = {pin.stage: Capacity.exact(known.quantile(pin.probability))}
+        return replace(comp, **changed)
 
     def node(self, index: int, cols: Columns) -> Columns:
         pin = self._of(index, "storage")

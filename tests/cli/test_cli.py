@@ -38,7 +38,7 @@ def test_project_json_has_the_promised_keys() -> None:
     assert set(answer["storage_bytes_per_s"]) == {"value", "low", "high"}
     assert 0 < answer["cpu_utilization_fraction"]["value"] < 1
     assert answer["bottleneck"] == "gpu"
-    assert set(answer["stages"]) == {"storage", "network", "decode", "gpu", "exchange"}
+    assert set(answer["stages"]) == {"storage", "network", "decode", "host_link", "gpu", "exchange"}
 
 
 def test_catalog_check_and_show() -> None:

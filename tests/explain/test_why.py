@@ -168,7 +168,7 @@ def _gpu_s(x: dict[str, float]) -> float:
 def _gpu(x: dict[str, float]) -> float:
     samples = x["m"] * x["g"] * x["b"]
     if x["p"] == 1:
-        return min(samples / _gpu_s(x), x["m"] * min(x["g"], 2) * x["B host"] / (4 * x["d"]))
+        return samples / _gpu_s(x)
     beyond_s = x["t x"] - x["k"] * 2 / 3 * _gpu_s(x)
     exposed_s = (beyond_s + math.hypot(beyond_s, 0.2 * x["t x"])) / 2
     wait = x["w"] * math.log2(x["g"]) + 2 * x["r"] * (x["m"] - 1) / x["m"]
@@ -187,7 +187,18 @@ def _decode(x: dict[str, float]) -> float:
     return x["m"] * x["cores of a server"] / x["c"]
 
 
-FORMULAS = {"storage": _storage, "network": _network, "decode": _decode, "gpu": _gpu, "exchange": _exchange}
+def _host_link(x: dict[str, float]) -> float:
+    return x["m"] * min(x["g"], x["l"]) * x["B host"] / (4 * x["d"])
+
+
+FORMULAS = {
+    "storage": _storage,
+    "network": _network,
+    "decode": _decode,
+    "host_link": _host_link,
+    "gpu": _gpu,
+    "exchange": _exchange,
+}
 
 
 @pytest.mark.parametrize("stage", FORMULAS)

@@ -2,7 +2,15 @@
 
 from sizer.base.quantities import NARROW_SPACE, si, significant
 from sizer.catalog.links import kind_name
-from sizer.sizing.reasons import DecodeReason, ExchangeReason, GpuReason, NetworkReason, StageReason, StorageReason
+from sizer.sizing.reasons import (
+    DecodeReason,
+    ExchangeReason,
+    GpuReason,
+    HostLinkReason,
+    NetworkReason,
+    StageReason,
+    StorageReason,
+)
 from sizer.sizing.result import NearbyMeasurement
 
 # Links inside a server and input pipelines, inside a sentence.
@@ -21,12 +29,16 @@ def stage_text(reason: StageReason) -> str:
             return _network(reason)
         case DecodeReason():
             return _decode(reason)
+        case HostLinkReason():
+            return (
+                f"{reason.n_links} x16 links per server at {si(reason.link_bytes_per_s, 'B/s')}; "
+                f"{si(reason.sample_bytes, 'B')} per sample as the GPU takes it"
+            )
         case GpuReason():
-            text = (
+            return (
                 f"{reason.batch_per_gpu} samples a step on each {reason.gpu}, {reason.n_gpus} GPUs per server, fitted "
                 f"to published rates of {reason.stack}"
             )
-            return f"{text}; input over the links between host and GPUs" if reason.is_inference else text
         case ExchangeReason():
             return _exchange(reason)
 

@@ -22,6 +22,7 @@ _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 _STAGES = {
     LimitKind.GPU_RATE: "gpu",
     LimitKind.HOST_DECODE: "decode",
+    LimitKind.HOST_LINK: "host_link",
     LimitKind.STORAGE_READS: "storage",
     LimitKind.STORAGE_CAPACITY: "storage",
     LimitKind.GATEWAY_UPLINKS: "network",

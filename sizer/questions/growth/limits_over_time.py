@@ -131,6 +131,7 @@ def _stage_loads(
         if busy is not None
         else float(run.need.gpu_samples_per_s[0] / gpus.quantile(slow)[0]),
         LimitKind.HOST_DECODE: float(warm / run.warm.decode.quantile(slow)[0]),
+        LimitKind.HOST_LINK: float(warm / run.warm.host_link.quantile(slow)[0]),
         LimitKind.STORAGE_READS: max(
             float(warm / run.warm.storage.quantile(slow)[0]),
             float(cold / run.cold.storage.quantile(slow)[0]),

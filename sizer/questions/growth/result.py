@@ -29,6 +29,7 @@ class LimitKind(StrEnum):
 
     GPU_RATE = "gpu rate"
     HOST_DECODE = "host decode"
+    HOST_LINK = "host-to-GPU link"
     STORAGE_READS = "storage reads"
     STORAGE_CAPACITY = "storage capacity"
     GATEWAY_UPLINKS = "gateway uplinks"

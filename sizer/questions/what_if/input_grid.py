@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -238,6 +239,7 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
         gpu_alone=alone,
         exchange=exchange,
         decode=_decode(model, points, cols),
+        host_link=compute_side.host_link(model.work, cols, points.servers, model.calibration),
         exchanged_bytes=moved,
         hit_fraction=_hits(model, points, cols),
         within_log_sd=within,
@@ -267,6 +269,7 @@ def _stages(points: _Points, comp: Compute, side: pipeline.StorageSide, hits: Fl
         storage=pipeline.storage_stage(side, points.sample_bytes, hits),
         network=pipeline.network_stage(side, points.sample_bytes, hits, comp.exchanged_bytes),
         decode=comp.decode,
+        host_link=comp.host_link,
         gpu=comp.gpu,
         exchange=Capacity.exact(comp.exchange),
     )
@@ -274,7 +277,7 @@ def _stages(points: _Points, comp: Compute, side: pipeline.StorageSide, hits: Fl
 
 def _limiting(warm: pipeline.Stages, comp: Compute) -> tuple[str, ...]:
     """Stage with the smallest median; GPUs that spend longer on the exchange than on arithmetic are bound by it."""
-    names = ["storage", "network", "decode", "gpu"]
+    names = [key for key in warm.by_key() if key != "exchange"]
     order = np.argmin([stage.median for stage in warm.limiting()], axis=0)
     found = np.array(names)[order]
     return tuple(np.where((found == "gpu") & (comp.exchange < comp.gpu_alone), "exchange", found).tolist())
@@ -328,9 +331,8 @@ def _compute_of(comp: Compute, rows: Ints) -> Compute:
         return Capacity(*(getattr(stage, part.name)[rows] for part in fields(Capacity)))
 
     arrays = ("gpu_alone", "exchange", "exchanged_bytes", "hit_fraction", "within_log_sd")
-    return replace(
-        comp, gpu=of(comp.gpu), decode=of(comp.decode), **{name: getattr(comp, name)[rows] for name in arrays}
-    )
+    changed: dict[str, Any] = {name: of(getattr(comp, name)) for name in ("gpu", "decode", "host_link")}
+    return replace(comp, **changed, **{name: getattr(comp, name)[rows] for name in arrays})
 
 
 def _whole_nodes(model: WorkloadOnDesign, points: _Points, wanted: Floats) -> Floats:

@@ -175,10 +175,11 @@ def _stages(model: WorkloadOnDesign) -> Iterator[_Trial]:
         "storage": "Read rate of the storage",
         "network": "Network to the storage",
         "decode": "Decoding on the hosts",
+        "host_link": "Links between host and GPUs",
         "gpu": "Rate of the GPUs",
     }
     fitted = "90\u202f% interval of the calibration"
-    basis = {"gpu": fitted, "decode": fitted}
+    basis = {"gpu": fitted, "decode": fitted, "host_link": fitted}
     run = model.run
     for key, label in labels.items():
         rates = [float(run.cold.by_key()[key].quantile(probability).flat[0]) for probability in (LOW, HIGH)]

@@ -72,11 +72,11 @@ class AfterLoss:
         for work, comp in zip(works, computes, strict=True):
             need = evaluate.need(work, comp, cols, servers, confidence, calibration)
             by_gpus = evaluate.gpu_probability(comp.gpu, need)
-            by_decode = comp.decode.probability_at_least(need.samples_per_s)
+            by_feed = evaluate.feeding_probability(comp, need)
             runs &= servers * cols.gpus_per_server >= (work.request.target.gpus_busy or 0)
-            runs &= (by_gpus >= least) & (by_decode >= least)
+            runs &= (by_gpus >= least) & (by_feed >= least)
             needs.append(need)
-            chances.append(by_gpus * by_decode)
+            chances.append(by_gpus * by_feed)
         asked = evaluate.least_chance(request.confidence)
         return LossTargets(self, works, computes, needs, chances, runs, confidence, asked, known)
 

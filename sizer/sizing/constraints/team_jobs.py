@@ -99,7 +99,7 @@ def _facts(
     on = np.maximum(servers, 1)
     own = replace(cols, gpus_per_server=job.gpus / on, cores=cols.cores * part, cache_bytes=cols.cache_bytes * part)
     comp = compute_side.compute(work, platforms, own, on, calibration, catalog)
-    rate = throughput([comp.gpu, comp.decode]).value
+    rate = throughput([comp.gpu, comp.decode, comp.host_link]).value
     epoch_s = work.n_samples / rate
     length = evaluate.epochs(work, own, on, calibration)
     duration_s, cold_s = stated, epoch_s

@@ -55,7 +55,7 @@ class Consumption:
 def consumption(model: WorkloadOnDesign) -> Consumption:
     """Consumption of one server of a design, at the median."""
     run = model.run
-    rate = float(min(run.comp.gpu.median[0], run.comp.decode.median[0])) / model.n_servers
+    rate = float(min(one.median[0] for one in (run.comp.gpu, run.comp.decode, run.comp.host_link))) / model.n_servers
     first, later = (
         float(read_demand_bytes_per_s(rate, model.work.sample_bytes, hits))
         for hits in (0.0, float(run.comp.hit_fraction[0]))

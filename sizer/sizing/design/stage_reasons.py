@@ -1,8 +1,17 @@
 """What the capacity of each stage consists of, and the sources of the numbers in it."""
 
+from sizer.perf import pipeline
 from sizer.perf.exchange import gradient_bytes
 from sizer.physical.platform import Platform
-from sizer.sizing.reasons import DecodeReason, ExchangeReason, GpuReason, NetworkReason, StageReason, StorageReason
+from sizer.sizing.reasons import (
+    DecodeReason,
+    ExchangeReason,
+    GpuReason,
+    HostLinkReason,
+    NetworkReason,
+    StageReason,
+    StorageReason,
+)
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.sizing.stages.workload_run import WorkloadRun
 from sizer.workload.resolve import ResolvedWorkload
@@ -19,6 +28,7 @@ def stage_reasons(
         "storage": _storage(work, platform, run, storage_nodes),
         "network": (_network(platform, run), link_sources),
         "decode": (DecodeReason(run.comp.core_s_per_sample, float(run.cols.cores[0]), work.stack.loader), ()),
+        "host_link": _host_link(work, platform, run),
         "gpu": (_gpu(work, platform, run), ()),
         "exchange": (_exchange(work, platform, run), link_sources),
     }
@@ -49,6 +59,15 @@ def _network(platform: Platform, run: WorkloadRun) -> NetworkReason:
         exchanged_bytes_per_sample=float(run.comp.exchanged_bytes[0]),
         gateway_bytes_per_s=None if platform.gateway is None else float(run.side.gateway_bytes_per_s[0]),
     )
+
+
+def _host_link(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> SourcedReason:
+    cols, server = run.cols, platform.server
+    links = int(min(cols.gpus_per_server[0], cols.host_links[0]))
+    size = pipeline.link_sample_bytes(work.dnn.input_bytes.value)
+    rate = float(run.comp.host_link.median[0]) * size / (float(run.servers[0]) * links)
+    sources = () if server.host_links is None else (server.host_links.source,)
+    return HostLinkReason(links, rate, size), sources
 
 
 def _gpu(work: ResolvedWorkload, platform: Platform, run: WorkloadRun) -> GpuReason:

@@ -31,7 +31,10 @@ from sizer.workload.resolve import ResolvedWorkload
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 # Columns that the compute side depends on.
-_OF_SERVERS = ("gpus_per_server", "cores", "cache_bytes", "exchange_bytes_per_s", "storage_nic_bytes_per_s", "compute")
+_OF_SERVERS = (
+    *("gpus_per_server", "cores", "host_links", "cache_bytes"),
+    *("exchange_bytes_per_s", "storage_nic_bytes_per_s", "compute"),
+)
 # Designs evaluated at once: the arrays of a block stay in a processor's cache.
 _BLOCK_ROWS = 65_536
 
@@ -236,7 +239,7 @@ class _Servers:
 
     computes: list[Compute]
     needs: list[Need]
-    chances: list[Floats]  # that GPUs and host decode meet the target
+    chances: list[Floats]  # that GPUs, host decode and the links between them meet the target
     limits: dict[AnyLimit, Bools]  # of COMPUTE_LIMITS
     epochs: Floats | None  # of the first workload
     team: TeamLimits | None
@@ -257,7 +260,7 @@ class _Servers:
         asked = evaluate.least_chance(confidence)
         computes, needs, chances = [], [], []
         shape = (len(alike.kinds), len(space.sizes))
-        count, gpu, decode, network = (np.ones(shape, dtype=bool) for _ in COMPUTE_LIMITS)
+        count, gpu, decode, link, network = (np.ones(shape, dtype=bool) for _ in COMPUTE_LIMITS)
         for work in works:
             comp = compute_side.compute(work, platforms, cols, servers, calibration, catalog)
             need = evaluate.need(work, comp, cols, servers, confidence, calibration)
@@ -267,12 +270,14 @@ class _Servers:
                 count &= servers * cols.gpus_per_server >= work.request.target.gpus_busy
             if need.counts_gpu:
                 gpu &= by_gpus >= asked
+            by_link = comp.host_link.probability_at_least(need.samples_per_s)
             decode &= by_decode >= asked
+            link &= by_link >= asked
             network &= servers * cols.storage_nic_bytes_per_s >= evaluate.nic_bytes_per_s(work, comp, need)
             computes.append(comp)
             needs.append(need)
-            chances.append(by_gpus * by_decode)
-        limits: dict[AnyLimit, Bools] = dict(zip(COMPUTE_LIMITS, (count, gpu, decode, network), strict=True))
+            chances.append(by_gpus * by_decode * by_link)
+        limits: dict[AnyLimit, Bools] = dict(zip(COMPUTE_LIMITS, (count, gpu, decode, link, network), strict=True))
         length = evaluate.epochs(works[0], cols, servers, calibration)
         team = None
         if request.team is not None:

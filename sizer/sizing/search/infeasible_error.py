@@ -25,6 +25,7 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
     Limit.GPU_COUNT: "number of GPUs",
     Limit.GPU_RATE: "rate of the GPUs",
     Limit.HOST_DECODE: "host processors that decode",
+    Limit.HOST_LINK: "links between host and GPUs",
     Limit.SERVER_PORTS: "network ports of the servers",
     Limit.TEAM_WAITS: "waiting time of the team",
     Limit.STORAGE_CAPACITY: "storage capacity for the data set",

@@ -130,6 +130,7 @@ class _Ran:
     values: Floats  # (draws, k) terms of the step
     log_scatter: Floats  # of runs and sources
     core_s: Floats  # core time of a sample on the hosts [core s]
+    host_link: Floats  # what the links between host and GPUs carry [samples/s]
     sample_bytes: float
     n_samples: float  # of an epoch
     exchanged_bytes: Floats  # that enter a server's NICs per sample
@@ -226,6 +227,7 @@ def _ran(
         values=draws.step_values(terms),
         log_scatter=log_scatter(work, terms, of, draws),
         core_s=core_seconds(work, draws),
+        host_link=host_link(work, cols, servers, draws),
         sample_bytes=work.sample_bytes,
         n_samples=work.n_samples,
         exchanged_bytes=np.zeros((1, 1)) if work.is_inference else compute_side.exchanged_bytes(work, cols, servers),
@@ -251,6 +253,13 @@ def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
     if work.is_decoded:
         return np.zeros(draws.n)
     return draws.core_seconds(stack.loader, stack.framework, stack.id, work.sample_bytes)
+
+
+def host_link(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:
+    """What the links between host and GPUs carry, with an axis of draws last. [samples/s]"""
+    unit, _ = draws.calibration.host_link
+    median = compute_side.host_link(work, cols, servers, draws.calibration).median
+    return np.asarray(median * (draws.host_link_bytes_per_s() / unit))
 
 
 def _hits(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:
@@ -294,9 +303,9 @@ def reached(block: Block) -> Reached:
     found = Reached.empty(len(block.ran), (n_classes, n_sizes))
     all_met = np.ones((n_classes, n_sizes, n), dtype=bool)
     for number, ran in enumerate(block.ran):
-        gpu = ran.run.samples_per_s(ran.values) * np.exp(ran.log_scatter)
-        decode = decode_samples_per_s(block.cores, ran.core_s)
-        servers = np.minimum(gpu, decode)
+        gpu = compute_side.gpu_samples_per_s(ran.run, ran.values) * np.exp(ran.log_scatter)
+        feed = np.minimum(decode_samples_per_s(block.cores, ran.core_s), ran.host_link)
+        servers = np.minimum(gpu, feed)
         for place, path in enumerate(block.paths):
             bytes_per_s = _bytes_per_s(path)
             storage = bytes_per_s * (1 / pipeline.read_bytes(ran.sample_bytes, ran.hits))
@@ -307,7 +316,7 @@ def reached(block: Block) -> Reached:
             time_s = None if ran.epochs is None else _time_s(ran, rate, _cold(ran, path, bytes_per_s, servers))
             if time_s is not None:
                 found.time_s[number, place] = _statistics(time_s)
-            met = _met(ran.target, block, rate, time_s, gpu, np.minimum(decode, data))
+            met = _met(ran.target, block, rate, time_s, gpu, np.minimum(feed, data))
             found.met[number, place] = met.mean(axis=-1)
             all_met[place] &= met
     found.all_met[:] = all_met.mean(axis=-1)

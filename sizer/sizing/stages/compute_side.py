@@ -33,6 +33,7 @@ class Compute:
     gpu_alone: Floats  # without exchange and stragglers
     exchange: Floats  # the exchange alone
     decode: Capacity
+    host_link: Capacity  # between host and GPUs
     core_s_per_sample: float
     exchanged_bytes: Floats  # that enter a server's NICs per sample
     hit_fraction: Floats  # of a server's cache, from the second epoch on
@@ -47,6 +48,7 @@ class Compute:
             gpu_alone=self.gpu_alone[rows],
             exchange=self.exchange[rows],
             decode=self.decode.take(rows),
+            host_link=self.host_link.take(rows),
             exchanged_bytes=self.exchanged_bytes[rows],
             hit_fraction=self.hit_fraction[rows],
             within_log_sd=self.within_log_sd[rows],
@@ -84,18 +86,33 @@ def compute(
     moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, cols, n_servers)
     core_s, decode_sd = core_seconds(work, calibration)
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
+    gpus = rate.compute if work.is_inference else rate.total  # the link to the GPUs is a stage of its own
     return Compute(
-        gpu=Capacity.log_normal(rate.total.value, rate.total.log_sd),
+        gpu=Capacity.log_normal(gpus.value, gpus.log_sd),
         gpu_alone=rate.compute.value,
-        # In validation nothing is exchanged; what the links to the GPUs carry is part of the GPU stage already.
+        # In validation nothing is exchanged.
         exchange=np.full(shape, np.inf) if work.is_inference else np.asarray(rate.exchange),
         decode=decode,
+        host_link=host_link(work, cols, n_servers, calibration),
         core_s_per_sample=core_s,
         exchanged_bytes=np.broadcast_to(moved, shape),
         hit_fraction=hit_fraction(work, cols, n_servers, calibration),
         within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
         between_log_sd=float(np.max(terms.between_log_sd)),
     )
+
+
+def host_link(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Capacity:
+    """What the links between host and GPUs carry of a workload."""
+    rate, log_sd = calibration.host_link
+    return pipeline.host_link_stage(
+        n_servers, cols.gpus_per_server, cols.host_links, work.dnn.input_bytes.value, rate, log_sd
+    )
+
+
+def gpu_samples_per_s(run: TrainingRun | InferenceRun, values: Floats) -> Floats:
+    """Rate of the GPUs at given terms, shape (..., k), without the links that feed them. [samples/s]"""
+    return run.gpu_samples_per_s(values) if isinstance(run, InferenceRun) else run.samples_per_s(values)
 
 
 def group_terms(
@@ -128,6 +145,7 @@ def step_run(
             forward_flop=work.dnn.forward_flop.value,
             peak_flop_per_s=peak,
             input_bytes=work.dnn.input_bytes.value,
+            host_links_per_server=cols.host_links,
         )
     return TrainingRun.of(
         batch_per_gpu=work.batch_per_gpu,

@@ -74,6 +74,7 @@ def stages(work: ResolvedWorkload, comp: Compute, side: pipeline.StorageSide, is
         storage=pipeline.storage_stage(side, work.sample_bytes, hits),
         network=pipeline.network_stage(side, work.sample_bytes, hits, comp.exchanged_bytes),
         decode=comp.decode,
+        host_link=comp.host_link,
         gpu=comp.gpu,
         exchange=Capacity.exact(comp.exchange),
     )
@@ -152,7 +153,7 @@ def need(
     # do more buy time for the first one, which is cold: half of their margin (in the logarithm) is spent on it, the
     # other half stays theirs. Without hits the first epoch is like the others, and storage pays for all of them.
     least = (first + later) / left_s
-    servers = np.minimum(comp.gpu.quantile(1 - confidence), comp.decode.quantile(1 - confidence))
+    servers = np.minimum.reduce([one.quantile(1 - confidence) for one in (comp.gpu, comp.decode, comp.host_link)])
     steady = least * np.maximum(servers / least, 1.0) ** (comp.hit_fraction / 2)
     cold = first / (left_s - later / steady)
     upper = steady * np.exp(length.log_sd * normal_quantile(confidence))
@@ -174,13 +175,13 @@ def nic_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floa
 
 def storage_nodes(work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float) -> Floats:
     """Smallest node count whose reads meet the target at the joint confidence; inf where none does."""
-    return nodes_given_compute(compute_probability(comp.gpu, comp.decode, wanted), work, comp, cols, wanted, confidence)
+    return nodes_given_compute(compute_probability(comp, wanted), work, comp, cols, wanted, confidence)
 
 
 def nodes_given_compute(
     already: Floats, work: ResolvedWorkload, comp: Compute, cols: Columns, wanted: Need, confidence: float
 ) -> Floats:
-    """:func:`storage_nodes` where the probability that GPUs and host decode meet the target is known.
+    """:func:`storage_nodes` where the probability that GPUs, host decode and their link meet the target is known.
 
     They have used up part of the confidence: P(storage) must reach confidence / P(both).
     """
@@ -212,9 +213,15 @@ def gpu_probability(gpu: Capacity, wanted: Need) -> Floats:
     return gpu.widened(wanted.gpu_log_sd).probability_at_least(wanted.gpu_samples_per_s)
 
 
-def compute_probability(gpu: Capacity, decode: Capacity, wanted: Need) -> Floats:
-    """Probability that GPUs and host decode meet the target."""
-    return gpu_probability(gpu, wanted) * decode.probability_at_least(wanted.samples_per_s)
+def feeding_probability(stages: Compute | pipeline.Stages, wanted: Need) -> Floats:
+    """Probability that host decode and the link to the GPUs meet the target."""
+    link = stages.host_link.probability_at_least(wanted.samples_per_s)
+    return stages.decode.probability_at_least(wanted.samples_per_s) * link
+
+
+def compute_probability(stages: Compute | pipeline.Stages, wanted: Need) -> Floats:
+    """Probability that GPUs, host decode and the link between them meet the target."""
+    return gpu_probability(stages.gpu, wanted) * feeding_probability(stages, wanted)
 
 
 def path_probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
@@ -237,4 +244,4 @@ def probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> F
 
     For a time to train it is a lower bound: a slow stage can be made up for by another that is fast.
     """
-    return compute_probability(warm.gpu, warm.decode, wanted) * path_probability(warm, cold, wanted)
+    return compute_probability(warm, wanted) * path_probability(warm, cold, wanted)

@@ -21,6 +21,7 @@ from sizer.workload.request import Fabric
 # Memory that the operating system, the framework and pinned buffers keep from the page cache, in addition to a copy of
 # the GPU memory: the rule "RAM at least the sum of GPU memory" (dell-ready-ai-nvidia-2018) leaves the rest for caching.
 OS_RESERVE_BYTES = 16 * units.GIB
+_USUAL_HOST_LINKS = 2.0
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Columns:
 
     gpus_per_server: Floats
     cores: Floats
+    host_links: Floats  # of x16 width between host and GPUs, side by side
     cache_bytes: Floats  # memory of a server that can cache the data set
     exchange_bytes_per_s: Floats  # NICs of a server on the fabric
     storage_nic_bytes_per_s: Floats  # NICs of a server towards the storage
@@ -147,6 +149,7 @@ def _facts(platform: Platform, catalog: Catalog, gpus_used: int | None) -> tuple
     return (
         min(gpus_used or platform.gpus_per_server, platform.gpus_per_server),
         host_cores(server, catalog),
+        _host_links(server),
         cache_bytes(platform),
         fabric_bytes_per_s(server, platform.fabric),
         storage_nic_bytes_per_s(platform),
@@ -179,6 +182,11 @@ def host_cores(server: Server, catalog: Catalog) -> float:
     if server.cpu is None or server.n_cpus is None:
         return np.inf
     return float(catalog.cpus[server.cpu.value].cores.value * server.n_cpus.value)
+
+
+def _host_links(server: Server) -> float:
+    """Links between host and GPUs; where the catalogue has none, one of each of the usual two processors."""
+    return float(server.host_links.value) if server.host_links is not None else _USUAL_HOST_LINKS
 
 
 def cache_bytes(platform: Platform) -> float:
