@@ -17,13 +17,15 @@ from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
 from sizer.calibrate.cases import Levels, generation, link_level
 from sizer.calibrate.extrapolation import DnnLike, known_as
-from sizer.calibrate.fit.hosts import DecodeFit
+from sizer.calibrate.fit.host_effects import HostTask
+from sizer.calibrate.fit.hosts import HostFit, HostWork
 from sizer.calibrate.fit.runs import EpochsCurve, RunOverhead, epochs_curve, epochs_names, recipe_points
 from sizer.calibrate.ids import release_year
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import read_stored, write_stored
 from sizer.calibrate.parameters import HOST_LINK_RATE, Effect, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
@@ -65,11 +67,11 @@ class Calibration:
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
-    def decode(self) -> DecodeFit:
+    def hosts(self) -> HostFit:
         """The host's work per sample."""
         names = tuple(name for name in self.names if name.startswith("host-") and name != HOST_LINK_RATE)
         columns = [self.index[name] for name in names]
-        return DecodeFit(names, self.values[columns], self.covariance[np.ix_(columns, columns)], self.host_log_sd)
+        return HostFit(names, self.values[columns], self.covariance[np.ix_(columns, columns)], self.host_log_sd)
 
     @property
     def overhead(self) -> RunOverhead:
@@ -218,22 +220,18 @@ class Calibration:
         scatter = np.array(self.scatter_log_sd.get(kind, 0.0))
         return StepTerms(values, adds @ among @ adds.T + np.diag(outside), scatter, effects=tuple(found))
 
-    def decode_terms(self, loader: str, framework: str, stack_id: str) -> tuple[float, float, float]:
-        """Host work per sample.
+    def host_work(self, sample_format: SampleFormat, stack: Stack) -> HostWork:
+        """Host work per sample of a format with the loader of a stack.
 
         Parameters
         ----------
-        loader : {"framework", "dali", "dali-cpu", "none"}
-            Input pipeline; ``none`` reads decoded tensors.
-        framework, stack_id : str
-            Framework whose loader it is, and stack.
-
-        Returns
-        -------
-        tuple
-            Fixed work [core s], work per stored byte [core s/B], standard deviation of the logarithm.
+        sample_format : SampleFormat
+            What lies in storage. Compressed images are decoded by the loader of the stack; a stack without a loader
+            (``none``) reads them with the reference loader, with the spread of a stack that was never measured.
+        stack : Stack
+            Software stack.
         """
-        return self.decode.terms(loader, framework, stack_id)
+        return self.hosts.work(host_task_of(sample_format, stack))
 
     def cache_position(self, access: str, cache_kind: str) -> tuple[float, float]:
         """Position of a cache for :func:`sizer.perf.caches.hit_fraction`, and its standard deviation.
@@ -274,6 +272,11 @@ class Calibration:
 
         fit = fit_joint([epochs_block(recipe)])
         return epochs_curve(recipe, [fit.fit.values[fit.model.layout.index[name]] for name in epochs_names(recipe)])
+
+
+def host_task_of(sample_format: SampleFormat, stack: Stack) -> HostTask:
+    """What the host does for one sample with the loader of a stack."""
+    return HostTask(sample_format, stack.loader, stack.framework, stack.id)
 
 
 def save_calibration(calibration: Calibration, path: Path | str | None = None) -> Path:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Floats
-from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.fit.hosts import FIXED, PER_BYTE, host_factors
+from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.fit.runs import epochs_names, recipe_points
 from sizer.calibrate.parameters import HOST_LINK_RATE, prior_of
-from sizer.catalog.schema import Recipe
+from sizer.catalog.sample_formats import SampleFormat
+from sizer.catalog.schema import Recipe, Stack
 from sizer.perf.epochs import epochs_to_target
 from sizer.perf.preprocess import core_seconds_per_sample
 from sizer.perf.step_terms import StepTerms
@@ -98,18 +98,16 @@ class Draws:
         # The draws of one term lie side by side, which is how they are read.
         return values.T
 
-    def core_seconds(self, loader: str, framework: str, stack_id: str, sample_bytes: float) -> Floats:
+    def core_seconds(self, sample_format: SampleFormat, stack: Stack, sample_bytes: float) -> Floats:
         """(n,) core time that a sample costs the host, with the scatter of the runs of a stack. [core s]"""
-        fixed_s, s_per_byte, log_sd = self.calibration.decode_terms(loader, framework, stack_id)
-        if loader in ("none", "dali"):  # nothing, or derived from printed threads: no parameter is fitted
-            line, slope = np.zeros(self.n), np.zeros(self.n)
-            scatter = log_sd * self.normal(f"decode {loader}")
-        else:
-            line, slope = self.moved(FIXED), self.moved(PER_BYTE)
-            scatter = self.calibration.decode.scatter_log_sd(stack_id) * self.normal(f"decode {loader} {stack_id}")
-            scatter = scatter + sum(self.moved(name) for name in host_factors(loader, framework, stack_id))
+        task, hosts = host_task_of(sample_format, stack), self.calibration.hosts
+        work = hosts.work(task)
+        scatter = hosts.scatter_log_sd(task) * self.normal(f"decode {task.line} {task.stack}")
+        scatter = scatter + sum(self.moved(name) for name in task.factors)
         return core_seconds_per_sample(
-            sample_bytes, fixed_s * np.exp(line + scatter), s_per_byte * np.exp(slope + scatter)
+            sample_bytes,
+            work.fixed_core_s * np.exp(self.moved(task.fixed) + scatter),
+            work.core_s_per_byte * np.exp(self.moved(task.per_byte) + scatter),
         )
 
     def host_link_bytes_per_s(self) -> Floats:

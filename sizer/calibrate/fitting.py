@@ -10,7 +10,8 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import Levels, RateCase
 from sizer.calibrate.fit.blocks import cache_block, epochs_block, host_block, run_block
-from sizer.calibrate.fit.hosts import host_rows, stack_scatter
+from sizer.calibrate.fit.host_rows import host_rows
+from sizer.calibrate.fit.hosts import stack_scatter
 from sizer.calibrate.fit.joint import JointFit, fit_joint
 from sizer.calibrate.fit.network import network_block, usable_all_reduces
 from sizer.calibrate.fit.rates import rate_blocks, usable_cases
@@ -67,7 +68,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         dnn_families={dnn.id: dnn.family for dnn in catalog.dnns.values()},
         used=frozenset([*(case.row.id for case in cases), *(one.row.id for one in all_reduces)]),
         rates_of=dict(Counter(_combination(case.levels) for case in cases)),
-        host_used=frozenset(one.row.id for one in host_rows(rows, catalog)),
+        host_used=frozenset(one.row.id for one in host_rows(rows, catalog) if not one.is_bound),
         host_log_sd=stack_scatter(rows, catalog, residuals),
         cache_positions=cache_positions(rows, position),
         epochs_points={recipe.id: recipe_points(recipe) for recipe in recipes},

@@ -23,6 +23,9 @@ class FitNote(StrEnum):
     ABOVE_PEAK = "above-peak"
     PROGRESSIVE_SIZES = "progressive-sizes"
     SMALL_MESSAGE = "small-message"
+    ONE_PROCESS = "one-process"
+    LOADER_NOT_SATURATED = "loader-not-saturated"
+    REPEATED = "repeated"
     # Rows that cannot be predicted.
     QUANTITY_NOT_MODELLED = "quantity-not-modelled"  # quantity
     TASK_NOT_MODELLED = "task-not-modelled"  # task
@@ -42,6 +45,7 @@ class FitNote(StrEnum):
     MESSAGE_NOT_BYTES = "message-not-bytes"
     LOADER_OR_CORES_NOT_STATED = "loader-or-cores-not-stated"
     GPU_DECODES = "gpu-decodes"
+    FORMAT_NOT_MODELLED = "format-not-modelled"  # as the row names it
     SAMPLE_BYTES_NOT_STATED = "sample-bytes-not-stated"
     CORES_UNKNOWN = "cores-unknown"
     RATE_UNKNOWN = "rate-unknown"
@@ -70,6 +74,8 @@ class FitNote(StrEnum):
     EPOCHS_OUTSIDE = "epochs-outside"  # recipe, least and most published global batch
     LOADER_NOT_MEASURED = "loader-not-measured"  # framework
     DALI_FROM_THREADS = "dali-from-threads"
+    LOADER_ASSUMED = "loader-assumed"
+    HOST_LINE_ASSUMED = "host-line-assumed"  # sample format
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,21 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.extrapolation import notes_on
-from sizer.calibrate.fit.hosts import IMAGENET_BYTES, host_cores, loader_of, matching_rate
+from sizer.calibrate.fit.host_effects import HostTask
+from sizer.calibrate.fit.host_rows import IMAGENET_BYTES, host_cores, matching_rate
 from sizer.calibrate.fit.network import resolve_all_reduce
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
 from sizer.calibrate.free_wording.suggest import with_ids
+from sizer.calibrate.host_rates import host_rate, loader_rate
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
 from sizer.calibrate.rules import exclusion_of, speedup_base
 from sizer.catalog.model import Catalog
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
-from sizer.perf.preprocess import core_seconds_per_sample, cpu_utilization_fraction, decode_samples_per_s
+from sizer.perf.preprocess import cpu_utilization_fraction
 from sizer.perf.step_terms import TERM_NAMES, StepRate, StepTerms
 
 # A recipe that stands for another round or target: one step of the published growth (60 to 72 epochs).
@@ -55,6 +58,7 @@ class _Context:
     calibration: Calibration
     rates: dict[str, Observation]
     epochs: dict[str, float]
+    busy: dict[str, float]  # stem of the id of a run -> printed share of its hosts' cores that was busy
 
 
 def predict(
@@ -87,6 +91,7 @@ def predict_all(
         calibration,
         {one.id: one for one in known if one.quantity == "samples_per_s"},
         {one.id.split("/")[0]: one.value for one in known if one.quantity in ("epochs", "epochs_to_target")},
+        {one.id.split("/")[0]: one.value for one in known if one.quantity == "cpu_utilization_fraction"},
     )
     return [_predict(row, context) for row in rows]
 
@@ -97,7 +102,7 @@ def _predict(row: Observation, context: _Context) -> Prediction:
         "storage_bytes_per_s": _storage,
         "cpu_utilization_fraction": _cpu,
         "cores_per_gpu": _cores_per_gpu,
-        "samples_per_s_per_core": _per_core,
+        "samples_per_s_per_core": _host_rate_row,
         "epochs_to_target": _epochs,
         "epochs": _epochs,
         "time_to_train_s": _time,
@@ -163,34 +168,33 @@ def _limited_by_host(case: RateCase, rate: Estimate, context: _Context) -> Estim
         return rate
     if case.dnn.sample != "image" or row.task != "training":
         return rate
-    host = _host_rate(row, case.stack.framework, case.stack.id, cores, context)
+    host = host_rate(_task_of(case), row.sample_bytes or IMAGENET_BYTES, cores, context.calibration)
     # Who prints a rate has tuned the loader until it kept up: hosts hold a run where they do so with 95 % certainty.
     return host if host.high < rate.value else rate
 
 
-def _host_rate(row: Observation, framework: str, stack: str, cores: float, context: _Context) -> Estimate:
-    fixed, per_byte, sd = context.calibration.decode_terms(row.loader or "framework", framework, stack)
-    work = core_seconds_per_sample(row.sample_bytes or IMAGENET_BYTES, fixed, per_byte)
-    return Estimate.log_normal(decode_samples_per_s(cores, work), sd)
+def _task_of(case: RateCase) -> HostTask:
+    """What the hosts of a run do for one image."""
+    row, stack = case.row, case.stack
+    return HostTask(SampleFormat.JPEG, row.loader or "framework", stack.framework, stack.id)
 
 
 def _host_rate_row(row: Observation, context: _Context) -> Prediction:
-    """Rate of an input pipeline alone."""
-    threads = row.extra.get("cpu_threads_used")
-    cores = float(threads) if isinstance(threads, int | float) and threads >= 1 else host_cores(row, context.catalog)
-    if row.loader not in ("framework", "dali-cpu") or cores is None:
-        return Prediction.none(note(FitNote.LOADER_OR_CORES_NOT_STATED))
-    return Prediction(_host_rate(row, *loader_of(row, context.catalog), cores, context), _host_status(row, context))
+    """Rate of an input pipeline alone, on all its cores or on one."""
+    # A run whose hosts were busy to a printed share shows that share of their rate.
+    is_run = row.quantity == "samples_per_s" and "cpu_threads_used" not in row.extra
+    busy = context.busy.get(row.id.split("/")[0], 1.0) if is_run else 1.0
+    found = loader_rate(row, context.catalog, context.calibration, busy)
+    return (
+        Prediction.none(found) if isinstance(found, CalibrationNote) else Prediction(found, _host_status(row, context))
+    )
 
 
 def _host_status(row: Observation, context: _Context) -> RowStatus:
-    return CALIBRATED if row.id in context.calibration.host_used else PREDICTED
-
-
-def _per_core(row: Observation, context: _Context) -> Prediction:
-    if row.loader not in ("framework", "dali-cpu"):
-        return Prediction.none(note(FitNote.GPU_DECODES))
-    return Prediction(_host_rate(row, *loader_of(row, context.catalog), 1.0, context), _host_status(row, context))
+    if row.id in context.calibration.host_used:
+        return CALIBRATED
+    reason = exclusion_of(row) if row.task == "preprocess" else None
+    return PREDICTED if reason is None else RowStatus(RowUse.EXCLUDED, reason)
 
 
 def _run_rate(row: Observation, context: _Context) -> Observation | None:
@@ -221,16 +225,13 @@ def _cpu(row: Observation, context: _Context) -> Prediction:
     case = resolve(replace(row, quantity="samples_per_s", task="training"), context.catalog, for_fit=False)
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
-    fixed, per_byte, sd = context.calibration.decode_terms(
-        row.loader or "framework", case.stack.framework, case.stack.id
-    )
-    work = core_seconds_per_sample(row.sample_bytes or IMAGENET_BYTES, fixed, per_byte)
+    size, work = row.sample_bytes or IMAGENET_BYTES, context.calibration.hosts.work(_task_of(case))
     # Where the rate is not printed it is predicted, with its own spread.
     rate = Estimate.exact(run.value) if run is not None else _rate(case.row, context).estimate
     if rate is None:
         return Prediction.none(note(FitNote.RATE_UNKNOWN))
-    busy = cpu_utilization_fraction(float(rate.value), work, cores)
-    sd = math.hypot(sd, float(rate.log_sd))
+    busy = cpu_utilization_fraction(float(rate.value), work.core_s(size), cores)
+    sd = math.hypot(work.log_sd(size), float(rate.log_sd))
     return Prediction(Estimate.log_normal(np.minimum(busy, 1.0), sd), _host_status(row, context), case.notes)
 
 
@@ -240,7 +241,7 @@ def _cores_per_gpu(row: Observation, context: _Context) -> Prediction:
     if isinstance(case, CalibrationNote):
         return Prediction.none(case)
     fed = _step_rate(case, _terms(case, context)).total[0]
-    per_core = _host_rate(row, case.stack.framework, case.stack.id, 1.0, context)
+    per_core = host_rate(_task_of(case), row.sample_bytes or IMAGENET_BYTES, 1.0, context.calibration)
     sd = math.hypot(float(fed.log_sd), float(per_core.log_sd))
     return Prediction(Estimate.log_normal(fed.value / per_core.value, sd), PREDICTED, case.notes)
 

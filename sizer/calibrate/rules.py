@@ -80,6 +80,32 @@ EXCLUSIONS: tuple[Exclusion, ...] = (
         ids=("mxnet09-p100-infer-vgg16-*",),
     ),
     Exclusion(FitNote.PROGRESSIVE_SIZES, ids=("dawn-fastai-*", "dawn-huawei-*")),
+    # The sources say so: one Python process peaks near 16 threads, one main process collates near 4,000 images/s.
+    Exclusion(
+        FitNote.ONE_PROCESS,
+        ids=(
+            "fleetx-reader-*-16thr",
+            "fleetx-reader-*-24thr",
+            "fleetx-reader-*-32thr",
+            "fleetx-reader-*-38thr",
+            "pytorch-dataloader-512-px-jpeg-48thr",
+            "pytorch-dataloader-512-px-jpeg-96thr",
+        ),
+    ),
+    Exclusion(
+        FitNote.LOADER_NOT_SATURATED, ids=("presto-*", "dlrm-split-binary-*", "dlio-*", "litdata-*", "ffcv-*-ebs-table")
+    ),
+    # Derived again from a row that is used, or the same number under another name.
+    Exclusion(
+        FitNote.REPEATED,
+        ids=(
+            "dgx1-cpu-cost-*",
+            "rs-resnet50-cpu-cost",
+            "rs-resnet50-cpu-cost/*",
+            "ffcv-512-px-jpeg-90-96thr",
+            "ffcv-256-px-raw-96thr",
+        ),
+    ),
 )
 
 

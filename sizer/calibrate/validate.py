@@ -61,6 +61,8 @@ class AccuracyMeasure(StrEnum):
     CLUSTERS_MEDIAN = "held-out-clusters-median"
     SOURCE_COVERAGE = "held-out-source-coverage"  # share inside the 90 % interval
     TIME_MEDIAN = "time-to-train-median"
+    HOST_MEDIAN = "host-source-median"  # host data path, its source held out
+    HOST_COVERAGE = "host-source-coverage"
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,9 @@ def _figures(
     errors = [abs(row.log_error) for row in strangers if row.log_error is not None]
     inside = [bool(row.is_covered) for row in strangers]
     times = [abs(row.log_error) for row in seen if row.quantity == "time_to_train_s" and row.log_error is not None]
+    hosts = [row for row in unseen if row.task == "preprocess" and row.log_error is not None]
+    host_errors = [abs(row.log_error) for row in hosts if row.log_error is not None]
+    host_inside = [bool(row.is_covered) for row in hosts]
     series, larger = (np.abs(list(found.values())) for found in (checks.by_series, checks.scale_out))
     predicted = [row.predicted is not None for row in rates]
     return (
@@ -183,6 +188,8 @@ def _figures(
         _figure(AccuracyMeasure.CLUSTERS_MEDIAN, np.median, larger, 0.0, 0.07),
         _figure(AccuracyMeasure.SOURCE_COVERAGE, np.mean, inside, 0.85, 0.96),
         _figure(AccuracyMeasure.TIME_MEDIAN, np.median, times, 0.0, 0.10),
+        _figure(AccuracyMeasure.HOST_MEDIAN, np.median, host_errors, 0.0, 0.40),
+        _figure(AccuracyMeasure.HOST_COVERAGE, np.mean, host_inside, 0.85, 1.0),
     )
 
 

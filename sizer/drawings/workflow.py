@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from sizer.base.quantities import by_count, grouped
 from sizer.catalog.links import kind_name
+from sizer.catalog.sample_formats import HOST_STEPS, SampleFormat
 from sizer.drawings.cluster import Cluster
 from sizer.drawings.palette import COLUMN_PX
 from sizer.drawings.parts import LINE_SIZE
@@ -123,16 +124,19 @@ class _Steps:
             yield f"through the gateway {platform.gateway.name}"
 
     def transform(self) -> Iterator[str]:
-        """Where samples are decoded: beforehand, on the hosts, or on the GPUs."""
+        """What happens to samples on their way: beforehand, on the hosts, or on the GPUs."""
         answers = self.design.workloads
-        decoded = [answer.dataset.format == "decoded tensors" for answer in answers]
-        loaders = {answer.stack.loader for answer, is_decoded in zip(answers, decoded, strict=True) if not is_decoded}
-        if any(decoded):
+        formats = {answer.sample_format for answer in answers}
+        images = formats & {SampleFormat.JPEG, SampleFormat.SLIDES}
+        loaders = {answer.stack.loader for answer in answers if answer.sample_format in images}
+        if SampleFormat.TENSORS in formats:
             yield "in advance; decoded tensors are stored"
         if "dali" in loaders:
             yield "during training: decode on the GPUs"
-        if loaders & {"framework", "dali-cpu"}:
+        if loaders - {"dali"}:
             yield f"during training: decode, crop and scale on the processors of {self._servers()}"
+        for found in sorted(formats - images - {SampleFormat.TENSORS}):
+            yield f"during training: {HOST_STEPS[found]} on the processors of {self._servers()}"
 
     def train(self) -> Iterator[str]:
         """GPUs, and what carries the gradients."""

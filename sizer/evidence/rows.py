@@ -30,7 +30,7 @@ TASKS = {
     "training": "Training",
     "inference": "Inference",
     "accuracy": "Accuracy",
-    "preprocess": "Host decode",
+    "preprocess": "Host data path",
     "storage": "Storage",
     "network": "Network",
 }

@@ -20,6 +20,8 @@ MEASURES = {
     AccuracyMeasure.CLUSTERS_MEDIAN: "error with clusters above 8 GPUs held out, median",
     AccuracyMeasure.SOURCE_COVERAGE: "share inside the 90 % interval, source held out",
     AccuracyMeasure.TIME_MEDIAN: "error of the time to train of public logs, median",
+    AccuracyMeasure.HOST_MEDIAN: "error of the host data path with the source held out, median",
+    AccuracyMeasure.HOST_COVERAGE: "share of the host data path inside the 90 % interval, source held out",
 }
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import NARROW_SPACE, grouped
+from sizer.calibrate.calibration import host_task_of
 from sizer.calibrate.cases import peak_flop_per_s
 from sizer.catalog.links import kind_name
+from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS
 from sizer.explain.inputs import in_unit, number
 from sizer.perf.exchange import gradient_bytes
 from sizer.perf.step_terms import (
@@ -24,6 +26,7 @@ from sizer.perf.step_terms import (
 )
 from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S
 from sizer.present import words
+from sizer.present.text.calibration import note_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesign
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.workload.request import CustomDnn
@@ -166,9 +169,6 @@ def _decode(model: WorkloadOnDesign) -> StageInputs:
     run, server = model.run, model.platform.server
     cores = float(run.cols.cores[0])
     cost = run.comp.core_s_per_sample
-    if cost <= 0:
-        none = StageInput("c, core time of a sample", f"0{NARROW_SPACE}s", note="decoded tensors need no decoding")
-        return StageInputs("C = m · cores / c", (none,), ("Samples are not decoded, so the stage has no limit.",))
     fact = None if server.cpu is None else model.catalog.cpus[server.cpu.value].cores
     inputs = (
         StageInput("m, servers", grouped(model.n_servers), note="search"),
@@ -176,11 +176,13 @@ def _decode(model: WorkloadOnDesign) -> StageInputs:
         StageInput(
             "c, core time of a sample",
             f"{number(cost)}{NARROW_SPACE}s",
-            note=f"fitted to published runs: {model.work.stack.name}",
+            note=f"{FORMAT_NAMES[model.work.sample_format]}: {HOST_STEPS[model.work.sample_format]}",
         ),
     )
     spread = float(run.comp.decode.log_sd.flat[0])
-    cautions = (f"The core time is fitted; its uncertainty (1 sigma) is {words.percent(spread)}.",)
+    assumed = model.calibration.hosts.note(host_task_of(model.work.sample_format, model.work.stack))
+    basis = "fitted to published runs" if assumed is None else f"an estimate ({note_text(assumed)})"
+    cautions = (f"The core time is {basis}; its uncertainty (1 sigma) is {words.percent(spread)}.",)
     return StageInputs("C = m · cores / c", inputs, cautions, (server.name,), ("cpu", "core"))
 
 

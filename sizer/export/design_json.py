@@ -162,7 +162,7 @@ def _network(network: Network) -> dict[str, object]:
 def _workload(answer: WorkloadAnswer) -> dict[str, object]:
     return fields_of(
         answer,
-        *("batch_per_gpu", "dataset_bytes", "sample_bytes", "probability"),
+        *("batch_per_gpu", "dataset_bytes", "sample_bytes", "sample_format", "probability"),
         *("storage_bytes_per_s", "cold_storage_bytes_per_s", "cpu_utilization_fraction"),
         *("gpu_busy_fraction", "cache_hit_fraction", "scaling_efficiency", "bottleneck", "next_bottleneck"),
         meets_target=answer.target_check.is_met,

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import LinkKind
 from sizer.sizing.limits import AnyLimit
+from sizer.workload.sample_format import FormatBasis
 
 
 class SelectionKind(Enum):
@@ -165,11 +167,15 @@ class NetworkReason:
 
 @dataclass(frozen=True)
 class DecodeReason:
-    """What the decode capacity of the hosts consists of."""
+    """What the rate consists of at which the hosts read and prepare samples."""
 
-    core_s_per_sample: float  # 0: the samples are decoded already
+    core_s_per_sample: float
     n_cores: float  # of a server
     loader: str  # key of the catalogue
+    sample_format: SampleFormat
+    basis: FormatBasis  # what the format was derived from
+    fixed_core_s: float  # part of the work that does not grow with the sample
+    core_s_per_byte: float  # part that does
 
 
 @dataclass(frozen=True)

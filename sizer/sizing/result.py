@@ -7,6 +7,7 @@ from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill
 from sizer.calibrate.notes import CalibrationNote
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
 from sizer.physical.components import Quantities
 from sizer.physical.existing_use import ExistingUse
@@ -26,12 +27,13 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.workload.request import Loss, SizingRequest, Workload
+from sizer.workload.sample_format import FormatBasis
 
 # Stages of the data path in their order; the key is used in files, the label on pages.
 STAGES = {
     "storage": "Storage",
     "network": "Network and gateway",
-    "decode": "Host decode",
+    "decode": "Host data path",
     "host_link": "Host-to-GPU link",
     "gpu": "GPU compute",
     "exchange": "Gradient exchange",
@@ -104,6 +106,8 @@ class WorkloadAnswer:
     batch_per_gpu: int
     dataset_bytes: float
     sample_bytes: float
+    sample_format: SampleFormat
+    format_basis: FormatBasis
     throughput: Estimate  # samples/s, warm
     storage_bytes_per_s: Estimate  # from the storage, warm
     cold_storage_bytes_per_s: Estimate  # in the first epoch

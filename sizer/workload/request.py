@@ -12,6 +12,7 @@ from sizer.base.errors import RequestError
 from sizer.base.faults import in_words
 from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
 from sizer.base.resources import text_of_file
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.workload.data import DataRequest
 from sizer.workload.growth import Growth
 from sizer.workload.quote import Quote
@@ -90,6 +91,8 @@ class Workload(RequestTable):
     # Size of the whole set on storage where it is not samples x sample_bytes, e.g. many copies of one set.
     dataset_bytes: Bytes | None = None
     sample_bytes: Bytes | None = None
+    # What the host reads for one sample; absent: derived from the data set and the network.
+    sample_format: SampleFormat | None = None
     access: Access = "random"
     cache: Cache = "page-cache"
     target: Target

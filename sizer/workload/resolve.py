@@ -10,8 +10,10 @@ from sizer.base.errors import RequestError
 from sizer.base.provenance import Sourced
 from sizer.base.quantities import si
 from sizer.catalog.model import Catalog
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Item, Recipe, Stack
 from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
+from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
 
 ItemT = TypeVar("ItemT", bound=Item)
 
@@ -48,10 +50,11 @@ class ResolvedWorkload:
     stack: Stack
     recipe: Recipe | None
     batch_per_gpu: int
-    sample_bytes: float
+    sample_bytes: float  # read for one sample: of a slide a tile
     dataset_bytes: float
     n_samples: float  # of one epoch
-    is_decoded: bool  # decoded tensors need no host decode
+    sample_format: SampleFormat  # sets the host's work per sample
+    format_basis: FormatBasis
     defaults: tuple[WorkloadDefault, ...]  # values that the request does not have
     warnings: tuple[str, ...]
 
@@ -124,6 +127,8 @@ def _resolve_one(
     if work.target.time_to_train_s is not None and work.dataset_bytes is not None:
         # Copies of a set load the storage but are not an epoch of the original: list which one applies.
         defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
+    likeness = catalog.dnns[like] if like is not None else None
+    found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
     return ResolvedWorkload(
         request=work,
         dnn=dnn,
@@ -133,10 +138,11 @@ def _resolve_one(
         stack=stack,
         recipe=recipe,
         batch_per_gpu=batch,
-        sample_bytes=stored.sample_bytes,
+        sample_bytes=read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value),
         dataset_bytes=stored.dataset_bytes,
         n_samples=stored.n_samples,
-        is_decoded=dataset.format == "decoded tensors",
+        sample_format=found_format,
+        format_basis=basis,
         defaults=tuple(defaults),
         warnings=tuple(warnings),
     )

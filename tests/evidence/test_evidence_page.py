@@ -80,7 +80,7 @@ def test_the_counts_of_the_page_are_those_of_the_rows():
         "Training": "6",
         "Inference": "1",
         "Accuracy": "1",
-        "Host decode": "1",
+        "Host data path": "1",
         "Storage": "1",
     }
     assert cells(page.reasons) == [

@@ -10,6 +10,7 @@ import numpy as np
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill, BillLine, BillWarning, BillWarningKind, LineNote
 from sizer.catalog.model import Statement
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.physical.components import Component, Network, Quantities
 from sizer.physical.layout import building_plan
 from sizer.physical.notes import PlanNote, PlanNoteKind
@@ -48,6 +49,7 @@ from sizer.sizing.result import (
 )
 from sizer.workload.request import SizingRequest, Workload
 from sizer.workload.resolve import DefaultKind, WorkloadDefault
+from sizer.workload.sample_format import FormatBasis
 from tests.factories.catalogue import (
     BLOG,
     DGX1,
@@ -84,7 +86,9 @@ def stages(throughput: float, capacities: dict[str, tuple[float, float]], limiti
             node_memory_fraction=None,
         ),
         "network": NetworkReason("100gbe", 50e9, 45e3, None),
-        "decode": DecodeReason(3.2e-3, 40, "framework"),
+        "decode": DecodeReason(
+            3.2e-3, 40, "framework", SampleFormat.JPEG, FormatBasis.DATA_SET, fixed_core_s=1.6e-3, core_s_per_byte=14e-9
+        ),
         "gpu": GpuReason("Tesla V100 SXM2 16 GB", 8, 256, "TensorFlow NGC 18.09", is_inference=False),
         "exchange": ExchangeReason(51.2e6, None, 50e9),
     }
@@ -279,6 +283,8 @@ def training_answer(
         "batch_per_gpu": batch,
         "dataset_bytes": 22.2e12,
         "sample_bytes": sample_bytes,
+        "sample_format": SampleFormat.JPEG,
+        "format_basis": FormatBasis.DATA_SET,
         "throughput": spread(rate, 0.036),
         "storage_bytes_per_s": spread(rate * sample_bytes, 0.036),
         "cold_storage_bytes_per_s": spread(rate * sample_bytes, 0.036),

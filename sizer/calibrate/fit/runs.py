@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from sizer.base.errors import CalibrationError
 from sizer.base.estimate import Estimate
-from sizer.calibrate.fit.hosts import matching_rate
+from sizer.calibrate.fit.host_rows import matching_rate
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.model import Catalog

@@ -85,8 +85,8 @@ def _together(design: DesignAnswer, answer: WorkloadAnswer) -> Iterator[Acceptan
             in_interval(*(_percent(end) for end in load)),
             f"at most {_percent(float(load.high))}"
             if load.high < 1
-            else "recorded only: host decode may be the bottleneck",
-            "rate times the calibrated decode time per sample",
+            else "recorded only: the host data path may be the bottleneck",
+            "rate times the calibrated host time per sample",
             _sources(answer),
         )
     yield from _time(answer, run)

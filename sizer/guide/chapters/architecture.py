@@ -3,6 +3,7 @@
 from typing import Any
 
 from sizer.base.quantities import significant
+from sizer.catalog.sample_formats import HOST_STEPS
 from sizer.catalog.schema import Gpu
 from sizer.drawings.node import node, node_caption
 from sizer.drawings.palette import COLUMN_PX
@@ -131,12 +132,11 @@ def processor_text(context: GuideContext) -> str:
     if limited:
         return (
             f"Sample preparation on the host is the bottleneck of {words.listed(limited)}. "
-            "More cores, or a loader that decodes on the GPU, would raise the rate."
+            "More cores, or compressed images decoded on the GPU, would raise the rate."
         )
     loads = [float(answer.cpu_utilization_fraction.value) for answer in context.answers]
-    if all(answer.stack.loader == "none" or load == 0 for answer, load in zip(context.answers, loads, strict=True)):
-        return "Samples arrive decoded; the host processors do no decoding."
+    steps = dict.fromkeys(HOST_STEPS[answer.sample_format] for answer in context.answers)
     return (
-        f"Reading, decoding and cropping samples uses at most {words.percent(max(loads))} of the host processors; "
-        "they are not the bottleneck."
+        f"What the host processors do for a sample ({'; '.join(steps)}) uses at most {words.percent(max(loads))} of "
+        "them; they are not the bottleneck."
     )

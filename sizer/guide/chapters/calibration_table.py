@@ -69,16 +69,19 @@ def _rows(design: DesignAnswer, answer: WorkloadAnswer, catalog: Catalog, calibr
         if design.n_servers > 1:
             yield line("Increase in step time from one server to two", SCALE_OUT, words.percent, "r")
     if float(answer.cpu_utilization_fraction.value) > 0:
-        stack = answer.stack
-        fixed_s, s_per_byte, log_sd = calibration.decode_terms(stack.loader, stack.framework, stack.id)
-        if fixed_s > 0:
-            factor = float(np.exp(Z90 * log_sd))
-            core_s = fixed_s + s_per_byte * answer.sample_bytes
-            interval = f"{_ms(core_s / factor)} to {_ms(core_s * factor)}"
-            yield row("Host core time per sample", _ms(core_s), interval, "c")
+        work = calibration.host_work(answer.sample_format, answer.stack)
+        factor = float(np.exp(Z90 * work.log_sd(answer.sample_bytes)))
+        core_s = work.core_s(answer.sample_bytes)
+        interval = f"{_time(core_s / factor)} to {_time(core_s * factor)}"
+        yield row("Host core time per sample", _time(core_s), interval, "c")
     if answer.time is not None:
         yield row("Start-up time of a run", duration(answer.time.start_up_s), "–", "t start")
         yield row("Epochs to target", words.estimate(answer.time.epochs, "epochs", bare=True), "–", "E")
+
+
+def _time(time_s: float) -> str:
+    """Core time of a sample: microseconds for text, milliseconds for images, seconds for volumes."""
+    return si(time_s, "s", 2)
 
 
 def _ms(time_s: float) -> str:

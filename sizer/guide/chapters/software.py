@@ -5,6 +5,7 @@ from typing import Any
 from sizer.base.quantities import grouped
 from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
+from sizer.catalog.sample_formats import FORMAT_NAMES, SampleFormat
 from sizer.catalog.schema import Software, Support
 from sizer.guide.context import GuideContext
 from sizer.present import words
@@ -58,7 +59,9 @@ def stacks_table(design: DesignAnswer) -> Table:
         return Cell(str(answer.stack.released.value), (answer.stack.released.source,))
 
     def loader(answer: WorkloadAnswer) -> str:
-        return words.name(answer.stack.loader) if answer.stack.loader != "none" else "none, decoded samples"
+        if answer.sample_format not in (SampleFormat.JPEG, SampleFormat.SLIDES):
+            return f"reads {FORMAT_NAMES[answer.sample_format]}"
+        return words.name(answer.stack.loader) if answer.stack.loader != "none" else "assumed"
 
     fields = (
         Field[WorkloadAnswer]("Workload", lambda a: a.workload.name, "left", 24),

@@ -30,6 +30,11 @@ _TEXTS = {
     ),
     FitNote.PROGRESSIVE_SIZES: "progressive image sizes: not comparable per image",
     FitNote.SMALL_MESSAGE: "small message: latency sets the time, not the links",
+    FitNote.ONE_PROCESS: "one process of the loader is saturated: more threads do not show the work of a core",
+    FitNote.LOADER_NOT_SATURATED: (
+        "the loader delivered at least this: storage, the GPUs or the test itself set the rate"
+    ),
+    FitNote.REPEATED: "another row holds the same number",
     FitNote.QUANTITY_NOT_MODELLED: "{0}",
     FitNote.TASK_NOT_MODELLED: "rate of task {0}",
     FitNote.STORAGE_ALONE: "rate of a storage system alone; the catalogue holds it",
@@ -48,6 +53,7 @@ _TEXTS = {
     FitNote.MESSAGE_NOT_BYTES: "size of the message is not a number of bytes",
     FitNote.LOADER_OR_CORES_NOT_STATED: "loader or cores not stated",
     FitNote.GPU_DECODES: "the GPU decodes, so a core of the host decodes nothing",
+    FitNote.FORMAT_NOT_MODELLED: "host work of the sample format '{0}' is not modelled",
     FitNote.SAMPLE_BYTES_NOT_STATED: "bytes of a sample not stated",
     FitNote.CORES_UNKNOWN: "cores of the run not known",
     FitNote.RATE_UNKNOWN: "rate of the run not known",
@@ -77,6 +83,8 @@ _TEXTS = {
     FitNote.EPOCHS_OUTSIDE: "epochs of {0} are published for global batches of {1} to {2}: this is an extrapolation",
     FitNote.LOADER_NOT_MEASURED: "the host's work of the {0} loader was not measured",
     FitNote.DALI_FROM_THREADS: "the GPU decodes: the host's work is derived from published thread counts",
+    FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
+    FitNote.HOST_LINE_ASSUMED: "no source prints the host's work per sample of {0}: a wide assumption is used",
 }
 _USES = {
     RowUse.CALIBRATED: "calibrated on",

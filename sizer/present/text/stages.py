@@ -2,6 +2,7 @@
 
 from sizer.base.quantities import NARROW_SPACE, si, significant
 from sizer.catalog.links import kind_name
+from sizer.catalog.sample_formats import FORMAT_NAMES, HOST_STEPS, SampleFormat
 from sizer.sizing.reasons import (
     DecodeReason,
     ExchangeReason,
@@ -12,12 +13,20 @@ from sizer.sizing.reasons import (
     StorageReason,
 )
 from sizer.sizing.result import NearbyMeasurement
+from sizer.workload.sample_format import FormatBasis
 
 # Links inside a server and input pipelines, inside a sentence.
 _LINKS = {"nvlink1": "NVLink", "nvlink2": "NVLink", "nvswitch": "NVSwitch", "pcie3": "PCIe"}
 _LOADERS = {"framework": "framework loader", "dali": "DALI, decoding on the GPU", "dali-cpu": "DALI on the CPU"}
 # Smaller shares of cache hits are not mentioned.
 _NOTABLE_HITS = 0.005
+_BASES = {
+    FormatBasis.STATED: "stated",
+    FormatBasis.DATA_SET: "by the data set",
+    FormatBasis.NETWORK: "by the network's input",
+    FormatBasis.SIZE: "assumed from the size of a sample",
+}
+_CORE_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def stage_text(reason: StageReason) -> str:
@@ -86,11 +95,20 @@ def _network(reason: NetworkReason) -> str:
 
 
 def _decode(reason: DecodeReason) -> str:
-    if reason.core_s_per_sample <= 0:
-        return "the samples are stored as decoded tensors"
-    loader = _LOADERS.get(reason.loader, "loader of the stack")
-    time = significant(1e3 * reason.core_s_per_sample, 2)
-    return f"{time} core-milliseconds per sample on {reason.n_cores:.0f} cores per server ({loader})"
+    steps, time = HOST_STEPS[reason.sample_format], core_time(reason.core_s_per_sample)
+    line = f"{core_time(reason.fixed_core_s)} + {core_time(1e6 * reason.core_s_per_byte)} per MB"
+    text = f"{FORMAT_NAMES[reason.sample_format]} ({_BASES[reason.basis]}): {steps}; {time} per sample ({line}) on "
+    text += f"{reason.n_cores:.0f} cores per server"
+    if reason.sample_format in (SampleFormat.JPEG, SampleFormat.SLIDES):
+        text += f" ({_LOADERS.get(reason.loader, 'loader assumed')})"
+    return text
+
+
+def core_time(core_s: float) -> str:
+    """Work of one core: '3.2 core-ms', '170 core-µs', '1.4 core-s'."""
+    rounded = float(f"{core_s:.1e}")  # before the unit is chosen: 999.6 µs are 1 ms
+    scale, unit = next((one for one in _CORE_TIMES if rounded >= one[0]), _CORE_TIMES[-1])
+    return f"{significant(core_s / scale, 2)}{NARROW_SPACE}core-{unit}"
 
 
 def _exchange(reason: ExchangeReason) -> str:

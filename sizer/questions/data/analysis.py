@@ -8,11 +8,12 @@ import numpy as np
 
 from sizer.base.units import HOUR_S
 from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.fit.host_effects import HostTask
 from sizer.catalog.model import Catalog
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Storage
 from sizer.perf.data_transfer import fill_time_s, lost_fraction
 from sizer.perf.pipeline import read_demand_bytes_per_s
-from sizer.perf.preprocess import core_seconds_per_sample
 from sizer.questions.data.ingest import IngestPlan, ingest_plan
 from sizer.questions.data.local_copy import LocalCopy, local_copies, on_local_drives
 from sizer.sizing.constraints.stored_data import (
@@ -31,7 +32,7 @@ from sizer.sizing.stages.storage_rates import rate_is_unknown
 NEGLIGIBLE_LOSS = 0.01
 # Its decoding cost is assumed for a transform without a stated cost: TensorFlow's loader, from the two JPEG sizes of
 # the DGX-1 test (dell-isilon-dgx1-blog-2018).
-_DECODER = ("framework", "tensorflow", "")
+_DECODER = HostTask(SampleFormat.JPEG, "framework", "tensorflow", "")
 # A training step is a forward pass and a backward one of twice the work (as ``evaluate.evaluation_share`` counts).
 _FORWARDS_PER_STEP = 3.0
 
@@ -198,13 +199,13 @@ def _transform(
     data, design = result.request.data, result.design
     if not is_transformed(data):
         return None
-    fixed_s, s_per_byte, _ = fitted.decode_terms(*_DECODER)
+    decoder = fitted.hosts.work(_DECODER)
     core_s = 0.0
     for data_set in required.sets:
         cost = data.transform_core_s
         if cost is None:
             raw = raw_sample_bytes(data_set.sample_bytes, data)
-            cost = float(core_seconds_per_sample(raw, fixed_s, s_per_byte))
+            cost = decoder.core_s(float(raw))
         core_s += data_set.n_samples * cost
     cores = design.n_servers * host_cores(design.platform.server, catalog)
     is_known = np.isfinite(cores)
@@ -223,12 +224,10 @@ def _transform(
 
 
 def _decoded(answer: WorkloadAnswer, n_gpus: int, fitted: Calibration) -> DecodedStorage | None:
-    """Tensors in the form that the GPU reads; None for data that are decoded already or never."""
-    if answer.dataset.format == "decoded tensors" or answer.dnn.sample != "image":
+    """Tensors in the form that the GPU reads; None for data that are no compressed images."""
+    if answer.sample_format is not SampleFormat.JPEG:
         return None
-    stack = answer.stack
-    fixed_s, s_per_byte, _ = fitted.decode_terms(stack.loader, stack.framework, stack.id)
-    core_s = float(core_seconds_per_sample(answer.sample_bytes, fixed_s, s_per_byte))
+    core_s = fitted.host_work(answer.sample_format, answer.stack).core_s(answer.sample_bytes)
     tensor, rate = answer.dnn.input_bytes.value, float(answer.throughput.value)
     return DecodedStorage(
         workload=answer.workload.name,

@@ -32,7 +32,7 @@ SEQUENCE_NAMES = {
 }
 LIMIT_NAMES = {
     LimitKind.GPU_RATE: "GPU rate",
-    LimitKind.HOST_DECODE: "Host decode rate",
+    LimitKind.HOST_DECODE: "Host data path",
     LimitKind.HOST_LINK: "Host-to-GPU link",
     LimitKind.STORAGE_READS: "Storage read rate",
     LimitKind.STORAGE_CAPACITY: "Storage capacity",

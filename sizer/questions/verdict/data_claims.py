@@ -7,6 +7,7 @@ import numpy as np
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.links import link_bytes_per_s
+from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import LinkKind, Storage
 from sizer.physical.capacity import node_limits, usable_bytes
 from sizer.questions.verdict.claim import (
@@ -59,9 +60,8 @@ def data_claims(result: SizingResult, resized: ResizedRequests) -> Iterator[Clai
         if is_remote:
             yield _usual_link(resized, index, model)
         yield from _storage_idles(resized, index, model)
-        # Text costs the processors next to nothing, and some inputs, such as tensors made beforehand, nothing at all.
-        decodes = not model.work.is_decoded and math.isfinite(_prepared(model).value)
-        if is_remote and decodes and model.work.dnn.sample == "image":
+        # Text and tensors made beforehand cost the processors next to nothing.
+        if is_remote and model.work.sample_format is SampleFormat.JPEG and math.isfinite(_prepared(model).value):
             yield _hosts_first(resized, index, model)
 
 

@@ -174,7 +174,7 @@ def _stages(model: WorkloadOnDesign) -> Iterator[_Trial]:
     labels = {
         "storage": "Read rate of the storage",
         "network": "Network to the storage",
-        "decode": "Decoding on the hosts",
+        "decode": "Host data path",
         "host_link": "Links between host and GPUs",
         "gpu": "Rate of the GPUs",
     }

@@ -10,7 +10,7 @@ from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
-from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.catalog.model import Catalog
 from sizer.perf import pipeline
@@ -180,9 +180,7 @@ def _workload_answer(
     met = CheckResult.OPEN if missing else CheckResult.MET
     dnn = work.request.dnn if isinstance(work.request.dnn, CustomDnn) else work.dnn
     precision, task = work.request.precision, "inference" if work.is_inference else "training"
-    gpu, loader = platform.gpu, None
-    if not work.is_decoded:
-        loader = calibration.decode.note(work.stack.loader, work.stack.framework)
+    gpu, loader = platform.gpu, calibration.hosts.note(host_task_of(work.sample_format, work.stack))
     without_runs = unmeasured(calibration, work.stack, dnn, precision, gpu.id, gpu, task, n_servers)
     reach = extrapolations(calibration, work.stack, dnn, precision, task, int(n_gpus), work.batch_per_gpu)
     core_load = run.comp.core_s_per_sample / (n_servers * float(run.cols.cores[0]))
@@ -195,6 +193,8 @@ def _workload_answer(
         batch_per_gpu=work.batch_per_gpu,
         dataset_bytes=work.dataset_bytes,
         sample_bytes=work.sample_bytes,
+        sample_format=work.sample_format,
+        format_basis=work.format_basis,
         throughput=rate,
         storage_bytes_per_s=_reads(rate, work.sample_bytes, hits),
         cold_storage_bytes_per_s=_reads(cold_rate, work.sample_bytes, 0.0),

@@ -1,5 +1,7 @@
 """What the capacity of each stage consists of, and the sources of the numbers in it."""
 
+from sizer.calibrate.calibration import host_task_of
+from sizer.calibrate.fit.hosts import line_sources
 from sizer.perf import pipeline
 from sizer.perf.exchange import gradient_bytes
 from sizer.physical.platform import Platform
@@ -27,11 +29,25 @@ def stage_reasons(
     return {
         "storage": _storage(work, platform, run, storage_nodes),
         "network": (_network(platform, run), link_sources),
-        "decode": (DecodeReason(run.comp.core_s_per_sample, float(run.cols.cores[0]), work.stack.loader), ()),
+        "decode": _decode(work, run),
         "host_link": _host_link(work, platform, run),
         "gpu": (_gpu(work, platform, run), ()),
         "exchange": (_exchange(work, platform, run), link_sources),
     }
+
+
+def _decode(work: ResolvedWorkload, run: WorkloadRun) -> SourcedReason:
+    host = run.comp.host
+    reason = DecodeReason(
+        core_s_per_sample=run.comp.core_s_per_sample,
+        n_cores=float(run.cols.cores[0]),
+        loader=work.stack.loader,
+        sample_format=work.sample_format,
+        basis=work.format_basis,
+        fixed_core_s=host.fixed_core_s,
+        core_s_per_byte=host.core_s_per_byte,
+    )
+    return reason, line_sources(host_task_of(work.sample_format, work.stack))
 
 
 def _storage(work: ResolvedWorkload, platform: Platform, run: WorkloadRun, nodes: int) -> SourcedReason:

@@ -249,10 +249,7 @@ def log_scatter(work: ResolvedWorkload, terms: StepTerms, of: ComputeGroup, draw
 
 def core_seconds(work: ResolvedWorkload, draws: Draws) -> Floats:
     """(draws,) core time that a sample costs the hosts. [core s]"""
-    stack = work.stack
-    if work.is_decoded:
-        return np.zeros(draws.n)
-    return draws.core_seconds(stack.loader, stack.framework, stack.id, work.sample_bytes)
+    return draws.core_seconds(work.sample_format, work.stack, work.sample_bytes)
 
 
 def host_link(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats:

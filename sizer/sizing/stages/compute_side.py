@@ -12,9 +12,10 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_identity
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.cases import peak_flop_per_s
+from sizer.calibrate.fit.hosts import HostWork
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Stack
-from sizer.perf import caches, exchange, pipeline, preprocess
+from sizer.perf import caches, exchange, pipeline
 from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms
@@ -35,6 +36,7 @@ class Compute:
     decode: Capacity
     host_link: Capacity  # between host and GPUs
     core_s_per_sample: float
+    host: HostWork  # line of that work
     exchanged_bytes: Floats  # that enter a server's NICs per sample
     hit_fraction: Floats  # of a server's cache, from the second epoch on
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
@@ -84,7 +86,8 @@ def compute(
     terms = StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
     rate = step_run(work, platforms, cols, n_servers, catalog).rate(terms[cols.compute])
     moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, cols, n_servers)
-    core_s, decode_sd = core_seconds(work, calibration)
+    host = calibration.host_work(work.sample_format, work.stack)
+    core_s, decode_sd = host.core_s(work.sample_bytes), host.log_sd(work.sample_bytes)
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
     gpus = rate.compute if work.is_inference else rate.total  # the link to the GPUs is a stage of its own
     return Compute(
@@ -95,6 +98,7 @@ def compute(
         decode=decode,
         host_link=host_link(work, cols, n_servers, calibration),
         core_s_per_sample=core_s,
+        host=host,
         exchanged_bytes=np.broadcast_to(moved, shape),
         hit_fraction=hit_fraction(work, cols, n_servers, calibration),
         within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
@@ -193,10 +197,8 @@ _known_terms = cached_by_identity(_terms)
 
 def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[float, float]:
     """Core time that a sample costs the host, and the spread of its logarithm. [s], [-]"""
-    if work.is_decoded:
-        return 0.0, 0.0
-    fixed_s, s_per_byte, log_sd = calibration.decode_terms(work.stack.loader, work.stack.framework, work.stack.id)
-    return float(preprocess.core_seconds_per_sample(work.sample_bytes, fixed_s, s_per_byte)), log_sd
+    host = calibration.host_work(work.sample_format, work.stack)
+    return host.core_s(work.sample_bytes), host.log_sd(work.sample_bytes)
 
 
 def hit_fraction(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Floats:

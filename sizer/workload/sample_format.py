@@ -1,0 +1,72 @@
+"""What the host reads for one sample of a workload: as stated, or derived from data set and network."""
+
+from enum import Enum
+
+from sizer.catalog.sample_formats import SampleFormat
+from sizer.catalog.schema import Dataset, Dnn
+from sizer.workload.request import Workload
+
+# No camera writes JPEG files of this size: a larger image is read in tiles.
+_LARGEST_JPEG_BYTES = 50e6
+# No picture for a network compresses to less.
+_LARGEST_ROW_BYTES = 2e3
+# A tile takes about a fifth of its pixels as JPEG, and a random crop touches two to three stored tiles.
+_TILE_SHARE_OF_PIXELS = 0.5
+
+
+class FormatBasis(Enum):
+    """What a sample format was derived from."""
+
+    STATED = "stated"
+    DATA_SET = "data-set"
+    NETWORK = "network"
+    SIZE = "size"
+
+
+_TEXT = ("sentence pair", "sequence")
+
+
+def sample_format(
+    work: Workload, dataset: Dataset, dnn: Dnn, like: Dnn | None, sample_bytes: float
+) -> tuple[SampleFormat, FormatBasis]:
+    """Sample format of a workload, and what says so.
+
+    Parameters
+    ----------
+    work : Workload
+        Its own statement comes first.
+    dataset : Dataset
+        Decoded tensors are what they are; data sets of the catalogue say what a sample is.
+    dnn, like : Dnn, Dnn or None
+        Network, and the one of the catalogue that a network of the request is like.
+    sample_bytes : float
+        Sample as stored; decides where nothing else does. [B]
+    """
+    if work.sample_format is not None:
+        return SampleFormat(work.sample_format), FormatBasis.STATED
+    if dataset.format == "decoded tensors":
+        return SampleFormat.TENSORS, FormatBasis.DATA_SET
+    for kind, basis in (
+        (dataset.sample, FormatBasis.DATA_SET),
+        (dnn.sample, FormatBasis.NETWORK),
+        (like.sample if like is not None else "sample", FormatBasis.NETWORK),
+    ):
+        if kind == "volume":
+            return SampleFormat.VOLUMES, basis
+        if kind == "user-item pair":
+            return SampleFormat.TABULAR, basis
+        if kind in _TEXT:
+            # Records of a text pipeline hold token numbers; files of it hold text.
+            return (SampleFormat.TEXT if dataset.format == "raw files" else SampleFormat.TOKENS), basis
+        if kind == "image":
+            return (SampleFormat.SLIDES if sample_bytes > _LARGEST_JPEG_BYTES else SampleFormat.JPEG), basis
+    if sample_bytes > _LARGEST_JPEG_BYTES:
+        return SampleFormat.VOLUMES, FormatBasis.SIZE
+    return (SampleFormat.TABULAR if sample_bytes < _LARGEST_ROW_BYTES else SampleFormat.JPEG), FormatBasis.SIZE
+
+
+def read_bytes(found: SampleFormat, stored_bytes: float, input_bytes: float) -> float:
+    """Bytes that storage serves for a sample: of a slide a tile, else the whole sample. [B]"""
+    if found is not SampleFormat.SLIDES:
+        return stored_bytes
+    return min(stored_bytes, max(1.0, _TILE_SHARE_OF_PIXELS * input_bytes))
