@@ -95,13 +95,14 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
     size = f"{si(answer.dataset_bytes, 'B')} ({answer.dataset_bytes / TIB:.3g} TiB)"
     warm, cold = (float(rate.value) for rate in (answer.storage_bytes_per_s, answer.cold_storage_bytes_per_s))
     target, probability = target_text(workload, answer.dnn), percent(answer.probability)
+    at_most = "at most " if answer.rate_is_upper_bound else ""
     lines = [
         f"{workload.name}: {answer.dnn.name} with {answer.stack.name}",
         f"  data         {size}, {si(answer.sample_bytes, 'B')} per sample",
         f"  access       {name(workload.access)}, {name(workload.cache)}",
         f"  settings     batch {answer.batch_per_gpu} per GPU, {name(workload.precision)}",
         f"  target       {target}; probability of meeting it: {probability}",
-        f"  throughput   {interval(answer.throughput, unit)}",
+        f"  throughput   {at_most}{interval(answer.throughput, unit)}",
         f"  storage      {si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}",
         f"  utilization  host CPUs {percent(float(answer.cpu_utilization_fraction.value))}, "
         f"GPUs {percent(answer.gpu_busy_fraction)}",

@@ -23,6 +23,7 @@ from sizer.sizing.reasons import (
     Selection,
     StageReason,
     StorageNeed,
+    StorageReason,
     VerdictKind,
     VerdictReason,
 )
@@ -127,6 +128,13 @@ class WorkloadAnswer:
     unmeasured: tuple[CalibrationNote, ...]  # what was never measured of this combination
     evidence: tuple[NearbyMeasurement, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def rate_is_upper_bound(self) -> bool:
+        """Whether the rates suppose line rate of a storage whose read rate no source gives, and read from it."""
+        reasons = (stage.reason for stage in self.stages)
+        is_unknown = any(isinstance(one, StorageReason) and one.read_low_bytes_per_s is None for one in reasons)
+        return is_unknown and self.cache_hit_fraction < 1
 
     @property
     def is_inference(self) -> bool:

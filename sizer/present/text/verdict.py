@@ -4,6 +4,7 @@ from sizer.base import units
 from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.links import kind_name, link_bytes_per_s
+from sizer.drawings.racks import at_least
 from sizer.physical.existing_use import has_main
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.existing import existing_text
@@ -108,13 +109,14 @@ def _storage_text(design: DesignAnswer) -> str:
 
 
 def _rate(answer: WorkloadAnswer) -> str:
+    is_bound = answer.rate_is_upper_bound
     if answer.time is not None and answer.workload.target.time_to_train_s is not None:
         value, low, high = answer.time.total_s
-        return f"{duration(value)} to train (90\u202f% interval {duration(low)} to {duration(high)})"
+        text = f"{duration(value)} to train (90\u202f% interval {duration(low)} to {duration(high)})"
+        return at_least(is_bound, text)
     value, low, high = answer.throughput
-    return (
-        f"{significant(value)} {sample_unit(answer.dnn)} (90\u202f% interval {significant(low)} to {significant(high)})"
-    )
+    span = f"90\u202f% interval {significant(low)} to {significant(high)}"
+    return f"{'at most ' if is_bound else ''}{significant(value)} {sample_unit(answer.dnn)} ({span})"
 
 
 def reason_texts(result: SizingResult) -> list[str]:

@@ -100,7 +100,7 @@ class _ScenarioRates:
         pairs = list(zip(models, self._answers, strict=True))
         self._shares = np.array([rate_shares(model, answer, whole, options) for model, answer in pairs])
         known = [model for model in models if model is not None]
-        is_known = len(known) == len(pairs)
+        is_known = len(known) == len(pairs) and not any(model.is_open for model in known)
         self._probabilities = np.array([target_probabilities(model, options) for model in known]) if is_known else None
 
     def case(self, place: int, scenario: FailureScenario, loss: Loss | None) -> FailureCase:

@@ -11,7 +11,17 @@ from sizer.base.quantities import NARROW_SPACE, duration, grouped, plain, si, si
 from sizer.present.charting import Chart
 from sizer.present.tables import Cell, Table, columns, row
 from sizer.present.theme import Palette
-from sizer.present.words import capital, estimate, inside_sentence, listed, percent, plural, sample_unit, stage
+from sizer.present.words import (
+    NOT_KNOWN,
+    capital,
+    estimate,
+    inside_sentence,
+    listed,
+    percent,
+    plural,
+    sample_unit,
+    stage,
+)
 from sizer.questions.what_if.break_even import BreakEven
 from sizer.questions.what_if.input_grid import FixedDesignRates
 from sizer.questions.what_if.map_charts import MapCell, map_chart
@@ -57,7 +67,7 @@ def fixed_design_figures(
             STAGES[now.limiting[0]],
             "unchanged" if is_same_stage else f"instead of {stage(base.limiting[0], inside=True)}",
         ),
-        ComparedFigure("Target", _verdict(now), _verdict_change(now, base)),
+        ComparedFigure("Target", _verdict(now, is_open=model.is_open), _verdict_change(now, base)),
     ]
     needed, needs = float(now.storage_nodes[0]), float(base.storage_nodes[0])
     if not np.isnan(needed):
@@ -93,9 +103,11 @@ def _rate_figure(model: WorkloadOnDesign, now: Estimate, base: Estimate, unit: s
     return ComparedFigure(label, estimate(now[0], unit), _ratio(here, there, significant(there)))
 
 
-def _verdict(one: FixedDesignRates) -> str:
+def _verdict(one: FixedDesignRates, *, is_open: bool) -> str:
     if not one.holds_data[0]:
         return "missed: the data do not fit"
+    if is_open and one.meets_target[0]:
+        return NOT_KNOWN
     chance = percent(min(float(one.probability[0]), 0.999))
     return f"{'met' if one.meets_target[0] else 'missed'} at {chance}"
 

@@ -13,6 +13,7 @@ from sizer.catalog.model import Catalog
 from sizer.perf.pipeline import Stages
 from sizer.perf.stage_capacity import Capacity, throughput
 from sizer.physical.platform import Platform
+from sizer.sizing.design.design_checks import missing_for_rate
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
@@ -43,6 +44,11 @@ class WorkloadOnDesign:
     def is_timed(self) -> bool:
         """Whether the target is a time to train."""
         return self.work.request.target.time_to_train_s is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a fact that no source gives decides if the target is met."""
+        return bool(missing_for_rate(self.platform, self.run))
 
     @cached_property
     def run(self) -> WorkloadRun:
