@@ -67,7 +67,7 @@ def size_command(
             with documents.locale():
                 result = size(request, catalog)
                 shown = documents.for_customer(result)
-                simple = None if as_json else simplest_design(EvaluatedDesign(result, catalog))
+                simple = None if as_json else simplest_design(EvaluatedDesign(shown, catalog))
         except SizerError as error:
             if len(parsed) == 1:
                 raise

@@ -88,8 +88,8 @@ def _single_text(kind: VerdictKind, single: DesignAnswer, design: DesignAnswer) 
     chance = probability_text(single.probability)
     if kind is VerdictKind.ONE_SERVER_TOO:
         return (
-            f"You do not need a cluster: one {server} meets the target, too. "
-            f"{design.name} is described because the ranking puts it first."
+            f"{design.name} comes first in the ranking. "
+            f"One {server} meets the target, too, so a cluster is a choice, not a need."
         )
     if kind is VerdictKind.ONE_SERVER_AND_STORAGE:
         reads = (answer for answer in single.workloads if answer.cache_hit_fraction < 1)

@@ -117,7 +117,11 @@ def arrangements(
         found.append(_sized(Arrangement("spread", own, n_gpus // used, used, is_allowed=True)))
     for server in catalog.servers.values():
         if server.role == "gpu" and server.orderable and server.id != own.server.id:
-            found += _others(request, own, server, n_gpus, catalog)
+            others = _others(request, own, server, n_gpus, catalog)
+            if design.bill.is_customer_copy:
+                # A customer reads of no parts that the request excludes.
+                others = _allowed_only(others) if _server_is_allowed(request, server) else iter(())
+            found += others
     return (
         tuple(one for one in found if isinstance(one, Arrangement)),
         tuple(one for one in found if isinstance(one, ExcludedServer)),
@@ -206,10 +210,19 @@ def _options(
     return []
 
 
+def _allowed_only(found: Iterator[Arrangement | ExcludedServer]) -> Iterator[Arrangement | ExcludedServer]:
+    return (one for one in found if isinstance(one, ExcludedServer) or one.is_allowed)
+
+
+def _server_is_allowed(request: SizingRequest, server: Server) -> bool:
+    asked = request.platforms
+    return (not asked.servers or server.id in asked.servers) and server.id not in asked.forbidden_servers
+
+
 def _is_allowed(request: SizingRequest, platform: Platform) -> bool:
     asked = request.platforms
     return (
-        (not asked.servers or platform.server.id in asked.servers)
+        _server_is_allowed(request, platform.server)
         and (not asked.gpus or platform.gpu.id in asked.gpus)
         and (not asked.storage or platform.storage.id in asked.storage)
         and (not asked.fabrics or platform.fabric in asked.fabrics)

@@ -25,6 +25,10 @@ from sizer.workload.request import Platforms, SizingRequest
 STORAGE_ORDER = ("local", "nfs-server", "scale-out-nas", "parallel-file-system")
 # What is racked, powered and operated; cables, PDUs and adapters come with it.
 _DEVICES = ("compute", "head node", "storage", "network")
+# What is simpler to run is no larger: at most as many servers as the described design, and at most half as many GPUs
+# and watts again. One server with 16 GPUs in place of two with eight draws a third more; ten in place of nine, 2.5
+# times as much.
+MOST_OF_DESCRIBED = 1.5
 # Keys of the request that exclude platforms.
 CHOICES = (
     "platforms.servers",
@@ -88,18 +92,21 @@ def simplest_design(evaluated: EvaluatedDesign) -> SimplestDesign:
     -----
     The order is that of :class:`Simplicity`: one server before several; drives in the server, then a file server, a
     NAS of several nodes, a clustered file system; fewer kinds of networks; fewer devices. Ties fall to the design that
-    needs fewer choices of the request lifted, then to rack units and watts. The whole design space is searched and the
-    design found is sized again. Storage whose rate no source gives counts as enough only where the servers' memory
-    holds the data, or where there is nothing else. With a team the servers and GPUs of the request stay: simulating its
-    waits for every server of the catalogue would take too long.
+    needs fewer choices of the request lifted, then to rack units and watts. A design with more servers than the
+    described one, or with more than :data:`MOST_OF_DESCRIBED` times its GPUs, watts or price, is not simpler, whatever
+    its storage. The whole design space is searched and the design found is sized again. Storage whose rate no source
+    gives counts as enough only where the servers' memory holds the data, or where there is nothing else. With a team
+    the servers and GPUs of the request stay: simulating its waits for every server of the catalogue would take too
+    long.
     """
     result, catalog, calibration = evaluated.result, evaluated.catalog, evaluated.calibration
     request, design = result.request, result.design
     described = RatedDesign(request, design, _simplicity(design, catalog))
-    simplest = _simplest(request, request, catalog, calibration)
+    simplest = _simplest(request, request, described, catalog, calibration)
     allowed = described if simplest is None or described.simplicity <= simplest.simplicity else simplest
-    free = _without_choices(request)
-    unrestricted = None if free == request else _simplest(free, request, catalog, calibration)
+    # A customer reads of no design with parts that the request excludes.
+    free = request if design.bill.is_customer_copy else _without_choices(request)
+    unrestricted = None if free == request else _simplest(free, request, described, catalog, calibration)
     if unrestricted is None or unrestricted.simplicity >= allowed.simplicity:
         return SimplestDesign(described.simplicity, allowed, None, ())
     choices = _excluding_choices(request.platforms, unrestricted.design.platform)
@@ -150,14 +157,18 @@ def _without_choices(request: SizingRequest) -> SizingRequest:
 
 
 def _simplest(
-    request: SizingRequest, original: SizingRequest, catalog: Catalog, calibration: Calibration
+    request: SizingRequest,
+    original: SizingRequest,
+    described: RatedDesign,
+    catalog: Catalog,
+    calibration: Calibration,
 ) -> RatedDesign | None:
     """Simplest design of a request, sized again; None where it has none. ``original``: the request as stated."""
     try:
         counts = search(request, catalog, calibration)
     except InfeasibleError:
         return None
-    row = _simplest_row(counts, original.platforms)
+    row = _simplest_row(counts, original.platforms, described.design)
     if row is None:
         return None
     evaluated = counts.evaluated
@@ -166,10 +177,24 @@ def _simplest(
         design = size(narrow, catalog, calibration).design
     except (InfeasibleError, RequestError):  # a limit that the row meets by less than rounding
         return None
+    if not _is_no_larger(design, described.design):
+        return None
     return RatedDesign(narrow, design, _simplicity(design, catalog))
 
 
-def _simplest_row(counts: PartCounts, choices: Platforms) -> int | None:
+def _is_no_larger(design: DesignAnswer, described: DesignAnswer) -> bool:
+    """Whether a design has no more servers, and not much more GPUs, watts and price; unknown prices do not count."""
+    pairs = [
+        (float(design.n_gpus), float(described.n_gpus)),
+        (float(design.quantities.power_max_w[0]), float(described.quantities.power_max_w[0])),
+    ]
+    if design.bill.is_complete and described.bill.is_complete:
+        pairs.append((float(design.bill.total), float(described.bill.total)))
+    within = all(mine <= MOST_OF_DESCRIBED * other for mine, other in pairs)
+    return within and design.n_servers <= described.n_servers
+
+
+def _simplest_row(counts: PartCounts, choices: Platforms, described: DesignAnswer) -> int | None:
     """Row of the simplest design of a space; platforms are counted class by class until one has a design."""
     evaluated = counts.evaluated
     runs = [index for index in range(evaluated.space.n_platforms) if counts.candidates[index].any()]
@@ -177,7 +202,9 @@ def _simplest_row(counts: PartCounts, choices: Platforms) -> int | None:
         for is_cluster in (False, True):
             for kind in STORAGE_ORDER:
                 group = [index for index in runs if evaluated.platforms[index].storage.kind == kind]
-                ranks = [_best_rank(counts, index, choices, is_cluster, allows_unknown_rate) for index in group]
+                ranks = [
+                    _best_rank(counts, index, choices, described, is_cluster, allows_unknown_rate) for index in group
+                ]
                 keys = [rank for rank in ranks if rank is not None]
                 if keys:
                     return int(min(keys)[-1])
@@ -185,7 +212,12 @@ def _simplest_row(counts: PartCounts, choices: Platforms) -> int | None:
 
 
 def _best_rank(
-    counts: PartCounts, index: int, choices: Platforms, is_cluster: bool, allows_unknown_rate: bool
+    counts: PartCounts,
+    index: int,
+    choices: Platforms,
+    described: DesignAnswer,
+    is_cluster: bool,
+    allows_unknown_rate: bool,
 ) -> tuple[float, ...] | None:
     """Simplest single server, or cluster, of a platform: what it is ordered by, its row last."""
     evaluated = counts.evaluated
@@ -193,7 +225,12 @@ def _best_rank(
     if not counts.candidates[index, here].any():
         return None
     rows = counts.feasible_of(index) if allows_unknown_rate else rows_of_known_rate(counts, index)
-    rows = rows[(evaluated.space.n_servers[rows] > 1) == is_cluster]
+    servers = evaluated.space.n_servers[rows]
+    is_small = (servers <= described.n_servers) & (
+        servers * evaluated.gpus_per_server[index] <= MOST_OF_DESCRIBED * described.n_gpus
+    )
+    is_small &= counts.power_w[rows] <= MOST_OF_DESCRIBED * float(described.quantities.power_max_w[0])
+    rows = rows[is_small & ((servers > 1) == is_cluster)]
     if not rows.size:
         return None
     local = rows % len(evaluated.space.sizes)

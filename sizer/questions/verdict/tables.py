@@ -104,7 +104,8 @@ def simplest_table(simplest: SimplestDesign, result: SizingResult) -> Table:
         fields.append(Field(label, lambda one: result_text.price(one[1].design.bill), "right", 14))
     note = (
         "Order of simplicity: one server before several; local drives, then a file server, a multi-node NAS, a "
-        "clustered file system; fewer kinds of networks; fewer servers, storage chassis, switches and gateways."
+        "clustered file system; fewer kinds of networks; fewer servers, storage chassis, switches and gateways. "
+        "Never more servers than this design, nor more than 1.5 times its GPUs or power."
     )
     return record_table(
         "simplest",

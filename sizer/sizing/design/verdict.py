@@ -32,7 +32,9 @@ def verdict_of(design: DesignAnswer, platforms: Sequence[DesignAnswer]) -> Verdi
     ("hitachi-dl-2019"): one server, data that fit in memory, 10 or 25 GbE, no clustered file system. Each is checked
     with the numbers of the design.
     """
-    single = design if design.n_servers == 1 else next((other for other in platforms if other.n_servers == 1), None)
+    # Nobody knows whether a server that depends on an unknown fact is enough.
+    others = (other for other in platforms if other.n_servers == 1 and not other.conditional_on)
+    single = design if design.n_servers == 1 else next(others, None)
     if single is None:
         return Verdict(VerdictKind.CLUSTER, None, tuple(_cluster_reasons(design)))
     if single is not design:

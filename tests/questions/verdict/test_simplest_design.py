@@ -7,6 +7,7 @@ from sizer.catalog.schema import Device
 from sizer.physical.platforms import platforms
 from sizer.questions.verdict.simplest_design import STORAGE_ORDER, simplest_design
 from sizer.sizing.checks import CheckResult
+from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.size import size
@@ -37,6 +38,12 @@ def simplicity_of(design: DesignAnswer) -> tuple[bool, int, int, int]:
     return design.n_servers > 1, STORAGE_ORDER.index(design.platform.storage.kind), len(kinds), devices
 
 
+def is_no_larger(design: DesignAnswer, described: DesignAnswer) -> bool:
+    """At most as many servers, and at most 1.5 times the GPUs and watts."""
+    watts = float(design.quantities.power_max_w[0]) / float(described.quantities.power_max_w[0])
+    return design.n_servers <= described.n_servers and design.n_gpus <= 1.5 * described.n_gpus and watts <= 1.5
+
+
 REQUESTS = (
     asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1", "c4140"], fabrics=["10gbe", "edr"]),
     asked({"samples_per_s": 5000}, "5 TB", servers=["dgx-1"], fabrics=["100gbe", "edr"]),
@@ -49,7 +56,8 @@ REQUESTS = (
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
     """Every platform that the request allows, sized alone with every number of servers it may need."""
-    simplest = simplest_design(EvaluatedDesign(size(request_, catalog()), catalog()))
+    result = size(request_, catalog())
+    simplest, described = simplest_design(EvaluatedDesign(result, catalog())), result.design
     best: tuple[bool, int, int, int] | None = None
     for one in platforms(catalog(), request_):
         chosen = {
@@ -63,8 +71,8 @@ def test_no_platform_has_a_simpler_design(request_: SizingRequest) -> None:
             design = size(SizingRequest.from_dict({**data, "platforms": chosen}), catalog()).design
         except InfeasibleError:
             continue
-        if design.conditional_on:
-            continue  # nobody knows whether it is enough
+        if design.conditional_on or not is_no_larger(design, described):
+            continue  # nobody knows whether it is enough, or it is far larger
         mine = simplicity_of(design)
         best = mine if best is None else min(best, mine)
     assert best is not None
@@ -104,3 +112,19 @@ def test_without_choices_nothing_is_excluded() -> None:
     simplest = simplest_design(EvaluatedDesign(size(asked({"samples_per_s": 2000}, "145 GB"), catalog()), catalog()))
     assert simplest.unrestricted is None
     assert simplest.excluding_choices == ()
+
+
+def test_ten_dgx2_are_not_simpler_than_nine_dgx1() -> None:
+    """Nine DGX-1 have 72 GPUs and draw some 40 kW; DGX-2 with drives of their own take 160 GPUs and 100 kW."""
+    result = sized("dgx1-f800-resnet50")
+    assert result.design.n_gpus == 72
+    simplest = simplest_design(EvaluatedDesign(result, catalog()))
+    for rated in (simplest.allowed, simplest.unrestricted):
+        assert rated is None or is_no_larger(rated.design, result.design)
+
+
+def test_a_customer_reads_of_no_design_that_the_request_excludes() -> None:
+    """Local drives would be simpler, but the request allows one shared storage only."""
+    request = asked({"samples_per_s": 5000}, "145 GB", servers=["dgx-1"], storage=["isilon-f800"])
+    copy = customer_copy(size(request, catalog()))
+    assert simplest_design(EvaluatedDesign(copy, catalog())).unrestricted is None
