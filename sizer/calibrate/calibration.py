@@ -20,6 +20,7 @@ from sizer.calibrate.extrapolation import DnnLike, known_as
 from sizer.calibrate.fit.host_effects import HostTask
 from sizer.calibrate.fit.hosts import HostFit, HostWork
 from sizer.calibrate.fit.runs import EpochsCurve, RunOverhead, epochs_curve, epochs_names, recipe_points
+from sizer.calibrate.gpu_memory import MemoryFit
 from sizer.calibrate.ids import release_year
 from sizer.calibrate.notes import CalibrationNote, FitNote
 from sizer.calibrate.observations import read_stored, write_stored
@@ -29,7 +30,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
-STORED_VERSION = 4
+STORED_VERSION = 5
 # A combination with fewer rates than these is not offered where a request states no stack: one early run on a new chip
 # says little about how the stack scales.
 _FEW_RATES = 3
@@ -57,6 +58,7 @@ class Calibration:
     epochs_points: dict[str, tuple[tuple[float, float], ...]]  # recipe -> published points that its curve is fitted to
     most_gpus: dict[str, int]  # stack -> GPUs of its largest published run
     batches: dict[str, tuple[float, float]]  # DNN/precision/task -> least and largest published batch per GPU
+    gpu_memory: MemoryFit  # own fit: activations and context
     excluded: dict[str, CalibrationNote] = field(default_factory=dict)  # id of a rate -> why the fit does not use it
     # By task: rates predicted by fits that had not seen their source; median and p90 of |ln error|, 90 % coverage.
     unseen_sources: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -293,6 +295,7 @@ def save_calibration(calibration: Calibration, path: Path | str | None = None) -
         "epochs_points": c.epochs_points,
         "most_gpus": c.most_gpus,
         "batches": c.batches,
+        "gpu_memory": c.gpu_memory.stored(),
         "dnn_families": c.dnn_families,
         "used": sorted(c.used),
         "rates_of": c.rates_of,
@@ -344,6 +347,7 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
             },
             most_gpus=content["most_gpus"],
             batches={name: (pair[0], pair[1]) for name, pair in content["batches"].items()},
+            gpu_memory=MemoryFit.of_stored(content["gpu_memory"]),
             excluded={
                 name: CalibrationNote(FitNote(kind), tuple(values))
                 for name, (kind, *values) in content["excluded"].items()

@@ -13,10 +13,12 @@ from sizer.calibrate.fit.blocks import cache_block, epochs_block, host_block, ru
 from sizer.calibrate.fit.host_rows import host_rows
 from sizer.calibrate.fit.hosts import stack_scatter
 from sizer.calibrate.fit.joint import JointFit, fit_joint
+from sizer.calibrate.fit.memory import fit_memory
 from sizer.calibrate.fit.network import network_block, usable_all_reduces
 from sizer.calibrate.fit.rates import rate_blocks, usable_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, cache_positions, recipe_points
 from sizer.calibrate.fit.spread import leave_sources_out
+from sizer.calibrate.memory_rows import load_memory_rows, measured_rows, telling
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
 from sizer.catalog.model import Catalog
 from sizer.perf.step_terms import TERM_NAMES
@@ -74,6 +76,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         epochs_points={recipe.id: recipe_points(recipe) for recipe in recipes},
         most_gpus=_most_gpus(cases),
         batches=_batches(cases),
+        gpu_memory=fit_memory(telling((*load_memory_rows(catalog), *measured_rows(cases)))),
         excluded={**excluded_rates, **excluded_bandwidths},
         unseen_sources=unseen.by_task(),
     )

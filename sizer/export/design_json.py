@@ -29,6 +29,7 @@ from sizer.sizing.checks import DesignCheck, MissingFact
 from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import StorageNeed
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, Stage, WorkloadAnswer
+from sizer.sizing.stages.gpu_memory import Sharding
 from sizer.workload.target_text import target_text
 
 # Keys of the request that a customer's copy omits: "no discount" would be an answer too.
@@ -166,6 +167,10 @@ def _workload(answer: WorkloadAnswer) -> dict[str, object]:
         *("storage_bytes_per_s", "cold_storage_bytes_per_s", "cpu_utilization_fraction"),
         *("gpu_busy_fraction", "cache_hit_fraction", "scaling_efficiency", "bottleneck", "next_bottleneck"),
         meets_target=answer.target_check.is_met,
+        memory=fields_of(
+            answer.memory, *("need_bytes", "state_bytes", "memory_bytes", "probability", "largest_batch", "is_fitted")
+        ),
+        sharding=None if answer.memory.sharding is Sharding.NONE else answer.memory.sharding,
         extrapolations=note_texts(answer.extrapolations),
         warnings=cautions(answer),
         name=answer.workload.name,

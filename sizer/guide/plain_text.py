@@ -9,6 +9,7 @@ from sizer.catalog.links import kind_name
 from sizer.present.plain_table import table_text
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
+from sizer.present.text.memory import memory_text
 from sizer.present.text.result_text import cautions, power
 from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
@@ -101,6 +102,7 @@ def _workload_lines(answer: WorkloadAnswer) -> list[str]:
         f"  data         {size}, {si(answer.sample_bytes, 'B')} per sample",
         f"  access       {name(workload.access)}, {name(workload.cache)}",
         f"  settings     batch {answer.batch_per_gpu} per GPU, {name(workload.precision)}",
+        f"  GPU memory   {memory_text(answer.memory)}",
         f"  target       {target}; probability of meeting it: {probability}",
         f"  throughput   {at_most}{interval(answer.throughput, unit)}",
         f"  storage      {si(cold, 'B/s')} in the first epoch, then {si(warm, 'B/s')}",

@@ -31,6 +31,7 @@ def training_samples_per_s(
     gradient_bytes: ArrayLike,
     peak_flop_per_s: ArrayLike,
     nic_bytes_per_s: ArrayLike,
+    looked_up_bytes: ArrayLike = 0.0,
     intra_hop_s: float = INTRA_HOP_S,
     inter_hop_s: float = INTER_HOP_S,
 ) -> StepRate:
@@ -53,6 +54,8 @@ def training_samples_per_s(
     nic_bytes_per_s : array_like, shape (...)
         Line rate of one server towards the others, one direction, summed over its NICs. Not read where there is one
         server. [B/s]
+    looked_up_bytes : array_like, shape (...), default 0
+        Vectors that a sample reads from embedding tables divided over all GPUs. [B]
     intra_hop_s, inter_hop_s : float
         Latency of one step of the exchange inside a server and between servers. [s]
 
@@ -74,7 +77,9 @@ def training_samples_per_s(
     (:mod:`sizer.perf.exchange`) and hides behind k 2/3 t_gpu; what is exposed is max(0, t_x - hidden) with a rounded
     corner (:data:`LAST_BUCKET_FRACTION`). Waiting inside a server grows with each doubling of its GPUs; between
     servers it follows the share of the exchange that leaves a server, which published runs of 2 to 256 servers fit
-    better than further doublings. Uncertainty by the delta method from the covariance of the terms, all rows at once.
+    better than further doublings. Divided embedding tables add an all-to-all: of the b V bytes that a GPU looks up, the
+    share of other GPUs moves forward and its gradients move back. Uncertainty by the delta method from the covariance
+    of the terms, all rows at once.
     """
     return TrainingRun.of(
         batch_per_gpu=batch_per_gpu,
@@ -84,6 +89,7 @@ def training_samples_per_s(
         gradient_bytes=gradient_bytes,
         peak_flop_per_s=peak_flop_per_s,
         nic_bytes_per_s=nic_bytes_per_s,
+        looked_up_bytes=looked_up_bytes,
         intra_hop_s=intra_hop_s,
         inter_hop_s=inter_hop_s,
     ).rate(terms)
@@ -133,11 +139,12 @@ class TrainingRun:
         gradient_bytes: ArrayLike,
         peak_flop_per_s: ArrayLike,
         nic_bytes_per_s: ArrayLike,
+        looked_up_bytes: ArrayLike = 0.0,
         intra_hop_s: float = INTRA_HOP_S,
         inter_hop_s: float = INTER_HOP_S,
     ) -> "TrainingRun":
         """Runs with the arguments of :func:`training_samples_per_s`, checked as there."""
-        b, g, m, flop, size, peak, nic = float_arrays(
+        b, g, m, flop, size, peak, nic, looked_up = float_arrays(
             batch_per_gpu,
             n_gpus_per_server,
             n_servers,
@@ -145,20 +152,21 @@ class TrainingRun:
             gradient_bytes,
             peak_flop_per_s,
             nic_bytes_per_s,
+            looked_up_bytes,
         )
         require_above(0, batch_per_gpu=b, forward_flop=flop, peak_flop_per_s=peak)
         require_at_least(1, n_gpus_per_server=g, n_servers=m)
-        require_at_least(0, gradient_bytes=size)
+        require_at_least(0, gradient_bytes=size, looked_up_bytes=looked_up)
         require_above(0, nic_bytes_per_s=np.where(m > 1, nic, 1.0))
         leaving = 2 * (m - 1) / m
         between_hops_s = 2 * np.ceil(np.log2(m)) * inter_hop_s
         return cls(
-            shape=np.broadcast_shapes(*(a.shape for a in (b, g, m, flop, size, peak, nic))),
+            shape=np.broadcast_shapes(*(a.shape for a in (b, g, m, flop, size, peak, nic, looked_up))),
             batch=b,
             samples=g * m * b,
             sample_s=TRAINING_PASSES * flop / peak,
-            intra_bytes=2 * (g - 1) / g * size,
-            inter_full_s=leaving * size / np.where(m > 1, nic, 1.0),
+            intra_bytes=2 * (g - 1) / g * (size + b * looked_up / m),
+            inter_full_s=leaving * (size + g * b * looked_up) / np.where(m > 1, nic, 1.0),
             hops_s=2 * (g - 1) * intra_hop_s + between_hops_s,
             between_hops_s=between_hops_s,
             doublings=np.log2(g),

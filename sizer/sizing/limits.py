@@ -11,6 +11,7 @@ class Limit(Enum):
     """What a design of the space must keep."""
 
     GPU_COUNT = "gpu-count"
+    GPU_MEMORY = "gpu-memory"
     GPU_RATE = "gpu-rate"
     HOST_DECODE = "host-decode"
     HOST_LINK = "host-link"
@@ -37,7 +38,14 @@ class Limit(Enum):
 AnyLimit = Limit | Violation
 
 # Limits of one stage or of all together: a design that breaks one misses its target.
-COMPUTE_LIMITS = (Limit.GPU_COUNT, Limit.GPU_RATE, Limit.HOST_DECODE, Limit.HOST_LINK, Limit.SERVER_PORTS)
+COMPUTE_LIMITS = (
+    Limit.GPU_COUNT,
+    Limit.GPU_MEMORY,
+    Limit.GPU_RATE,
+    Limit.HOST_DECODE,
+    Limit.HOST_LINK,
+    Limit.SERVER_PORTS,
+)
 STAGE_LIMITS = (*COMPUTE_LIMITS, Limit.STORAGE_RATE, Limit.MOUNTS)
 TARGET_LIMITS = (*STAGE_LIMITS, Limit.CONFIDENCE)
 

@@ -9,8 +9,8 @@ from sizer.physical.platforms import platforms as all_platforms
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import resolve
 
 # More servers than any published cluster has of these parts; a larger number is a slip.
 MAX_SERVERS = 10_000
@@ -78,7 +78,7 @@ def project(
         data["workload"] = [{**work, "stack": stack} for work in data["workload"]]
     given = SizingRequest.from_dict(data, "project")
     fitted = calibration if calibration is not None else stored_calibration()
-    works = resolve(given, catalog, fitted.measured)
+    works = resolved(given, catalog, fitted)
     options = all_platforms(catalog, given)
     chosen = [option for option in options if gpu is not None or option.gpu.id == option.server.gpus[0]] or options
     # Options come with the fastest fabric first, then the smallest drives.

@@ -16,8 +16,8 @@ from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError
 from sizer.sizing.search.space import design_space
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import resolve
 
 # Largest cluster looked at where the request states none: beyond it a two-level fabric of 36-port switches ends
 # (648 end points, four ports a DGX-1).
@@ -95,7 +95,7 @@ def search(
     InfeasibleError
         If no platform is allowed, or no run can start in the time asked.
     """
-    works = resolve(request, catalog, calibration.measured)
+    works = resolved(request, catalog, calibration)
     options = [option for option in platforms(catalog, request) if only is None or option.key == only]
     space = design_space(len(options), 1, most or request.limits.servers or MAX_SERVERS)
     evaluated = evaluate_space(request, works, options, space, catalog, calibration)

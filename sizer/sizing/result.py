@@ -27,6 +27,7 @@ from sizer.sizing.reasons import (
     VerdictKind,
     VerdictReason,
 )
+from sizer.sizing.stages.gpu_memory import MemoryAnswer
 from sizer.workload.request import Loss, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis
 
@@ -105,6 +106,7 @@ class WorkloadAnswer:
     stack: Stack
     recipe: Recipe | None
     batch_per_gpu: int
+    memory: MemoryAnswer  # of each GPU at this batch
     dataset_bytes: float
     sample_bytes: float
     sample_format: SampleFormat

@@ -19,7 +19,7 @@ from sizer.sizing.constraints.redundancy import AfterLoss, Known, LossTargets, a
 from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.design.evaluated_design import pinned
 from sizer.sizing.search.storage_units import StorageUnits
-from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages import compute_side, evaluate, gpu_memory
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
@@ -46,6 +46,7 @@ class Sizes:
     cols: Columns
     n_servers: Ints
     computes: tuple[Compute, ...]  # one a workload
+    fits: Bools  # the batches of all workloads fit the GPUs
     team: TeamLimits | None = None  # arrays (1, sizes)
     losses: tuple[AfterLoss, ...] = ()  # that the request asks the designs to tolerate; arrays (1, sizes)
 
@@ -67,6 +68,7 @@ class Sizes:
         fewest = np.full(most, capacity.node_limits(platform.storage)[0])
         cols = narrowed(cols, [platform], index, servers, fewest, request.fabric)
         computes = tuple(compute_side.compute(work, [platform], cols, servers, calibration, catalog) for work in works)
+        fits = gpu_memory.all_fit(works, [platform], cols, servers, calibration, catalog)
         team = None
         if request.team is not None:
             every = np.ones(1, dtype=bool)
@@ -74,7 +76,7 @@ class Sizes:
         losses = after_losses(
             request, works, [platform], servers, cols.shaped((1, most)), fewest[:1], team, catalog, calibration
         )
-        return cls(request, works, platform, calibration, cols, servers, computes, team, tuple(losses))
+        return cls(request, works, platform, calibration, cols, servers, computes, fits, team, tuple(losses))
 
     def fewest(self, pin: Pin | None = None) -> int | None:
         """Fewest servers that meet all targets at the confidence asked; None where none of the sizes does.
@@ -99,6 +101,7 @@ class Sizes:
         nodes, passes = self._storage_nodes(computes, needs, confidence, known, after)
         side = evaluate.storage_side(self.cols, self.n_servers, nodes, np.full(nodes.shape, np.inf))
         chance = np.ones(nodes.shape)
+        passes &= self.fits
         for index, (work, comp, need) in enumerate(zip(self.works, computes, needs, strict=True)):
             busy = work.request.target.gpus_busy
             passes &= self.n_servers * self.cols.gpus_per_server >= (busy or 0)

@@ -47,6 +47,9 @@ class CustomDnn(RequestTable):
     forward_flop: Flop  # 2 x multiply-accumulates of one sample
     parameters: Annotated[float, Field(ge=1e3, le=1e13, allow_inf_nan=False)]
     input_bytes: Bytes  # one decoded sample as the GPU gets it
+    # Of these, parameters in tables that are looked up; absent: of a network that is like a recommender, those that the
+    # arithmetic does not explain.
+    embedding_parameters: Annotated[float, Field(ge=0, le=1e13, allow_inf_nan=False)] | None = None
     like: ItemId | None = None  # catalogue DNN whose GPU efficiency is used; absent: the average of all
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
@@ -49,7 +49,8 @@ class ResolvedWorkload:
     dataset: Dataset
     stack: Stack
     recipe: Recipe | None
-    batch_per_gpu: int
+    family: str  # of the network, or of the one that a custom one is like; empty where it is not known
+    batch_per_gpu: int  # stated, or the usual one where ``batches`` does not have the GPU
     sample_bytes: float  # read for one sample: of a slide a tile
     dataset_bytes: float
     n_samples: float  # of one epoch
@@ -57,6 +58,22 @@ class ResolvedWorkload:
     format_basis: FormatBasis
     defaults: tuple[WorkloadDefault, ...]  # values that the request does not have
     warnings: tuple[str, ...]
+    batches: Mapping[str, int] = field(default_factory=dict)  # GPU -> batch, where the request states none
+
+    def batch_on(self, gpu_id: str) -> int:
+        """Samples of one step on one GPU of a kind."""
+        return self.batches.get(gpu_id, self.batch_per_gpu)
+
+    def on(self, gpu_id: str) -> "ResolvedWorkload":
+        """The workload with the batch that it has on a kind of GPU."""
+        if gpu_id not in self.batches:
+            return self
+        batch = self.batches[gpu_id]
+        defaults = tuple(
+            replace(default, value=batch) if default.kind is DefaultKind.BATCH_PER_GPU else default
+            for default in self.defaults
+        )
+        return replace(self, batch_per_gpu=batch, batches={}, defaults=defaults)
 
     @property
     def is_inference(self) -> bool:
@@ -137,6 +154,7 @@ def _resolve_one(
         dataset=dataset,
         stack=stack,
         recipe=recipe,
+        family=catalog.dnns[like].family if like is not None else dnn.family,
         batch_per_gpu=batch,
         sample_bytes=read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value),
         dataset_bytes=stored.dataset_bytes,

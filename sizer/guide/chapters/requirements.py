@@ -12,6 +12,7 @@ from sizer.present import words
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows
+from sizer.present.text.memory import memory_text
 from sizer.present.text.verdict import reason_texts
 from sizer.questions.team.tables import requested_team_table
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
@@ -53,6 +54,7 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int) -> Tab
         ("Neural network", f"{answer.dnn.name}, {words.name(workload.task)} with {words.name(workload.precision)}"),
         ("Software", stack.name + loader),
         ("Batch per GPU", grouped(answer.batch_per_gpu)),
+        ("GPU memory", memory_text(answer.memory)),
         ("Data set", result_text.dataset_text(answer)),
         ("Format and order", f"{words.name(answer.dataset.format)}; {words.name(workload.access)}"),
         ("Cache", words.name(workload.cache)),

@@ -27,7 +27,7 @@ _BASIS = "assumed"
 _DEFAULTS = {
     DefaultKind.BATCH_PER_GPU: (
         "Batch per GPU",
-        "fits a 16 GB GPU for ImageNet networks; state yours",
+        "the largest in the measured range that fits the GPU; state yours",
     ),
     DefaultKind.SAMPLES_PER_EPOCH: (
         "Samples of one epoch",

@@ -16,9 +16,10 @@ from sizer.physical.quantities import quantities
 from sizer.questions.growth.result import CapacityLimit, ClusterSize, LimitKind
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import ResolvedWorkload, resolve
+from sizer.workload.resolve import ResolvedWorkload
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def _rates(
     for year, request in enumerate(requests):
         of_year: dict[LimitKind, float] = {}
         team_bytes_per_s = teams[year].bytes_per_s if teams else 0.0
-        works = resolve(request, catalog, calibration.measured)
+        works = resolved(request, catalog, calibration)
         for work in works:
             arguments = (request, work, platform, [first.n_servers], first.storage_nodes, gateway, catalog, calibration)
             try:

@@ -17,8 +17,8 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import MAX_SERVERS, search
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import resolve
 
 TEAM_SIZE = "team-size"
 # Sizes are tried up to a thousand times more or less, other inputs up to some sixty times.
@@ -151,7 +151,7 @@ class ResizedRequests:
 
     def _on_fixed_design(self, request: SizingRequest) -> tuple[WorkloadOnDesign, ...] | None:
         with suppress(InfeasibleError, RequestError):
-            works = resolve(request, self.catalog, self.calibration.measured)
+            works = resolved(request, self.catalog, self.calibration)
             return tuple(replace(model, request=request, works=works) for model in self.models)
         return None
 

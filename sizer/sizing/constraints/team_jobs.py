@@ -101,7 +101,7 @@ def _facts(
     comp = compute_side.compute(work, platforms, own, on, calibration, catalog)
     rate = throughput([comp.gpu, comp.decode, comp.host_link]).value
     epoch_s = work.n_samples / rate
-    length = evaluate.epochs(work, own, on, calibration)
+    length = evaluate.epochs(work, own, on, calibration, comp.batch_per_gpu)
     duration_s, cold_s = stated, epoch_s
     if job.duration_s is None and length is not None:
         trained_s = length.value * (1 + evaluate.evaluation_share(work)) * epoch_s

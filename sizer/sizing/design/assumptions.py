@@ -45,8 +45,9 @@ def design_assumptions(
     works: Sequence[ResolvedWorkload], design: DesignAnswer, catalog: Catalog
 ) -> tuple[DesignAssumption, ...]:
     """Assumptions of an answer: defaults of the request first, then assumed facts of parts."""
+    on_gpu = [work.on(design.platform.gpu.id) for work in works]
     return (
-        *(DefaultTaken(work.request.name, default) for work in works for default in work.defaults),
+        *(DefaultTaken(work.request.name, default) for work in on_gpu for default in work.defaults),
         CacheReserve(OS_RESERVE_BYTES),
         CableRoute(LEAD_M, TRAY_M, AISLE_M, SLACK_FRACTION),
         *(

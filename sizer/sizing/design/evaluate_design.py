@@ -37,6 +37,7 @@ from sizer.sizing.reasons import (
 )
 from sizer.sizing.result import DesignAnswer, Scaling, Stage, TrainingTime, WorkloadAnswer
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.gpu_memory import memory_answer, memory_of
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import CustomDnn, SizingRequest
@@ -161,6 +162,7 @@ def _workload_answer(
     calibration: Calibration,
     is_documented: bool,
 ) -> WorkloadAnswer:
+    work = work.on(platform.gpu.id)
     n_servers = int(run.servers[0])
     along = run
     if is_documented:
@@ -191,6 +193,7 @@ def _workload_answer(
         stack=work.stack,
         recipe=work.recipe,
         batch_per_gpu=work.batch_per_gpu,
+        memory=memory_answer(work, memory_of(work, calibration), gpu, n_gpus),
         dataset_bytes=work.dataset_bytes,
         sample_bytes=work.sample_bytes,
         sample_format=work.sample_format,

@@ -16,9 +16,10 @@ from sizer.physical.platform import Platform
 from sizer.sizing.design.design_checks import missing_for_rate
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import ResolvedWorkload, resolve
+from sizer.workload.resolve import ResolvedWorkload
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class WorkloadOnDesign:
     @property
     def work(self) -> ResolvedWorkload:
         """The workload."""
-        return self.works[self.index]
+        return self.works[self.index].on(self.platform.gpu.id)
 
     @property
     def is_timed(self) -> bool:
@@ -75,7 +76,7 @@ class WorkloadOnDesign:
         works[self.index] = {**works[self.index], **changes}
         try:
             request = SizingRequest.from_dict({**data, "workload": works}, "what if")
-            return replace(self, request=request, works=resolve(request, self.catalog, self.calibration.measured))
+            return replace(self, request=request, works=resolved(request, self.catalog, self.calibration))
         except RequestError:
             return None
 
@@ -126,7 +127,7 @@ class EvaluatedDesign:
         if not all(_is_known(answer, design.platform, self.catalog) for answer in design.workloads):
             return unknown
         try:
-            works = resolve(request, self.catalog, self.calibration.measured)
+            works = resolved(request, self.catalog, self.calibration)
         except RequestError:
             return unknown
         gateway = float(design.quantities.gateway_bytes_per_s[0])

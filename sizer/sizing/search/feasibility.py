@@ -21,9 +21,10 @@ from sizer.sizing.constraints.team_limits import TeamLimits, team_limits
 from sizer.sizing.limits import COMPUTE_LIMITS, LOSS_LIMITS, STAGE_LIMITS, AnyLimit, Limit
 from sizer.sizing.search.space import Space
 from sizer.sizing.search.storage_units import StorageUnits
-from sizer.sizing.stages import compute_side, evaluate
+from sizer.sizing.stages import compute_side, evaluate, gpu_memory
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
+from sizer.sizing.stages.gpu_memory import MemoryOfWorkload
 from sizer.sizing.stages.platform_columns import Columns, columns, fabric_shares, is_narrowed, narrowed
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -66,6 +67,7 @@ class EvaluatedSpace:
     kind_of_class: Ints  # classes of one kind of server on one kind of fabric compute alike
     kind_first: Ints  # first platform of each kind
     team: TeamLimits | None  # of each kind
+    memory: tuple[MemoryOfWorkload, ...]  # what each workload takes of a GPU
 
     def over_rows(self, of_classes: NDArray[_Scalar]) -> NDArray[_Scalar]:
         """An array of the classes, gathered to one entry a row."""
@@ -182,12 +184,13 @@ def evaluate_space(
         class_time_s=_time_s(works[0], length, found.rate, calibration),
         class_is_cached=is_cached,
         class_conditional=(is_read & ~units.rate_is_known[:, None]) | ~units.capacity_is_known[:, None],
-        twins=_twins(platforms, alike, found.nodes, servers.computes),
+        twins=_twins(platforms, alike, found.nodes, servers),
         columns=alike.cols,
         class_first=alike.first,
         kind_of_class=alike.kind_of,
         kind_first=alike.kinds,
         team=servers.team,
+        memory=tuple(gpu_memory.memory_of(work, calibration) for work in works),
     )
 
 
@@ -260,7 +263,8 @@ class _Servers:
         asked = evaluate.least_chance(confidence)
         computes, needs, chances = [], [], []
         shape = (len(alike.kinds), len(space.sizes))
-        count, gpu, decode, link, network = (np.ones(shape, dtype=bool) for _ in COMPUTE_LIMITS)
+        count, gpu, decode, link, network = (np.ones(shape, dtype=bool) for _ in COMPUTE_LIMITS[1:])
+        memory = gpu_memory.all_fit(works, platforms, cols, servers, calibration, catalog)
         for work in works:
             comp = compute_side.compute(work, platforms, cols, servers, calibration, catalog)
             need = evaluate.need(work, comp, cols, servers, confidence, calibration)
@@ -277,8 +281,9 @@ class _Servers:
             computes.append(comp)
             needs.append(need)
             chances.append(by_gpus * by_decode * by_link)
-        limits: dict[AnyLimit, Bools] = dict(zip(COMPUTE_LIMITS, (count, gpu, decode, link, network), strict=True))
-        length = evaluate.epochs(works[0], cols, servers, calibration)
+        kept = (count, memory, gpu, decode, link, network)
+        limits: dict[AnyLimit, Bools] = dict(zip(COMPUTE_LIMITS, kept, strict=True))
+        length = evaluate.epochs(works[0], cols, servers, calibration, computes[0].batch_per_gpu)
         team = None
         if request.team is not None:
             could = np.logical_and.reduce(list(limits.values())).any(axis=1)
@@ -351,13 +356,15 @@ def _distinct(facts: Floats) -> tuple[Ints, Ints]:
     return first.astype(np.int64), index.reshape(-1).astype(np.int64)
 
 
-def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, computes: Sequence[Compute]) -> frozenset[int]:
+def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, servers: _Servers) -> frozenset[int]:
     """Platforms that differ from an earlier one in drive size or GPU memory only, and perform exactly alike.
 
-    They would be the same designs at a higher price: larger drives that no row needs, memory that no model reads.
+    They would be the same designs at a higher price: larger drives that no row needs, memory that no batch needs.
     """
     nodes_of = [row.tobytes() for row in nodes]
-    rates = [part for comp in computes for part in (comp.gpu.median, comp.gpu.log_sd)]
+    rates = [part for comp in servers.computes for part in (comp.gpu.median, comp.gpu.log_sd)]
+    # Memory that lets a batch fit makes another design of the same rate.
+    rates.append(servers.limits[Limit.GPU_MEMORY].astype(float))
     rates_of = [tuple(part[kind].tobytes() for part in rates) for kind in range(len(rates[0]))]
     seen: dict[tuple[object, ...], int] = {}
     twins = set()

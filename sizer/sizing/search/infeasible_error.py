@@ -17,12 +17,14 @@ from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, single_corded
 from sizer.sizing.constraints.team_simulation import simulated
 from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.stages.gpu_memory import memory_answer
 from sizer.workload.request import Loss
 from sizer.workload.target_text import target_text
 
 # Words of the limits, for errors and for tables.
 _ERROR_TEXTS: Mapping[Limit, str] = {
     Limit.GPU_COUNT: "number of GPUs",
+    Limit.GPU_MEMORY: "GPU memory",
     Limit.GPU_RATE: "rate of the GPUs",
     Limit.HOST_DECODE: "host processors that decode",
     Limit.HOST_LINK: "links between host and GPUs",
@@ -78,6 +80,8 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
     evaluated, work = counts.evaluated, counts.evaluated.works[0]
     if any(limit in LOSS_LIMITS.values() for limit in broken):
         return _loss_error_text(counts, row, broken)
+    if Limit.GPU_MEMORY in broken:
+        return _memory_error_text(counts, row)
     if any(limit in TARGET_LIMITS for limit in broken):
         chance = (
             f"at the median and meets the target with {probability_text(float(evaluated.probability[row]))} confidence"
@@ -93,6 +97,30 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         units=plain(float(counts.rack_units[row])),
         power=si(float(counts.power_w[row]), "W"),
         servers=by_count(servers, f"{servers} server", f"{servers} servers"),
+    )
+
+
+def _memory_error_text(counts: PartCounts, row: int) -> str:
+    """Which workload does not fit the GPUs of a design, and the largest batch that does."""
+    evaluated = counts.evaluated
+    platform, servers = evaluated.platforms[int(evaluated.space.platform[row])], int(evaluated.space.n_servers[row])
+    n_gpus = servers * int(evaluated.gpus_per_server[int(evaluated.space.platform[row])])
+    works = zip(evaluated.works, evaluated.memory, strict=True)
+    answers = [memory_answer(work, taken, platform.gpu, n_gpus) for work, taken in works]
+    place = min(range(len(answers)), key=lambda number: answers[number].probability)
+    work, found = evaluated.works[place], answers[place]
+    gpus = {other.gpu.id: other.gpu for other in evaluated.platforms}.values()
+    most, gpu = max(
+        ((memory_answer(work, evaluated.memory[place], gpu, n_gpus).largest_batch, gpu) for gpu in gpus),
+        key=lambda pair: pair[0],
+    )
+    largest = f"the largest batch that fits is {grouped(most)} on {gpu.name}"
+    if most == 0:
+        state = si(found.state_bytes, "B")
+        largest = f"not one sample fits: weights, gradients and optimizer alone take {state} of each GPU"
+    return (
+        f"cannot hold {work.dnn.name} in {platform.gpu.name}: a batch of {grouped(work.batch_on(platform.gpu.id))} "
+        f"per GPU needs about {si(found.need_bytes, 'B')}; {largest}"
     )
 
 

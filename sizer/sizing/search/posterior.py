@@ -230,9 +230,11 @@ def _ran(
         host_link=host_link(work, cols, servers, draws),
         sample_bytes=work.sample_bytes,
         n_samples=work.n_samples,
-        exchanged_bytes=np.zeros((1, 1)) if work.is_inference else compute_side.exchanged_bytes(work, cols, servers),
+        exchanged_bytes=np.zeros((1, 1))
+        if work.is_inference
+        else compute_side.exchanged_bytes(work, evaluated.platforms, cols, servers),
         hits=_hits(work, cols, servers, draws),
-        epochs=_epochs(work, cols, servers, draws),
+        epochs=_epochs(work, evaluated, cols, servers, draws),
         evaluations=evaluate.evaluation_share(work),
         start_up_s=draws.start_up_s(),
     )
@@ -269,13 +271,17 @@ def _hits(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) ->
     return caches.hits_at(position, share, exponent)
 
 
-def _epochs(work: ResolvedWorkload, cols: Columns, servers: Ints, draws: Draws) -> Floats | None:
+def _epochs(
+    work: ResolvedWorkload, evaluated: EvaluatedSpace, cols: Columns, servers: Ints, draws: Draws
+) -> Floats | None:
     if not _has_length(work):
         return None
     if work.request.epochs is not None:
         return np.array([work.request.epochs])
     assert work.recipe is not None
-    return draws.epochs(work.recipe, servers * cols.gpus_per_server * work.batch_per_gpu)
+    return draws.epochs(
+        work.recipe, servers * cols.gpus_per_server * compute_side.batches(work, evaluated.platforms, cols)
+    )
 
 
 def _path(evaluated: EvaluatedSpace, index: int, sizes: slice, servers: Ints, draws: Draws) -> _Path:

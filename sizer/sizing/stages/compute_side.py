@@ -15,12 +15,13 @@ from sizer.calibrate.cases import peak_flop_per_s
 from sizer.calibrate.fit.hosts import HostWork
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Stack
-from sizer.perf import caches, exchange, pipeline
+from sizer.perf import caches, pipeline
 from sizer.perf.inference_step import InferenceRun
 from sizer.perf.stage_capacity import Capacity
 from sizer.perf.step_terms import StepTerms
 from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
+from sizer.sizing.stages import gpu_memory
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
 from sizer.workload.request import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
@@ -39,6 +40,7 @@ class Compute:
     host: HostWork  # line of that work
     exchanged_bytes: Floats  # that enter a server's NICs per sample
     hit_fraction: Floats  # of a server's cache, from the second epoch on
+    batch_per_gpu: Floats
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
 
@@ -53,6 +55,7 @@ class Compute:
             host_link=self.host_link.take(rows),
             exchanged_bytes=self.exchanged_bytes[rows],
             hit_fraction=self.hit_fraction[rows],
+            batch_per_gpu=self.batch_per_gpu[rows],
             within_log_sd=self.within_log_sd[rows],
         )
 
@@ -85,7 +88,7 @@ def compute(
     shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
     terms = StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
     rate = step_run(work, platforms, cols, n_servers, catalog).rate(terms[cols.compute])
-    moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, cols, n_servers)
+    moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
     host = calibration.host_work(work.sample_format, work.stack)
     core_s, decode_sd = host.core_s(work.sample_bytes), host.log_sd(work.sample_bytes)
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
@@ -101,6 +104,7 @@ def compute(
         host=host,
         exchanged_bytes=np.broadcast_to(moved, shape),
         hit_fraction=hit_fraction(work, cols, n_servers, calibration),
+        batch_per_gpu=np.broadcast_to(batches(work, platforms, cols), shape),
         within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
         between_log_sd=float(np.max(terms.between_log_sd)),
     )
@@ -143,7 +147,7 @@ def step_run(
     peak = np.array([peak_flop_per_s(catalog.gpus[group.gpu], precision) for group in groups])[cols.compute]
     if work.is_inference:
         return InferenceRun.of(
-            batch_per_gpu=work.batch_per_gpu,
+            batch_per_gpu=batches(work, platforms, cols),
             n_gpus_per_server=cols.gpus_per_server,
             n_servers=n_servers,
             forward_flop=work.dnn.forward_flop.value,
@@ -152,20 +156,31 @@ def step_run(
             host_links_per_server=cols.host_links,
         )
     return TrainingRun.of(
-        batch_per_gpu=work.batch_per_gpu,
+        batch_per_gpu=batches(work, platforms, cols),
         n_gpus_per_server=cols.gpus_per_server,
         n_servers=n_servers,
-        forward_flop=work.dnn.forward_flop.value,
-        gradient_bytes=exchange.gradient_bytes(work.dnn.parameters.value, precision),
+        forward_flop=work.dnn.forward_flop.value * gpu_memory.work_factor(work),
+        gradient_bytes=gpu_memory.gradient_bytes(work),
         peak_flop_per_s=peak,
         nic_bytes_per_s=cols.exchange_bytes_per_s,
+        looked_up_bytes=gpu_memory.looked_up_bytes(work),
     )
 
 
-def exchanged_bytes(work: ResolvedWorkload, cols: Columns, n_servers: Ints) -> Floats:
+def batches(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns) -> Floats:
+    """Samples of one step on one GPU of every row."""
+    if not work.batches:
+        return np.full(cols.compute.shape, float(work.batch_per_gpu))
+    groups, _ = compute_groups(platforms)
+    return np.array([float(work.batch_on(group.gpu)) for group in groups])[cols.compute]
+
+
+def exchanged_bytes(work: ResolvedWorkload, platforms: Sequence[Platform], cols: Columns, n_servers: Ints) -> Floats:
     """Bytes that a sample of a training costs a server's NICs in the exchange."""
-    gradient = float(exchange.gradient_bytes(work.dnn.parameters.value, work.request.precision))
-    return pipeline.exchanged_bytes_per_sample(gradient, n_servers, cols.gpus_per_server, work.batch_per_gpu)
+    batch = batches(work, platforms, cols)
+    # Looked-up vectors cross the network like gradients: forward once, and their gradients back.
+    moved = gpu_memory.gradient_bytes(work) + cols.gpus_per_server * batch * gpu_memory.looked_up_bytes(work)
+    return pipeline.exchanged_bytes_per_sample(moved, n_servers, cols.gpus_per_server, batch)
 
 
 def _terms(

@@ -80,13 +80,23 @@ def stages(work: ResolvedWorkload, comp: Compute, side: pipeline.StorageSide, is
     )
 
 
-def epochs(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Estimate | None:
-    """Epochs of the training: fixed by the request, or by the recipe at the row's global batch."""
+def epochs(
+    work: ResolvedWorkload,
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    batch_per_gpu: Floats | None = None,
+) -> Estimate | None:
+    """Epochs of the training: fixed by the request, or by the recipe at the row's global batch.
+
+    ``batch_per_gpu`` of each row; by default the workload's, where all rows have one kind of GPU.
+    """
     if work.request.epochs is not None:
         shape = np.broadcast_shapes(cols.gpus_per_server.shape, n_servers.shape)
         return Estimate.exact(np.full(shape, work.request.epochs))
     if work.recipe is not None:
-        batch = n_servers * cols.gpus_per_server * work.batch_per_gpu
+        each = work.batch_per_gpu if batch_per_gpu is None else batch_per_gpu
+        batch = n_servers * cols.gpus_per_server * each
         return calibration.epochs(work.recipe, batch)
     return None
 
@@ -138,7 +148,7 @@ def need(
         has_gpus = np.broadcast_to(n_servers * cols.gpus_per_server >= target.gpus_busy, zero.shape)
         return Need(upper, zero, upper, zero, counts_gpu=False, has_gpus=has_gpus)
     assert target.time_to_train_s is not None
-    length = epochs(work, cols, n_servers, calibration)
+    length = epochs(work, cols, n_servers, calibration, comp.batch_per_gpu)
     assert length is not None  # checked by the request
     left_s = target.time_to_train_s - calibration.start_up_s
     if left_s <= 0:

@@ -44,6 +44,7 @@ def run_on(
     calibration: Calibration,
 ) -> WorkloadRun:
     """Evaluate a workload on clusters of ``servers`` servers each, with storage and gateway held fixed."""
+    work = work.on(platform.gpu.id)
     count = np.asarray(servers, dtype=np.int64)
     index = np.zeros(len(count), dtype=np.int64)
     nodes = np.full(len(count), storage_nodes)

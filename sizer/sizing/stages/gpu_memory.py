@@ -1,0 +1,271 @@
+"""GPU memory of a workload: what it takes, whether its batch fits, and the batch of a request that states none."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.calibrate.calibration import Calibration
+from sizer.calibrate.extrapolation import known_as
+from sizer.calibrate.memory_rows import TOKENS_PER_SAMPLE, n_moments
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu
+from sizer.perf import exchange, gpu_memory
+from sizer.perf.training_step import TRAINING_PASSES
+from sizer.physical.platform import Platform
+from sizer.sizing.stages.platform_columns import Columns, compute_groups
+from sizer.workload.request import CustomDnn, SizingRequest
+from sizer.workload.resolve import DEFAULT_BATCH, ResolvedWorkload, resolve
+
+# From so many parameters on, networks are trained with their state divided over the GPUs: the first one, GPT-2 with
+# 1.5 G (24 GB of state), fits no 16 GB GPU otherwise. Rajbhandari et al., "ZeRO," SC20, section 3.1.
+DIVIDED_FROM_PARAMETERS = 1e9
+# A table that is looked up is trained by plain SGD in fp32: 15.6 GiB for 4.2 G parameters, 84.9 GiB for 22.8 G
+# (nvidia-dle-memory, doc/DLRM.md, "GPU memory required for training").
+EMBEDDING_BYTES = 4.0
+# Each parameter of the layers costs a multiply-add a sample; what a recommender has beyond them is looked up.
+FLOP_PER_DENSE_PARAMETER = 2.0
+# An index of 4 bytes reads one vector of 128 numbers (the published DLRM configurations).
+INDEX_BYTES = 4.0
+VECTOR_ELEMENTS = 128.0
+
+
+# A batch that was published on a GPU of this memory fits; some sources leave the size of the memory to be assumed.
+RAN_PROBABILITY = 0.95
+
+
+class Sharding(Enum):
+    """What of a training is divided over the GPUs instead of held by each."""
+
+    NONE = "none"
+    OPTIMIZER = "optimizer-state"  # with activations computed again in the backward pass
+    EMBEDDINGS = "embedding-tables"
+
+
+@dataclass(frozen=True)
+class MemoryOfWorkload:
+    """What a workload takes of every GPU. Sizes in bytes."""
+
+    sharding: Sharding
+    whole_bytes: float  # state that each GPU holds
+    divided_bytes: float  # state that all GPUs hold together
+    fixed_bytes: float  # context and workspaces
+    sample_bytes: float  # activations of one sample, median
+    sample_log_sd: float
+    is_fitted: bool  # to published rows of this network
+    ran: tuple[tuple[float, float], ...] = ()  # memory of GPUs, and the largest batch published on each
+
+    def most_run(self, memory_bytes: ArrayLike) -> Floats:
+        """Largest batch that was published on a GPU of so much memory or less; 0 where there is none."""
+        memory = np.asarray(memory_bytes, dtype=float)
+        found = np.zeros(memory.shape)
+        for least, batch in self.ran:
+            found = np.maximum(found, np.where(memory >= least, batch, 0.0))
+        return found
+
+    def state_bytes(self, n_gpus: ArrayLike) -> Floats:
+        """Weights, gradients and optimizer of one GPU."""
+        return np.asarray(self.whole_bytes + self.divided_bytes / np.asarray(n_gpus, dtype=float))
+
+    def fit_probability(self, memory_bytes: ArrayLike, batch: ArrayLike, n_gpus: ArrayLike) -> Floats:
+        """Probability that a batch fits GPUs of some memory; 0..1."""
+        rest = (self.fixed_bytes, batch, self.sample_bytes, self.sample_log_sd)
+        chance = gpu_memory.fit_probability(memory_bytes, self.state_bytes(n_gpus), *rest)
+        has_run = np.asarray(batch, dtype=float) <= self.most_run(memory_bytes)
+        return np.maximum(chance, np.where(has_run, RAN_PROBABILITY, 0.0))
+
+    def largest_batch(self, memory_bytes: ArrayLike, n_gpus: ArrayLike) -> Floats:
+        """Largest batch that fits; 0 where not one sample does."""
+        rest = (self.fixed_bytes, self.sample_bytes, self.sample_log_sd)
+        most = gpu_memory.largest_batch(memory_bytes, self.state_bytes(n_gpus), *rest)
+        return np.maximum(most, np.floor(self.most_run(memory_bytes)))
+
+
+@dataclass(frozen=True)
+class MemoryAnswer:
+    """GPU memory of a workload on one design. Sizes in bytes."""
+
+    need_bytes: float  # of one GPU, median
+    state_bytes: float  # of it, weights, gradients and optimizer
+    memory_bytes: float  # that the GPU has
+    probability: float  # that the batch fits
+    largest_batch: int  # that fits
+    sharding: Sharding
+    is_fitted: bool
+
+
+def embedding_parameters(work: ResolvedWorkload) -> float:
+    """Parameters of a network that are looked up in tables; 0 for one that is not a recommender."""
+    dnn = work.request.dnn
+    if isinstance(dnn, CustomDnn) and dnn.embedding_parameters is not None:
+        return dnn.embedding_parameters
+    if work.family != "recommender":
+        return 0.0
+    return max(work.dnn.parameters.value - work.dnn.forward_flop.value / FLOP_PER_DENSE_PARAMETER, 0.0)
+
+
+def sharding_of(work: ResolvedWorkload) -> Sharding:
+    """What is divided over the GPUs."""
+    if work.is_inference or work.dnn.parameters.value < DIVIDED_FROM_PARAMETERS:
+        return Sharding.NONE
+    tables = embedding_parameters(work)
+    return Sharding.EMBEDDINGS if tables >= work.dnn.parameters.value / 2 else Sharding.OPTIMIZER
+
+
+def looked_up_bytes(work: ResolvedWorkload) -> float:
+    """Vectors that one sample reads from tables of other GPUs, and sends gradients to; 0 where none are divided."""
+    if sharding_of(work) is not Sharding.EMBEDDINGS:
+        return 0.0
+    element_bytes = 2.0 if work.request.precision == "mixed" else 4.0
+    return work.dnn.input_bytes.value / INDEX_BYTES * VECTOR_ELEMENTS * element_bytes
+
+
+def gradient_bytes(work: ResolvedWorkload) -> float:
+    """Gradient that a step of a training exchanges: of all parameters but those in divided tables. [B]"""
+    tables = embedding_parameters(work) if sharding_of(work) is Sharding.EMBEDDINGS else 0.0
+    return float(exchange.gradient_bytes(work.dnn.parameters.value - tables, work.request.precision))
+
+
+def work_factor(work: ResolvedWorkload) -> float:
+    """Arithmetic of a training step over that of one that keeps its activations: 4/3 with a second forward pass."""
+    return (TRAINING_PASSES + 1) / TRAINING_PASSES if sharding_of(work) is Sharding.OPTIMIZER else 1.0
+
+
+def memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkload:
+    """What a workload takes of a GPU."""
+    fitted, sharding, parameters = calibration.gpu_memory, sharding_of(work), work.dnn.parameters.value
+    activations = fitted.activations(
+        dnn_id=known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id,
+        family=work.family,
+        forward_flop=work.dnn.forward_flop.value,
+        precision=work.request.precision,
+        is_custom=work.is_custom_dnn,
+        is_inference=work.is_inference,
+        is_recomputed=sharding is Sharding.OPTIMIZER,
+    )
+    moments, divided = n_moments(work.family), 0.0
+    if work.is_inference:
+        whole = parameters * gpu_memory.INFERENCE_WEIGHT_BYTES
+    elif sharding is Sharding.OPTIMIZER:
+        divided = parameters * (gpu_memory.SHARED_WEIGHT_BYTES + gpu_memory.MOMENT_BYTES * moments)
+        whole = float(gpu_memory.training_state_bytes(parameters, moments)) - divided
+    elif sharding is Sharding.EMBEDDINGS:
+        tables = embedding_parameters(work)
+        divided = tables * EMBEDDING_BYTES
+        whole = float(gpu_memory.training_state_bytes(parameters - tables, moments))
+    else:
+        whole = float(gpu_memory.training_state_bytes(parameters, moments))
+    return MemoryOfWorkload(
+        sharding,
+        whole,
+        divided,
+        fitted.fixed_bytes,
+        activations.sample_bytes,
+        activations.log_sd,
+        activations.is_fitted,
+        ()
+        if work.is_inference or work.is_custom_dnn
+        else fitted.ran.get(f"{work.dnn.id}/{work.request.precision}", ()),
+    )
+
+
+def memory_answer(work: ResolvedWorkload, found: MemoryOfWorkload, gpu: Gpu, n_gpus: float) -> MemoryAnswer:
+    """GPU memory of a workload at its batch on so many GPUs."""
+    memory, batch = gpu.memory_bytes.value, float(work.batch_on(gpu.id))
+    state = float(found.state_bytes(n_gpus))
+    return MemoryAnswer(
+        need_bytes=float(gpu_memory.needed_bytes(state, found.fixed_bytes, batch, found.sample_bytes)),
+        state_bytes=state,
+        memory_bytes=memory,
+        probability=float(found.fit_probability(memory, batch, n_gpus)),
+        largest_batch=int(found.largest_batch(memory, n_gpus)),
+        sharding=found.sharding,
+        is_fitted=found.is_fitted,
+    )
+
+
+def all_fit(
+    works: Sequence[ResolvedWorkload],
+    platforms: Sequence[Platform],
+    cols: Columns,
+    n_servers: Ints,
+    calibration: Calibration,
+    catalog: Catalog,
+) -> Bools:
+    """Whether the batches of all workloads fit the GPUs of every row; arguments as of ``compute_side.compute``."""
+    groups, _ = compute_groups(platforms)
+    memory = np.array([catalog.gpus[group.gpu].memory_bytes.value for group in groups])
+    fits = np.ones(np.broadcast_shapes(cols.compute.shape, n_servers.shape), dtype=bool)
+    for work in works:
+        found = memory_of(work, calibration)
+        batch = np.array([float(work.batch_on(group.gpu)) for group in groups])
+        if found.divided_bytes:
+            n_gpus = n_servers * cols.gpus_per_server
+            chance = found.fit_probability(memory[cols.compute], batch[cols.compute], n_gpus)
+        else:
+            # The number of GPUs changes nothing: one probability a kind of GPU.
+            chance = found.fit_probability(memory, batch, 1)[cols.compute]
+        fits &= chance >= gpu_memory.FITS_PROBABILITY
+    return fits
+
+
+def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[ResolvedWorkload, ...]:
+    """All workloads of a request, looked up, with a batch for each GPU of the catalogue where none is stated.
+
+    Raises
+    ------
+    RequestError
+        As :func:`sizer.workload.resolve.resolve`.
+    """
+    return tuple(
+        work if work.request.batch_per_gpu is not None else _with_batches(work, catalog.gpus.values(), calibration)
+        for work in resolve(request, catalog, calibration.measured)
+    )
+
+
+def _with_batches(work: ResolvedWorkload, gpus: Iterable[Gpu], calibration: Calibration) -> ResolvedWorkload:
+    return replace(work, batches={gpu.id: default_batch(work, gpu, calibration) for gpu in gpus})
+
+
+def default_batch(work: ResolvedWorkload, gpu: Gpu, calibration: Calibration) -> int:
+    """Batch of a workload that states none: the largest that fits the GPU and lies in the measured range.
+
+    Rounded down to 1, 2, 3, 4, 6, 8, 12, 16, ..., the batches that published runs use. At least 1, which the check of
+    the memory refuses where not even one sample fits.
+    """
+    found, memory = memory_of(work, calibration), gpu.memory_bytes.value
+    if found.divided_bytes:
+        # How much of the memory divided state takes depends on the GPUs of a design: half of it is left to it.
+        memory -= max(memory - found.whole_bytes - found.fixed_bytes, 0.0) / 2
+    whole = replace(found, divided_bytes=0.0, ran=())
+    return _usual(min(float(whole.largest_batch(memory, 1)), most_measured(work, calibration)))
+
+
+def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
+    """Largest batch per GPU that was published of a network, or of the one that it is like."""
+    usual = float(DEFAULT_BATCH[work.request.precision])
+    task = "inference" if work.is_inference else "training"
+    dnn = known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id
+    for precision in (work.request.precision, *(other for other in DEFAULT_BATCH if other != work.request.precision)):
+        rated = calibration.batches.get(f"{dnn}/{precision}/{task}", (0.0, 0.0))[1] / TOKENS_PER_SAMPLE.get(dnn, 1.0)
+        if work.is_inference:
+            # Larger batches bring an inference little, and its results wait for them.
+            if rated:
+                return min(rated, usual)
+            continue
+        # Networks whose rates were not fitted still have published batches.
+        most = rated or max(
+            (batch for _, batch in calibration.gpu_memory.ran.get(f"{dnn}/{precision}", ())), default=0.0
+        )
+        if most:
+            return most
+    return usual
+
+
+def _usual(batch: float) -> int:
+    """Largest power of two, or one and a half times one, that is not above a batch; at least 1."""
+    power = 1 << max(int(batch).bit_length() - 1, 0)
+    return power * 3 // 2 if power > 1 and power * 3 // 2 <= batch else power
