@@ -16,6 +16,7 @@ class SelectionKind(Enum):
     RANKED = "ranked"  # first by the key that the request ranks by
     CHEAPEST = "cheapest"  # at the known prices
     UNRANKED = "unranked"  # prices that would rank the platforms are missing; it is the smallest
+    GROWTH = "growth"  # the growth plan buys it first
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class RunnerUpKind(Enum):
     LARGER = "larger"  # by a key of size
     SMALLER = "smaller"  # by a key of size, after an earlier comparison decided
     EQUAL = "equal"  # in all keys of size; network or drives are larger
+    FIRST_YEAR = "first-year"  # enough for the first year alone, while the chosen one is what a growth plan buys first
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class BindingKind(Enum):
     SMALLEST = "smallest"  # one server
     LIMIT = "limit"  # the next smaller size breaks a limit
     NONE = "none"  # the next smaller size breaks none
+    GROWTH = "growth"  # bought in the first year for later years; ``n_servers`` are enough for the first year alone
 
 
 @dataclass(frozen=True)

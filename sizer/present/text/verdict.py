@@ -186,6 +186,8 @@ def selection_text(result: SizingResult) -> str:
     selection = result.selection
     platforms = f"{selection.n_platforms} platforms"
     match selection.kind:
+        case SelectionKind.GROWTH:
+            return "It is what the growth plan buys in the first year."
         case SelectionKind.ONLY:
             return "It is the only platform that the request allows and that meets it."
         case SelectionKind.RANKED:
@@ -213,6 +215,8 @@ def runner_up_text(result: SizingResult) -> str:
     reason, currency = result.runner_up_reason, result.request.currency
     if reason.kind is RunnerUpKind.NONE:
         return "No other design meets the request."
+    if reason.kind is RunnerUpKind.FIRST_YEAR:
+        return "It is enough for the first year alone; the growth plan buys the described design for all years."
     if reason.kind is RunnerUpKind.CONDITIONAL:
         return "Whether it meets the request depends on a value that no source gives."
     if reason.kind is RunnerUpKind.EQUAL:
@@ -244,6 +248,9 @@ def binding_text(design: DesignAnswer) -> str:
     binding = design.binding
     if binding.kind is BindingKind.GIVEN:
         return "The cluster is given."
+    if binding.kind is BindingKind.GROWTH:
+        servers = by_count(binding.n_servers, "server is", f"{binding.n_servers} servers are")
+        return f"{'One ' if binding.n_servers == 1 else ''}{servers} enough for the first year alone."
     if binding.kind is BindingKind.SMALLEST:
         return "One server is the smallest size."
     if binding.limit is None:
