@@ -146,6 +146,12 @@ def _resolve_one(
         defaults.append(WorkloadDefault(DefaultKind.SAMPLES_PER_EPOCH, stored.n_samples))
     likeness = catalog.dnns[like] if like is not None else None
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
+    read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
+    if read < stored.sample_bytes:
+        warnings.append(
+            f"Images of {si(stored.sample_bytes, 'B')} are read in tiles: a sample is one tile of {si(read, 'B')}. "
+            "Write n_samples as the number of tiles of an epoch, and sample_bytes if a tile has another size."
+        )
     return ResolvedWorkload(
         request=work,
         dnn=dnn,
@@ -156,7 +162,7 @@ def _resolve_one(
         recipe=recipe,
         family=catalog.dnns[like].family if like is not None else dnn.family,
         batch_per_gpu=batch,
-        sample_bytes=read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value),
+        sample_bytes=read,
         dataset_bytes=stored.dataset_bytes,
         n_samples=stored.n_samples,
         sample_format=found_format,

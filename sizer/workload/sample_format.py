@@ -8,8 +8,10 @@ from sizer.workload.request import Workload
 
 # No camera writes JPEG files of this size: a larger image is read in tiles.
 _LARGEST_JPEG_BYTES = 50e6
-# No picture for a network compresses to less.
-_LARGEST_ROW_BYTES = 2e3
+# No network of images takes less than 64 x 64 pixels in three colours.
+_LEAST_IMAGE_INPUT_BYTES = 64 * 64 * 3
+# A sequence of tokens is longer than a row of a table.
+_LARGEST_ROW_BYTES = 1e3
 # A tile takes about a fifth of its pixels as JPEG, and a random crop touches two to three stored tiles.
 _TILE_SHARE_OF_PIXELS = 0.5
 
@@ -23,6 +25,8 @@ class FormatBasis(Enum):
     SIZE = "size"
 
 
+# Arrays of volumes are cropped to a tenth or more; a tile is a thousandth of its slide.
+_SLIDE_SHARE = 1e-3
 _TEXT = ("sentence pair", "sequence")
 
 
@@ -60,9 +64,17 @@ def sample_format(
             return (SampleFormat.TEXT if dataset.format == "raw files" else SampleFormat.TOKENS), basis
         if kind == "image":
             return (SampleFormat.SLIDES if sample_bytes > _LARGEST_JPEG_BYTES else SampleFormat.JPEG), basis
-    if sample_bytes > _LARGEST_JPEG_BYTES:
-        return SampleFormat.VOLUMES, FormatBasis.SIZE
-    return (SampleFormat.TABULAR if sample_bytes < _LARGEST_ROW_BYTES else SampleFormat.JPEG), FormatBasis.SIZE
+    return _by_size(sample_bytes, dnn.input_bytes.value), FormatBasis.SIZE
+
+
+def _by_size(sample_bytes: float, input_bytes: float) -> SampleFormat:
+    """Format of samples that nothing describes; an image, which costs the hosts most, wherever it can be one."""
+    if input_bytes < _LEAST_IMAGE_INPUT_BYTES:
+        return SampleFormat.TABULAR if sample_bytes <= _LARGEST_ROW_BYTES else SampleFormat.TOKENS
+    if sample_bytes <= _LARGEST_JPEG_BYTES:
+        return SampleFormat.JPEG
+    # A large picture of which the network takes a small part, or an array that it takes whole.
+    return SampleFormat.SLIDES if input_bytes < _SLIDE_SHARE * sample_bytes else SampleFormat.VOLUMES
 
 
 def read_bytes(found: SampleFormat, stored_bytes: float, input_bytes: float) -> float:

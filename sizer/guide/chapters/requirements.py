@@ -6,6 +6,7 @@ from typing import Any
 from sizer.base.quantities import by_count, grouped, si
 from sizer.catalog.labels import item_name
 from sizer.catalog.model import Catalog
+from sizer.catalog.sample_formats import FORMAT_NAMES
 from sizer.guide.chapters.compliance import compliance_table
 from sizer.guide.context import GuideContext
 from sizer.present import words
@@ -56,7 +57,10 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int) -> Tab
         ("Batch per GPU", grouped(answer.batch_per_gpu)),
         ("GPU memory", memory_text(answer.memory)),
         ("Data set", result_text.dataset_text(answer)),
-        ("Format and order", f"{words.name(answer.dataset.format)}; {words.name(workload.access)}"),
+        (
+            "Format and order",
+            f"{words.name(answer.dataset.format)}, {FORMAT_NAMES[answer.sample_format]}; {words.name(workload.access)}",
+        ),
         ("Cache", words.name(workload.cache)),
         ("Length", length),
         row("Target", words.sentence(target_text(workload, answer.dnn)).rstrip("."), kind="strong"),

@@ -3,6 +3,8 @@
 from typing import get_args
 
 from sizer.base.quantities import BYTES, FLOP, SAMPLES_PER_S, SECONDS
+from sizer.catalog.labels import capital
+from sizer.catalog.sample_formats import FORMAT_NAMES
 from sizer.ui.request_form.field import (
     Columns,
     Count,
@@ -119,6 +121,12 @@ SAMPLE_BYTES = FormField(
     "Mean size of one sample on storage. Default: that of the selected data set.",
     Quantity(BYTES),
 )
+SAMPLE_FORMAT = FormField(
+    ("workload", "sample_format"),
+    "Sample format",
+    "What the processors read and prepare for one sample. Default: derived from the data set and the neural network.",
+    Dropdown({"": "derived"} | {kind.value: capital(name) for kind, name in FORMAT_NAMES.items()}),
+)
 ACCESS = FormField(
     ("workload", "access"),
     "Access pattern",
@@ -198,6 +206,7 @@ WORKLOAD_FIELDS = (
     PRECISION,
     BATCH,
     SAMPLE_BYTES,
+    SAMPLE_FORMAT,
     ACCESS,
     CACHE,
     RANK_BY,

@@ -120,6 +120,7 @@ def _expert_fields(parts: Catalog, number: int, path: RequestPath) -> None:
             dataset = _dataset(parts, path)
             size = f"{si(dataset.sample_bytes.value, 'B')}, from the data set" if dataset is not None else ""
             fields.draw(form.SAMPLE_BYTES, number, empty=size)
+            fields.draw(form.SAMPLE_FORMAT, number)
             fields.draw(form.ACCESS, number)
             fields.draw(form.CACHE, number)
         with right:
