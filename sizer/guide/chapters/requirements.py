@@ -50,6 +50,7 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int) -> Tab
     workload, stack = answer.workload, answer.stack
     loader = f"; {words.name(stack.loader)}" if stack.loader != "none" else ""
     length = result_text.epochs_text(answer) if answer.time is not None else None
+    stored = dict.fromkeys((words.name(answer.dataset.format), FORMAT_NAMES[answer.sample_format]))
     title = f"Workload {number}" if n_workloads > 1 else "Workload"
     facts = (
         ("Neural network", f"{answer.dnn.name}, {words.name(workload.task)} with {words.name(workload.precision)}"),
@@ -57,10 +58,7 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int) -> Tab
         ("Batch per GPU", grouped(answer.batch_per_gpu)),
         ("GPU memory", memory_text(answer.memory)),
         ("Data set", result_text.dataset_text(answer)),
-        (
-            "Format and order",
-            f"{words.name(answer.dataset.format)}, {FORMAT_NAMES[answer.sample_format]}; {words.name(workload.access)}",
-        ),
+        ("Format and order", f"{', '.join(stored)}; {words.name(workload.access)}"),
         ("Cache", words.name(workload.cache)),
         ("Length", length),
         row("Target", words.sentence(target_text(workload, answer.dnn)).rstrip("."), kind="strong"),
