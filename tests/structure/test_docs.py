@@ -23,6 +23,9 @@ ACCURACY = {
     "time to train (not fitted)": "training: time_to_train_s",
     "epochs to target": "accuracy: epochs_to_target",
     "host CPU load": "preprocess: cpu_utilization_fraction",
+    "rate of loaders and decoders": "preprocess: samples_per_s",
+    "rate per core of loaders": "preprocess: samples_per_s_per_core",
+    "cores per GPU with DALI (not fitted)": "preprocess: cores_per_gpu",
 }
 
 
@@ -37,8 +40,8 @@ def test_claimed_accuracy_is_what_validate_prints(report: ValidationReport, clai
     rows, median, p90, coverage = (float(cell.strip(" %")) for cell in line.strip("|").split("|")[1:])
     (found,) = [one for one in report.by_quantity if one.name == ACCURACY[claim]]
     assert rows == found.predicted_rows
-    # Two digits are printed: half a unit of the last one.
-    assert median == pytest.approx(100 * found.median_error, abs=0.06)
+    # Two digits are printed, three from 100 % on: half a unit of the last one.
+    assert median == pytest.approx(100 * found.median_error, abs=0.06 if median < 100 else 0.6)
     assert p90 == pytest.approx(100 * found.p90_error, abs=0.6)
     assert coverage == pytest.approx(100 * found.coverage, abs=0.6)
 
