@@ -27,6 +27,8 @@ _FORM_OF_LINK = {"nvlink1": "sxm2", "nvlink2": "sxm2", "nvswitch": "sxm3", "pcie
 _BLOCKING = ("height_u", "depth_m", "power_inlets", "inlet_kind")
 # What no vendor sells, so that nobody can be asked.
 _NOT_SOLD = ("dnns", "datasets", "stacks", "recipes")
+# What a line of a bill can hold: each category has a price band for every part.
+_SOLD = tuple(name for name in CATEGORIES if name not in (*_NOT_SOLD, "cpus"))
 # (low end, high end, both needed)
 _ORDERED = (
     ("power_low_w", "power_high_w", False),
@@ -54,7 +56,7 @@ def check_catalog(catalog: Catalog) -> list[str]:
     for folder, item in catalog.items():
         place = f"{folder}/{item.id}.toml"
         faults += [f"{place}: {fault}" for fault in _faults_of(catalog, item)]
-    return [*faults, *_price_faults(catalog)]
+    return [*faults, *_price_faults(catalog), *catalog.bands.faults(_SOLD)]
 
 
 def unknown_facts(catalog: Catalog) -> list[tuple[str, str]]:

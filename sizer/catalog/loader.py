@@ -15,6 +15,15 @@ from sizer.base.faults import in_words, nearest, shown
 from sizer.base.resources import data_dir
 from sizer.catalog.checks import check_catalog
 from sizer.catalog.model import Catalog, Items
+from sizer.catalog.price_bands import (
+    BANDS_FILE,
+    EVIDENCE_FILE,
+    BandEvidence,
+    PriceBand,
+    PriceBands,
+    band_rows,
+    evidence_rows,
+)
 from sizer.catalog.price_books import Price, price_rows
 from sizer.catalog.schema import CATEGORIES, Item, Source
 
@@ -36,6 +45,8 @@ class _Content:
     sources: dict[str, dict[str, Any]] = field(default_factory=dict)
     prices: list[Price] = field(default_factory=list)
     own_prices: frozenset[str] = frozenset()
+    bands: list[PriceBand] = field(default_factory=list)
+    evidence: list[BandEvidence] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
 
@@ -48,7 +59,8 @@ def load_catalog(path: Path | str | None = None, overlay: Path | str | None = No
         Folder of the catalogue; the one that the program ships when left out.
     overlay : path-like, optional
         Folder of the same layout. A file with a new id is a new item; a file with a known id replaces the top-level
-        keys that it gives. Rows of ``prices/*.csv`` replace all prices of their items.
+        keys that it gives. Rows of ``prices/*.csv`` replace all prices of their items, those of ``prices/bands.csv``
+        the price bands.
 
     Returns
     -------
@@ -249,10 +261,18 @@ def _read_prices(folder: Path, root: Path, place: str, content: _Content, is_ove
     rows: list[Price] = []
     for file, here in _files(folder, place, ".csv", content):
         text = _text(file, root, here, content)
-        if text is not None:
+        if text is None:
+            continue
+        if file.name == BANDS_FILE:
+            bands, wrong = band_rows(text, here)
+            content.bands += bands
+        elif file.name == EVIDENCE_FILE:
+            evidence, wrong = evidence_rows(text, here)
+            content.evidence += evidence
+        else:
             found, wrong = price_rows(text, here)
             rows += found
-            content.faults += wrong
+        content.faults += wrong
     if is_overlay:
         content.own_prices = frozenset(row.item for row in rows)
         content.prices = [row for row in content.prices if row.item not in content.own_prices]
@@ -283,10 +303,12 @@ def _validated(content: _Content) -> Catalog | None:
         prices=_in_order(content.prices),
         digest=_digest(content),
         own_prices=content.own_prices,
+        bands=PriceBands(tuple(content.bands), tuple(content.evidence)),
     )
 
 
 def _digest(content: _Content) -> str:
     prices = sorted(json.dumps(row.model_dump(mode="json"), sort_keys=True) for row in content.prices)
-    said = [sorted(content.items.items()), sorted(content.sources.items()), prices, sorted(content.own_prices)]
+    bands = [row.model_dump(mode="json") for row in (*content.bands, *content.evidence)]
+    said = [sorted(content.items.items()), sorted(content.sources.items()), prices, sorted(content.own_prices), bands]
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from sizer.base.errors import CatalogError
 from sizer.base.faults import nearest
 from sizer.base.provenance import Sourced
+from sizer.catalog.price_bands import PriceBands
 from sizer.catalog.price_books import Price
 from sizer.catalog.schema import (
     CATEGORIES,
@@ -154,6 +155,8 @@ datasets, stacks, recipes : Items
         SHA-256 of the content; comments, order of keys and white space do not change it.
     own_prices : frozenset of str
         Items whose prices come from an overlay, so that the source is the user's word rather than a key.
+    bands : PriceBands
+        What a part without a price most likely costs; for ranking only.
     """
 
     gpus: Items[Gpu]
@@ -177,6 +180,7 @@ datasets, stacks, recipes : Items
     prices: tuple[Price, ...]
     digest: str
     own_prices: frozenset[str] = frozenset()
+    bands: PriceBands = field(default_factory=PriceBands)
     _index: dict[str, tuple[str, Item]] = field(init=False, repr=False)  # id -> folder and item
 
     def __post_init__(self) -> None:

@@ -1,10 +1,12 @@
 """The design as one JSON document: the request, the answer, the bill and the digests that reproduce it."""
 
+import math
 from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.base.money import percent
 from sizer.bom.bill import Bill, BillLine, Sum
+from sizer.bom.cost import CostInterval
 from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
 from sizer.physical.existing_use import ExistingUse
@@ -49,7 +51,8 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         questions=question_texts(result),
         verdict=verdict_text(result),
         advice=reason_texts(result),
-        selection=selection_text(result),
+        selection=selection_text(result, with_amounts=True),
+        quotes_to_settle=[fields_of(quote, "item", "name", "swing", "turns_at") for quote in result.quotes_to_settle],
         runner_up_reason=runner_up_text(result),
         request=result.request.model_dump(
             mode="json", exclude_none=True, exclude=_NOT_TOLD if is_customer_copy else None
@@ -84,6 +87,7 @@ def _design(design: DesignAnswer) -> dict[str, object]:
     return {
         **fields_of(design, "name", "n_servers", "n_gpus", "storage_nodes", "probability"),
         "conditional_on": [_missing(fact) for fact in design.conditional_on],
+        "cost": None if design.cost is None else _cost(design.cost),
         "checks": [_check(check) for check in design.checks],
         "storage_need": None if design.storage_need is None else _need(design.storage_need),
         "warnings": design_warnings(design),
@@ -112,6 +116,12 @@ def _need(need: StorageNeed) -> dict[str, object]:
         if tier is None
         else fields_of(tier, "item", "name", "drives", "nodes", "performance_nodes", "performance_bytes"),
     }
+
+
+def _cost(cost: CostInterval) -> dict[str, object]:
+    """Amounts that rank designs; no prices, so they are numbers and not money."""
+    high = cost.high if math.isfinite(cost.high) else None
+    return fields_of(cost, "currency", "low", "expected", "at_confidence", high=high)
 
 
 def _check(check: DesignCheck) -> dict[str, object]:

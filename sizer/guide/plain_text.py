@@ -10,6 +10,7 @@ from sizer.present.plain_table import table_text
 from sizer.present.text.checks import check_label, open_text
 from sizer.present.text.existing import existing_text
 from sizer.present.text.memory import memory_text
+from sizer.present.text.money import quotes_text
 from sizer.present.text.result_text import cautions, power
 from sizer.present.text.verdict import binding_text, reason_texts, runner_up_text, selection_text, verdict_text
 from sizer.present.text.warnings import design_warnings
@@ -31,7 +32,9 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     if result.request.team is not None:
         # The sizing accepts only designs that meet the wait target.
         lines += ["", f"Team:   {wait_text(result.request.team)}: met (details: sizer team)"]
-    lines += ["", f"Choice: {selection_text(result)}", f"Size:   {binding_text(result.design)}"]
+    lines += ["", f"Choice: {selection_text(result, with_amounts=True)}", f"Size:   {binding_text(result.design)}"]
+    if result.quotes_to_settle:
+        lines.append(f"Quotes: {quotes_text(result, with_amounts=True)}")
     if result.runner_up is not None:
         lines.append(f"Next:   {result.runner_up.name}. {runner_up_text(result)}")
     if len(result.platforms) > 1:

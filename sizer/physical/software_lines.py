@@ -19,7 +19,7 @@ from sizer.physical.roles import Role
 
 
 @dataclass(frozen=True)
-class _Line:
+class SoftwareLine:
     """A software or support line that a platform calls for."""
 
     category: Literal["software", "support"]
@@ -32,7 +32,7 @@ class _Line:
 
 
 @cached_by_catalog
-def _lines(catalog: Catalog, platform: Platform) -> tuple[_Line, ...]:
+def lines_of(catalog: Catalog, platform: Platform) -> tuple[SoftwareLine, ...]:
     """Software and support lines of a platform."""
     folders: tuple[tuple[Literal["software", "support"], Mapping[str, Software | Support]], ...] = (
         ("software", catalog.software),
@@ -45,7 +45,7 @@ def _lines(catalog: Catalog, platform: Platform) -> tuple[_Line, ...]:
             if covers and item.orderable:
                 notes = () if metric in ("free", "included") else (PlanNote(PlanNoteKind.PER_UNIT, (metric,)),)
                 status: Literal["computed", "optional"] = "optional" if item.optional else "computed"
-                found.append(_Line(category, item.id, metric, covers, notes, status, item.requires))
+                found.append(SoftwareLine(category, item.id, metric, covers, notes, status, item.requires))
     return tuple(found)
 
 
@@ -95,7 +95,7 @@ def software_lines(
     there = _there(platform, devices)
     amounts: dict[tuple[str, tuple[str, ...]], Ints] = {}  # many lines count alike
     found = []
-    for line in _lines(catalog, platform):
+    for line in lines_of(catalog, platform):
         quantity = amounts.get((line.metric, line.covers))
         if quantity is None:
             is_each = line.metric in ("node", "raw-terabyte")

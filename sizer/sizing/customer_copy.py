@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sizer.bom.bill import Bill
 from sizer.bom.customer import customer_bill, unpriced_bill
-from sizer.sizing.reasons import CableLengths, RunnerUpKind, RunnerUpReason
+from sizer.sizing.reasons import CableLengths, QuoteToSettle, RunnerUpKind, RunnerUpReason
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote
 from sizer.workload.request import SizingRequest
@@ -36,7 +36,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
     )
     reason = result.runner_up_reason
     if reason.kind is RunnerUpKind.DEARER:
-        reason = RunnerUpReason(RunnerUpKind.DEARER)
+        reason = RunnerUpReason(RunnerUpKind.DEARER, is_exact=reason.is_exact)
     own = {line.price_source for line in shown.lines if line.has_own_price}
     return replace(
         result,
@@ -48,6 +48,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
         runner_up=None if result.runner_up is None else _uncosted(result.runner_up),
         runner_up_reason=reason,
         pareto=tuple(_uncosted(point) for point in result.pareto),
+        quotes_to_settle=tuple(QuoteToSettle(quote.item, quote.name, None) for quote in result.quotes_to_settle),
         sources=tuple(key for key in result.sources if key not in own),
     )
 
@@ -63,7 +64,7 @@ def _told(design: DesignAnswer, bill: Bill) -> DesignAnswer:
     They compare list or net prices, before the discount of the deal.
     """
     warnings = tuple(one for one in design.warnings if not (isinstance(one, CableLengths) and one.cost_difference))
-    return replace(design, bill=bill, warnings=warnings)
+    return replace(design, bill=bill, warnings=warnings, cost=None)
 
 
 def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:

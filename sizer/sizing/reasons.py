@@ -14,9 +14,9 @@ class SelectionKind(Enum):
 
     ONLY = "only"  # platform that meets the request
     RANKED = "ranked"  # first by the key that the request ranks by
-    CHEAPEST = "cheapest"  # at the known prices
-    UNRANKED = "unranked"  # prices that would rank the platforms are missing; it is the smallest
     GROWTH = "growth"  # the growth plan buys it first
+    CHEAPEST = "cheapest"  # whatever the missing prices are
+    LIKELY_CHEAPEST = "likely-cheapest"  # by price bands; quotes could change the order
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,22 @@ class Selection:
     rank_by: str | None = None  # key of the request; of kind RANKED
 
 
+@dataclass(frozen=True)
+class QuoteToSettle:
+    """A missing price that decides between the described design and one that follows it.
+
+    Amounts come from price bands and are None in a customer's copy.
+    """
+
+    item: str  # catalogue id
+    name: str
+    swing: float | None  # by how much the quote can move the difference in cost [currency of the request]
+    # Price of one piece at which the order turns; None: no price in its band does that.
+    turns_at: float | None = None
+
+
 class SizeKey(Enum):
-    """Keys by which designs are ordered where prices are missing, in their order.
+    """Keys by which designs of equal cost are ordered, in their order.
 
     The first five only where the request names servers or storage that are there.
     """
@@ -51,7 +65,8 @@ class RunnerUpKind(Enum):
     NONE = "none"  # no other design meets the request
     CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
     SLOWER = "slower"  # values in seconds
-    DEARER = "dearer"  # values in the currency of the request
+    DEARER = "dearer"  # values in the currency of the request, bands where a price is missing
+    OVER_BUDGET = "over-budget"  # it keeps the budget with less than the confidence asked
     LARGER = "larger"  # by a key of size
     SMALLER = "smaller"  # by a key of size, after an earlier comparison decided
     EQUAL = "equal"  # in all keys of size; network or drives are larger
@@ -66,6 +81,7 @@ class RunnerUpReason:
     chosen: float | None = None
     other: float | None = None
     key: SizeKey | None = None
+    is_exact: bool = False  # no missing price can change this; of kind DEARER
 
 
 class BindingKind(Enum):
@@ -269,7 +285,7 @@ class FewerGpusUsed:
 
 @dataclass(frozen=True)
 class BudgetOfPricedLines:
-    """The budget is compared with the priced lines only."""
+    """The budget is compared with the priced lines only: price bands are in another currency."""
 
 
 @dataclass(frozen=True)

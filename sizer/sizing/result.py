@@ -6,6 +6,7 @@ from decimal import Decimal
 from sizer.base.arrays import Floats
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill
+from sizer.bom.cost import CostInterval
 from sizer.calibrate.notes import CalibrationNote
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Recipe, Stack
@@ -19,6 +20,7 @@ from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
     Binding,
     DesignWarning,
+    QuoteToSettle,
     RunnerUpReason,
     Selection,
     StageReason,
@@ -164,6 +166,7 @@ class DesignAnswer:
     conditional_on: tuple[MissingFact, ...] = ()
     checks: tuple[DesignCheck, ...] = ()  # on capacity, watts, kilograms and budget
     storage_need: StorageNeed | None = None  # what decides the number of storage nodes; None without nodes
+    cost: CostInterval | None = None  # None: bands are in another currency, or a customer is not told
 
     @property
     def name(self) -> str:
@@ -242,7 +245,7 @@ class SizingResult:
     spare_cost: SpareCost | None  # of the losses that the request asks the design to tolerate
     selection: Selection  # why this one is described
     platforms: tuple[DesignAnswer, ...]  # best of each platform, side by side; holds `design`
-    deciding_prices: tuple[str, ...]  # items whose price would rank the platforms
+    deciding_prices: tuple[str, ...]  # items of ``quotes_to_settle``
     runner_up: ParetoPoint | None
     runner_up_reason: RunnerUpReason
     pareto: tuple[ParetoPoint, ...]
@@ -251,6 +254,7 @@ class SizingResult:
     assumptions: tuple[DesignAssumption, ...]
     questions: tuple[OpenPoint, ...]  # that vendors must confirm
     sources: tuple[str, ...]  # keys of every document a number comes from, in order of use
+    quotes_to_settle: tuple[QuoteToSettle, ...] = ()  # that could change which platform leads, the heaviest first
 
     @property
     def needs_cluster(self) -> bool:

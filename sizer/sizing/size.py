@@ -17,7 +17,8 @@ from sizer.sizing.result import ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out, pareto_rows
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, best_of, keys, rank_key
+from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key
+from sizer.sizing.search.settling import is_dominated, quotes_to_settle
 from sizer.workload.request import SizingRequest
 
 # Platforms shown side by side; further ones are counted, not drawn.
@@ -56,7 +57,8 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     chosen = order[0]
     designs = {row: design_of(counts, row, fitted, is_documented=row == chosen) for row in order[:MAX_PLATFORMS_SHOWN]}
     design = designs[chosen]
-    deciding = counts.deciding_prices(np.array(order)) if len(order) > 1 else ()
+    is_by_cost = request.rank_by in (None, "cost")
+    quotes = quotes_to_settle(counts, order) if is_by_cost else ()
     runner_up, reason = _runner_up(counts, order)
     taken = assumptions.design_assumptions(evaluated.works, design, catalog)
     return SizingResult(
@@ -66,9 +68,9 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         verdict=verdict_of(design, tuple(designs.values())),
         design=design,
         spare_cost=spare_cost(request, design, catalog, fitted),
-        selection=_selection(request, order, deciding),
+        selection=_selection(counts, order),
         platforms=tuple(designs.values()),
-        deciding_prices=deciding,
+        deciding_prices=tuple(quote.item for quote in quotes),
         runner_up=runner_up,
         runner_up_reason=reason,
         pareto=_pareto(counts, chosen),
@@ -77,15 +79,19 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         assumptions=taken,
         questions=assumptions.open_points(design, catalog),
         sources=assumptions.sources(design, taken, catalog),
+        quotes_to_settle=quotes,
     )
 
 
-def _selection(request: SizingRequest, order: Sequence[int], deciding: Sequence[str]) -> Selection:
+def _selection(counts: PartCounts, order: Sequence[int]) -> Selection:
+    rank_by = counts.request.rank_by
     if len(order) == 1:
         return Selection(SelectionKind.ONLY, 1)
-    if request.rank_by not in (None, "cost"):
-        return Selection(SelectionKind.RANKED, len(order), request.rank_by)
-    return Selection(SelectionKind.UNRANKED if deciding else SelectionKind.CHEAPEST, len(order))
+    if rank_by not in (None, "cost"):
+        return Selection(SelectionKind.RANKED, len(order), rank_by)
+    others = [row for row in order[1:] if not counts.conditional[row] or counts.conditional[order[0]]]
+    is_settled = all(is_dominated(counts, order[0], row) for row in others)
+    return Selection(SelectionKind.CHEAPEST if is_settled else SelectionKind.LIKELY_CHEAPEST, len(order))
 
 
 def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
@@ -155,15 +161,19 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     pair = np.array([chosen, second])
     if counts.conditional[second] and not counts.conditional[chosen]:
         return RunnerUpReason(RunnerUpKind.CONDITIONAL)
+    over = beyond_budget(counts, counts.likely_cost[pair])
+    if over[1] and not over[0]:
+        return RunnerUpReason(RunnerUpKind.OVER_BUDGET)
     rank = rank_key(counts, pair)
-    if rank is not None and rank[1] > rank[0]:
+    if rank[1] > rank[0]:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
         if request.rank_by is None or request.rank_by == "cost":
-            return RunnerUpReason(RunnerUpKind.DEARER, float(rank[0]), float(rank[1]))
-    # Conditional designs come last; keys of the purchase only where main equipment is there; the last two have no name.
+            is_exact = is_dominated(counts, chosen, second)
+            return RunnerUpReason(RunnerUpKind.DEARER, float(rank[0]), float(rank[1]), is_exact=is_exact)
+    # Keys of the purchase only where main equipment is there; the last two have no name.
     names = list(SizeKey) if has_main(request.existing) else list(SizeKey)[-4:]
-    for key, (first, other) in zip(names, keys(counts, pair)[1:], strict=False):
+    for key, (first, other) in zip(names, keys(counts, pair), strict=False):
         if other != first:
             kind = RunnerUpKind.LARGER if other > first else RunnerUpKind.SMALLER
             return RunnerUpReason(kind, float(first), float(other), key)

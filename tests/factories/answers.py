@@ -375,7 +375,7 @@ def result(req: SizingRequest, design: DesignAnswer, **more: Any) -> SizingResul
         "verdict": verdict_of(design, (design,)),
         "design": design,
         "spare_cost": None,
-        "selection": Selection(SelectionKind.UNRANKED, 3),
+        "selection": Selection(SelectionKind.LIKELY_CHEAPEST, 3),
         "platforms": (design,),
         "deciding_prices": ("isilon-f800", "sn2700"),
         "runner_up": None,

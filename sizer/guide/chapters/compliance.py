@@ -12,6 +12,7 @@ from sizer.present import words
 from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text import result_text
 from sizer.present.text.checks import amount_text, known_text, missing_text, open_text
+from sizer.present.text.money import budget_text
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.tables import targets_text
 from sizer.questions.team.tables import least_served, percentile_text, wait_text
@@ -134,7 +135,9 @@ def _budget(context: GuideContext) -> Iterator[Requirement]:
         return
     text = f"Budget of {words.money(words.whole(budget), context.result.request.currency)}"
     check = next(check for check in context.design.checks if check.kind is CheckKind.BUDGET)
-    yield Requirement(text, result_text.price(context.design.bill), check.result.is_met, "bill")
+    likely = budget_text(check)
+    price = result_text.price(context.design.bill)
+    yield Requirement(text, f"{price}; {likely}" if likely else price, check.result.is_met, "bill")
 
 
 def _counts(context: GuideContext) -> Iterator[Requirement]:

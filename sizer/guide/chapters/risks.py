@@ -6,7 +6,6 @@ from typing import Any
 
 from sizer.base.quantities import by_count, grouped, si
 from sizer.bom.bill import BillWarningKind
-from sizer.catalog.labels import item_name
 from sizer.guide.chapters.summary import strongest
 from sizer.guide.context import GuideContext
 from sizer.present import charts, words
@@ -18,6 +17,7 @@ from sizer.present.text.assumptions import question_texts
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.checks import conditional_sentence, missing_text
+from sizer.present.text.money import quotes_text
 from sizer.present.text.plan import note_sentences
 from sizer.present.text.verdict import reason_texts, selection_text
 from sizer.questions.what_if.charts import tornado_chart
@@ -61,7 +61,7 @@ def content(context: GuideContext) -> dict[str, Any]:
             "Designs that no other design beats in price or size, time, power and rack space together. "
             "The filled mark is the design of this document.",
         ),
-        "deciding": words.listed(dict.fromkeys(item_name(item, context.catalog) for item in result.deciding_prices)),
+        "deciding": quotes_text(result, with_amounts=False),
         "ruled_out": ruled_out_table(result) if is_full else None,
         "warnings": _warnings(context),
         "questions": [words.question(text) for text in question_texts(result)] if is_full else [],

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from sizer.base.quantities import grouped, si
 from sizer.drawings.racks import at_least
 from sizer.present import words
+from sizer.present.text.money import budget_text
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck, FactKind, MissingFact
 from sizer.sizing.result import DesignAnswer
 
@@ -74,6 +75,8 @@ def open_text(check: DesignCheck) -> str:
     """What must be known to decide an open check; "" where nothing is missing."""
     if check.result is not CheckResult.OPEN:
         return ""
+    if check.kind is CheckKind.BUDGET:
+        return budget_text(check)
     if check.unpriced:
         return f"{words.plural(len(check.unpriced), 'item')} without a price"
     return f"{missing_text(check.missing)} not known" if check.missing else ""

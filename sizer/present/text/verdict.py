@@ -5,9 +5,9 @@ from sizer.base.quantities import NARROW_SPACE, by_count, duration, grouped, pla
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.drawings.racks import at_least
-from sizer.physical.existing_use import has_main
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.existing import existing_text
+from sizer.present.text.money import cost_reason_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
@@ -181,8 +181,8 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
     )
 
 
-def selection_text(result: SizingResult) -> str:
-    """Why the described design is the one."""
+def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:
+    """Why the described design is the one; ``with_amounts`` says by how much it costs less, for use in the house."""
     selection = result.selection
     platforms = f"{selection.n_platforms} platforms"
     match selection.kind:
@@ -195,24 +195,16 @@ def selection_text(result: SizingResult) -> str:
             key = _RANKED[selection.rank_by]
             return f"Of {platforms} that meet the request it has the {key}, the key of the ranking."
         case SelectionKind.CHEAPEST:
-            return f"Of {platforms} that meet the request it costs least at the known prices."
-        case SelectionKind.UNRANKED if has_main(result.request.existing):
-            return (
-                f"{platforms} meet the request. Prices that would rank them are missing. This one is described because "
-                "it buys the fewest servers, then storage nodes, and then leaves the fewest existing kinds unused. "
-                "That is no ranking of vendors."
-            )
-        case SelectionKind.UNRANKED:
-            return (
-                f"{platforms} meet the request. Prices that would rank them are missing, so they are shown side by "
-                "side. This one is described because it has the fewest servers, then storage nodes, rack units and "
-                "watts. That is no ranking of vendors."
-            )
+            text = f"Of {platforms} that meet the request it costs least."
+        case SelectionKind.LIKELY_CHEAPEST:
+            text = f"Of {platforms} that meet the request it is expected to cost least."
+    because = cost_reason_text(result, with_amounts=with_amounts)
+    return f"{text} {because}".rstrip()
 
 
 def runner_up_text(result: SizingResult) -> str:
     """Why the next best design is second."""
-    reason, currency = result.runner_up_reason, result.request.currency
+    reason = result.runner_up_reason
     if reason.kind is RunnerUpKind.NONE:
         return "No other design meets the request."
     if reason.kind is RunnerUpKind.FIRST_YEAR:
@@ -224,13 +216,15 @@ def runner_up_text(result: SizingResult) -> str:
             "It is equal in servers, storage nodes, rack units and power; its network or its drives are larger than "
             "needed."
         )
+    if reason.kind is RunnerUpKind.OVER_BUDGET:
+        return "It is less likely to keep the budget than was asked."
+    if reason.kind is RunnerUpKind.DEARER:
+        return "It costs more." if reason.is_exact else "It is expected to cost more."
     if reason.chosen is None or reason.other is None:
-        return "It costs more at the known prices."
+        return ""
     chosen, other = reason.chosen, reason.other
     if reason.kind is RunnerUpKind.SLOWER:
         return f"It takes {duration(other)} instead of {duration(chosen)}."
-    if reason.kind is RunnerUpKind.DEARER:
-        return f"Its priced lines cost {grouped(other - chosen)} {currency} more."
     assert reason.key is not None  # designs that differ in size differ in one of its keys
     if reason.key is SizeKey.WATTS:
         values = f"{si(other, 'W')} instead of {si(chosen, 'W')}"

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from sizer.bom.bill import Bill
+from sizer.bom.cost import probability_within
+from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
 from sizer.physical.components import Quantities
 from sizer.physical.plan import PlacedDevice, Plan
@@ -55,6 +57,7 @@ def design_checks(
     parts: Quantities,
     plan: Plan,
     bill: Bill,
+    budget_probability: float | None,
     catalog: Catalog,
 ) -> tuple[DesignCheck, ...]:
     """Checks of one design on capacity, watts, kilograms and budget; those that the request or the plan ask for.
@@ -68,6 +71,8 @@ def design_checks(
         Of one row.
     plan : Plan
     bill : Bill
+    budget_probability : float, optional
+        Of :func:`budget_chance`.
     catalog : Catalog
         Names of the parts.
     """
@@ -75,7 +80,7 @@ def design_checks(
         _capacity(request, works, platform, parts),
         *_power(request.limits, parts, plan, catalog),
         *_racks(plan, catalog),
-        *_budget(request.limits, bill),
+        *_budget(request, bill, budget_probability),
     )
 
 
@@ -124,9 +129,21 @@ def _without_power(devices: Iterable[PlacedDevice], catalog: Catalog) -> tuple[M
     return tuple(MissingFact(FactKind.POWER, item, catalog.item(item).name) for item in unknown)
 
 
-def _budget(limits: Limits, bill: Bill) -> Iterator[DesignCheck]:
-    """A lower bound above the budget exceeds it; one below it proves nothing."""
-    if limits.budget is not None:
-        total = float(bill.total)
-        result = at_most(total, limits.budget, () if bill.is_complete else ("open",))
-        yield DesignCheck(CheckKind.BUDGET, result, limits.budget, total, unpriced=bill.unpriced)
+def budget_chance(
+    bill: Bill, platform: Platform, request: SizingRequest, catalog: Catalog, book: PriceBook
+) -> float | None:
+    """Probability that a design keeps the request's budget; None without a budget, or where it is not known."""
+    if request.limits.budget is None:
+        return None
+    return probability_within(bill, platform, catalog, book, request.limits.budget)
+
+
+def _budget(request: SizingRequest, bill: Bill, chance: float | None) -> Iterator[DesignCheck]:
+    """Known prices are a lower bound; price bands say how likely the rest stays within the budget."""
+    budget = request.limits.budget
+    if budget is None:
+        return
+    result = CheckResult.OPEN
+    if chance is not None and (chance == 0 or chance >= request.confidence):
+        result = CheckResult.MET if chance else CheckResult.NOT_MET
+    yield DesignCheck(CheckKind.BUDGET, result, budget, float(bill.total), unpriced=bill.unpriced, probability=chance)

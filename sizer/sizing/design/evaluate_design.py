@@ -8,8 +8,11 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.base.estimate import Estimate, Spread
+from sizer.bom.bill import Bill
+from sizer.bom.cost import CostInterval, bill_cost, heights_of
 from sizer.bom.lines import bill, row_cost
 from sizer.bom.prices import PriceBook
+from sizer.bom.unit_prices import BAND_CURRENCY, UnitPrices
 from sizer.calibrate.calibration import Calibration, host_task_of
 from sizer.calibrate.extrapolation import extrapolations, unmeasured
 from sizer.catalog.model import Catalog
@@ -23,7 +26,7 @@ from sizer.physical.plan import CABLE_CATEGORY
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities, slice_row
 from sizer.sizing.checks import CheckResult, MissingFact
-from sizer.sizing.design.design_checks import conditional_on, design_checks, missing_for_rate
+from sizer.sizing.design.design_checks import budget_chance, conditional_on, design_checks, missing_for_rate
 from sizer.sizing.design.nearest_measurements import nearest_measurements
 from sizer.sizing.design.stage_reasons import stage_reasons
 from sizer.sizing.design.storage_need import storage_need
@@ -107,6 +110,8 @@ def design_answer(
         request.quote,
         is_documented=is_documented,
     )
+    cost = _cost(priced, platform, request, catalog, prices)
+    chance = budget_chance(priced, platform, request, catalog, prices)
     return DesignAnswer(
         platform=platform,
         n_servers=n_servers,
@@ -118,12 +123,23 @@ def design_answer(
         bill=priced,
         probability=None if unknown else min(prod(_probability(run) for run in runs), MOST_CERTAIN),
         binding=binding,
-        warnings=(*_design_warnings(platform, request), *(() if lengths is None else (lengths,))),
+        warnings=(*_design_warnings(platform, request, chance), *(() if lengths is None else (lengths,))),
         existing=existing_use(platform, parts.components, request.existing, catalog),
         conditional_on=unknown,
-        checks=design_checks(request, works, platform, parts, plan, priced, catalog),
+        checks=design_checks(request, works, platform, parts, plan, priced, chance, catalog),
         storage_need=storage_need(request, works, platform, runs, storage_nodes, catalog),
+        cost=cost,
     )
+
+
+def _cost(
+    priced: Bill, platform: Platform, request: SizingRequest, catalog: Catalog, book: PriceBook
+) -> CostInterval | None:
+    """Cost of a bill as an interval; None where missing prices have bands in another currency only."""
+    if request.currency != BAND_CURRENCY and not priced.is_complete:
+        return None
+    prices = UnitPrices(catalog, book, request.currency, heights_of(request.confidence))
+    return bill_cost(priced, platform, prices, request.confidence)
 
 
 def _probability(run: WorkloadRun) -> float:
@@ -320,11 +336,13 @@ def _throughput(*evaluated: pipeline.Stages) -> Estimate:
     )
 
 
-def _design_warnings(platform: Platform, request: SizingRequest) -> Iterator[DesignWarning]:
+def _design_warnings(
+    platform: Platform, request: SizingRequest, budget_probability: float | None
+) -> Iterator[DesignWarning]:
     if rate_is_unknown(platform.storage):
         yield UnknownReadRate()
     used = request.platforms.gpus_per_server
     if used is not None and used < platform.gpus_per_server:
         yield FewerGpusUsed(used)
-    if request.limits.budget is not None:
+    if request.limits.budget is not None and budget_probability is None:
         yield BudgetOfPricedLines()

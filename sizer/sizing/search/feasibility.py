@@ -55,6 +55,7 @@ class EvaluatedSpace:
     exchange_bytes_per_s: Floats  # (platforms,) line rate of a server's ports on the fabric
     class_of: Ints  # (platforms,)
     class_nodes: Ints  # storage nodes, in whole units
+    class_least_nodes: Ints  # (classes,) that the data call for at any size
     class_probability: Floats  # that all targets are met
     class_passes: dict[AnyLimit, Bools]  # limit of the stages -> designs that keep it
     class_throughput: Floats  # of the first workload, median of the slowest stage [samples/s]
@@ -178,6 +179,7 @@ def evaluate_space(
         exchange_bytes_per_s=alike.facts.exchange_bytes_per_s,
         class_of=alike.class_of,
         class_nodes=found.nodes,
+        class_least_nodes=np.where(units.is_per_node, units.least, 0),
         class_probability=found.chance,
         class_passes=passes,
         class_throughput=found.rate,

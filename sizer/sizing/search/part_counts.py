@@ -8,8 +8,10 @@ import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
+from sizer.bom.cost import row_amounts
 from sizer.bom.lines import row_cost
 from sizer.bom.prices import PriceBook
+from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
@@ -19,6 +21,7 @@ from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
 from sizer.sizing.search.choice import nearest_row
 from sizer.sizing.search.feasibility import EvaluatedSpace
+from sizer.sizing.search.main_items import MainItems, main_items_cost, ranking_prices
 from sizer.sizing.stages.evaluate import least_chance
 from sizer.workload.request import Fabric, Limits, SizingRequest
 
@@ -62,6 +65,8 @@ class PlatformParts:
 
     quantities: Quantities
     cost: Floats  # sum of the priced lines
+    least_cost: Floats  # bands at their low ends where there is no price
+    likely_cost: Floats  # at most, with the confidence of the request; bands where there is no price
     unpriced: frozenset[str]  # items without a price
     limits: dict[AnyLimit, Bools]  # what can be built, the room, the budget -> designs that keep it
     power_is_open: Bools  # a limit of watts is asked for, and a device draws nobody knows how much
@@ -82,13 +87,14 @@ class PartCounts:
     power_w: Floats = field(init=False)
     raw_bytes: Floats = field(init=False)
     cost: Floats = field(init=False)  # sum of the priced lines
+    likely_cost: Floats = field(init=False)  # at most, with the confidence of the request; this ranks designs
     # Designs that meet the request only if a fact that no source gives is good enough: before a platform is counted
     # those of its stages, afterwards those of its watts, too. They rank behind all others.
     conditional: Bools = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "conditional", self.evaluated.conditional.copy())
-        for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost"):
+        for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost", "likely_cost"):
             object.__setattr__(self, name, np.full(self.evaluated.space.n_rows, np.nan))
 
     def of(self, index: int) -> PlatformParts:
@@ -99,7 +105,7 @@ class PartCounts:
             self.by_platform[index] = one
             self.rack_units[rows], self.power_w[rows] = one.quantities.rack_units, one.quantities.power_max_w
             self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
-            self.cost[rows] = one.cost
+            self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
             self.conditional[rows] |= one.power_is_open
         return self.by_platform[index]
 
@@ -168,11 +174,15 @@ class PartCounts:
             found = _quantities(*same, *key)
         amount, unpriced = row_cost(found.components, self.catalog, self.prices, request.currency)
         cost = np.zeros(len(evaluated.space.sizes)) if amount is None else amount
-        limits, is_open = self.limits_of(found, cost), self._power_is_open(found)
+        low, likely = row_amounts(found.components, platform, self.unit_prices)
+        # Two designs of the same parts cost the same to the cent, whatever the order of the sums.
+        likely = np.round(likely, 2)
+        least = np.maximum(low, cost) if self.unit_prices.currency == request.currency else cost
+        limits, is_open = self.limits_of(found, least), self._power_is_open(found)
         bought = None
         if has_main(request.existing):
             bought = purchase(platform, found.components, request.existing, self.catalog)
-        return PlatformParts(found, cost, frozenset(unpriced), limits, is_open, bought)
+        return PlatformParts(found, cost, least, likely, frozenset(unpriced), limits, is_open, bought)
 
     def _power_is_open(self, found: Quantities) -> Bools:
         """Designs with a device of unknown draw where watts are limited: what is known is a lower bound."""
@@ -183,7 +193,17 @@ class PartCounts:
                     is_open |= part.quantity > 0
         return is_open
 
-    def limits_of(self, found: Quantities, cost: Floats) -> dict[AnyLimit, Bools]:
+    @cached_property
+    def unit_prices(self) -> UnitPrices:
+        """Prices at the low end of the bands and at the confidence of the request."""
+        return ranking_prices(self.request, self.evaluated.platforms, self.catalog, self.prices)
+
+    @cached_property
+    def main_cost(self) -> MainItems:
+        """What servers, storage and their support alone cost, at the amount that ranks designs."""
+        return main_items_cost(self.request, self.evaluated, self.unit_prices)
+
+    def limits_of(self, found: Quantities, least_cost: Floats) -> dict[AnyLimit, Bools]:
         """What can be built, the limits of the room and the budget -> counted designs that keep it."""
         limits = self.request.limits
         passes: dict[AnyLimit, Bools] = {limit: ~breaks for limit, breaks in found.violations.items()}
@@ -195,9 +215,8 @@ class PartCounts:
             if bound is not None:
                 passes[limit] = taken <= bound
         if limits.budget is not None:
-            # An unpriced line is not zero: a budget cannot be shown to be kept, which the answer says. Known prices
-            # count.
-            passes[Limit.BUDGET] = ~(cost > limits.budget)
+            # Only what cannot cost so little is excluded; whether the rest keeps the budget is a probability.
+            passes[Limit.BUDGET] = ~(least_cost > limits.budget)
         return passes
 
     def broken(self, row: int) -> list[AnyLimit]:

@@ -1,32 +1,26 @@
-"""The order of designs: the best of each platform, and the platforms among each other."""
+"""The order of designs: money decides, in ranges. The best of each platform, and the platforms among each other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
-from sizer.catalog.schema import Device
-from sizer.physical.capacity import counts_nodes
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.physical.existing_use import has_main
-from sizer.physical.platform import Platform
-from sizer.sizing.search.choice import best_row
 from sizer.sizing.search.part_counts import PartCounts
 
 Key = tuple[float, ...]
 
 
 def keys(counts: PartCounts, rows: Ints) -> list[Floats]:
-    """Order of designs without prices: fewest servers, storage nodes, rack units, watts, slower fabric, smaller drives.
+    """Order of designs of equal cost: fewest servers, storage nodes, rack units, watts, slower fabric, smaller drives.
 
-    Before all of these, designs that depend on no unknown fact; where servers or storage are there, what must be
-    bought and then the kinds of existing equipment left idle. The last two keys stand for cost where nothing is priced:
-    no faster network and no larger drives than needed.
+    Before these, where servers or storage are there, what must be bought and the kinds that are left idle. The last two
+    keep out a faster network and larger drives than are needed.
     """
     evaluated = counts.evaluated
     platform = rows // len(evaluated.space.sizes)
     return [
-        counts.conditional[rows].astype(float),
         *_purchase_keys(counts, rows),
         evaluated.space.sizes[rows % len(evaluated.space.sizes)].astype(float),
         evaluated.storage_nodes[rows].astype(float),
@@ -51,21 +45,31 @@ def _purchase_keys(counts: PartCounts, rows: Ints) -> list[Floats]:
     return list(found)
 
 
-def _told_apart(counts: PartCounts, rows: Ints) -> bool:
-    """Whether rows differ in items without a price, so that the cheapest is not known."""
-    return bool(counts.deciding_prices(rows[:2]) or counts.deciding_prices(rows))
+def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
+    """Keys of designs in their order: free of unknowns, likely within the budget, cost, then :func:`keys`."""
+    return [
+        counts.conditional[rows].astype(float),
+        beyond_budget(counts, counts.likely_cost[rows]).astype(float),
+        counts.likely_cost[rows],
+        *keys(counts, rows),
+    ]
+
+
+def beyond_budget(counts: PartCounts, likely_cost: Floats) -> Bools:
+    """Whether a cost at the confidence of the request lies above its budget."""
+    budget = counts.request.limits.budget
+    if budget is None or counts.unit_prices.currency != counts.request.currency:
+        return np.zeros(likely_cost.shape, dtype=bool)
+    return np.asarray(likely_cost > budget)
 
 
 def best_of(counts: PartCounts, rows: Ints) -> int:
-    """Best of some feasible rows: the cheapest where prices decide, else the one with the fewest servers and so on."""
-    order = keys(counts, rows)
-    if not _told_apart(counts, rows):
-        order = [order[0], counts.cost[rows], *order[1:]]
-    return int(rows[best_row(order[0], np.ones(rows.size, dtype=bool), order[1:])])
+    """Best of some feasible rows; equal ones fall to the earlier."""
+    return int(rows[np.lexsort(order_of(counts, rows)[::-1])[0]])
 
 
-def rank_key(counts: PartCounts, rows: Ints) -> Floats | None:
-    """Key that the user chose to rank platforms by, or cost where the prices allow it; None: vendors are not ranked."""
+def rank_key(counts: PartCounts, rows: Ints) -> Floats:
+    """Key that platforms are ranked by: what the user chose, else cost at the confidence of the request."""
     evaluated, rank_by = counts.evaluated, counts.request.rank_by
     if rank_by == "time":
         return evaluated.time_s[rows]
@@ -75,7 +79,7 @@ def rank_key(counts: PartCounts, rows: Ints) -> Floats | None:
         return counts.rack_units[rows]
     if rank_by == "watts":
         return counts.power_w[rows]
-    return None if counts.deciding_prices(rows) else counts.cost[rows]
+    return counts.likely_cost[rows]
 
 
 class UnsettledError(Exception):
@@ -85,8 +89,11 @@ class UnsettledError(Exception):
 class Ranking:
     """Best designs of the platforms (kinds of server and storage), over their fabrics, GPUs and drive sizes.
 
-    Designs that depend on a fact that no source gives come last, whatever they are ranked by: unknown is never good
-    news.
+    Within a platform the cheapest design is the best; platforms follow each other by the key of the request, by cost
+    where it names none. Cost is the amount that a design costs at most with the confidence of the request: an unknown
+    price is never good news. A design that dominates another (its highest cost is below the other's lowest) stands
+    before it by this key, too. Designs that depend on an unknown fact come last, and before them those that are not
+    within the budget with that confidence.
 
     Parameters
     ----------
@@ -98,12 +105,7 @@ class Ranking:
 
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
-        evaluated = counts.evaluated
-        groups: dict[tuple[str, str], list[int]] = {}
-        for index in np.flatnonzero(counts.candidates.any(axis=1)).tolist():
-            groups.setdefault(evaluated.platforms[index].key, []).append(index)
-        self._groups = list(groups.values())
-        self._n_platforms = len({platform.key for platform in evaluated.platforms})
+        self._by_cost = counts.request.rank_by in (None, "cost")
 
     def all(self) -> list[int]:
         """Best row of every platform, in the order in which documents show them.
@@ -113,9 +115,15 @@ class Ranking:
         UnsettledError
             If larger designs than those of the space could be among them or change their order.
         """
-        self._needs_all_sizes()
-        best = [row for row in map(self._best, self._groups) if row is not None]
-        return self._in_order(np.array(best, dtype=np.int64))
+        if self._goes_on:
+            raise UnsettledError
+        found = list(self._cheapest())
+        if self._by_cost:
+            return found
+        rows = np.array(found, dtype=np.int64)
+        order = order_of(self._counts, rows)
+        order.insert(2, rank_key(self._counts, rows))
+        return [int(row) for row in rows[np.lexsort(order[::-1])]]
 
     def first(self, n: int) -> list[int]:
         """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted.
@@ -125,119 +133,66 @@ class Ranking:
         UnsettledError
             As :meth:`all`, for the first ``n``.
         """
-        if self._counts.request.rank_by not in (None, "cost") or has_main(self._counts.request.existing):
+        if not self._by_cost:
             return self.all()[:n]
         rows: list[int] = []
-        are_told_apart = False
-        for row in self._fewest():
+        for row in self._cheapest():
             rows.append(row)
-            # Of designs that differ in unpriced items the cheaper is not known; more designs do not change that.
-            are_told_apart = are_told_apart or (
-                self._no_price_ranks(row) if len(rows) == 1 else bool(self._counts.deciding_prices(np.array(rows)))
-            )
-            if are_told_apart and len(rows) >= n:
-                break
-        else:
-            if len(rows) < self._n_platforms:
-                self._needs_all_sizes()
-            return self._in_order(np.array(rows, dtype=np.int64))[:n]
-        if self._counts.conditional[rows[:n]].any():
-            self._needs_all_sizes()  # a larger design may depend on nothing unknown
-        return rows[:n]
-
-    def _needs_all_sizes(self) -> None:
+            if self._goes_on and self._key(row)[:3] >= (0.0, 0.0, self._least_of_larger):
+                raise UnsettledError
+            if len(rows) == n:
+                return rows
         if self._goes_on:
             raise UnsettledError
+        return rows
 
-    def _in_order(self, rows: Ints) -> list[int]:
-        order = keys(self._counts, rows)
-        rank = rank_key(self._counts, rows) if rows.size else None
-        if rank is not None:
-            order = [order[0], rank, *order[1:]]
-        return [int(row) for row in rows[np.lexsort(order[::-1])]]
+    @property
+    def _least_of_larger(self) -> float:
+        """What the cheapest design beyond the sizes of the space costs at least."""
+        counts = self._counts
+        return float(counts.main_cost.larger.min())
 
-    def _fewest(self) -> Iterator[int]:
-        """Best rows in the order of :func:`keys`, each found when it is asked for.
+    def _key(self, row: int) -> Key:
+        return tuple(float(part[0]) for part in order_of(self._counts, np.array([row])))
 
-        A platform cannot do better than its smallest candidate: until it is counted it stands in the
-        order with that one. What comes out exact before everything that is only bounded is the next of all.
+    def _cheapest(self) -> Iterator[int]:
+        """Best rows of the platforms in the order of :func:`order_of`, each found when it is asked for.
+
+        A kind of platform cannot do better than the cost of its main items at its cheapest candidate: until it is
+        counted it stands in the order with that bound. What comes out exact before all bounds is the next.
         """
-        heap: list[tuple[Key, int, int]] = [(self._bound(group), -1, i) for i, group in enumerate(self._groups)]
+        heap = self._bounds()
         heapify(heap)
+        platforms, found = self._counts.evaluated.platforms, set()
         while heap:
-            _, row, place = heappop(heap)
+            _, row, index = heappop(heap)
+            if platforms[index].key in found:
+                continue
             if row >= 0:
+                found.add(platforms[index].key)
                 yield row
                 continue
-            best = self._best(self._groups[place])
-            if best is not None:
-                exact = np.array([best])
-                heappush(heap, (tuple(float(part[0]) for part in keys(self._counts, exact)), best, place))
+            rows = self._counts.feasible_of(index)
+            if rows.size:
+                best = best_of(self._counts, rows)
+                heappush(heap, (self._key(best), best, index))
 
-    def _bound(self, group: Sequence[int]) -> Key:
-        return min(self._smallest(index) for index in group)
-
-    def _smallest(self, index: int) -> Key:
-        """First keys of the best design of a platform that could be built: unknowns, servers, storage nodes."""
-        evaluated = self._counts.evaluated
-        could = self._counts.candidates[index]
-        is_conditional = evaluated.class_conditional[evaluated.class_of[index]]
-        is_known = could & ~is_conditional
-        size = int(np.argmax(is_known if is_known.any() else could))
-        nodes = evaluated.class_nodes[evaluated.class_of[index], size]
-        return float(not is_known.any()), float(evaluated.space.sizes[size]), float(nodes)
-
-    def _best(self, group: Sequence[int]) -> int | None:
-        """Best row of a platform, counting only what could be it; None where nothing can be built."""
-        platforms = self._counts.evaluated.platforms
-        waiting = sorted((self._smallest(index), platforms[index].capacity_option, index) for index in group)
-        rows = np.zeros(0, dtype=np.int64)
-        best: Key | None = None
-        built: set[tuple[object, ...]] = set()
-        while waiting and (best is None or waiting[0][0] <= best):
-            smallest, _, index = waiting.pop(0)
-            # The same chassis on the same fabric with larger drives, or with GPUs of more memory, are the same parts.
-            parts = (smallest, platforms[index].gpus_per_server, platforms[index].fabric)
-            if parts in built:
-                continue
-            more = self._counts.feasible_of(index)
-            if more.size:
-                first = min(zip(*(key.tolist() for key in keys(self._counts, more)[:3]), strict=True))
-                best = first if best is None else min(best, first)
-                rows = np.concatenate([rows, more])
-                if first == smallest:
-                    built.add(parts)
-        if best is None:
-            return None
-        if has_main(self._counts.request.existing) or not _told_apart(self._counts, rows):
-            # Perhaps the cheapest is asked for, or what buys least, and that can be any.
-            self._needs_all_sizes()
-            rows = np.concatenate([self._counts.feasible_of(index) for index in group])
-        return best_of(self._counts, rows)
-
-    def _no_price_ranks(self, row: int) -> bool:
-        """Whether a platform of other kinds can be built too, and a kind of either has no price.
-
-        Then no price says which of them is cheaper, and one platform counted shows it. False: it is not known yet.
-        """
-        counts = self._counts
-        mine = counts.evaluated.platforms[int(counts.evaluated.space.platform[row])]
-        for _, group in sorted((self._bound(group), group) for group in self._groups):
-            other = counts.evaluated.platforms[group[0]]
-            if self._has_unpriced_kind(mine, other) and any(counts.feasible_of(index).size for index in group):
-                return True
-        return False
-
-    def _has_unpriced_kind(self, mine: Platform, other: Platform) -> bool:
-        """Whether two platforms differ in a kind of server or storage that is bought and has no price."""
-        counts = self._counts
-        request = counts.request
-        if request.existing.servers or request.existing.storage_nodes:
-            return False  # what is there is not bought
-        pairs: list[tuple[Device, Device]] = [(mine.server, other.server)]
-        if all(counts_nodes(one.storage) and one.storage_server is None for one in (mine, other)):
-            pairs.append((mine.storage, other.storage))
-        return any(
-            one.id != two.id and any(counts.prices.net(item.id, request.currency) is None for item in (one, two))
-            for one, two in pairs
-        )
+    def _bounds(self) -> list[tuple[Key, int, int]]:
+        """Bound, -1 and index of every platform of which some design could be built."""
+        counts, evaluated = self._counts, self._counts.evaluated
+        places = np.flatnonzero(counts.candidates.any(axis=1))
+        could = counts.candidates[places]
+        # Watts that nobody knows are found when a platform is counted; they only put it further behind.
+        unknown = counts.conditional.reshape(evaluated.space.n_platforms, -1)[places]
+        cost = counts.main_cost.cost[places]
+        # Of designs with and without unknowns those without come first, whatever they cost.
+        free = could & ~unknown
+        has_free = np.any(free, axis=1)
+        least = np.where(np.where(has_free[:, None], free, could), cost, np.inf).min(axis=1)
+        over = beyond_budget(counts, least).tolist()
+        return [
+            ((float(not is_free), float(is_over), float(amount)), -1, int(index))
+            for is_free, is_over, amount, index in zip(
+                has_free.tolist(), over, least.tolist(), places.tolist(), strict=True
+            )
+        ]

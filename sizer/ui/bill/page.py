@@ -6,8 +6,6 @@ import streamlit as st
 
 from sizer.base.quantities import grouped
 from sizer.bom.bill import Bill, BillLine
-from sizer.catalog.labels import item_name
-from sizer.catalog.model import Catalog
 from sizer.physical.components import CATEGORIES
 from sizer.present.bill_tables import STATUS_WORDS, part_number, price_note, price_texts, sum_text, total_rows
 from sizer.present.performance_tables import platforms_table
@@ -15,8 +13,9 @@ from sizer.present.tables import Cell, Row, Table, columns, row
 from sizer.present.text import result_text
 from sizer.present.text.bill_lines import note_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.present.text.money import quotes_text
 from sizer.present.text.verdict import selection_text
-from sizer.present.words import listed, plural, sentence
+from sizer.present.words import plural, sentence
 from sizer.sizing.result import SizingResult
 from sizer.ui import look, state
 from sizer.ui.bill import editor, own_lines, price_book_panel, quote_form
@@ -99,7 +98,7 @@ def _old_prices(bill: Bill) -> None:
 
 def _platforms(view: View, result: SizingResult) -> None:
     st.header("Platforms compared", anchor=False)
-    look.note(sentence(selection_text(result)))
+    look.note(sentence(selection_text(result, with_amounts=not view.is_customer_mode)))
     platforms = platforms_table(result)
     if platforms is None:
         look.note("Allow more servers or storage under Requirements to compare platforms.")
@@ -107,7 +106,7 @@ def _platforms(view: View, result: SizingResult) -> None:
     shown = _in_app(platforms)
     look.table(_without_prices(shown, result.design.bill) if view.is_customer_mode else shown, view.catalog.sources)
     if result.deciding_prices and not view.is_customer_mode:
-        look.note(f"Quotes needed to rank them: {_names(result.deciding_prices, view.catalog)}.")
+        look.note(quotes_text(result, with_amounts=True))
     _choose(result)
 
 
@@ -130,10 +129,6 @@ def _without_prices(platforms: Table, bill: Bill) -> Table:
         columns=tuple(platforms.columns[place] for place in shown),
         rows=tuple(replace(one, cells=tuple(one.cells[place] for place in shown)) for one in platforms.rows),
     )
-
-
-def _names(items: tuple[str, ...], catalog: Catalog) -> str:
-    return listed(item_name(item, catalog) for item in items)
 
 
 def bill_table(bill: Bill) -> Table:

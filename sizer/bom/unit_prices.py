@@ -1,0 +1,188 @@
+"""What one piece costs: exactly where a price is known, else between the two ends of a price band.
+
+A *height* says where in its band an unknown price lies: 0 is the low end, 1 the high end.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sizer.base.arrays import Floats
+from sizer.bom.prices import PriceBook
+from sizer.catalog.model import Catalog
+from sizer.catalog.price_bands import PriceBand
+from sizer.catalog.schema import Gateway, Server, Software, Support, Switch
+from sizer.physical.capacity import counts_nodes
+from sizer.physical.platform import Platform
+
+# Bands are stated in it, and nothing is converted.
+BAND_CURRENCY = "USD"
+# Ratio of the ends of a band beyond which its lower part is stretched: a band from 0 has a middle, too.
+_WIDEST_RATIO = 20.0
+# What no source gives the capacity of: raw TB of one unit, that of a chassis of 60 drives of 1.6 TB.
+_UNKNOWN_RAW_TB = 96.0
+# Of the band of a server with all its GPUs, the least that a chassis with fewer costs.
+_CHASSIS_FRACTION = 0.25
+# Of the high end of a band by the terabyte, the share of the chassis with its smallest drives (assumed).
+_CHASSIS_OF_SMALLEST = 0.5
+# Folders whose parts never decide between designs, so that their prices, known or not, leave the order as it is.
+SMALL = ("cables", "accessories")
+
+
+def amount_at(low: float, high: float, heights: Floats) -> Floats:
+    """Amount in a band at some heights.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the band, 0 <= low <= high. [any currency]
+    heights : ndarray, shape (heights,)
+        0 at the low end, 1 at the high end. [-]
+
+    Returns
+    -------
+    ndarray, shape (heights,)
+        Amounts, ``low`` at 0 and ``high`` at 1. [currency of the band]
+
+    Notes
+    -----
+    p(u) = low + (high - low) (r^u - 1)/(r - 1) with r = min(high/low, 20). Up to a ratio of 20 this is low r^u: a price
+    is as likely to be off by a factor upwards as downwards, and its median is the geometric mean. From 0 a factor means
+    nothing; there the same curve starts at the low end itself.
+
+    Examples
+    --------
+    >>> amount_at(84_000, 190_000, np.array([0.0, 0.5, 1.0])).round()   # sqrt(84 * 190) = 126.3
+    array([ 84000., 126333., 190000.])
+    """
+    if high <= low:
+        return np.full(heights.shape, float(low))
+    ratio = min(high / low, _WIDEST_RATIO) if low > 0 else _WIDEST_RATIO
+    return np.asarray(low + (high - low) * (ratio**heights - 1) / (ratio - 1))
+
+
+class UnitPrices:
+    """Prices of one piece at some heights of the bands.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        Parts and bands.
+    book : PriceBook
+        Known prices: a price book's, then those of published sources. They go before bands.
+    currency : str
+        ISO 4217 of the known prices that count.
+    heights : sequence of float
+        Where in their bands unknown prices lie.
+    bands_only : collection of str
+        Folders of the catalogue whose known prices are left aside.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        book: PriceBook,
+        currency: str,
+        heights: Sequence[float],
+        bands_only: Sequence[str] = (),
+    ) -> None:
+        self.heights = np.asarray(heights, dtype=float)
+        self.catalog, self.book, self.currency = catalog, book, currency
+        self._bands_only = frozenset(bands_only)
+        self._found: dict[tuple[str, int, float, float], Floats] = {}
+        self._known: dict[str, bool] = {}
+        self._percentages: dict[str, bool] = {}
+
+    def is_known(self, item_id: str) -> bool:
+        """Whether a part has a price, not a band, or is free by its source."""
+        known = self._known.get(item_id)
+        if known is None:
+            part, folder = self.catalog.item(item_id), self.catalog.category_of(item_id)
+            is_free = isinstance(part, Software) and part.metric.value in ("free", "included")
+            is_priced = folder not in self._bands_only and self.book.net(item_id, self.currency) is not None
+            known = self._known[item_id] = is_free or is_priced
+        return known
+
+    def is_percentage(self, item_id: str) -> bool:
+        """Whether a part costs a share of what it supports, so that it has no price of its own."""
+        found = self._percentages.get(item_id)
+        if found is None:
+            band = self.catalog.bands.band(self.catalog.category_of(item_id), item_id)
+            found = not self.is_known(item_id) and band is not None and band.unit.startswith("percent")
+            self._percentages[item_id] = found
+        return found
+
+    def of(self, item_id: str, platform: Platform) -> Floats:
+        """Price of one piece as a platform uses it, shape (heights,); inf where there is neither price nor band.
+
+        A part that costs a percentage gives the share, for one year where it is paid by the year.
+        """
+        gpus = platform.gpus_per_server if item_id == platform.server.id else 0
+        holds_data = item_id == platform.storage.id or _is_storage_server(item_id, platform)
+        raw_tb = self.raw_tb(platform) if holds_data else 0.0
+        least_tb = _least_raw_tb(platform) if holds_data else 0.0
+        key = (item_id, gpus, raw_tb, least_tb)
+        if key not in self._found:
+            found = self._price(item_id, gpus, raw_tb, least_tb)
+            if holds_data and _is_storage_server(item_id, platform) and not self.is_known(item_id):
+                # The band of the server holds its smallest drives; that of the storage goes by the terabyte.
+                found = np.maximum(found, self._price(platform.storage.id, 0, raw_tb, least_tb))
+            self._found[key] = found
+        return self._found[key]
+
+    def of_share(self, item_id: str) -> Floats:
+        """Share of what it supports that a part costs, shape (heights,)."""
+        return self._price(item_id, 0, 0.0, 0.0)
+
+    @staticmethod
+    def raw_tb(platform: Platform) -> float:
+        """Raw terabytes of one unit of a platform's storage: what a line of its bill counts."""
+        storage = platform.storage
+        if not storage.capacity_options or not counts_nodes(storage):
+            return _UNKNOWN_RAW_TB
+        return storage.capacity_options[platform.capacity_option].raw_bytes.value / 1e12
+
+    def _price(self, item_id: str, gpus: int, raw_tb: float, least_tb: float) -> Floats:
+        folder, part = self.catalog.category_of(item_id), self.catalog.item(item_id)
+        if self.is_known(item_id):
+            net = self.book.net(item_id, self.currency)
+            return np.full(self.heights.shape, 0.0 if net is None else float(net))
+        band = self.catalog.bands.band(folder, item_id)
+        if band is None:
+            # Unknown without bounds: it cannot win, and it cannot be shown to keep a budget.
+            return np.where(self.heights > 0, np.inf, 0.0)
+        if band.unit == "raw-terabyte" and folder == "storage":
+            # The chassis costs the same whatever drives it holds, so that a terabyte costs less in larger ones.
+            share = 1 - _CHASSIS_OF_SMALLEST + _CHASSIS_OF_SMALLEST * least_tb / raw_tb
+            return raw_tb * amount_at(band.low, max(band.high * share, band.low), self.heights)
+        each = amount_at(band.low, band.high, self.heights)
+        match part:
+            case Server():
+                return self._server(part, band, each, gpus)
+            case Switch() | Gateway() if band.unit == "port":
+                return each * sum(port.count for port in part.ports)
+            case Support() if band.unit.startswith("percent"):
+                return each / 100
+        return each
+
+    def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int) -> Floats:
+        card = self.catalog.bands.band("gpus", server.gpus[0]) if server.gpus else None
+        if card is None or not gpus:
+            return each
+        cards = amount_at(card.low, card.high, self.heights)
+        if band.unit == "server-without-gpus":
+            return each + gpus * cards
+        most = max([gpus, *server.n_gpus_choices, server.n_gpus.value if server.n_gpus is not None else 0])
+        return np.maximum(each - (most - gpus) * cards, each * _CHASSIS_FRACTION)
+
+
+def _least_raw_tb(platform: Platform) -> float:
+    """Raw terabytes of one unit with the smallest drives that it is sold with."""
+    storage = platform.storage
+    if not storage.capacity_options or not counts_nodes(storage):
+        return _UNKNOWN_RAW_TB
+    return min(option.raw_bytes.value for option in storage.capacity_options) / 1e12
+
+
+def _is_storage_server(item_id: str, platform: Platform) -> bool:
+    return platform.storage_server is not None and item_id == platform.storage_server.id
