@@ -103,7 +103,7 @@ def software_lines(
             quantity = _metric_quantity(platform, rows, line.metric, sum(others, first))
             amounts[line.metric, line.covers] = quantity
         found.append(Component(Role(line.category), line.category, line.item, quantity, line.notes, line.status))
-    return _with_requirements(found, _lines(catalog, platform), rows)
+    return _with_requirements(found, lines_of(catalog, platform), rows)
 
 
 def _there(platform: Platform, devices: Sequence[Component]) -> dict[str, Ints]:
@@ -123,7 +123,7 @@ def _there(platform: Platform, devices: Sequence[Component]) -> dict[str, Ints]:
     return found
 
 
-def _with_requirements(found: Sequence[Component], lines: Sequence[_Line], rows: Shape) -> list[Component]:
+def _with_requirements(found: Sequence[Component], lines: Sequence[SoftwareLine], rows: Shape) -> list[Component]:
     """The lines in the designs that have what they require, which may itself require something."""
     has: dict[str, Bools] = {"head node": rows.heads > 0}
     waiting = dict(zip((line.item for line in lines), zip(found, lines, strict=True), strict=True))
