@@ -78,6 +78,19 @@ def test_inception_v4_on_large_images_comes_near_the_processors(large_images: De
     assert float(answer.cpu_utilization_fraction.value) == pytest.approx(0.84, abs=0.10)
 
 
+def test_waiting_for_isilon_is_not_reproduced_but_lies_inside_the_interval(
+    small_images: DesignAnswer, large_images: DesignAnswer
+) -> None:
+    """The counters read 97 and 98 %, and Isilon reached 96 % of the rate from local memory; the model says 100 %.
+
+    It has GPUs that limit never wait, so it is 2 to 4 points high; the 90 % interval of the rate covers the loss.
+    """
+    for design, published in ((small_images, 0.97), (large_images, 0.98)):
+        (answer,) = design.workloads
+        assert published <= answer.gpu_busy_fraction <= published + 0.04
+        assert 0.96 * value(answer) >= float(answer.throughput.low)
+
+
 @pytest.mark.parametrize("name", ["dgx1-f800-resnet50", "dgx1-f800-inception-v4"])
 def test_the_published_cluster_is_enough(name: str) -> None:
     """9 DGX-1 with 8 F800 nodes reached the target: the recommendation needs no more."""
