@@ -153,25 +153,20 @@ class Overhead(_Frozen):
 
 
 class Storage(Device):
-    """A storage system. Sizes, watts and ``ports`` are those of one unit: a chassis, or a server of a software system.
-
-    A software system (``server`` given) takes rack units, watts, kilograms and ports from its server.
-    """
+    """A storage system. Sizes, watts and ``ports`` are those of one unit: a chassis, or a server of a software system."""
 
     kind: Literal["scale-out-nas", "parallel-file-system", "nfs-server", "local"]
     nodes_per_unit: Sourced[Count] | None = None
-    server: Sourced[str] | None = None  # id in servers/, where the system is software on servers
+    # Id in servers/, where the system is software: rack units, watts, kilograms and ports are those of the server.
+    server: Sourced[str] | None = None
     min_nodes: Sourced[Count] | None = None
     max_nodes: Sourced[Count] | None = None
-    # What one node reads for clients: demonstrated lower end and vendor's upper end.
-    node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None
-    node_read_high_bytes_per_s: Sourced[BytesPerS] | None = None
+    node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node reads for clients, as demonstrated
+    node_read_high_bytes_per_s: Sourced[BytesPerS] | None = None  # the vendor's upper end; equal when one number
     test_write_bytes_per_s: Sourced[BytesPerS] | None = None  # what a published test wrote, all clients together
-    # What one mount (or one client) of a server reads.
-    mount_low_bytes_per_s: Sourced[BytesPerS] | None = None
+    mount_low_bytes_per_s: Sourced[BytesPerS] | None = None  # of one mount, or one client, of a server
     mount_high_bytes_per_s: Sourced[BytesPerS] | None = None
-    # Mounts that a server uses; absent: one for every front-end address of the system.
-    mounts_per_server: Sourced[Count] | None = None
+    mounts_per_server: Sourced[Count] | None = None  # absent: one for every front-end address of the system
     front_end_kind: Sourced[LinkKind] | None = None
     front_end_ports_per_node: Sourced[Count] | None = None
     gateway_ports_per_node: Sourced[Count] | None = None  # of these, used when a gateway stands between

@@ -21,6 +21,7 @@ from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign
 from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
 from sizer.questions.verdict.text import simplest_text
+from sizer.sizing.checks import FactKind
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
@@ -80,6 +81,8 @@ def _design_lines(design: DesignAnswer) -> list[str]:
     ]
     for answer in design.workloads:
         lines += ["", *_workload_lines(answer)]
+    if {fact.kind for fact in design.conditional_on} & {FactKind.READ_RATE, FactKind.USABLE_CAPACITY}:
+        lines.append("Open:   state the missing value of the storage in the request, with [[stated_storage]]")
     lines += [f"Open:   {check_label(check)}: {open_text(check)}" for check in design.checks if open_text(check)]
     lines += [f"Note:   {warning}" for warning in design_warnings(design)]
     return lines

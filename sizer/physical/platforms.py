@@ -11,6 +11,7 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Rack, Server, Storage, Switch
 from sizer.physical.networks.ports import largest_group, storage_network_numbers
 from sizer.physical.platform import Attachment, Platform
+from sizer.physical.stated_storage import as_stated
 from sizer.workload.request import FabricKind, SizingRequest
 
 T = TypeVar("T", bound=Item)
@@ -69,7 +70,8 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         if server.role == "gpu" and server.orderable
         for n_gpus in _gpus_fitted(server, asked.gpus_per_server)
         for gpu in _gpus(catalog, server, asked.gpus)
-        for storage in _storages(catalog, server, asked.storage, asked.forbidden_storage)
+        for sold in _storages(catalog, server, asked.storage, asked.forbidden_storage)
+        for storage in (as_stated(catalog, sold, request),)
         for kind in kinds
         for platform in _on_fabric(catalog, server, gpu, n_gpus, storage, kind, rack, pdu, with_directors, *spares)
     ]
@@ -316,6 +318,7 @@ def _check_names(catalog: Catalog, request: SizingRequest) -> None:
         ("existing.servers", existing.servers, catalog.servers, "servers"),
         ("existing.storage_nodes", existing.storage_nodes, catalog.storage, "storage"),
         ("existing.switches", existing.switches, {**catalog.switches, **catalog.gateways}, "switches or gateways"),
+        ("stated_storage", [one.storage for one in request.stated_storage], catalog.storage, "storage"),
         ("site.rack", [request.site.rack], catalog.racks, "racks"),
         ("site.pdu", [request.site.pdu], catalog.pdus, "pdus"),
     ]

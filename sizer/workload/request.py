@@ -17,6 +17,7 @@ from sizer.workload.data import DataRequest
 from sizer.workload.growth import Growth
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
+from sizer.workload.stated_storage import StatedStorage
 from sizer.workload.table import Count, ItemId, Name, RequestTable
 from sizer.workload.team import Team
 
@@ -219,6 +220,7 @@ class SizingRequest(RequestTable):
     limits: Limits = Limits()
     fabric: Fabric = Fabric()
     existing: Existing = Existing()
+    stated_storage: Annotated[tuple[StatedStorage, ...], Field(max_length=20)] = ()
     site: Site = Site()
     quote: Quote = Quote()
     team: Annotated[Team | None, BeforeValidator(_empty_as_none)] = None

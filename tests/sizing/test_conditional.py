@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
+from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
+from sizer.sizing.checks import CheckResult, FactKind
+from sizer.sizing.project import project
 from sizer.sizing.recommend import search
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking
+from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 
 
@@ -60,3 +64,38 @@ def test_a_limit_of_watts_makes_unknown_draws_count() -> None:
     is_unknown = np.repeat([platform.server.id == "dss-8440" for platform in free.evaluated.platforms], 6)
     assert not free.conditional.any()
     assert limited.conditional.tolist() == is_unknown.tolist()
+
+
+def test_stated_values_end_the_condition() -> None:
+    """HNAS with 1.2 GB/s a node and 2 PB as stated: known, so that its probability is a number again.
+
+    5 TB at 10,000 images/s of 113 kB are 1.13 GB/s and more in the first epoch: two nodes read 2.4 GB/s.
+    """
+    work = {"dnn": "resnet50", "dataset_bytes": "5 TB", "target": {"samples_per_s": 10e3}}
+    chosen = {"servers": ["dgx-2"], "storage": ["hnas"]}
+    open_ = SizingRequest.from_dict({"workload": [work], "platforms": chosen})
+    stated = {"storage": "hnas", "node_read_bytes_per_s": "1.2 GB/s", "usable_bytes": "2 PB"}
+    told = SizingRequest.from_dict({"workload": [work], "platforms": chosen, "stated_storage": [stated]})
+    before, after = (size(request, load_catalog()).design for request in (open_, told))
+    assert {fact.kind for fact in before.conditional_on} == {FactKind.READ_RATE, FactKind.USABLE_CAPACITY}
+    assert (before.probability, before.target_check) == (None, CheckResult.OPEN)
+    assert (after.conditional_on, after.target_check) == ((), CheckResult.MET)
+    assert after.probability is not None
+    assert after.quantities.usable_bytes[0] == 2e15
+
+
+def test_more_data_than_a_vendor_publishes_do_not_fit() -> None:
+    """HNAS: 16 PB usable at most, whatever array stands behind it."""
+    work = {"dnn": "resnet50", "dataset_bytes": "51 PB", "target": {"samples_per_s": 10e3}}
+    request = SizingRequest.from_dict({"workload": [work], "platforms": {"storage": ["hnas", "hnas-4100"]}})
+    with pytest.raises(InfeasibleError, match="capacity"):
+        size(request, load_catalog())
+
+
+def test_an_array_of_disks_does_not_read_at_line_rate() -> None:
+    """12 NL-SAS drives of the head node behind an EDR port of 12.5 GB/s: at most 12 x 200 MB/s = 2.4 GB/s."""
+    work = {"dnn": "resnet50", "dataset_bytes": "100 TB", "cache": "none", "target": {"samples_per_s": 1e3}}
+    request = SizingRequest.from_dict({"workload": [work]})
+    design = project(request, load_catalog(), server="c4140", servers=2, storage="head-node-nfs", fabric="edr")
+    storage = next(stage for stage in design.workloads[0].stages if stage.key == "storage")
+    assert float(storage.capacity.high) * design.workloads[0].sample_bytes <= 2.4e9

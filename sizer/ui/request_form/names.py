@@ -25,6 +25,7 @@ _OTHERS = {
     "platforms.forbidden_storage": "Excluded storage",
     "existing.servers": "Existing servers",
     "existing.storage_nodes": "Existing storage nodes",
+    "stated_storage": "Stated storage values",
     "existing.switches": "Existing switches",
     "existing.racks": "Existing racks",
     "team": "Team",
