@@ -153,7 +153,7 @@ class Overhead(_Frozen):
 
 
 class Storage(Device):
-    """A storage system. Sizes, watts and ``ports`` are those of one unit: a chassis, or a server of a software system."""
+    """A storage system. Sizes, watts and ``ports`` are those of one unit: a chassis, or a server of software."""
 
     kind: Literal["scale-out-nas", "parallel-file-system", "nfs-server", "local"]
     nodes_per_unit: Sourced[Count] | None = None
