@@ -150,10 +150,10 @@ class SharedStorageFacts:
 
 @dataclass(frozen=True)
 class HostFacts:
-    """What the host processors prepare compared with the ports to the storage."""
+    """What the host processors prepare compared with what the network brings."""
 
     prepared_bytes_per_s: float
-    port_bytes_per_s: float
+    network_bytes_per_s: float
     cores: float
     core_s_per_sample: float
     sample_bytes: float

@@ -239,17 +239,17 @@ def _largest_capacity_bytes(storage: Storage) -> float | None:
 
 
 def _prepared(model: WorkloadOnDesign) -> Threshold:
-    """What a server's processors prepare, and what its ports to the storage carry."""
-    run = model.run
-    rate = float(run.comp.decode.median[0]) / model.n_servers * model.work.sample_bytes
-    return Threshold(rate, float(run.cols.storage_nic_bytes_per_s[0]))
+    """What a server's processors prepare, and its share of what the network stage carries while all data are read."""
+    run, server_bytes = model.run, model.work.sample_bytes / model.n_servers
+    prepared, carried = run.comp.decode.median[0], run.cold.network.median[0]
+    return Threshold(float(prepared) * server_bytes, float(carried) * server_bytes)
 
 
 def _hosts_first(resized: ResizedRequests, index: int, model: WorkloadOnDesign) -> ClaimDraft:
     prepared = _prepared(model)
     facts = HostFacts(
         prepared_bytes_per_s=prepared.value,
-        port_bytes_per_s=prepared.limit,
+        network_bytes_per_s=prepared.limit,
         cores=float(model.run.cols.cores[0]),
         core_s_per_sample=model.run.comp.core_s_per_sample,
         sample_bytes=model.work.sample_bytes,

@@ -296,10 +296,12 @@ def _shared_storage_texts(facts: SharedStorageFacts, holds: bool) -> tuple[str, 
 
 
 def _host_finding(facts: HostFacts, holds: bool) -> str:
-    prepared, carried = si(facts.prepared_bytes_per_s, "B/s"), si(facts.port_bytes_per_s, "B/s")
+    prepared, carried = si(facts.prepared_bytes_per_s, "B/s"), si(facts.network_bytes_per_s, "B/s")
     if holds:
-        return f"A faster network gains nothing: a server's processors prepare {prepared}, its ports carry {carried}."
-    return f"A server's processors prepare {prepared}, more than the {carried} that its ports carry."
+        return (
+            f"A faster network gains nothing: a server's processors prepare {prepared}, the network brings {carried}."
+        )
+    return f"A server's processors prepare {prepared}, more than the {carried} that the network brings."
 
 
 def _host_arithmetic(facts: HostFacts) -> str:

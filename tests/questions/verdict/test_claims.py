@@ -79,7 +79,7 @@ def fits_memory(request: SizingRequest, result: SizingResult, claim: Claim) -> b
 def usual_link(request: SizingRequest, result: SizingResult, claim: Claim) -> bool:
     design = design_of(request, result)
     answer = _answer(design, claim)
-    rate = min(_capacity(answer, "gpu"), _capacity(answer, "decode")) / design.n_servers
+    rate = min(_capacity(answer, key) for key in ("gpu", "decode", "host_link")) / design.n_servers
     reads = rate * answer.sample_bytes * (1 - answer.cache_hit_fraction)
     assert isinstance(claim.facts, LinkFacts)
     return reads <= link_bytes_per_s(claim.facts.kind)
@@ -101,8 +101,11 @@ def gpus_wait(request: SizingRequest, result: SizingResult, claim: Claim) -> boo
 def hosts_first(request: SizingRequest, result: SizingResult, claim: Claim) -> bool:
     design = design_of(request, result)
     answer = _answer(design, claim)
-    ports = storage_nic_bytes_per_s(design.platform)
-    return _capacity(answer, "decode") / design.n_servers * answer.sample_bytes <= ports
+    # While all data are read: the ports carry gradients beside them, and all servers share front end and gateway.
+    read, network = answer.sample_bytes, next(stage.reason for stage in answer.stages if stage.key == "network")
+    ports = design.n_servers * storage_nic_bytes_per_s(design.platform) / (read + network.exchanged_bytes_per_sample)
+    shared = min(network.gateway_bytes_per_s or math.inf, float(design.quantities.front_end_bytes_per_s[0])) / read
+    return _capacity(answer, "decode") <= min(ports, shared)
 
 
 def simple_storage(request: SizingRequest, result: SizingResult, _: Claim) -> bool:
