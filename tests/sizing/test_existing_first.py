@@ -118,10 +118,14 @@ EXISTING = st.fixed_dictionaries(
 
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rate=st.sampled_from([3e3, 1e4, 3e4]), there=EXISTING, more=st.sampled_from(SERVERS), count=st.integers(1, 4))
-def test_more_existing_servers_never_raise_the_number_of_new_ones(
+def test_more_existing_servers_never_raise_the_cost(
     rate: float, there: dict[str, dict[str, int]], more: str, count: int
 ) -> None:
-    """Every design buys at most what it bought before, and so does the one that buys least."""
+    """Every design buys at most what it bought before, and so does the one that costs least.
+
+    Its cost is compared by the amount that ranks designs, in which cables count by their bands and nominal lengths: a
+    thousandth is left for the lengths of the plan.
+    """
     servers = {**there.get("servers", {})}
     limits = {"servers": 40}
     try:
@@ -130,4 +134,6 @@ def test_more_existing_servers_never_raise_the_number_of_new_ones(
         pytest.fail("a rate that forty servers reach has a design")
     servers[more] = servers.get(more, 0) + count
     after = best_design(request(rate, existing={**there, "servers": servers}, limits=limits), catalog()).design
-    assert new_servers(after) <= new_servers(before)
+    assert before.cost is not None
+    assert after.cost is not None
+    assert after.cost.at_confidence <= 1.001 * before.cost.at_confidence

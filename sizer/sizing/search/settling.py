@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sizer.base.arrays import Floats
-from sizer.bom.cost import amounts_by_item, heights_of
+from sizer.bom.cost import amounts_by_item, heights_of, supports
 from sizer.bom.unit_prices import SMALL, UnitPrices
 from sizer.sizing.reasons import QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
@@ -106,9 +106,16 @@ def _turning_price(counts: PartCounts, row: int, other_row: int, item: str, gap:
     more = _pieces(counts, other_row, item) - _pieces(counts, row, item)
     if not more:
         return None
-    index = (other_row if more > 0 else row) // len(counts.evaluated.space.sizes)
-    low, _, likely, high = prices.of(item, counts.evaluated.platforms[index]).tolist()
-    turns_at = likely - gap / more
+    dearer = other_row if more > 0 else row
+    platform = counts.evaluated.platforms[dearer // len(counts.evaluated.space.sizes)]
+    low, _, likely, high = prices.of(item, platform).tolist()
+    # Support that costs a share of the price moves with it.
+    shares = [
+        float(prices.of(name, platform)[2])
+        for name in item_costs(counts, dearer)
+        if prices.is_percentage(name) and supports(counts.catalog.item(name), item, prices)
+    ]
+    turns_at = likely - gap / (more * (1 + sum(shares)))
     return round(turns_at, 2) if low <= turns_at <= high else None
 
 

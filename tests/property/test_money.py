@@ -1,0 +1,196 @@
+"""Money decides, whatever the prices are: laws of the order of designs over random price books and targets."""
+
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sizer import Catalog, SizingRequest, load_catalog, size
+from sizer.base.errors import InfeasibleError
+from sizer.bom.unit_prices import amount_at
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import with_prices
+from sizer.catalog.price_books import Price
+from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
+from sizer.sizing.reasons import RunnerUpKind, SelectionKind
+from sizer.sizing.recommend import best_design, search
+from sizer.sizing.result import DesignAnswer
+from sizer.sizing.search.ranking import Ranking
+
+SLOW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+SERVERS = ["dgx-1", "dgx-2", "c4140", "apollo-6500", "dss-8440"]
+
+
+@cache
+def plain() -> Catalog:
+    """The shipped catalogue."""
+    return load_catalog()
+
+
+def request(samples_per_s: float, **tables: Any) -> SizingRequest:
+    """ResNet-50 by the published runs of one stack, on four kinds of server."""
+    work = {
+        "dnn": "resnet50",
+        "stack": "mxnet-ngc19.05-dali",
+        "batch_per_gpu": 192,
+        "dataset": "imagenet-x10",
+        "target": {"samples_per_s": samples_per_s},
+    }
+    return SizingRequest.from_dict({"workload": [work], "platforms": {"servers": SERVERS}, **tables})
+
+
+def priced(amounts: dict[str, float]) -> Catalog:
+    """The catalogue with a book of one's own."""
+    rows = [
+        Price(item=item, amount=Decimal(f"{amount:.2f}"), currency="USD", date="2020", source="test", where="test")
+        for item, amount in amounts.items()
+    ]
+    return with_prices(plain(), rows)
+
+
+def of_band(folder: str, item: str, height: float) -> float:
+    """Amount at a height of a part's band."""
+    band = plain().bands.band(folder, item)
+    assert band is not None
+    return float(amount_at(band.low, band.high, np.array([height]))[0])
+
+
+PIECES = ("servers", "switches", "gateways", "nics", "racks", "pdus")
+SMALL = ("cables", "accessories")
+
+
+def book(draw: st.DrawFn, folders: tuple[str, ...]) -> dict[str, float]:
+    """A price inside its band for every part of some folders."""
+    parts = [(folder, item.id) for folder, item in plain().items() if folder in folders and item.orderable]
+    heights = draw(st.lists(st.integers(0, 20), min_size=len(parts), max_size=len(parts)))
+    return {item: of_band(folder, item, h / 20) for (folder, item), h in zip(parts, heights, strict=True)}
+
+
+main_books = st.composite(lambda draw: book(draw, PIECES))
+small_books = st.composite(lambda draw: book(draw, SMALL))
+
+
+def order(of: SizingRequest, catalog: Catalog) -> list[tuple[str, str, int]]:
+    """Platforms in their order, with their servers."""
+    counts = search(of, catalog, stored_calibration())
+    evaluated = counts.evaluated
+    rows = Ranking(counts).all()
+    keys = [evaluated.platforms[int(evaluated.space.platform[row])].key for row in rows]
+    return [(*key, int(evaluated.space.n_servers[row])) for key, row in zip(keys, rows, strict=True)]
+
+
+def least_cost(of: SizingRequest, catalog: Catalog) -> float:
+    """What the recommended design costs by the amount that ranks designs."""
+    counts = search(of, catalog, stored_calibration())
+    return float(counts.likely_cost[Ranking(counts).first(1)[0]])
+
+
+def budget_of(design: DesignAnswer) -> DesignCheck:
+    """The check of the budget."""
+    return next(check for check in design.checks if check.kind is CheckKind.BUDGET)
+
+
+@SLOW
+@given(main=main_books(), small=small_books(), rate=st.sampled_from([4e3, 2e4]))
+def test_the_order_is_the_same_with_and_without_prices_of_cables(
+    main: dict[str, float], small: dict[str, float], rate: float
+) -> None:
+    """Small items never block or turn a ranking."""
+    assert order(request(rate), priced(main)) == order(request(rate), priced(main | small))
+
+
+@SLOW
+@given(
+    main=main_books(),
+    rate=st.sampled_from([4e3, 2e4]),
+    less=st.dictionaries(st.sampled_from(SERVERS), st.floats(0.1, 1)),
+)
+def test_cheaper_parts_never_raise_the_recommended_cost(
+    main: dict[str, float], rate: float, less: dict[str, float]
+) -> None:
+    cheaper = {item: amount * less.get(item, 1.0) for item, amount in main.items()}
+    assert least_cost(request(rate), priced(cheaper)) <= least_cost(request(rate), priced(main)) + 0.01
+
+
+@SLOW
+@given(main=main_books(), rate=st.floats(3.3, 4.5), more=st.floats(1, 3))
+def test_tighter_targets_never_lower_the_recommended_cost(main: dict[str, float], rate: float, more: float) -> None:
+    catalog = priced(main)
+    assert least_cost(request(10**rate), catalog) <= least_cost(request(more * 10**rate), catalog) + 0.01
+
+
+@SLOW
+@given(main=main_books(), rate=st.sampled_from([4e3, 2e4]), budget=st.sampled_from([2e5, 5e5, 1e6]))
+def test_true_prices_inside_their_bands_never_contradict_the_answer(
+    main: dict[str, float], rate: float, budget: float
+) -> None:
+    """A budget that is met for certain is met with the true prices; where there is no design, it was not said."""
+    asked = request(rate, limits={"budget": budget})
+    try:
+        before = budget_of(best_design(asked, plain()).design)
+    except InfeasibleError:
+        # Even the low ends cost more, so that no true price helps.
+        with pytest.raises(InfeasibleError):
+            best_design(asked, priced(main))
+        return
+    assert before.probability is not None
+    try:
+        best_design(asked, priced(main))
+    except InfeasibleError:
+        assert before.probability < 1
+
+
+def test_two_dgx1_lead_before_one_dgx2():
+    """20,000 images/s within 500,000 USD: 2 x 149,000 against 399,000 USD, both with support at 8 to 20 % a year.
+
+    At 90 % of the height support costs 0.08 x 2.5^0.9 = 18.2 %: 352,400 against 471,800 USD for servers alone.
+    """
+    result = size(request(20_000, confidence=0.9, rank_by="cost", limits={"budget": 500_000}), plain())
+    assert (result.design.platform.server.id, result.design.n_servers) == ("dgx-1", 2)
+    place = [design.platform.server.id for design in result.platforms].index("dgx-2")
+    assert place > 0
+    check = budget_of(result.design)
+    assert (check.result, check.probability) == (CheckResult.MET, 1.0)
+    assert result.selection.kind is SelectionKind.LIKELY_CHEAPEST
+    assert result.runner_up_reason.kind is RunnerUpKind.DEARER
+    assert 1 <= len(result.quotes_to_settle) <= 3
+    assert result.deciding_prices == tuple(quote.item for quote in result.quotes_to_settle)
+
+
+def test_ranking_by_cost_is_the_default():
+    asked = request(20_000)
+    assert order(asked, plain()) == order(asked.model_copy(update={"rank_by": "cost"}), plain())
+
+
+def test_an_unpriced_main_item_is_never_a_pass():
+    """A C4140 costs 34,000 to 87,000 USD: 30,000 exclude it, 80,000 are likely, 200,000 are certain."""
+    work = {"dnn": "resnet50", "dataset": "imagenet", "target": {"samples_per_s": 1_500}}
+    data = {"workload": [work], "platforms": {"servers": ["c4140"], "storage": ["c4140-nvme"]}, "confidence": 0.9}
+
+    def check(budget: float) -> DesignCheck:
+        return budget_of(best_design(SizingRequest.from_dict({**data, "limits": {"budget": budget}}), plain()).design)
+
+    with pytest.raises(InfeasibleError, match="costs at least about"):
+        check(30_000)
+    likely, certain = check(80_000), check(200_000)
+    assert likely.result is CheckResult.OPEN
+    assert likely.probability is not None
+    assert 0.4 < likely.probability < 0.9
+    assert (certain.result, certain.probability) == (CheckResult.MET, 1.0)
+
+
+def test_a_quote_at_the_turning_price_turns_the_order():
+    """Just below the price named, the other design leads; just above it, the first."""
+    result = size(request(20_000, confidence=0.9), plain())
+    turning = [quote for quote in result.quotes_to_settle if quote.turns_at is not None]
+    for quote in turning:
+        assert quote.turns_at is not None
+        leaders = {
+            best_design(request(20_000, confidence=0.9), priced({quote.item: quote.turns_at * factor})).design.name
+            for factor in (0.995, 1.005)
+        }
+        assert len(leaders) == 2
