@@ -42,7 +42,7 @@ def one_gpu(rate):
     """
     return request(
         {"samples_per_s": rate},
-        workload={"batch_per_gpu": 8192},
+        workload={"dnn": "vgg16", "precision": "fp32", "batch_per_gpu": 128},
         platforms={"gpus_per_server": 1},
         limits={"servers": 1},
     )
@@ -105,7 +105,7 @@ def test_parameters_move_together_as_the_covariance_says():
 
 
 def test_quantiles_agree_with_the_delta_method_where_it_is_linear():
-    asked = one_gpu(300.0)
+    asked = one_gpu(150.0)
     space = judged(asked)
     found = posterior(space, draws_of(stored_calibration(), DRAWS, 1), catalog())
     answer = size(asked, catalog()).design
@@ -213,4 +213,4 @@ def test_busy_gpus_need_as_many_gpus_as_are_asked():
 )
 def test_bad_numbers_of_draws_are_refused(key, value):
     with pytest.raises(RequestError, match=f"{key} = .* is not a whole number"):
-        monte_carlo(one_gpu(300.0), catalog(), **{key: value})
+        monte_carlo(one_gpu(150.0), catalog(), **{key: value})
