@@ -67,6 +67,11 @@ class MemoryFit:
         """Context of the driver and workspaces. [B]"""
         return math.exp(float(self.values[self.index["fixed"]]))
 
+    def trained(self, dnn_id: str, precision: str) -> tuple[tuple[float, float], ...]:
+        """Memory of GPUs and the largest batch of a network published on each; mixed precision takes less than fp32."""
+        names = ("mixed", "fp32") if precision == "mixed" else (precision,)
+        return tuple(pair for name in names for pair in self.ran.get(f"{dnn_id}/{name}", ()))
+
     def activations(
         self,
         *,

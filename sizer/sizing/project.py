@@ -1,14 +1,17 @@
 """Performance of a cluster that is given, without a search."""
 
-from sizer.base.errors import RequestError
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.quantities import grouped
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
+from sizer.perf.gpu_memory import FITS_PROBABILITY
 from sizer.physical.capacity import counts_nodes, node_limits
 from sizer.physical.platforms import platforms as all_platforms
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
+from sizer.sizing.search.infeasible_error import memory_error_text
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 
@@ -59,7 +62,7 @@ def project(
     RequestError
         If a name is unknown, a count is out of range, or server, storage and fabric do not go together.
     InfeasibleError
-        If no platform of the catalogue joins these parts.
+        If no platform of the catalogue joins these parts, or a batch does not fit the GPUs.
     """
     if not 1 <= servers <= MAX_SERVERS:
         raise RequestError(f"servers = {servers}: must be 1 to {MAX_SERVERS}")
@@ -84,7 +87,7 @@ def project(
     # Options come with the fastest fabric first, then the smallest drives.
     platform = chosen[0]
     _check_nodes(platform.storage.name, counts_nodes(platform.storage), storage_nodes, node_limits(platform.storage))
-    return design_answer(
+    design = design_answer(
         given,
         works,
         platform,
@@ -95,6 +98,15 @@ def project(
         price_book(catalog),
         Binding(BindingKind.GIVEN),
     )
+    for answer in design.workloads:
+        memory = answer.memory
+        if memory.probability < FITS_PROBABILITY:
+            largest = grouped(memory.largest_batch) if memory.largest_batch else 0
+            name, gpu_name = answer.dnn.name, platform.gpu.name
+            raise InfeasibleError(
+                f"{server} {memory_error_text(name, gpu_name, answer.batch_per_gpu, memory, largest)}"
+            )
+    return design
 
 
 def _check_nodes(name: str, is_per_node: bool, nodes: int, limits: tuple[int, int]) -> None:

@@ -47,6 +47,7 @@ from sizer.sizing.result import (
     TrainingTime,
     WorkloadAnswer,
 )
+from sizer.sizing.stages.gpu_memory import MemoryAnswer, Sharding
 from sizer.workload.request import SizingRequest, Workload
 from sizer.workload.resolve import DefaultKind, WorkloadDefault
 from sizer.workload.sample_format import FormatBasis
@@ -281,6 +282,15 @@ def training_answer(
         "stack": TENSORFLOW,
         "recipe": RECIPE,
         "batch_per_gpu": batch,
+        "memory": MemoryAnswer(
+            need_bytes=9.6e9,
+            state_bytes=0.3e9,
+            memory_bytes=16 * 2**30,
+            probability=0.95,
+            largest_batch=285,
+            sharding=Sharding.NONE,
+            is_fitted=True,
+        ),
         "dataset_bytes": 22.2e12,
         "sample_bytes": sample_bytes,
         "sample_format": SampleFormat.JPEG,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sizer import Catalog, SizingRequest, load_catalog, size
+from sizer import Catalog, SizingRequest, load_catalog, project, size
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.sizing.limits import Limit
@@ -163,3 +163,12 @@ def test_what_a_smaller_gpu_runs_a_larger_one_is_not_refused() -> None:
                 best_design(request("bert-large", (gpu,), batch_per_gpu=batch), catalog())
                 takes.setdefault(gpu, []).append(batch)
     assert takes == {"v100-sxm2-16gb": [1, 4], "v100-sxm2-32gb": [1, 4, 8]}
+
+
+def test_a_given_cluster_is_refused_a_batch_that_does_not_fit() -> None:
+    """27 sequences ran on the 32 GB of a DGX-2 (MLPerf v0.7), 64 on no V100; a published batch of 6 fits 16 GB."""
+    places = {"server": "dgx-1", "servers": 1, "storage": "dgx1-ssd", "storage_nodes": 0}
+    for batch, gpu in ((64, "v100-sxm2-32gb"), (12, "v100-sxm2-16gb")):
+        with pytest.raises(InfeasibleError, match="largest batch that fits"):
+            project(request("bert-large", batch_per_gpu=batch), catalog(), gpu=gpu, **places)
+    assert project(request("bert-large", batch_per_gpu=6), catalog(), gpu="v100-sxm2-16gb", **places).n_gpus == 8

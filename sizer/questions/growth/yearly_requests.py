@@ -92,6 +92,8 @@ def _workload(work: Workload, data: dict[str, Any], growth: Growth, times: int, 
 def _dnn(work: Workload, factor: float, catalog: Catalog) -> dict[str, Any]:
     if isinstance(work.dnn, CustomDnn):
         grown = work.dnn.model_dump(exclude_none=True)
+        if work.dnn.embedding_parameters is not None:
+            grown["embedding_parameters"] = work.dnn.embedding_parameters * factor
         return {
             **grown,
             "forward_flop": work.dnn.forward_flop * factor,

@@ -14,6 +14,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign, WorkloadOnDesi
 from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.servers_needed import Pin, Sizes
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.gpu_memory import memory_of
 from sizer.workload.request import Workload
 from sizer.workload.resolve import DEFAULT_BATCH
 
@@ -249,7 +250,8 @@ def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[t
         "Size of the data set",
         [(_data_text(model, data * f), {"sample_bytes": size, "dataset_bytes": data * f}) for f in FACTORS],
     )
-    batches = (max(1, int(batch * FACTORS[0])), min(MAX_BATCH, int(batch * FACTORS[1])))
+    most = min(MAX_BATCH, max(batch, _largest_batch(model)))
+    batches = (max(1, int(batch * FACTORS[0])), min(most, int(batch * FACTORS[1])))
     yield (
         "batch",
         "Batch per GPU",
@@ -264,6 +266,13 @@ def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[t
         yield "cache", "Cache in the servers", ends
     if {"mixed", "fp32"} <= set(work.stack.precisions):
         yield "precision", "Precision", _precisions(work.request, work.stack.id, batch)
+
+
+def _largest_batch(model: WorkloadOnDesign) -> int:
+    """Largest batch that fits the GPUs of the design."""
+    n_gpus = model.n_servers * float(model.run.cols.gpus_per_server[0])
+    memory_bytes = model.platform.gpu.memory_bytes.value
+    return int(memory_of(model.work, model.calibration).largest_batch(memory_bytes, n_gpus))
 
 
 def _precisions(asked: Workload, stack: str, batch: int) -> list[tuple[str, dict[str, object]]]:

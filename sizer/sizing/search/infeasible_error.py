@@ -17,7 +17,7 @@ from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, single_corded
 from sizer.sizing.constraints.team_simulation import simulated
 from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.stages.gpu_memory import memory_answer
+from sizer.sizing.stages.gpu_memory import MemoryAnswer, memory_answer
 from sizer.workload.request import Loss
 from sizer.workload.target_text import target_text
 
@@ -119,13 +119,21 @@ def _memory_error_text(counts: PartCounts, row: int) -> str:
         ((memory_answer(work, evaluated.memory[place], gpu, n_gpus).largest_batch, gpu) for gpu in gpus),
         key=lambda pair: pair[0],
     )
-    largest = f"the largest batch that fits is {grouped(most)} on {gpu.name}"
-    if most == 0:
-        state = si(found.state_bytes, "B")
-        largest = f"not one sample fits: weights, gradients and optimizer alone take {state} of each GPU"
+    largest = f"{grouped(most)} on {gpu.name}"
+    return memory_error_text(work.dnn.name, platform.gpu.name, work.batch_on(platform.gpu.id), found, most and largest)
+
+
+def memory_error_text(dnn: str, gpu: str, batch: int, found: MemoryAnswer, largest: str | int) -> str:
+    """Why a batch does not fit a GPU; ``largest`` is the batch that does, and 0 where not one sample fits."""
+    state = si(found.state_bytes, "B")
+    remedy = (
+        f"the largest batch that fits is {largest}"
+        if largest
+        else f"not one sample fits: weights, gradients and optimizer alone take {state} of each GPU"
+    )
     return (
-        f"cannot hold {work.dnn.name} in {platform.gpu.name}: a batch of {grouped(work.batch_on(platform.gpu.id))} "
-        f"per GPU needs about {si(found.need_bytes, 'B')}; {largest}"
+        f"cannot hold {dnn} in {gpu}: a batch of {grouped(batch)} per GPU needs about "
+        f"{si(found.need_bytes, 'B')}; {remedy}"
     )
 
 

@@ -166,9 +166,7 @@ def memory_of(work: ResolvedWorkload, calibration: Calibration) -> MemoryOfWorkl
         activations.sample_bytes,
         activations.log_sd,
         activations.is_fitted,
-        ()
-        if work.is_inference or work.is_custom_dnn
-        else fitted.ran.get(f"{work.dnn.id}/{work.request.precision}", ()),
+        () if work.is_inference or work.is_custom_dnn else fitted.trained(work.dnn.id, work.request.precision),
     )
 
 
