@@ -75,7 +75,7 @@ class FitNote(StrEnum):
     LOADER_NOT_MEASURED = "loader-not-measured"  # framework
     DALI_FROM_THREADS = "dali-from-threads"
     LOADER_ASSUMED = "loader-assumed"
-    HOST_LINE_ASSUMED = "host-line-assumed"  # sample format
+    HOST_LINE_ASSUMED = "host-line-assumed"  # samples in words
 
 
 @dataclass(frozen=True)

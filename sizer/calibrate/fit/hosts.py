@@ -13,7 +13,7 @@ from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import prior_of
 from sizer.catalog.model import Catalog
-from sizer.catalog.sample_formats import SampleFormat
+from sizer.catalog.sample_formats import FORMAT_NAMES, SampleFormat
 from sizer.perf.preprocess import core_seconds_per_sample
 
 # CPU use is printed to two digits: 1 % of 33 to 84 %, and read over a whole run.
@@ -90,9 +90,11 @@ class HostFit:
         """What was not measured of a line or loader; None where its work was."""
         if task.line == DALI:
             return note(FitNote.DALI_FROM_THREADS)
+        # The line of tensors was measured, on another machine; those of the other formats are assumptions.
+        if task.line == SampleFormat.TENSORS:
+            return None
         if task.line != SampleFormat.JPEG:
-            # A measured line of another machine still is one; the others are assumptions.
-            return None if task.line == SampleFormat.TENSORS else note(FitNote.HOST_LINE_ASSUMED, task.line)
+            return note(FitNote.HOST_LINE_ASSUMED, FORMAT_NAMES[task.sample_format])
         if task.loader == "none":
             return note(FitNote.LOADER_ASSUMED)
         names = [name for name in task.factors if name.startswith("host-loader:")]

@@ -84,7 +84,7 @@ _TEXTS = {
     FitNote.LOADER_NOT_MEASURED: "the host's work of the {0} loader was not measured",
     FitNote.DALI_FROM_THREADS: "the GPU decodes: the host's work is derived from published thread counts",
     FitNote.LOADER_ASSUMED: "the stack was measured without a loader: decoding with TensorFlow's loader is assumed",
-    FitNote.HOST_LINE_ASSUMED: "no source prints the host's work per sample of {0}: a wide assumption is used",
+    FitNote.HOST_LINE_ASSUMED: "no source prints the host's work per sample for {0}: a wide assumption is used",
 }
 _USES = {
     RowUse.CALIBRATED: "calibrated on",

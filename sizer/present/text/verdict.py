@@ -9,6 +9,7 @@ from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.existing import existing_text
 from sizer.present.text.money import cost_reason_text
 from sizer.present.text.redundancy import spare_sentence
+from sizer.present.words import stage
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
     BindingKind,
@@ -174,11 +175,14 @@ def _in_memory_text(design: DesignAnswer, answer: WorkloadAnswer, memory_bytes: 
 
 def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: float) -> str:
     rate = f"{significant(samples_per_s)} {sample_unit(answer.dnn)}"
-    target, share = target_text(answer.workload, answer.dnn), f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}%"
-    return (
-        f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; the target is {target}. "
-        f"Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
-    )
+    target = target_text(answer.workload, answer.dnn)
+    first = f"{answer.workload.name}: one {design.platform.server.name} delivers {rate}; the target is {target}."
+    if answer.bottleneck in ("gpu", "exchange"):
+        share = f"{100 * answer.scaling_efficiency:.0f}{NARROW_SPACE}%"
+        return f"{first} Scaling efficiency at {grouped(design.n_gpus)} GPUs: {share}."
+    # What GPUs lose to a slower stage is no loss of scaling.
+    busy = f"{100 * answer.gpu_busy_fraction:.0f}{NARROW_SPACE}%"
+    return f"{first} The bottleneck is {stage(answer.bottleneck, inside=True)}; GPU utilization: {busy}."
 
 
 def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:
