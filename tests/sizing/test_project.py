@@ -7,6 +7,7 @@ import pytest
 from sizer import Catalog, SizingRequest, load_catalog, project
 from sizer.base.errors import InfeasibleError
 from sizer.guide.plain_text import projection_text
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import DesignAnswer
 
 
@@ -30,7 +31,7 @@ def test_four_gpus_do_not_keep_sixteen_busy(catalog):
     asked = request({"gpus_busy": 16})
     one = c4140(asked, catalog, servers=1)
     assert one.n_gpus == 4
-    assert not one.workloads[0].meets_target
+    assert one.workloads[0].target_check is CheckResult.NOT_MET
     assert one.probability == 0.0
     four = c4140(asked, catalog, servers=4)
     assert four.n_gpus == 16

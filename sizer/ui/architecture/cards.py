@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from sizer.catalog.model import Catalog
 from sizer.present.tables import Field, Table, record_table
+from sizer.present.text.existing import existing_text
 from sizer.present.text.verdict import selection_text
 from sizer.present.words import sentence
 from sizer.questions.alternatives.analysis import (
@@ -58,6 +59,8 @@ def begin(view: View) -> Slots:
     assert view.result is not None
     st.header("Design and alternatives", anchor=False)
     look.note(sentence(selection_text(view.result)))
+    if view.result.design.existing is not None:
+        look.note(existing_text(view.result.design.existing))
     cards = st.container(horizontal=True, gap="small", key="cards")
     with cards:
         _described(view, view.result.design)
