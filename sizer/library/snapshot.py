@@ -248,6 +248,8 @@ def _unit(answer: WorkloadAnswer) -> str:
 
 
 def _number(value: Any) -> float | None:
+    if value is None:  # a probability that is not known
+        return None
     number = float(value)
     # Excludes infinity and NaN.
     return number if abs(number) < float("inf") else None
