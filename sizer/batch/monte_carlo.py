@@ -158,11 +158,13 @@ def _table(counts: PartCounts, distribution: Reached, draws: Draws, seed: int) -
         "design.storage_nodes": evaluated.storage_nodes,
         "design.fabric": _texts(evaluated.platforms, index, lambda one: one.fabric),
         "design.is_feasible": counts.feasible,
-        "probability": evaluated.probability,
+        # Null where a fact that no source gives decides: it never counts as good enough.
+        "probability": pa.array(evaluated.probability, pa.float64(), mask=counts.conditional),
     }
     cells = {PREFIX + name: column for name, column in columns.items()}
     sizes = np.tile(np.arange(len(evaluated.space.sizes)), evaluated.space.n_platforms)
-    cells |= posterior_cells(distribution.take(evaluated.class_of[index], sizes))
+    taken = distribution.take(evaluated.class_of[index], sizes)
+    cells |= posterior_cells(taken.without_shares(counts.conditional))
     metadata = {
         "sizer.version": __version__,
         "sizer.catalog_digest": counts.catalog.digest,

@@ -138,4 +138,5 @@ def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
         return False
     if not evaluated.runs[:, 0].any():
         return True
-    return all(evaluated.space.n_servers[other] > 1 for other in ranking.first(MAX_PLATFORMS_SHOWN))
+    shown = ranking.first(MAX_PLATFORMS_SHOWN)
+    return all(evaluated.space.n_servers[other] > 1 or counts.conditional[other] for other in shown)

@@ -1,7 +1,7 @@
 """Monte-Carlo over the calibration: what every design of a space reaches under many sets of coefficients."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,6 +54,10 @@ class Reached:
         """Places for what blocks come to."""
         rate, time_s = np.full((2, n_works, *shape, len(STATISTICS)), np.nan)
         return cls(np.full(shape, np.nan), np.full((n_works, *shape), np.nan), rate, time_s)
+
+    def without_shares(self, is_open: Bools) -> "Reached":
+        """The same without the shares of some designs, shape (designs,): NaN where nobody knows them."""
+        return replace(self, all_met=np.where(is_open, np.nan, self.all_met), met=np.where(is_open, np.nan, self.met))
 
     def take(self, classes: Ints, sizes: Ints) -> "Reached":
         """Some designs, by class and by place among the sizes: one axis in place of two."""
