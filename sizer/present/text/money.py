@@ -27,7 +27,7 @@ def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:
     verb = ("costs" if one else "cost") if reason.is_exact else f"{'is' if one else 'are'} expected to cost"
     less = "less"
     if with_amounts and reason.chosen is not None and reason.other is not None:
-        less = f"about {significant(reason.other - reason.chosen)} {result.request.currency} less"
+        less = f"about {significant(reason.other - reason.chosen, 2)} {result.request.currency} less"
     return f"{chosen} {verb} {less} than {other}; both meet the request."
 
 
@@ -55,7 +55,7 @@ def quotes_text(result: SizingResult, *, with_amounts: bool) -> str:
 def _quote(quote: QuoteToSettle, currency: str) -> str:
     if quote.swing is None:
         return quote.name
-    text = f"moves the difference by up to {significant(quote.swing)} {currency}"
+    text = f"moves the difference by up to {significant(quote.swing, 2)} {currency}"
     if quote.turns_at is not None:
         text = f"{text}, and the order turns at {significant(quote.turns_at)} {currency} each"
     return f"{quote.name} ({text})"

@@ -50,8 +50,13 @@ def quotes_to_settle(counts: PartCounts, order: Sequence[int]) -> tuple[QuoteToS
             known = heaviest.get(quote.item)
             if known is None or (known.swing or 0.0) < (quote.swing or 0.0):
                 heaviest[quote.item] = quote
-    # A quote that turns the order by itself comes before one that does so with others.
-    quotes = sorted(heaviest.values(), key=lambda quote: (quote.turns_at is None, -(quote.swing or 0.0)))
+    # A quote that turns the order by itself comes before one that does so with others, and support, which is quoted with
+    # what it supports, comes last.
+    prices = _prices(counts)
+    quotes = sorted(
+        heaviest.values(),
+        key=lambda quote: (prices.is_percentage(quote.item), quote.turns_at is None, -(quote.swing or 0.0)),
+    )
     return tuple(quotes[:MOST_QUOTES])
 
 
