@@ -50,8 +50,8 @@ def quotes_to_settle(counts: PartCounts, order: Sequence[int]) -> tuple[QuoteToS
             known = heaviest.get(quote.item)
             if known is None or (known.swing or 0.0) < (quote.swing or 0.0):
                 heaviest[quote.item] = quote
-    # A quote that turns the order by itself comes before one that does so with others. Support, which is quoted with what
-    # it supports, comes last.
+    # A quote that turns the order by itself comes before one that does so with others. Support comes last: it is
+    # quoted with what it supports.
     prices = _prices(counts)
     quotes = sorted(
         heaviest.values(),
