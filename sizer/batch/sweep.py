@@ -22,8 +22,8 @@ from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.posterior import Reached, posterior_of
 from sizer.sizing.search.space import Space
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import resolve
 
 
 def sweep(
@@ -124,7 +124,7 @@ def _of_design(request: SizingRequest, design: tuple[Any, ...], draws: Draws, ca
         for one in platforms(catalog, request)
         if [one.server.id, one.storage.id, one.gpu.id, one.fabric, one.gpus_per_server] == kinds
     ]
-    works = resolve(request, catalog, draws.calibration.measured)
+    works = resolved(request, catalog, draws.calibration)
     # A space of single servers is evaluated without links between them, which that of the request may have.
     sizes = np.unique([servers, min(2, request.limits.servers or MAX_SERVERS)])
     evaluated = evaluate_space(request, works, options, Space(len(options), sizes), catalog, draws.calibration)

@@ -22,10 +22,10 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.size import size
 from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.quote import QuoteOverride
 from sizer.workload.request import FabricKind, Platforms, SizingRequest
-from sizer.workload.resolve import resolve
 
 VendorKind = Literal["other server", "other storage"]
 NeighbourKind = Literal["cheaper", "faster", "smaller", "simplest", "other server", "other storage", "platform"]
@@ -326,7 +326,7 @@ def _platform_of(point: ParetoPoint, result: SizingResult, catalog: Catalog, fit
     request = _with_platforms(
         result.request, servers=[point.server], forbidden_servers=[], storage=[point.storage], forbidden_storage=[]
     )
-    works = resolve(request, catalog, fitted.measured)
+    works = resolved(request, catalog, fitted)
     options = [one for one in all_platforms(catalog, request) if point.name.endswith(kind_name(one.fabric))]
 
     def miss(platform: Platform) -> float:

@@ -9,8 +9,8 @@ from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
 from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.servers_needed import Sizes
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import resolve
 
 # Targets are changed by at most this factor either way.
 _MOST_FACTOR = 32.0
@@ -81,13 +81,13 @@ def leading_to(
 
 
 def _sizes(request: SizingRequest, platform: Platform, catalog: Catalog, fitted: Calibration) -> Sizes:
-    works = resolve(request, catalog, fitted.measured)
+    works = resolved(request, catalog, fitted)
     return Sizes.of(request, works, platform, request.limits.servers or MAX_SERVERS, catalog, fitted)
 
 
 def _asking(sizes: Sizes, request: SizingRequest, catalog: Catalog, fitted: Calibration) -> int | None:
     """Fewest servers for a request that differs from that of ``sizes`` in targets or confidence only."""
-    return replace(sizes, request=request, works=resolve(request, catalog, fitted.measured)).fewest()
+    return replace(sizes, request=request, works=resolved(request, catalog, fitted)).fewest()
 
 
 def _edge(holds: Callable[[float], bool], low: float, high: float, *, outer: bool = False) -> float | None:

@@ -23,8 +23,8 @@ from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of
 from sizer.sizing.search.space import design_space
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import resolve
 
 
 def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> GrowthPlan:
@@ -64,7 +64,7 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     growth = growth_of(request)
     fitted = calibration if calibration is not None else stored_calibration()
     requests = yearly_requests(request, catalog)
-    workloads = tuple(resolve(of_year, catalog, fitted.measured) for of_year in requests)
+    workloads = tuple(resolved(of_year, catalog, fitted) for of_year in requests)
     unmet: UnmetYear | None = None
     for n_years in range(len(requests), 0, -1):
         try:
@@ -106,7 +106,7 @@ def _platforms(
 def _judged(
     chosen: Sequence[Platform], request: SizingRequest, catalog: Catalog, calibration: Calibration
 ) -> PartCounts | None:
-    workloads = resolve(request, catalog, calibration.measured)
+    workloads = resolved(request, catalog, calibration)
     space = design_space(len(chosen), 1, request.limits.servers or MAX_SERVERS)
     with suppress(InfeasibleError):
         evaluated = evaluate_space(request, workloads, chosen, space, catalog, calibration)

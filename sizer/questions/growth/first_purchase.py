@@ -15,8 +15,8 @@ from sizer.sizing.reasons import Binding, BindingKind, RunnerUpKind, RunnerUpRea
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.size import size
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
-from sizer.workload.resolve import resolve
 
 
 def size_with_growth(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> SizingResult:
@@ -67,7 +67,7 @@ def _first_purchase(
         request = request.model_copy(update={"fabric": request.fabric.model_copy(update={"spare_servers": spare})})
     return design_answer(
         request,
-        resolve(request, catalog, calibration.measured),
+        resolved(request, catalog, calibration),
         growth.platform,
         first.n_servers,
         first.storage_nodes,
@@ -90,7 +90,7 @@ def _described(result: SizingResult, design: DesignAnswer, catalog: Catalog, cal
         one for one in result.platforms if one is not result.design and one.platform.key != design.platform.key
     )
     platforms = (design, *others)
-    works = resolve(request, catalog, calibration.measured)
+    works = resolved(request, catalog, calibration)
     taken = assumptions.design_assumptions(works, design, catalog)
     before = next((point for point in result.pareto if point.is_documented), None)
     alone = None if before is None else replace(before, is_documented=False)

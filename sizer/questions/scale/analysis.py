@@ -25,8 +25,9 @@ from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.space import design_space
+from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest, Target
-from sizer.workload.resolve import ResolvedWorkload, resolve
+from sizer.workload.resolve import ResolvedWorkload
 
 RowOrder = Literal["listed", "rate", "rack-units", "watts", "ports"]
 
@@ -238,7 +239,7 @@ def n_allowed_kinds(evaluated: EvaluatedDesign) -> int:
 def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualGpuComparison:
     result, catalog = evaluated.result, evaluated.catalog
     arranged, excluded = arrangements(result.request, result.design, n_gpus, catalog)
-    works = resolve(result.request, catalog, draws.calibration.measured)
+    works = resolved(result.request, catalog, draws.calibration)
     nodes = result.design.storage_nodes
     is_sized = result.design.storage_nodes > 0 and n_gpus != _gpus(result)
     if is_sized:
@@ -305,7 +306,7 @@ def _nodes_needed(
                 "workload": tuple(work.model_copy(update={"target": target}) for work in request.workload),
             }
         )
-        works = resolve(wanted, catalog, calibration.measured)
+        works = resolved(wanted, catalog, calibration)
         space = design_space(1, one.n_servers, one.n_servers)
         evaluated = evaluate_space(wanted, works, [one.platform], space, catalog, calibration)
         most = max(most, int(evaluated.storage_nodes[0]))
