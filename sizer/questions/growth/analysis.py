@@ -22,6 +22,7 @@ from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of
+from sizer.sizing.search.settling import quotes_to_settle
 from sizer.sizing.search.space import design_space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
@@ -77,7 +78,8 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
             chosen = [last.evaluated.platforms[int(last.evaluated.space.platform[row])] for row in rows]
             platforms = _platforms(chosen, requests[:n_years], request, catalog, fitted)
             if platforms:
-                deciding = last.deciding_prices(np.array(rows)) if len(rows) > 1 else ()
+                is_by_cost = request.rank_by in (None, "cost")
+                deciding = tuple(quote.item for quote in quotes_to_settle(last, rows)) if is_by_cost else ()
                 return GrowthPlan(growth, requests, workloads, n_years, unmet, tuple(platforms), deciding)
         if n_years == 1:
             raise InfeasibleError(reason or "no platform meets the first year")
