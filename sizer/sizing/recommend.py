@@ -138,5 +138,5 @@ def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
         return False
     if not evaluated.runs[:, 0].any():
         return True
-    shown = ranking.first(MAX_PLATFORMS_SHOWN)
+    shown = ranking.one_by_one(MAX_PLATFORMS_SHOWN)  # the first of one server answers it
     return all(evaluated.space.n_servers[other] > 1 or counts.conditional[other] for other in shown)

@@ -69,7 +69,21 @@ def main_items_cost(request: SizingRequest, evaluated: EvaluatedSpace, prices: U
     """Cost of servers, storage, head node, a switch, licences and support at the second height of ``prices``."""
     existing, platforms = request.existing, evaluated.platforms
     shares = _SupportShares(prices)
-    each = [_each(platform, shares, prices, request) for platform in platforms]
+    known: dict[tuple[object, ...], _Each] = {}
+    each = []
+    for platform in platforms:
+        # Platforms that differ in other parts alone cost the same.
+        parts = (
+            platform.server.id,
+            platform.gpus_per_server,
+            platform.storage.id,
+            platform.capacity_option,
+            *(part and part.id for part in (platform.storage_server, platform.head_node, platform.fabric_switch)),
+            platform.director is None,
+        )
+        if parts not in known:
+            known[parts] = _each(platform, shares, prices, request)
+        each.append(known[parts])
     server, unit, cluster, per_server = (
         np.array([getattr(one, name) for one in each])[:, None] for name in _Each.__dataclass_fields__
     )

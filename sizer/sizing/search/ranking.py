@@ -133,18 +133,27 @@ class Ranking:
         UnsettledError
             As :meth:`all`, for the first ``n``.
         """
+        return list(self.one_by_one(n))
+
+    def one_by_one(self, n: int) -> Iterator[int]:
+        """The first ``n`` of :meth:`all`, each found when it is asked for.
+
+        Raises
+        ------
+        UnsettledError
+            At the first that a larger design could come before.
+        """
         if not self._by_cost:
-            return self.all()[:n]
-        rows: list[int] = []
-        for row in self._cheapest():
-            rows.append(row)
+            yield from self.all()[:n]
+            return
+        for number, row in enumerate(self._cheapest(), start=1):
             if self._goes_on and self._key(row)[:3] >= (0.0, 0.0, self._least_of_larger):
                 raise UnsettledError
-            if len(rows) == n:
-                return rows
+            yield row
+            if number == n:
+                return
         if self._goes_on:
             raise UnsettledError
-        return rows
 
     @property
     def _least_of_larger(self) -> float:
