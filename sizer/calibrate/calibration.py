@@ -30,10 +30,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Gpu, Recipe, Stack
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
-STORED_VERSION = 5
-# A combination with fewer rates than these is not offered where a request states no stack: one early run on a new chip
-# says little about how the stack scales.
-_FEW_RATES = 3
+STORED_VERSION = 6
 # A page cache that is pinned (or local drives that hold the set) never evicts; nothing is fitted there.
 _PINNED = (1.0, 0.0)
 _NO_CACHE = (0.0, 0.0)
@@ -52,6 +49,7 @@ class Calibration:
     dnn_families: dict[str, str]
     used: frozenset[str]  # ids of the rates and bandwidths that the joint fit reads
     rates_of: dict[str, int]  # stack/DNN/precision/task -> rates that the joint fit reads
+    rates_with_batch: dict[str, int]  # of these, the ones that state their batch, on GPUs that a server takes
     host_used: frozenset[str]  # ids of the rows of the host's work that it reads
     host_log_sd: dict[str, float]  # scatter of the runs of a stack around the line of the host's work
     cache_positions: dict[str, tuple[float, float]]
@@ -102,9 +100,13 @@ class Calibration:
         return self.overhead.start_up_s
 
     @cached_property
-    def measured(self) -> frozenset[tuple[str, ...]]:
-        """(stack, DNN, precision, task) of every combination with more than a stray published rate."""
-        return frozenset(tuple(name.split("/")) for name, count in self.rates_of.items() if count >= _FEW_RATES)
+    def measured(self) -> dict[tuple[str, str, str, str], int]:
+        """Rates that state their batch, by (stack, DNN, precision, task): what a default stack rests on. [-]"""
+        found = {}
+        for name, count in self.rates_with_batch.items():
+            stack, dnn, precision, task = name.split("/")
+            found[stack, dnn, precision, task] = count
+        return found
 
     def stacks_of(self, dnn_id: str) -> frozenset[str]:
         """Stacks with any published rate of a DNN."""
@@ -299,6 +301,7 @@ def save_calibration(calibration: Calibration, path: Path | str | None = None) -
         "dnn_families": c.dnn_families,
         "used": sorted(c.used),
         "rates_of": c.rates_of,
+        "rates_with_batch": c.rates_with_batch,
         "host_used": sorted(c.host_used),
         "excluded": {name: [reason.kind, *reason.values] for name, reason in c.excluded.items()},
         "unseen_sources": c.unseen_sources,
@@ -338,6 +341,7 @@ def load_calibration(path: Path | str | None = None) -> Calibration:
             dnn_families=content["dnn_families"],
             used=frozenset(content["used"]),
             rates_of=content["rates_of"],
+            rates_with_batch=content["rates_with_batch"],
             host_used=frozenset(content["host_used"]),
             host_log_sd=content["host_log_sd"],
             cache_positions={name: (pair[0], pair[1]) for name, pair in content["cache_positions"].items()},

@@ -67,7 +67,9 @@ def without_source(
     out = fit.model.sources == source
     values = fit.without(out)
     mine = tuple(row for row in rows if row.source == source)
-    unseen = replace(calibration, values=values, covariance=fit.covariance_without(values, out))
+    # Effects that only speed-ups tell are no part of the joint fit: without their source they are at their prior.
+    names, covariance = fit.model.layout.names, fit.covariance_without(values, out)
+    unseen = replace(calibration, names=names, values=values, covariance=covariance)
     found = {}
     for row, prediction in zip(mine, predict_all(mine, catalog, unseen, rows), strict=True):
         if prediction.estimate is not None:

@@ -8,15 +8,16 @@ from collections import Counter
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import Calibration
-from sizer.calibrate.cases import Levels, RateCase
+from sizer.calibrate.cases import Levels, RateCase, generation
 from sizer.calibrate.fit.blocks import cache_block, epochs_block, host_block, run_block
 from sizer.calibrate.fit.host_rows import host_rows
 from sizer.calibrate.fit.hosts import stack_scatter
 from sizer.calibrate.fit.joint import JointFit, fit_joint
 from sizer.calibrate.fit.memory import fit_memory
 from sizer.calibrate.fit.network import network_block, usable_all_reduces
-from sizer.calibrate.fit.rates import rate_blocks, usable_cases
+from sizer.calibrate.fit.rates import rate_blocks, usable_cases, usable_speedups
 from sizer.calibrate.fit.runs import CACHE_ROWS, cache_positions, recipe_points
+from sizer.calibrate.fit.scaling import fit_scaling
 from sizer.calibrate.fit.spread import leave_sources_out
 from sizer.calibrate.memory_rows import load_memory_rows, measured_rows, telling
 from sizer.calibrate.observations import Observation, load_observations, observations_digest
@@ -56,20 +57,23 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
             *(epochs_block(recipe) for recipe in recipes),
         ]
     )
+    scaling = fit_scaling(usable_speedups(rows, catalog), fit)
     names, values = fit.model.layout.names, fit.fit.values
+    all_values, all_covariance = scaling.combined_with(values, fit.fit.covariance)
     residuals = dict(zip(fit.model.ids, fit.fit.residuals.tolist(), strict=True))
     position = {access: math.exp(values[names.index(f"cache-position:{access}")]) for access in CACHE_ROWS}
     unseen = leave_sources_out(fit)
     found = Calibration(
         digest=observations_digest(rows),
-        names=names,
-        values=values,
-        covariance=fit.fit.covariance,
+        names=(*names, *scaling.names),
+        values=all_values,
+        covariance=all_covariance,
         scatter_log_sd=fit.scatter_log_sd,
         tau2=unseen.tau2,
         dnn_families={dnn.id: dnn.family for dnn in catalog.dnns.values()},
-        used=frozenset([*(case.row.id for case in cases), *(one.row.id for one in all_reduces)]),
+        used=frozenset([*(case.row.id for case in cases), *(one.row.id for one in all_reduces), *scaling.ids]),
         rates_of=dict(Counter(_combination(case.levels) for case in cases)),
+        rates_with_batch=_rates_with_batch(cases, catalog),
         host_used=frozenset(one.row.id for one in host_rows(rows, catalog) if not one.is_bound),
         host_log_sd=stack_scatter(rows, catalog, residuals),
         cache_positions=cache_positions(rows, position),
@@ -81,6 +85,18 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         unseen_sources=unseen.by_task(),
     )
     return found, fit
+
+
+def _rates_with_batch(cases: tuple[RateCase, ...], catalog: Catalog) -> dict[str, int]:
+    """Rates by combination that state their batch, on chips that a server of the catalogue takes."""
+    taken = {generation(catalog.gpus[gpu]) for server in catalog.servers.values() for gpu in server.gpus}
+    return dict(
+        Counter(
+            _combination(case.levels)
+            for case in cases
+            if case.row.batch_per_gpu is not None and case.levels.generation in taken
+        )
+    )
 
 
 def _most_gpus(cases: tuple[RateCase, ...]) -> dict[str, int]:
@@ -96,5 +112,5 @@ def _batches(cases: tuple[RateCase, ...]) -> dict[str, tuple[float, float]]:
     for case in cases:
         if case.row.batch_per_gpu is not None:
             key = f"{case.dnn.id}/{case.levels.precision}/{case.levels.task}"
-            found.setdefault(key, []).append(case.row.batch_per_gpu)
+            found.setdefault(key, []).append(case.batch_per_gpu)
     return {key: (min(batches), max(batches)) for key, batches in found.items()}

@@ -50,6 +50,7 @@ PRIORS: dict[str, Prior] = {
     "framework": Prior(0.0, 0.3, "frameworks of one year differ by about a quarter"),
     "line": Prior(0.0, 0.1, "who builds and tunes a framework: NVIDIA's containers, benchmark scripts, examples"),
     "line-precision": Prior(0.0, 0.08, "half-precision paths are tuned apart"),
+    "line-dnn": Prior(0.0, 0.1, "code of networks that few have written goes from release to release"),
     "stack": Prior(0.0, 0.11, "one framework gained 1.9 times over two years of releases, most of it the trend"),
     "stack-precision": Prior(0.0, 0.07, "half-precision kernels matured later than single-precision ones"),
     "family": Prior(0.0, 0.3, "small convolutions use the units less well than large ones"),
@@ -151,6 +152,9 @@ _TREND_START, _TREND_YEARS = 2017.0, 0.5
 # Where nothing tells a release's date: the middle of the published ones.
 _UNKNOWN_YEAR = 2019.0
 
+# Families of image classifiers: every framework trains them with much the same code.
+_CLASSIFIERS = ("alexnet", "inception", "resnet", "vgg")
+
 Effect = tuple[int, str, float]  # term, parameter, coefficient
 
 
@@ -203,6 +207,8 @@ def _efficiency(levels: Levels) -> list[tuple[int, str]]:
         f"server:{e.server}/{e.gpu}",
         f"pair:{e.stack}/{e.dnn}/{p}/{e.task}",
     ]
+    if e.family not in _CLASSIFIERS:
+        names.append(f"line-dnn:{line}/{e.dnn}/{p}")
     if e.has_xla:
         names.append(f"xla:{p}")
     if e.is_real:

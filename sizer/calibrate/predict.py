@@ -12,13 +12,14 @@ from sizer.calibrate.extrapolation import notes_on
 from sizer.calibrate.fit.host_effects import HostTask
 from sizer.calibrate.fit.host_rows import IMAGENET_BYTES, host_cores, matching_rate
 from sizer.calibrate.fit.network import resolve_all_reduce
+from sizer.calibrate.fit.rates import speedup_cases
 from sizer.calibrate.fit.runs import CACHE_ROWS, samples_of
 from sizer.calibrate.free_wording.suggest import with_ids
 from sizer.calibrate.host_rates import host_rate, loader_rate
 from sizer.calibrate.notes import CALIBRATED, PREDICTED, CalibrationNote, FitNote, RowStatus, RowUse, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import PRIORS
-from sizer.calibrate.rules import exclusion_of, speedup_base
+from sizer.calibrate.rules import exclusion_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
@@ -321,13 +322,10 @@ def _time(row: Observation, context: _Context) -> Prediction:
 
 
 def _speedup(row: Observation, context: _Context) -> Prediction:
-    base = speedup_base(row)
-    if row.task != "training" or base is None:
-        return Prediction.none(note(FitNote.SPEEDUP_BASE_UNKNOWN))
-    case = resolve(replace(row, quantity="samples_per_s"), context.catalog, for_fit=False)
-    if isinstance(case, CalibrationNote):
-        return Prediction.none(case)
-    one = replace(case, n_gpus_per_server=case.n_gpus_per_server if base == "server" else 1, n_servers=1)
+    pair = speedup_cases(row, context.catalog, for_fit=False)
+    if isinstance(pair, CalibrationNote):
+        return Prediction.none(pair)
+    case, one = pair
     terms = _terms(case, context)
     rate = CaseArrays.of([case, one]).rate(
         StepTerms(np.stack([terms.values] * 2), np.stack([terms.covariance] * 2), np.stack([terms.scatter_log_sd] * 2))
@@ -340,7 +338,8 @@ def _speedup(row: Observation, context: _Context) -> Prediction:
     within, between = context.calibration.scatter_log_sd["training"], float(terms.between_log_sd)
     sd = math.sqrt(float(slope @ terms.covariance @ slope) + 2 * within**2 + between**2)
     estimate = Estimate.log_normal(rate.total.value[0] / rate.total.value[1], sd)
-    return Prediction(estimate, PREDICTED, case.notes + notes_on(context.calibration, case))
+    status = CALIBRATED if row.id in context.calibration.used else PREDICTED
+    return Prediction(estimate, status, case.notes + notes_on(context.calibration, case))
 
 
 def _cache_miss(row: Observation, context: _Context) -> Prediction:

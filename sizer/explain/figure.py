@@ -12,6 +12,7 @@ from sizer.present import words
 from sizer.present.tables import Cell, Row, row
 from sizer.present.text import result_text
 from sizer.present.text.calibration import note_texts
+from sizer.present.text.stacks import default_stack_texts
 from sizer.present.text.stages import stage_text
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import STAGES, SizingResult, Stage, TrainingTime, WorkloadAnswer
@@ -164,7 +165,10 @@ def _cautions(answer: WorkloadAnswer) -> tuple[str, ...]:
     """Parts of the uncertainty of the GPUs, and what was not measured."""
     return (
         result_text.width(answer),
-        *(words.sentence(text) for text in (*answer.warnings, *note_texts(answer.unmeasured))),
+        *(
+            words.sentence(text)
+            for text in (*answer.warnings, *default_stack_texts(answer), *note_texts(answer.unmeasured))
+        ),
     )
 
 

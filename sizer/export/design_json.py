@@ -188,6 +188,7 @@ def _workload(answer: WorkloadAnswer) -> dict[str, object]:
         dnn=answer.dnn.id,
         dataset=answer.dataset.id,
         stack=answer.stack.id,
+        stack_default=_stack_default(answer),
         recipe=None if answer.recipe is None else answer.recipe.id,
         samples_per_s=answer.throughput,
         stages={stage.key: _stage(stage) for stage in answer.stages},
@@ -206,6 +207,25 @@ def _workload(answer: WorkloadAnswer) -> dict[str, object]:
         ],
         gpu_log_sd=answer.gpu_spread,
     )
+
+
+def _stack_default(answer: WorkloadAnswer) -> dict[str, object] | None:
+    """Why the stack was taken and what it is worth; None where the request names it."""
+    default = answer.stack_default
+    if default is None:
+        return None
+    return {
+        **fields_of(default, "evidence", "n_servers", "n_others"),
+        "released": answer.stack.released.value,
+        "alternatives": [
+            {
+                "stack": other.stack.id,
+                "released": other.stack.released.value,
+                **fields_of(other, "samples_per_s", "n_servers"),
+            }
+            for other in default.alternatives
+        ],
+    }
 
 
 def _stage(stage: Stage) -> dict[str, object]:

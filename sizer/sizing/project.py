@@ -12,6 +12,7 @@ from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.infeasible_error import memory_error_text
+from sizer.sizing.stack_default import with_stack_defaults
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
 
@@ -106,7 +107,7 @@ def project(
             raise InfeasibleError(
                 f"{server} {memory_error_text(name, gpu_name, answer.batch_per_gpu, memory, largest)}"
             )
-    return design
+    return with_stack_defaults(design, given, works, catalog, fitted)
 
 
 def _check_nodes(name: str, is_per_node: bool, nodes: int, limits: tuple[int, int]) -> None:

@@ -32,6 +32,7 @@ from sizer.sizing.reasons import (
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
 from sizer.workload.request import Loss, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis
+from sizer.workload.stack_choice import StackChoice, StackEvidence
 
 # Stages of the data path in their order; the key is used in files, the label on pages.
 STAGES = {
@@ -99,6 +100,25 @@ class Scaling:
 
 
 @dataclass(frozen=True)
+class StackAlternative:
+    """Another stack that was measured as well as the default one."""
+
+    stack: Stack
+    samples_per_s: float  # median on the described design [samples/s]
+    n_servers: int | None  # that the request would need with it on this platform; None: more than were looked at
+
+
+@dataclass(frozen=True)
+class StackDefault:
+    """The default stack of a workload and what it is worth."""
+
+    evidence: StackEvidence
+    n_servers: int | None  # that the request needs with it; racks, watts and budget are not checked
+    n_others: int  # stacks measured as well
+    alternatives: tuple[StackAlternative, ...]  # the oldest of them, and one that is faster than the default
+
+
+@dataclass(frozen=True)
 class WorkloadAnswer:
     """How one workload runs on one design."""
 
@@ -132,6 +152,8 @@ class WorkloadAnswer:
     unmeasured: tuple[CalibrationNote, ...]  # what was never measured of this combination
     evidence: tuple[NearbyMeasurement, ...]
     warnings: tuple[str, ...]
+    stack_choice: StackChoice | None = None  # why the stack is the default; None: the request names it
+    stack_default: StackDefault | None = None  # what that is worth; of the described design only
 
     @property
     def rate_is_upper_bound(self) -> bool:

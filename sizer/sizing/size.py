@@ -19,6 +19,7 @@ from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key
 from sizer.sizing.search.settling import is_dominated, quotes_to_settle
+from sizer.sizing.stack_default import with_stack_defaults
 from sizer.workload.request import SizingRequest
 
 # Platforms shown side by side; further ones are counted, not drawn.
@@ -56,11 +57,12 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         raise infeasible_error(counts)
     chosen = order[0]
     designs = {row: design_of(counts, row, fitted, is_documented=row == chosen) for row in order[:MAX_PLATFORMS_SHOWN]}
-    design = designs[chosen]
+    works = evaluated.works
+    design = designs[chosen] = with_stack_defaults(designs[chosen], request, works, catalog, fitted)
     is_by_cost = request.rank_by in (None, "cost")
     quotes = quotes_to_settle(counts, order) if is_by_cost else ()
     runner_up, reason = _runner_up(counts, order)
-    taken = assumptions.design_assumptions(evaluated.works, design, catalog)
+    taken = assumptions.design_assumptions(works, design, catalog)
     return SizingResult(
         request=request,
         catalog_digest=catalog.digest,

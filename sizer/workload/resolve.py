@@ -1,7 +1,7 @@
 """A workload with its names looked up: DNN, data set, stack and recipe, and every default listed."""
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple, TypeVar
@@ -14,6 +14,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Dataset, Dnn, Item, Recipe, Stack
 from sizer.workload.request import CustomDataset, CustomDnn, SizingRequest, Workload
 from sizer.workload.sample_format import FormatBasis, read_bytes, sample_format
+from sizer.workload.stack_choice import MeasuredStacks, StackChoice, choose_stack
 
 ItemT = TypeVar("ItemT", bound=Item)
 
@@ -58,6 +59,7 @@ class ResolvedWorkload:
     format_basis: FormatBasis
     defaults: tuple[WorkloadDefault, ...]  # values that the request does not have
     warnings: tuple[str, ...]
+    stack_choice: StackChoice | None = None  # None: the request names its stack
     batches: Mapping[str, int] = field(default_factory=dict)  # GPU -> batch, where the request states none
 
     def batch_on(self, gpu_id: str) -> int:
@@ -81,18 +83,16 @@ class ResolvedWorkload:
         return self.request.task == "validation-inference"
 
 
-def resolve(
-    request: SizingRequest, catalog: Catalog, measured: Collection[tuple[str, ...]]
-) -> tuple[ResolvedWorkload, ...]:
+def resolve(request: SizingRequest, catalog: Catalog, measured: MeasuredStacks) -> tuple[ResolvedWorkload, ...]:
     """All workloads of a request, looked up.
 
     Parameters
     ----------
     request : SizingRequest
     catalog : Catalog
-    measured : collection of (stack id, DNN id, precision, task)
-        What has published rates; a workload without a stack gets the oldest one that was measured with its DNN,
-        precision and task.
+    measured : mapping
+        Published rates by (stack, DNN, precision, task); a workload without a stack gets the newest one that was
+        measured well, see :func:`sizer.workload.stack_choice.choose_stack`.
 
     Raises
     ------
@@ -115,14 +115,11 @@ def look_up(folder: Mapping[str, ItemT], name: str, place: str, what: str) -> It
     )
 
 
-def _resolve_one(
-    work: Workload, place: str, catalog: Catalog, measured: Collection[tuple[str, ...]]
-) -> ResolvedWorkload:
+def _resolve_one(work: Workload, place: str, catalog: Catalog, measured: MeasuredStacks) -> ResolvedWorkload:
     defaults: list[WorkloadDefault] = []
-    warnings: list[str] = []
     dnn, like = _dnn(work, place, catalog)
     dataset = dataset_of(work, place, catalog)
-    stack = _stack(work, like or dnn.id, place, catalog, measured, warnings)
+    stack, choice = _stack(work, like or dnn.id, place, catalog, measured)
     recipe = None
     if work.recipe is not None:
         recipe = look_up(catalog.recipes, work.recipe, f"{place}.recipe", "recipe")
@@ -147,10 +144,11 @@ def _resolve_one(
     likeness = catalog.dnns[like] if like is not None else None
     found_format, basis = sample_format(work, dataset, dnn, likeness, stored.sample_bytes)
     read = read_bytes(found_format, stored.sample_bytes, dnn.input_bytes.value)
+    warnings: tuple[str, ...] = ()
     if read < stored.sample_bytes:
-        warnings.append(
+        warnings = (
             f"Images of {si(stored.sample_bytes, 'B')} are read in tiles: a sample is one tile of {si(read, 'B')}. "
-            "Write n_samples as the number of tiles of an epoch, and sample_bytes if a tile has another size."
+            "Write n_samples as the number of tiles of an epoch, and sample_bytes if a tile has another size.",
         )
     return ResolvedWorkload(
         request=work,
@@ -168,7 +166,8 @@ def _resolve_one(
         sample_format=found_format,
         format_basis=basis,
         defaults=tuple(defaults),
-        warnings=tuple(warnings),
+        warnings=warnings,
+        stack_choice=choice,
     )
 
 
@@ -237,41 +236,25 @@ def dataset_of(work: Workload, place: str, catalog: Catalog) -> Dataset:
 
 
 def _stack(
-    work: Workload,
-    dnn_id: str,
-    place: str,
-    catalog: Catalog,
-    measured: Collection[tuple[str, ...]],
-    warnings: list[str],
-) -> Stack:
+    work: Workload, dnn_id: str, place: str, catalog: Catalog, measured: MeasuredStacks
+) -> tuple[Stack, StackChoice | None]:
+    """The stack that the request names, or the default with the reason for it."""
     task = "inference" if work.task == "validation-inference" else "training"
-    if work.stack is not None:
-        stack = look_up(catalog.stacks, work.stack, f"{place}.stack", "software stack")
-        if stack.task not in (task, "both"):
+    if work.stack is None:
+        choice = choose_stack(dnn_id, work.precision, task, catalog, measured)
+        if choice is None:
             raise RequestError(
-                f"{place}.stack = {stack.id!r} is for {stack.task}, but the task is {work.task}; choose another stack"
+                f"{place}: the catalogue has no software stack for {work.task} with {work.precision} precision"
             )
-        if work.precision not in stack.precisions:
-            raise RequestError(
-                f"{place}.precision = {work.precision!r} has no measurement with stack {stack.id!r}; "
-                f"write {' or '.join(stack.precisions)}"
-            )
-        return stack
-    candidates = [
-        stack
-        for stack in catalog.stacks.values()
-        if stack.task in (task, "both") and work.precision in stack.precisions
-    ]
-    measured_stacks = [
-        stack for stack in candidates if (stack.id, dnn_id, work.precision, task) in measured
-    ] or candidates
-    if not measured_stacks:
+        return choice.stack, choice
+    stack = look_up(catalog.stacks, work.stack, f"{place}.stack", "software stack")
+    if stack.task not in (task, "both"):
         raise RequestError(
-            f"{place}: the catalogue has no software stack for {work.task} with {work.precision} precision"
+            f"{place}.stack = {stack.id!r} is for {stack.task}, but the task is {work.task}; choose another stack"
         )
-    oldest = min(measured_stacks, key=lambda stack: (stack.released.value, stack.id))
-    warnings.append(
-        f"No software stack is given; the oldest one measured with this network is used ({oldest.name}, "
-        f"{oldest.released.value}). Newer stacks have nearly doubled the rate on the same GPU; set yours."
-    )
-    return oldest
+    if work.precision not in stack.precisions:
+        raise RequestError(
+            f"{place}.precision = {work.precision!r} has no measurement with stack {stack.id!r}; "
+            f"write {' or '.join(stack.precisions)}"
+        )
+    return stack, None

@@ -125,7 +125,8 @@ def test_numbers_are_finite_and_not_negative(file):
 
 
 def test_every_dnn_of_a_row_is_in_the_catalogue():
-    assert {row["dnn"] for row in ALL_ROWS} - {""} <= set(DNNS)
+    # DLRM of MLPerf v0.7: its embedding tables set the rate, which the model of dense networks does not describe.
+    assert {row["dnn"] for row in ALL_ROWS} - {"", "dlrm"} <= set(DNNS)
 
 
 @pytest.mark.parametrize("row", [row for row in RUNS if row["quantity"] == "samples_per_s"], ids=lambda row: row["id"])
@@ -264,7 +265,7 @@ def test_epochs_observed_on_v100_stand_in_a_recipe():
     recipes: list[Recipe] = list(read_items("recipes").values())  # type: ignore[arg-type]
     points = {(r.dnn, p.source, p.epochs, p.global_batch) for r in recipes for p in r.points}
     for row in ROWS["accuracy"]:
-        if row["quantity"] == "epochs_to_target":
+        if row["quantity"] == "epochs_to_target" and row["dnn"] in DNNS:
             batch = float(row["batch_per_gpu"]) * float(row["gpus"])
             wanted = (row["dnn"], row["source"], float(row["value"]), batch)
             assert wanted in points, row["id"]

@@ -28,7 +28,7 @@ def test_examples_read_and_survive_json(path: Path) -> None:
     request = SizingRequest.from_file(path)
     again = SizingRequest.from_dict(json.loads(request.model_dump_json()))
     assert again == request
-    assert resolve(request, CATALOG, frozenset())
+    assert resolve(request, CATALOG, {})
 
 
 @pytest.mark.parametrize(
@@ -104,20 +104,19 @@ def test_every_fault_is_listed_at_once() -> None:
 def test_names_are_looked_up_with_a_suggestion(change: dict[str, Any], words: list[str]) -> None:
     request = SizingRequest.from_dict({"workload": [{**WORK, **change}]})
     with pytest.raises(RequestError) as caught:
-        resolve(request, CATALOG, frozenset())
+        resolve(request, CATALOG, {})
     for word in words:
         assert word in str(caught.value)
 
 
-def test_without_a_stack_the_oldest_that_knows_the_dnn_is_taken() -> None:
+def test_without_a_stack_the_newest_that_knows_the_dnn_is_taken() -> None:
     request = SizingRequest.from_dict({"workload": [WORK]})
     stacks = ("mxnet-ngc19.07-dali", "mxnet-ngc18.12-dali")
-    known = {(stack, "resnet50", "mixed", "training") for stack in stacks} | {
-        ("mxnet-1.2", "resnet50", "fp32", "training")
-    }
-    (work,) = resolve(request, CATALOG, known)
-    assert work.stack.id == "mxnet-ngc18.12-dali"
-    assert len(work.warnings) == 1
+    known = {(stack, "resnet50", "mixed", "training"): 3 for stack in stacks}
+    (work,) = resolve(request, CATALOG, {**known, ("mxnet-1.2", "resnet50", "fp32", "training"): 9})
+    assert work.stack.id == "mxnet-ngc19.07-dali"
+    assert work.stack_choice is not None
+    assert [other.id for other in work.stack_choice.others] == ["mxnet-ngc18.12-dali"]
 
 
 def test_a_custom_dnn_and_data_set_are_read() -> None:
@@ -132,7 +131,7 @@ def test_a_custom_dnn_and_data_set_are_read() -> None:
     request = SizingRequest.from_dict(
         {"workload": [{**WORK, "dnn": dnn, "dataset": data, "stack": "mxnet-ngc19.07-dali"}]}
     )
-    (work,) = resolve(request, CATALOG, frozenset())
+    (work,) = resolve(request, CATALOG, {})
     assert (work.dnn.forward_flop.value, work.like, work.dataset_bytes) == (
         pytest.approx(8.2e9),
         "resnet50",

@@ -1,4 +1,6 @@
-"""Observations of training and inference rates as blocks of the joint fit."""
+"""Observations of training and inference rates as blocks of the joint fit; speed-ups as pairs of runs."""
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -6,10 +8,10 @@ from scipy.sparse import csr_array
 from sizer.base.arrays import Floats
 from sizer.calibrate.cases import CaseArrays, RateCase, resolve
 from sizer.calibrate.fit.joint import DesignMatrix, FitBlock
-from sizer.calibrate.notes import CalibrationNote
+from sizer.calibrate.notes import CalibrationNote, FitNote, note
 from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import active_effects
-from sizer.calibrate.rules import stated_of, stated_rows
+from sizer.calibrate.rules import speedup_base, stated_of, stated_rows
 from sizer.catalog.model import Catalog
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
@@ -77,3 +79,20 @@ def _block(task: str, cases: tuple[RateCase, ...]) -> FitBlock:
         np.asarray(relative @ np.log([case.row.value for case in cases])),
         predict,
     )
+
+
+def speedup_cases(row: Observation, catalog: Catalog, *, for_fit: bool) -> tuple[RateCase, RateCase] | CalibrationNote:
+    """The run that a speed-up belongs to and the one that it is over; or why they are not known."""
+    base = speedup_base(row)
+    if row.task != "training" or base is None:
+        return note(FitNote.SPEEDUP_BASE_UNKNOWN)
+    case = resolve(replace(row, quantity="samples_per_s"), catalog, for_fit=for_fit)
+    if isinstance(case, CalibrationNote):
+        return case
+    return case, replace(case, n_gpus_per_server=case.n_gpus_per_server if base == "server" else 1, n_servers=1)
+
+
+def usable_speedups(rows: tuple[Observation, ...], catalog: Catalog) -> tuple[tuple[RateCase, RateCase], ...]:
+    """Speed-ups that a fit can use, each as the run and the one that it is over."""
+    found = [speedup_cases(row, catalog, for_fit=True) for row in rows if row.quantity == "speedup"]
+    return tuple(pair for pair in found if not isinstance(pair, CalibrationNote))

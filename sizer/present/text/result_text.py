@@ -14,6 +14,7 @@ from sizer.present.charts import next_bottleneck
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.checks import conditional_sentence
+from sizer.present.text.stacks import default_stack_texts
 from sizer.present.text.storage_need import storage_need_sentences
 from sizer.present.text.verdict import binding_text, runner_up_text
 from sizer.present.text.warnings import design_warnings
@@ -284,7 +285,8 @@ def fits(size_bytes: float, room_bytes: float) -> str:
 
 def cautions(answer: WorkloadAnswer) -> tuple[str, ...]:
     """Cautions about a workload: defaults, what was not measured, extrapolations."""
-    return tuple(dict.fromkeys((*answer.warnings, *note_texts(answer.unmeasured), *note_texts(answer.extrapolations))))
+    notes = (*note_texts(answer.unmeasured), *note_texts(answer.extrapolations))
+    return tuple(dict.fromkeys((*answer.warnings, *default_stack_texts(answer), *notes)))
 
 
 def warnings(result: SizingResult) -> Sequence[str]:

@@ -264,6 +264,13 @@ def _request_changes(model: WorkloadOnDesign) -> Iterator[tuple[str, str, list[t
             (kinds[work.request.cache], {}),
         ]
         yield "cache", "Cache in the servers", ends
+    if work.stack_choice is not None and work.stack_choice.others:
+        stacks = (work.stack_choice.others[-1], work.stack)
+        yield (
+            "stack",
+            "Software stack",
+            [(f"{stack.name} ({stack.released.value})", {"stack": stack.id}) for stack in stacks],
+        )
     if {"mixed", "fp32"} <= set(work.stack.precisions):
         yield "precision", "Precision", _precisions(work.request, work.stack.id, batch)
 
@@ -306,6 +313,8 @@ def _batch_text(count: int) -> str:
 
 
 def _basis(key: str) -> str:
+    if key == "stack":
+        return "the oldest and the newest of the stacks measured equally well"
     if key == "batch":
         return "half and twice the request; whether it fits the GPUs' memory is not checked"
     if key == "cache":

@@ -240,6 +240,7 @@ def _workload_answer(
         unmeasured=without_runs if loader is None else (*without_runs, loader),
         evidence=nearest_measurements(work, int(n_gpus), catalog, calibration) if is_documented else (),
         warnings=work.warnings,
+        stack_choice=work.stack_choice,
     )
 
 

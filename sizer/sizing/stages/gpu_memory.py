@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
-from sizer.calibrate.memory_rows import TOKENS_PER_SAMPLE, n_moments
+from sizer.calibrate.memory_rows import n_moments
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Gpu
 from sizer.perf import exchange, gpu_memory
@@ -248,7 +248,7 @@ def most_measured(work: ResolvedWorkload, calibration: Calibration) -> float:
     task = "inference" if work.is_inference else "training"
     dnn = known_as(work.request.dnn) if isinstance(work.request.dnn, CustomDnn) else work.dnn.id
     for precision in (work.request.precision, *(other for other in DEFAULT_BATCH if other != work.request.precision)):
-        rated = calibration.batches.get(f"{dnn}/{precision}/{task}", (0.0, 0.0))[1] / TOKENS_PER_SAMPLE.get(dnn, 1.0)
+        rated = calibration.batches.get(f"{dnn}/{precision}/{task}", (0.0, 0.0))[1]
         if work.is_inference:
             # Larger batches bring an inference little, and its results wait for them.
             if rated:

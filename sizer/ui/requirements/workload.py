@@ -220,7 +220,7 @@ def _stack_options(parts: Catalog, path: RequestPath) -> dict[str, str]:
     measured = names_by_id({stack: item for stack, item in suitable.items() if stack in known})
     others = names_by_id({stack: item for stack, item in suitable.items() if stack not in known})
     return {
-        "": "Default: the oldest well-measured stack",
+        "": "Default: the newest well-measured stack",
         **measured,
         **{stack: f"{label} (not measured with this network)" for stack, label in others.items()},
     }

@@ -1,0 +1,83 @@
+"""What the default software stack is worth, and requests that rest on it, compared with published rates."""
+
+from typing import Any
+
+import pytest
+
+from sizer import SizingRequest, load_catalog, size
+from sizer.export.design_json import design_document
+from sizer.questions.what_if.sensitivity import sensitivities
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.result import SizingResult
+from sizer.workload.stack_choice import StackEvidence
+
+CATALOG = load_catalog()
+
+
+def sized(work: dict[str, Any], **more: Any) -> SizingResult:
+    return size(SizingRequest.from_dict({"workload": [work], "confidence": 0.9, **more}), CATALOG)
+
+
+def test_bert_takes_24_to_64_gpus_by_the_rates_of_mlperf_v07() -> None:
+    """One DGX-1 trained 379 sequences/s (47 a GPU), one DGX-2H 1,092 (68): 1,360 / 68 = 20, 1,360 / 47 = 29 GPUs.
+
+    Whole servers of 8 and 16 GPUs and a confidence of 90 % make 24 to 64 of it.
+    """
+    work = {"dnn": "bert-large", "dataset": "wikipedia-bert", "target": {"samples_per_s": 1360}}
+    result = sized(work)
+    (answer,) = result.design.workloads
+    assert answer.stack.id == "pytorch-ngc20.06"
+    assert 24 <= result.design.n_gpus <= 64
+
+
+def test_translation_of_200_million_pairs_takes_one_dgx1() -> None:
+    """5 x 200 M pairs in 24 h are 11,574 a second; one DGX-1 trained 13,104 in MLPerf v0.7 (8,300 in v0.5)."""
+    data = {"name": "pairs", "n_samples": 200e6, "sample_bytes": "300 B"}
+    work = {
+        "dnn": "transformer-big",
+        "batch_per_gpu": 380,
+        "dataset": data,
+        "epochs": 5,
+        "target": {"time_to_train_s": "24 h"},
+    }
+    result = sized(work)
+    assert result.design.workloads[0].stack.id == "pytorch-ngc20.06"
+    assert result.design.n_servers == 1
+
+
+def test_the_answer_says_what_the_newest_stack_is_worth() -> None:
+    """ResNet-50 at 20,000 images/s: eight V100 print 10,800 with MXNet 20.12 and 5,000 with TensorFlow of 2018.
+
+    20,000 / 10,800 = 1.9 and 20,000 / 5,000 = 4: at least two servers of eight GPUs, and four with the oldest stack.
+    """
+    work = {"dnn": "resnet50", "batch_per_gpu": 128, "dataset": "imagenet", "target": {"samples_per_s": 20_000}}
+    result = sized(work, platforms={"servers": ["dgx-1"]})
+    (answer,) = result.design.workloads
+    default = answer.stack_default
+    assert default is not None
+    assert default.evidence is StackEvidence.NETWORK
+    assert default.n_servers == result.design.n_servers
+    oldest = default.alternatives[0]
+    assert oldest.stack.released.value < "2019"
+    assert oldest.samples_per_s < 0.6 * answer.throughput.value
+    assert oldest.n_servers is not None
+    assert oldest.n_servers >= 4
+    assert 2 <= result.design.n_servers < oldest.n_servers
+    (shown,) = design_document(result)["design"]["workloads"]
+    assert shown["stack_default"]["alternatives"][0]["n_servers"] == oldest.n_servers
+    (tornado,) = sensitivities(EvaluatedDesign(result, CATALOG))
+    (bar,) = (influence for influence in tornado.influences if influence.key == "stack")
+    assert bar.low_servers == oldest.n_servers
+    assert bar.low == pytest.approx(oldest.samples_per_s, rel=1e-6)
+
+
+def test_a_stack_of_the_request_has_no_default() -> None:
+    work = {
+        "dnn": "resnet50",
+        "stack": "mxnet-ngc19.05-dali",
+        "dataset": "imagenet",
+        "target": {"samples_per_s": 5000},
+    }
+    result = sized(work)
+    assert result.design.workloads[0].stack_default is None
+    assert design_document(result)["design"]["workloads"][0]["stack_default"] is None
