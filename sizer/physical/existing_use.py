@@ -36,7 +36,7 @@ class ExistingUse:
 
 
 @dataclass(frozen=True)
-class Purchase:
+class PurchaseColumns:
     """What the sizes of one platform buy, and the kinds of existing equipment of which they use nothing.
 
     Kinds, not pieces: of eight servers that are there, three that are enough stay three. Arrays over the sizes.
@@ -59,7 +59,9 @@ def has_main(existing: Existing) -> bool:
     return bool(existing.servers or existing.storage_nodes)
 
 
-def purchase(platform: Platform, components: Sequence[Component], existing: Existing, catalog: Catalog) -> Purchase:
+def purchase(
+    platform: Platform, components: Sequence[Component], existing: Existing, catalog: Catalog
+) -> PurchaseColumns:
     """Count what is bought and what stays idle.
 
     Parameters
@@ -73,7 +75,7 @@ def purchase(platform: Platform, components: Sequence[Component], existing: Exis
 
     Returns
     -------
-    Purchase
+    PurchaseColumns
         Arrays of the shape of the components.
     """
     used = _used(components, platform, existing)
@@ -82,7 +84,7 @@ def purchase(platform: Platform, components: Sequence[Component], existing: Exis
     def idle(there: Iterable[str]) -> Ints:
         return sum(((used.get(item, none) == 0).astype(np.int64) for item in there), start=none)
 
-    return Purchase(
+    return PurchaseColumns(
         servers=sum((p.quantity for p in _bought(components) if p.role is Role.GPU_SERVER), start=none),
         storage_nodes=sum(
             (p.quantity * _nodes(p, platform) for p in _bought(components) if p.category == "storage"), start=none

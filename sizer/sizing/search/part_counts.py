@@ -15,7 +15,7 @@ from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.model import Catalog
 from sizer.physical.capacity import nodes_per_unit
 from sizer.physical.components import Quantities
-from sizer.physical.existing_use import Purchase, has_main, purchase
+from sizer.physical.existing_use import PurchaseColumns, has_main, purchase
 from sizer.physical.quantities import NOTHING_EXISTING, quantities
 from sizer.physical.racks.power import device_power
 from sizer.sizing.limits import AnyLimit, Limit
@@ -70,7 +70,7 @@ class PlatformParts:
     unpriced: frozenset[str]  # items without a price
     limits: dict[AnyLimit, Bools]  # what can be built, the room, the budget -> designs that keep it
     power_is_open: Bools  # a limit of watts is asked for, and a device draws nobody knows how much
-    purchase: Purchase | None  # what is bought and what stays idle; None where no servers or storage are there
+    purchase: PurchaseColumns | None  # what is bought and what stays idle; None where no servers or storage are there
 
 
 @dataclass(frozen=True)
