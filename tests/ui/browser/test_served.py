@@ -81,7 +81,7 @@ def test_the_command_asks_for_health(team):
     environment["SIZER_APP_PORT"] = str(driving.free_port())
     asked = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert (asked.returncode, asked.stderr.count("\n")) == (7, 1)
-    assert "nothing answers there" in asked.stderr
+    assert "no answer" in asked.stderr
 
 
 def test_pages_fonts_and_an_edit_under_the_path(page, team):
