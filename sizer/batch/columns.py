@@ -155,6 +155,8 @@ def _ends(found: Estimate | None) -> dict[str, float | None]:
 
 
 def _number(value: Any) -> float | None:
+    if value is None:  # a probability that is not known
+        return None
     number = float(value)
     return number if math.isfinite(number) else None
 

@@ -55,10 +55,14 @@ def library(tmp_path: Path) -> Path:
 
 
 def test_small_against_large_images_names_the_cause() -> None:
-    """dell-isilon-dgx1-blog-2018: nine DGX-1 and eight nodes both times; small images would do with four."""
+    """dell-isilon-dgx1-blog-2018: nine DGX-1 and eight nodes both times; small images would do with four.
+
+    1.3 MB images at the rate of the small ones take 24 nodes: 20 more done first, 4 more done last, 12 in the mean.
+    The lower target saves 0 nodes first and 16 last: 8 in the mean.
+    """
     done = run("diff", SMALL, LARGE)
     assert done.returncode == 0, done.stderr
-    assert "Storage nodes +4: workload.sample_bytes +14 and workload.target −10." in done.stdout
+    assert "Storage nodes +4: workload.sample_bytes +12 and workload.target −8." in done.stdout
     assert "other workload" in done.stdout  # the rates of two networks have no difference
     assert "No difference of the prices can be told" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 110

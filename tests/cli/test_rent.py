@@ -17,7 +17,7 @@ def test_the_example_to_the_cent() -> None:
     found = json.loads(done.stdout)
     assert found["buying"]["purchase"] == "149000.00"
     assert found["buying"]["care"] == "44700.00"
-    assert found["buying"]["missing"] == ["prices", "watts"]
+    assert found["buying"]["missing"] == ["prices"]  # every draw is known or assumed
     assert found["break_even_is"] == "at least"
     assert found["renting"]["total"] == "312959.62"  # 0.1448 TB x 36 x 23.5 = 122.50
     energy = found["buying"]["energy_kwh"] * 0.145

@@ -123,6 +123,12 @@ def test_smaller_takes_a_lower_confidence_before_a_looser_target():
     assert size(more, catalog()).design.n_servers == result.design.n_servers
 
 
+def _keeps_targets(design: DesignAnswer) -> bool:
+    """Every target met; open where the design depends on a value that no source gives, as those of an HNAS."""
+    result = CheckResult.OPEN if design.conditional_on else CheckResult.MET
+    return all(answer.target_check is result for answer in design.workloads)
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_other_vendors_are_others_and_only_their_own_list_is_widened(name):
     design, asked = sized(name).design, sized(name).request.platforms
@@ -130,11 +136,11 @@ def test_other_vendors_are_others_and_only_their_own_list_is_widened(name):
     if server is not None:
         assert server.design.platform.server.vendor != design.platform.server.vendor
         assert not asked.storage or server.design.platform.storage.id in asked.storage
-        assert all(answer.target_check is CheckResult.MET for answer in server.design.workloads)
+        assert _keeps_targets(server.design)
     if storage is not None:
         assert storage.design.platform.storage.vendor != design.platform.storage.vendor
         assert not asked.servers or storage.design.platform.server.id in asked.servers
-        assert all(answer.target_check is CheckResult.MET for answer in storage.design.workloads)
+        assert _keeps_targets(storage.design)
     assert server is not None or storage is not None
 
 

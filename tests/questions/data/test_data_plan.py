@@ -1,6 +1,7 @@
 """The data of a design: ingest routes, checkpoints, preprocessing, validation and local copies, by hand."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,18 @@ def test_a_set_that_no_drive_holds_stays_on_the_storage():
     one = plan(BEHIND_GATEWAY, {}, TWENTY_TB).copies[0]
     assert one.fits is False
     assert one.pays is False
-    assert one.drives_are_bound  # no source gives the rate of a C4140's NVMe drive
+    assert not one.drives_are_bound  # assumed: 0.53 to 2.56 GB/s
+
+
+def test_drives_whose_rate_no_source_gives_are_a_bound():
+    """Without the assumed ends of its rate, nothing says how fast a C4140's NVMe drive reads."""
+    no_rate = {"node_read_low_bytes_per_s": None, "node_read_high_bytes_per_s": None}
+    drives = CATALOG.storage["c4140-nvme"].model_copy(update=no_rate)
+    unknown = replace(CATALOG, storage={**CATALOG.storage, drives.id: drives})
+    request = {"workload": [TWENTY_TB], "confidence": 0.5, "platforms": BEHIND_GATEWAY}
+    result = size(SizingRequest.from_dict(request), unknown)
+    (one,) = data_plan(EvaluatedDesign(result, unknown)).copies
+    assert one.drives_are_bound
 
 
 def test_nodes_that_are_there_for_reads_alone_are_told():
