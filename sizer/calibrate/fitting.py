@@ -63,6 +63,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
     residuals = dict(zip(fit.model.ids, fit.fit.residuals.tolist(), strict=True))
     position = {access: math.exp(values[names.index(f"cache-position:{access}")]) for access in CACHE_ROWS}
     unseen = leave_sources_out(fit)
+    stated = load_memory_rows(catalog)
     found = Calibration(
         digest=observations_digest(rows),
         names=(*names, *scaling.names),
@@ -80,7 +81,7 @@ def calibrate_with_fit(catalog: Catalog, rows: tuple[Observation, ...]) -> tuple
         epochs_points={recipe.id: recipe_points(recipe) for recipe in recipes},
         most_gpus=_most_gpus(cases),
         batches=_batches(cases),
-        gpu_memory=fit_memory(telling((*load_memory_rows(catalog), *measured_rows(cases)))),
+        gpu_memory=fit_memory(telling((*stated, *measured_rows(cases, stated)))),
         excluded={**excluded_rates, **excluded_bandwidths},
         unseen_sources=unseen.by_task(),
     )

@@ -7,8 +7,10 @@ import pytest
 
 from sizer.base.errors import CalibrationError
 from sizer.calibrate.calibration import stored_calibration
+from sizer.calibrate.cases import RateCase, resolve
 from sizer.calibrate.fit.memory import fit_memory
-from sizer.calibrate.memory_rows import MemoryKind, load_memory_rows, n_moments, telling
+from sizer.calibrate.memory_rows import MemoryKind, load_memory_rows, measured_rows, n_moments, telling
+from sizer.calibrate.observations import load_observations
 from sizer.catalog.loader import load_catalog
 from sizer.perf.gpu_memory import fit_probability, largest_batch, training_state_bytes
 
@@ -111,6 +113,22 @@ def test_held_out_rows_are_predicted(fitted):
         assert found.n_out_of_memory >= 10
         assert found.ran_likely >= 0.9
         assert found.out_of_memory_refused >= 0.75
+
+
+def test_a_batch_made_of_several_passes_is_not_what_the_gpu_held(catalog):
+    """NVIDIA's BERT of MLPerf v0.7 on a DGX-1 (config_DGX1_1x8x6x6.sh): 36 an update, in six passes of 6 on 16 GB."""
+    stated = load_memory_rows(catalog)
+    found = (resolve(row, catalog, for_fit=True) for row in load_observations())
+    cases = [case for case in found if isinstance(case, RateCase)]
+    held = [
+        max(
+            row.batch
+            for row in telling((*stated, *measured_rows(cases, known)))
+            if (row.dnn, row.precision, row.value_bytes, row.source) == ("bert-large", "mixed", 16 * GIB, "mlperf-v0.7")
+        )
+        for known in (stated, ())
+    ]
+    assert held == [6, 36]
 
 
 def test_fit_repeats_itself_and_recovers_a_known_network(catalog):
