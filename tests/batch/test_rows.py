@@ -67,6 +67,7 @@ def test_the_figures_of_a_row_are_those_of_the_answer(name: str) -> None:
     assert row["answer.design.name"] == design.name
     assert (row["answer.design.servers"], row["answer.design.gpus"]) == (design.n_servers, design.n_gpus)
     assert row["answer.needs_cluster"] == result.needs_cluster
+    assert row["answer.probability"] == design.probability  # None where it depends on what no source gives
     # The total of the bill to the cent, from its lines; unknown is not zero.
     lines = Sum.of(line.extended_net for line in bill.bought)
     assert row["answer.cost.total"] == (None if lines.is_unknown else lines.amount)
