@@ -96,16 +96,18 @@ def sweep(
 
 
 def _posterior(points: Points, sized: pa.Table, draws: Draws, catalog: Catalog) -> dict[str, pa.Array]:
-    """Columns of the distribution of each point's design; null where there is none."""
+    """Columns of the distribution of each point's design; null where there is none or nobody knows the probability."""
     names = ("server", "storage", "gpu", "fabric", "gpus_per_server", "servers", "storage_nodes")
     designs = sized.select([f"{PREFIX}design.{name}" for name in names]).to_pylist()
     rows: list[dict[str, Any]] = []
-    for cells, status, design in zip(points, sized.column(f"{PREFIX}status").to_pylist(), designs, strict=True):
+    statuses, chances = (sized.column(f"{PREFIX}{name}").to_pylist() for name in ("status", "probability"))
+    for cells, status, chance, design in zip(points, statuses, chances, designs, strict=True):
         if status != SIZED:
             rows.append({})
             continue
         reached = _of_design(_request(cells), tuple(design.values()), draws, catalog)
-        rows.append({name: column[0].as_py() for name, column in posterior_cells(reached).items()})
+        known = reached.without_shares(np.array([chance is None]))
+        rows.append({name: column[0].as_py() for name, column in posterior_cells(known).items()})
     columns = dict.fromkeys(name for row in rows for name in row)
     return {name: pa.array([row.get(name) for row in rows], pa.float64()) for name in columns}
 

@@ -199,3 +199,16 @@ def test_the_command_ends_with_a_status_where_points_fail(tmp_path):
     done = command(tmp_path, "--axis", "confidence=0.6,often")
     assert "1 of 2 points" in str(done.exception)
     assert "often" in done.stderr
+
+
+def test_draws_do_not_know_what_no_source_gives():
+    """No source gives the read rate of HNAS nodes: the share of draws that meet the target says nothing of it."""
+    request = base(
+        platforms={"servers": ["v225g"], "storage": ["hnas"]}, workload=[{**WORK, "target": {"gpus_busy": 4}}]
+    )
+    (row,) = sweep(request, {"confidence": [0.6]}, catalog(), draws=20).to_pylist()
+    assert row["answer.status"] == "sized"
+    assert row["answer.probability"] is None
+    assert row["answer.posterior.probability"] is None
+    assert row["answer.posterior.workload.0.probability"] is None
+    assert row["answer.posterior.workload.0.throughput_samples_per_s.p50"] > 0
