@@ -71,6 +71,15 @@ def stage(key: str, *, inside: bool = False) -> str:
     return inside_sentence(STAGES[key]) if inside else STAGES[key]
 
 
+# Stages that are one thing; the others are kinds of work and take no article.
+_ONE_THING = {"decode", "host_link"}
+
+
+def the_stage(key: str) -> str:
+    """Name of a stage inside a sentence, with the article that it takes: 'the host-to-GPU link', 'GPU compute'."""
+    return f"the {stage(key, inside=True)}" if key in _ONE_THING else stage(key, inside=True)
+
+
 def headroom(ratio: float) -> str:
     """Capacity over load as headroom: '24 % headroom', '3.1 times the capacity needed'."""
     if ratio < 1 + _NO_HEADROOM:

@@ -151,9 +151,10 @@ PYTORCH_FP16 = (6_155, 11_992, 22_551)
         # 84 % are kept on leaving the first server, 95 % from there on; the model keeps 93 (91 to 94) % there.
         ("mxnet-ngc20.03-dali", "mixed", 256, MXNET_FP16, (True, False)),
         ("mxnet-ngc20.03-dali", "fp32", 128, MXNET_FP32, (True, True)),
-        # 97 % on leaving the first server, 94 % from there on. The model has it the other way round: 94 (91 to 97) %,
-        # then 97 (96 to 98) %.
-        ("pytorch-ngc20.03-dali-cpu", "mixed", 256, PYTORCH_FP16, (False, False)),
+        # 97 % on leaving the first server, 94 % from there on. The model has it the other way round: 94 (91 to 100) %,
+        # then 97 (96 to 100) %. All is kept where the loader on the processors (4 800 to 17 700 images/s) is slower
+        # than the GPUs (6 400): hosts are not shared between servers.
+        ("pytorch-ngc20.03-dali-cpu", "mixed", 256, PYTORCH_FP16, (True, False)),
     ],
 )
 def test_one_port_for_eight_gpus_costs(

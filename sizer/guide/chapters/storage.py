@@ -136,7 +136,7 @@ def load_text(answer: WorkloadAnswer, *, is_named: bool) -> str:
         )
     else:
         bottleneck = answer.bottleneck
-        limit = words.stage(bottleneck, inside=True) if bottleneck in STAGES else bottleneck
+        limit = words.the_stage(bottleneck) if bottleneck in STAGES else bottleneck
         rate = words.rounded(answer.storage_bytes_per_s, "B/s")
         load = words.percent(stage.load_fraction)
         text = f"reads average {rate}, a storage utilization of {load}; {limit} is the bottleneck."

@@ -32,11 +32,14 @@ _UNITS = {
 
 
 def missing_text(facts: Iterable[MissingFact]) -> str:
-    """Facts that are not known, part by part: 'read rate and usable capacity of HNAS'."""
+    """Facts that are not known: 'read rate and usable capacity of HNAS', 'weight of DGX-1 and HNAS'."""
     by_name: dict[str, list[str]] = {}
     for fact in facts:
         by_name.setdefault(fact.name, []).append(_FACTS[fact.kind])
-    return "; ".join(f"{words.listed(kinds)} of {name}" for name, kinds in by_name.items())
+    by_kinds: dict[tuple[str, ...], list[str]] = {}
+    for name, kinds in by_name.items():
+        by_kinds.setdefault(tuple(kinds), []).append(name)
+    return "; ".join(f"{words.listed(list(kinds))} of {words.listed(names)}" for kinds, names in by_kinds.items())
 
 
 def conditional_sentence(design: DesignAnswer) -> str:
