@@ -37,9 +37,10 @@ def test_volumes_are_read_and_cropped(catalog):
 
 
 def test_the_gpus_of_3d_u_net_run_near_the_published_rate(catalog):
-    """mlperf-storage-05: 1.3604 s for a batch of 4 on one V100, 2.94 volumes/s; 16 of them 47. Nothing calibrates this
-    network, so the published rate must lie inside the interval, no more."""
-    answer = on_dgx2(catalog, dnn="unet3d", batch_per_gpu=4, dataset=data(146_600_628, "raw files"))
+    """mlperf-storage-05: 1.3604 s for a batch of 4 on one V100, 2.94 volumes/s; 16 of them 47. The reference runs
+    in fp32 unless told otherwise (8.4 TFLOP/s of a V100's 15.7). Nothing calibrates this network, so the published rate
+    must lie inside the interval, no more."""
+    answer = on_dgx2(catalog, dnn="unet3d", precision="fp32", batch_per_gpu=4, dataset=data(146_600_628, "raw files"))
     gpu = next(stage for stage in answer.stages if stage.key == "gpu").capacity
     assert float(gpu.low) < 16 * 2.94 < float(gpu.high)
 
@@ -56,8 +57,9 @@ def test_sentences_and_clicks_cost_the_hosts_microseconds(catalog, dnn, sample_b
 
 
 def test_batch_inference_on_compressed_images_loads_the_hosts(catalog):
-    """400 kB at 1.6 ms + 14 ms/MB are 7.2 core-ms: 48 cores decode 6,700 images/s. Decoded tensors cost a fraction."""
-    inference = {"task": "validation-inference", "dnn": "resnet50"}
+    """TensorFlow: 400 kB at 1.6 ms + 14 ms/MB are 7.2 core-ms, 48 cores decode 6,700 images/s. Decoded tensors cost a
+    fraction."""
+    inference = {"task": "validation-inference", "dnn": "resnet50", "stack": "tf-ngc20.06"}
     images = on_dgx2(catalog, **inference, dataset=data(400e3, "raw files"))
     assert float(host(images).capacity.value) == pytest.approx(6700, rel=0.2)
     assert images.bottleneck == "decode"

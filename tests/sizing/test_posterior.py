@@ -190,15 +190,19 @@ def test_one_design_alone_is_its_row_of_the_space():
 
 
 def test_several_workloads_are_met_in_the_same_draws():
-    """Two workloads that are alike share all draws: both are met when one is."""
-    work = {"dnn": "resnet50", "stack": "tf-cnn-benchmarks-ngc18.09", "target": {"samples_per_s": 9000.0}}
-    asked = SizingRequest.from_dict(
-        {"confidence": 0.5, "workload": [work, work], "platforms": {"servers": ["dgx-1"]}, "limits": {"servers": 4}}
-    )
+    """Two workloads that are alike share all draws: both are met when one is. At the median rate of two servers half of
+    the draws meet the target."""
+
+    def alike(rate):
+        work = {"dnn": "resnet50", "stack": "tf-cnn-benchmarks-ngc18.09", "target": {"samples_per_s": rate}}
+        tables = {"platforms": {"servers": ["dgx-1"]}, "limits": {"servers": 4}}
+        return SizingRequest.from_dict({"confidence": 0.5, "workload": [work, work], **tables})
+
+    asked = alike(float(np.median(judged(alike(1.0)).class_throughput[:, 1])))
     found = posterior(judged(asked), draws_of(stored_calibration(), 200, 0), catalog())
     assert_array_equal(found.all_met, found.met[0])
     assert_array_equal(found.met[0], found.met[1])
-    assert ((found.all_met > 0) & (found.all_met < 1)).any()
+    assert ((found.all_met[:, 1] > 0.2) & (found.all_met[:, 1] < 0.8)).any()
 
 
 def test_busy_gpus_need_as_many_gpus_as_are_asked():
