@@ -145,6 +145,11 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
 
     def changed(chosen: str) -> None:
         before = _dnn(parts, path)
+        # A batch that fits the memory with one network may not fit with the next.
+        batch = state.get((*path, "batch_per_gpu"))
+        if batch is not None:
+            state.put((*path, "batch_per_gpu"), None)
+            st.session_state.notice = f"The batch of {batch} was that of the previous network; the default batch applies."
         if chosen != CUSTOM:
             state.put(here, chosen)
             _remove_unsuitable(parts, path)
@@ -248,7 +253,8 @@ def _remove_unsuitable(parts: Catalog, path: RequestPath) -> None:
             state.put((*path, "epochs"), _DEFAULT_EPOCHS)
         notices.append("The recipe belongs to another network; a fixed number of epochs replaces it.")
     if notices:
-        st.session_state.notice = " ".join(notices)
+        earlier = st.session_state.get("notice")
+        st.session_state.notice = " ".join([earlier, *notices] if earlier else notices)
         state.refresh()
 
 

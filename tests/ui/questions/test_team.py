@@ -148,7 +148,10 @@ def test_more_people_need_more_servers_and_the_values_can_be_taken():
     assert under == "before: 7"
     widget(app.button, "Apply to the request").click().run()
     assert app.session_state.draft["team"]["data_scientists"] == 80
-    assert metric(app, "Servers needed for the waits") == (needed, "unchanged")
+    # The request is sized anew; another server may cost less for so many people.
+    needed, under = metric(app, "Servers needed for the waits")
+    assert int(needed) > 7
+    assert under == "unchanged"
 
 
 def test_fewer_servers_start_fewer_jobs_in_time_and_reset_brings_them_back():
