@@ -60,6 +60,7 @@ def test_bad_text_is_answered_in_words(page):
     page.wait_for_selector('[data-testid="stAlert"]')
     assert_clean(page)
     assert page.locator('img[src="x"]').count() == 0
+    settled(page)  # while the page is drawn again, the field of before is there beside the new one
     field.fill("22.2 TB")
     field.press("Enter")
     page.wait_for_selector('[data-testid="stAlert"]', state="detached")
