@@ -149,7 +149,7 @@ def _dnn_fields(parts: Catalog, number: int, path: RequestPath) -> None:
         batch = state.get((*path, "batch_per_gpu"))
         if batch is not None:
             state.put((*path, "batch_per_gpu"), None)
-            st.session_state.notice = f"The batch of {batch} was that of the previous network; the default batch applies."
+            st.session_state.notice = f"The batch of {batch} was set for another network; the default applies."
         if chosen != CUSTOM:
             state.put(here, chosen)
             _remove_unsuitable(parts, path)
