@@ -139,7 +139,9 @@ def install_packages():
 
 def pdf_state():
     """None when the PDF engine works with all its libraries, else one sentence."""
-    code = "from sizer.report import pango; print(pango.weasyprint_state() or ' '.join(pango.missing_libraries()))"
+    code = (
+        "from sizer.present.fonts import pango; print(pango.weasyprint_state() or ' '.join(pango.missing_libraries()))"
+    )
     printed = output_of(PYTHON, "-c", code)
     if printed is None:
         return "the PDF engine could not be asked: sizer/present/fonts/pango.py does not run."

@@ -13,7 +13,7 @@ from tests.factories.examples import catalog, sized
 EXAMPLE = "dgx1-f800-resnet50"
 # The aims: short under 3 s and 250 MB with everything loaded, 40 pages of the full one under 6 s.
 MEMORY = """
-from sizer.report import render
+from sizer.guide.pdf import render
 from sizer.guide.edition import Edition
 from tests.factories.examples import catalog, sized
 from tests.bench.memory import peak_megabytes
