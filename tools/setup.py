@@ -140,7 +140,7 @@ def install_packages():
 def pdf_state():
     """None when the PDF engine works with all its libraries, else one sentence."""
     code = (
-        "from sizer.present.fonts import pango; print(pango.weasyprint_state() or ' '.join(pango.missing_libraries()))"
+        "from sizer.present.fonts import pango as p; print(p.weasyprint_state() or ' '.join(p.missing_libraries()))"
     )
     printed = output_of(PYTHON, "-c", code)
     if printed is None:
