@@ -10,6 +10,8 @@ from sizer.sizing.result import WorkloadAnswer
 
 # Names of their marks in the legend.
 CALIBRATES, TESTS = "calibrates the model", "tests the model"
+# Rates within this factor are marks that touch each other.
+_NEAR = 1.3
 
 
 def answer_rows(answer: WorkloadAnswer) -> tuple[ValidatedRow, ...]:
@@ -35,7 +37,16 @@ def answer_parity_chart(
     answer: WorkloadAnswer, palette: Palette = LIGHT, width: int | str = COLUMN_PX, height: int = 340
 ) -> Chart | None:
     """Predicted over published rates near a workload; None without a published run near it."""
-    labels = {one.id: plural(one.n_gpus, "GPU") for one in answer.evidence}
+    labels: dict[str, str] = {}
+    told: list[tuple[str, float]] = []
+    for one in answer.evidence:
+        text = plural(one.n_gpus, "GPU")
+        # Runs of one size that lie close together share a label: several would cover each other's marks.
+        if not any(
+            text == other and max(one.published, rate) < _NEAR * min(one.published, rate) for other, rate in told
+        ):
+            labels[one.id] = text
+            told.append((text, one.published))
     return parity_chart(
         answer_rows(answer),
         palette,

@@ -3,6 +3,7 @@
 The title of a chart is its finding. Stages keep their colours; the bottleneck is filled, the others are outlined.
 """
 
+import math
 from typing import Any
 
 import altair as alt
@@ -40,6 +41,10 @@ __all__ = ["Chart", "chart_svg", "pareto_chart", "scaling_chart", "stage_chart",
 
 # A bar longer than this many times the demand is cut; its text shows the exact value.
 _LONGEST = 2.6
+# The label of the design stands below the rising line: the first of these drops that is clear of other lines. [px]
+_LABEL_DROPS = (26, 14, 38, 20, 32)
+_CLEAR_PX = 9
+_TICKS = 6  # that an axis asks for
 # A scaling chart shows sizes up to this many times the design.
 _SCALING_BEYOND = 4
 
@@ -126,20 +131,41 @@ def scaling_chart(
     target = answer.workload.target.samples_per_s
     if target is not None and target < top:
         layers += level_mark(target, f"target {significant(target)}", scale, palette, at_end=True)
-    layers += _design_point(n_gpus, float(answer.throughput.value), most, palette, x, y)
+    rate = float(answer.throughput.value)
+    at_end = n_gpus >= 0.6 * most
+    drop = -14 if at_end else _label_drop(rate, target, top, height)
+    layers += _design_point(n_gpus, rate, at_end, drop, palette, x, y)
     shown = ["line and band: prediction with its 90 % interval"]
     if published:
         shown.append("circles: published measurements of this software")
     return finish(layers, scaling_finding(answer, n_gpus), palette, width, height, capital("; ".join(shown)))
 
 
-def _design_point(n_gpus: int, rate: float, most: float, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
+def _label_drop(rate: float, target: float | None, top: float, height: int) -> int:
+    """Pixels below the design at which its label stands clear of gridlines and target."""
+    shown_top = math.ceil(top / _tick_step(top, 10)) * _tick_step(top, 10)  # a nice scale ends on a step of a tenth
+    step = _tick_step(shown_top, _TICKS)
+    levels = [step * n for n in range(math.ceil(shown_top / step) + 1)] + ([] if target is None else [target])
+
+    def clearance(drop: int) -> float:
+        at = rate - drop * shown_top / height
+        return min(abs(at - level) for level in levels) * height / shown_top
+
+    return next((drop for drop in _LABEL_DROPS if clearance(drop) >= _CLEAR_PX), max(_LABEL_DROPS, key=clearance))
+
+
+def _tick_step(span: float, count: int) -> float:
+    """Distance of the ticks that the chart library draws: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(span / count))
+    excess = span / count / power
+    return power * (10 if excess >= 50**0.5 else 5 if excess >= 10**0.5 else 2 if excess >= 2**0.5 else 1)
+
+
+def _design_point(n_gpus: int, rate: float, at_end: bool, drop: int, palette: Palette, x: alt.X, y: alt.Y) -> list[Any]:
     # Right of the rising line and below it there is room, except at the end.
-    place: dict[str, Any] = (
-        {"align": "left", "dx": 10, "dy": 26} if n_gpus < 0.6 * most else {"align": "right", "dx": -10, "dy": -14}
-    )
+    place: dict[str, Any] = {"align": "right", "dx": -10} if at_end else {"align": "left", "dx": 10}
     text = f"this design: {significant(rate)}"
-    return point_layers((n_gpus, rate), text, (x, y), palette, palette.accent, **place)
+    return point_layers((n_gpus, rate), text, (x, y), palette, palette.accent, dy=drop, **place)
 
 
 def _stage_line(

@@ -9,7 +9,7 @@ from sizer.physical.roles import Role
 from sizer.questions.failures.after_loss import HardwareAfterLoss, target_probabilities
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages.evaluate import least_chance
-from sizer.workload.resolve import resolve
+from sizer.sizing.stages.gpu_memory import resolved
 
 SWITCHES = (
     *(f"{network} {level} switch" for network in ("compute", "storage") for level in ("leaf", "spine", "core")),
@@ -39,7 +39,7 @@ def _laid_out(request, platform, servers, nodes, catalog):
 
 def _models(request, platform, servers, nodes, parts, catalog):
     fitted = stored_calibration()
-    works = resolve(request, catalog, fitted.measured)
+    works = resolved(request, catalog, fitted)
     gateway = float(parts.gateway_bytes_per_s[0])
     return [
         WorkloadOnDesign(request, works, index, platform, servers, nodes, gateway, catalog, fitted)
