@@ -18,7 +18,7 @@ QUOTE = {
     "prepared_for": "Example Motors, plant 4",
     "prepared_by": "Presales",
     "valid_days": 21,
-    "discount_percent": "2.37",
+    "discount_percent": "2.39",
     "override": [
         {"item": "ar3300", "quantity": 7, "unit_price": "18123.57", "discount_percent": "7.43", "note": "INTERNAL-1"},
         {"item": "s3048-on", "discount_percent": "41.93", "note": "INTERNAL-SWITCH lost the last deal here"},
