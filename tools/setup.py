@@ -139,9 +139,7 @@ def install_packages():
 
 def pdf_state():
     """None when the PDF engine works with all its libraries, else one sentence."""
-    code = (
-        "from sizer.present.fonts import pango as p; print(p.weasyprint_state() or ' '.join(p.missing_libraries()))"
-    )
+    code = "from sizer.present.fonts import pango as p; print(p.weasyprint_state() or ' '.join(p.missing_libraries()))"
     printed = output_of(PYTHON, "-c", code)
     if printed is None:
         return "the PDF engine could not be asked: sizer/present/fonts/pango.py does not run."
