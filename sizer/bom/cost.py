@@ -21,7 +21,7 @@ MIDDLE = 0.5
 
 @dataclass(frozen=True)
 class CostInterval:
-    """What a design costs, in ``currency``. Bands rank designs; nobody is quoted these amounts."""
+    """What a design costs, in ``currency``. Bands rank designs and are never quoted."""
 
     currency: str
     low: float

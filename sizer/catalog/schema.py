@@ -259,7 +259,7 @@ class Software(Item):
     """A software line. ``metric`` is what a licence counts; ``applies_to`` the ids or vendors that call for it.
 
     ``applies_to`` entries: an id in servers/ or storage/, ``"cluster"`` (any design with more than one GPU server)
-    or ``"any"`` (every design). ``requires``: what a design must have beside it, else the line does not apply:
+    or ``"any"`` (every design). ``requires``: what a design must also have; otherwise the line does not apply:
     ``"head node"`` or an id in software/.
     """
 

@@ -1,6 +1,6 @@
 """Money in words: why a design is expected to cost less, and which quotes would settle that.
 
-Price bands never show as prices. Differences made of them are told inside the house only.
+Price bands never show as prices. Differences that rest on them appear in internal documents only.
 """
 
 from sizer.base.quantities import by_count, significant

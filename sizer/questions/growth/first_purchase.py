@@ -1,5 +1,6 @@
 """The answer of a request that grows: its design is the system that the growth plan buys first."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sizer.base.errors import InfeasibleError, RequestError
@@ -17,6 +18,7 @@ from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.size import size
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
 
 
 def size_with_growth(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> SizingResult:
@@ -49,14 +51,19 @@ def size_with_growth(request: SizingRequest, catalog: Catalog, calibration: Cali
         plan = growth_plan(request, catalog, fitted)
     except (InfeasibleError, RequestError):  # the growth chapter says why there is no plan
         return result
-    design = _first_purchase(request, plan, catalog, fitted)
+    works = resolved(request, catalog, fitted)
+    design = _first_purchase(request, works, plan, catalog, fitted)
     if _is_same(design, result.design):
         return result
-    return _described(result, design, catalog, fitted)
+    return _described(result, works, design, catalog, fitted)
 
 
 def _first_purchase(
-    request: SizingRequest, plan: GrowthPlan, catalog: Catalog, calibration: Calibration
+    request: SizingRequest,
+    works: Sequence[ResolvedWorkload],
+    plan: GrowthPlan,
+    catalog: Catalog,
+    calibration: Calibration,
 ) -> DesignAnswer:
     """What the plan's first platform has in the first year."""
     growth = plan.platforms[0]
@@ -67,7 +74,7 @@ def _first_purchase(
         request = request.model_copy(update={"fabric": request.fabric.model_copy(update={"spare_servers": spare})})
     return design_answer(
         request,
-        resolved(request, catalog, calibration),
+        works,
         growth.platform,
         first.n_servers,
         first.storage_nodes,
@@ -83,14 +90,19 @@ def _is_same(one: DesignAnswer, other: DesignAnswer) -> bool:
     return counts and one.platform == other.platform
 
 
-def _described(result: SizingResult, design: DesignAnswer, catalog: Catalog, calibration: Calibration) -> SizingResult:
+def _described(
+    result: SizingResult,
+    works: Sequence[ResolvedWorkload],
+    design: DesignAnswer,
+    catalog: Catalog,
+    calibration: Calibration,
+) -> SizingResult:
     """The answer with another design described."""
     request = result.request
     others = tuple(
         one for one in result.platforms if one is not result.design and one.platform.key != design.platform.key
     )
     platforms = (design, *others)
-    works = resolved(request, catalog, calibration)
     taken = assumptions.design_assumptions(works, design, catalog)
     before = next((point for point in result.pareto if point.is_documented), None)
     alone = None if before is None else replace(before, is_documented=False)
@@ -112,7 +124,7 @@ def _described(result: SizingResult, design: DesignAnswer, catalog: Catalog, cal
 
 
 def _point(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
-    """The design as a point of the front beside that of the first year alone."""
+    """The design as a point of the Pareto front."""
     answer, counts = design.workloads[0], design.quantities
     rate = float(answer.throughput.value)
     # The time of a workload without a known length is that of a million samples, which the rate scales.
