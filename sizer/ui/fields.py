@@ -37,7 +37,7 @@ After = Callable[[], None]
 OnSelect = Callable[[str], None]
 _LONGEST_QUANTITY = 60
 # Tables of a request that are lists; their entries have numbers.
-_LISTS = (("workload",), ("team", "job"), ("existing", "racks"))
+_LISTS = (("workload",), ("team", "job"), ("existing", "racks"), ("stated_storage",))
 
 
 def path_of(field: FormField, entry: int = 0) -> RequestPath:

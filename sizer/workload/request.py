@@ -3,6 +3,7 @@
 import datetime
 import json
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -52,6 +53,15 @@ class CustomDnn(RequestTable):
     # arithmetic does not explain.
     embedding_parameters: Annotated[float, Field(ge=0, le=1e13, allow_inf_nan=False)] | None = None
     like: ItemId | None = None  # catalogue DNN whose GPU efficiency is used; absent: the average of all
+
+    @model_validator(mode="after")
+    def _tables_are_part_of_it(self) -> Self:
+        if self.embedding_parameters is not None and self.embedding_parameters > self.parameters:
+            raise ValueError(
+                f"embedding_parameters = {self.embedding_parameters:g} must be at most parameters = "
+                f"{self.parameters:g}, of which they are a part"
+            )
+        return self
 
 
 class CustomDataset(RequestTable):
@@ -228,6 +238,14 @@ class SizingRequest(RequestTable):
     data: DataRequest = DataRequest()
     resilience: Resilience = Resilience()
     rental: Rental | None = None
+
+    @model_validator(mode="after")
+    def _stated_once(self) -> Self:
+        names = Counter(stated.storage for stated in self.stated_storage)
+        twice = [name for name, count in names.items() if count > 1]
+        if twice:
+            raise ValueError(f"stated_storage names {', '.join(twice)} more than once; put all its values in one table")
+        return self
 
     @model_validator(mode="after")
     def _growing_team_is_there(self) -> Self:

@@ -101,6 +101,33 @@ def test_a_rack_with_room_is_added_filled_and_removed():
     assert not app.error
 
 
+def test_stated_values_of_a_storage_system_are_added_used_and_removed():
+    app = unfold(opened(), "stated-storage")
+    widget(app.button, "State values of a storage system").click().run()
+    assert "node_read_bytes_per_s" in said(app) or "read rate" in said(app).lower()  # one of the two is missing
+    unfold(app, "stated-storage")
+    widget(app.selectbox, "Storage system").set_value("isilon-f800").run()
+    unfold(app, "stated-storage")
+    widget(app.text_input, "Stated read rate").set_value("1.2 GB/s").run()
+    assert_healthy(app)
+    assert not app.error
+    stated = {"storage": "isilon-f800", "node_read_bytes_per_s": "1.2 GB/s"}
+    assert app.session_state.draft["stated_storage"] == [stated]
+    result = size(SizingRequest.from_dict(app.session_state.draft), catalog())
+    assert result.design.platform.storage.node_read_low_bytes_per_s.value == 1.2e9
+    unfold(app, "stated-storage")
+    widget(app.button, "Remove these values").click().run()
+    assert "stated_storage" not in app.session_state.draft
+
+
+def test_embedding_parameters_of_an_own_network_are_typed():
+    app = opened()
+    widget(app.selectbox, "Neural network").set_value("own numbers").run()
+    widget(app.number_input, "Embedding parameters").set_value(1e6).run()
+    assert_healthy(app)
+    assert app.session_state.draft["workload"][0]["dnn"]["embedding_parameters"] == 1e6
+
+
 def test_fabric_and_room_are_applied_together():
     app = unfold(opened(), "fabric-and-room")
     widget(app.number_input, "Servers to add later").set_value(3)

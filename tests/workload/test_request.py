@@ -31,6 +31,16 @@ def test_examples_read_and_survive_json(path: Path) -> None:
     assert resolve(request, CATALOG, {})
 
 
+STATED = {"storage": "hnas", "usable_bytes": "2 PB"}
+TABLES = {
+    "name": "ours",
+    "forward_flop": "1 GFLOP",
+    "parameters": 2e6,
+    "embedding_parameters": 3e6,
+    "input_bytes": "1 kB",
+}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -59,6 +69,8 @@ def test_examples_read_and_survive_json(path: Path) -> None:
         ({"team": {"wait_s": "1 h", "job": [{**JOB, "gpus": 0}]}}, ["team.job[0].gpus = 0", "between 1 and 100000"]),
         ({"team": {"wait_s": "1 h", "days_a_week": 8, "job": [JOB]}}, ["days_a_week = 8", "between 1 and 7"]),
         ({"team": {"wait_s": "1 h", "job": [ALWAYS, {**ALWAYS, "name": "b"}]}}, ["200000 jobs are always_running"]),
+        ({"stated_storage": [STATED, STATED]}, ["hnas more than once", "one table"]),
+        ({"workload": [{**WORK, "dnn": TABLES}]}, ["embedding_parameters = 3e+06", "at most parameters = 2e+06"]),
         ({"growth": {"years": 3}}, ["dnn_size"]),
         ({"growth": {"data": float("inf")}}, ["growth.data", "between 0.1 and 20"]),
         ({"growth": {"team": 2}}, ["needs a [team]"]),

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from sizer.base.quantities import WATTS
+from sizer.base.quantities import BYTES, BYTES_PER_S, WATTS
 from sizer.catalog.links import kind_name
 from sizer.ui.request_form.field import (
     Checkbox,
@@ -15,7 +15,7 @@ from sizer.ui.request_form.field import (
     Quantity,
     Text,
 )
-from sizer.ui.request_form.options import names_by_id, orderable_gpus, orderable_servers, usable_storage
+from sizer.ui.request_form.options import names_by_id, orderable_gpus, orderable_servers, shared_storage, usable_storage
 from sizer.ui.session_catalog import catalog
 from sizer.workload.request import FabricKind, Loss, Site
 
@@ -130,6 +130,37 @@ EXISTING_RACK: Columns = (
     ),
 )
 
+# What the customer or the vendor says of a storage system, in place of the catalogue's facts.
+STATED_STORAGE: Columns = (
+    (
+        FormField(
+            ("stated_storage", "storage"),
+            "Storage system",
+            "The stated values replace those of the catalogue.",
+            Dropdown(shared_storage),
+        ),
+    ),
+    (
+        FormField(
+            ("stated_storage", "node_read_bytes_per_s"),
+            "Stated read rate",
+            "Of one node, or of the whole system where it has no nodes, with its unit: 1.2 GB/s. "
+            "Default: that of the catalogue.",
+            Quantity(BYTES_PER_S),
+            "as in the catalogue",
+        ),
+    ),
+    (
+        FormField(
+            ("stated_storage", "usable_bytes"),
+            "Stated usable capacity",
+            "Of the whole system, with its unit: 2 PB. Default: that of the catalogue.",
+            Quantity(BYTES),
+            "as in the catalogue",
+        ),
+    ),
+)
+
 FABRIC_AND_ROOM: Columns = (
     (
         FormField(
@@ -202,4 +233,4 @@ RESILIENCE: Columns = (
     ),
 )
 
-CLUSTER_FORMS = (PLATFORMS, LIMITS, EXISTING_RACK, FABRIC_AND_ROOM, RESILIENCE)
+CLUSTER_FORMS = (PLATFORMS, LIMITS, EXISTING_RACK, STATED_STORAGE, FABRIC_AND_ROOM, RESILIENCE)

@@ -38,6 +38,11 @@ def usable_storage() -> dict[str, str]:
     return names_by_id({key: item for key, item in storage.items() if item.orderable or item.kind == "nfs-server"})
 
 
+def shared_storage() -> dict[str, str]:
+    """Storage systems that servers share: all but the local drives of a server."""
+    return existing_items(catalog(), "storage_nodes")
+
+
 def existing_items(catalogue: Catalog, kind: str) -> dict[str, str]:
     """Items that a customer may already have, of one table of ``[existing]``."""
     if kind == "servers":

@@ -165,6 +165,14 @@ CUSTOM_DNN = (
         PlainNumber(1e3, 1e13),
     ),
     FormField(
+        ("workload", "dnn", "embedding_parameters"),
+        "Embedding parameters",
+        "Of these parameters, those in tables that are looked up; they are divided over the GPUs. Default: of a "
+        "network whose efficiency is that of a recommender, those that its operations do not explain; else none.",
+        PlainNumber(0.0, 1e13),
+        "derived",
+    ),
+    FormField(
         ("workload", "dnn", "input_bytes"),
         "Decoded sample size",
         "Size of one sample as the GPU receives it.",

@@ -40,6 +40,7 @@ def show(view: View) -> None:
     _platforms()
     _limits()
     surroundings.existing(view)
+    surroundings.stated_storage(view)
     surroundings.fabric_and_room()
     data_form.show()
     team_form.show()

@@ -1,6 +1,6 @@
-"""Existing equipment, fabric and room on the page Requirements."""
+"""Existing equipment, stated storage values, fabric and room on the page Requirements."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -8,10 +8,10 @@ import streamlit as st
 from sizer.catalog.model import Catalog
 from sizer.present.words import plural
 from sizer.ui import fields, state
-from sizer.ui.request_form.cluster import EXISTING_RACK, FABRIC_AND_ROOM
+from sizer.ui.request_form.cluster import EXISTING_RACK, FABRIC_AND_ROOM, STATED_STORAGE
 from sizer.ui.request_form.field import Count, FormField, RequestPath
 from sizer.ui.request_form.names import label_at
-from sizer.ui.request_form.options import existing_items
+from sizer.ui.request_form.options import existing_items, shared_storage
 from sizer.ui.state import View
 
 _KINDS = {
@@ -19,14 +19,17 @@ _KINDS = {
     "storage_nodes": "Existing storage nodes",
     "switches": "Existing switches",
 }
+_RACKS: RequestPath = ("existing", "racks")
+_STATED: RequestPath = ("stated_storage",)
 _MOST = 100_000
 _MAX_RACKS = 100  # of a request
+_MAX_STATED = 20  # of a request
 
 
 def existing(view: View) -> None:
     """Equipment that the customer has: the design uses it, the bill lists it without a price."""
     counts = {item: n for kind in _KINDS for item, n in _mapping(("existing", kind)).items()}
-    racks = _racks()
+    racks = _entries(_RACKS)
     names = {item: name for kind in _KINDS for item, name in existing_items(view.catalog, kind).items()}
     summary = [f"{n} × {names.get(item, item)}" for item, n in counts.items()]
     summary += [plural(len(racks), "rack")] if racks else []
@@ -54,9 +57,9 @@ def _mapping(path: RequestPath) -> dict[str, Any]:
     return dict(table) if isinstance(table, Mapping) else {}
 
 
-def _racks() -> list[Any]:
-    racks = state.get(("existing", "racks"))
-    return racks if isinstance(racks, list) else []
+def _entries(path: RequestPath) -> list[Any]:
+    entries = state.get(path)
+    return entries if isinstance(entries, list) else []
 
 
 def _item_counts(parts: Catalog, kind: str, label: str) -> None:
@@ -93,22 +96,69 @@ def _rack(number: int) -> None:
         st.button(
             "Remove this rack",
             key=f"remove-rack-{number}",
-            on_click=_remove_rack,
-            args=(number,),
+            on_click=_remove_entry,
+            args=(_RACKS, number),
             icon=":material/delete:",
             type="tertiary",
         )
 
 
 def _add_rack() -> None:
-    taken = {str(rack.get("name")) for rack in _racks()}
+    taken = {str(rack.get("name")) for rack in _entries(_RACKS)}
     name = next(name for n in range(1, _MAX_RACKS + 2) if (name := f"Rack {n}") not in taken)
-    state.put(("existing", "racks"), [*_racks(), {"name": name, "free_u": 20, "power_w": "5 kW"}])
+    state.put(_RACKS, [*_entries(_RACKS), {"name": name, "free_u": 20, "power_w": "5 kW"}])
     state.refresh()
 
 
-def _remove_rack(number: int) -> None:
-    state.put(("existing", "racks"), [rack for place, rack in enumerate(_racks()) if place != number])
+def _remove_entry(path: RequestPath, number: int) -> None:
+    state.put(path, [entry for place, entry in enumerate(_entries(path)) if place != number])
+    state.refresh()
+
+
+def stated_storage(view: View) -> None:
+    """Values of storage systems that the customer or the vendor states."""
+    stated = _entries(_STATED)
+    names = shared_storage()
+    summary = ", ".join(names.get(str(entry.get("storage")), str(entry.get("storage"))) for entry in stated)
+    folded = fields.fold("Stated storage values", summary or "none", "stated-storage")
+    if not folded.open:
+        return
+    with folded:
+        st.caption(
+            "A read rate or a capacity that no source publishes makes a design conditional. State it here as the "
+            "customer or the vendor gives it; the documents list it as an assumption."
+        )
+        for number in range(len(stated)):
+            with st.container(border=True, key=f"stated-storage-{number}"):
+                fields.draw_columns(STATED_STORAGE, number)
+                st.button(
+                    "Remove these values",
+                    key=f"remove-stated-storage-{number}",
+                    on_click=_remove_entry,
+                    args=(_STATED, number),
+                    icon=":material/delete:",
+                    type="tertiary",
+                )
+        st.button(
+            "State values of a storage system",
+            on_click=_add_stated,
+            args=(_first_unstated(view, stated),),
+            icon=":material/add:",
+            type="tertiary",
+            disabled=len(stated) >= _MAX_STATED,
+        )
+
+
+def _first_unstated(view: View, stated: Sequence[Mapping[str, Any]]) -> str:
+    """Storage of the design where nothing is stated of it, else the first without stated values."""
+    taken = {entry.get("storage") for entry in stated}
+    names = list(shared_storage())
+    own = [view.result.design.platform.storage.id] if view.result is not None else []
+    return next((item for item in (*own, *names) if item in names and item not in taken), names[0])
+
+
+def _add_stated(storage: str) -> None:
+    state.put(_STATED, [*_entries(_STATED), {"storage": storage}])
     state.refresh()
 
 
