@@ -13,8 +13,8 @@ def failures_command(
     without: Annotated[
         str | None,
         typer.Option(
-            help="Tolerate the loss of any one of these: server, storage-node, switch, gateway, feed, separated by "
-            'commas; "" for none. Default: as in the request.'
+            help="Tolerate the loss of any one of these: server, storage-node, switch, gateway, feed, "
+            'head-node, separated by commas; "" for none. Default: as in the request.'
         ),
     ] = None,
     as_json: AsJson = False,

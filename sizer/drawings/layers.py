@@ -252,7 +252,10 @@ class _Reader:
             lines = ["head node"]
             if self.cluster.head_serves_files:
                 lines.append("serves the files")
-            yield _Part("head", parts.head_node.name, tuple(lines), "other")
+            heads = self.cluster.count("head")
+            if heads > 1:
+                lines = ["head nodes, one active", *lines[1:]]
+            yield _Part("head", many(heads, parts.head_node.name), tuple(lines), "other", copies=heads)
         yield self._storage()
 
     def _storage(self) -> _Part:

@@ -115,14 +115,17 @@ class _Layout:
 
     def _servers(self, y: float, height: float) -> None:
         x = self.left
-        if self.cluster.count("head"):
-            head, lines = self.platform.head_node, ["head node"]
+        heads = self.cluster.count("head")
+        if heads:
+            head, lines = self.platform.head_node, ["head node" if heads == 1 else "head nodes, one active"]
             assert head is not None, "the plan has a head node, the platform has none"
             if head.memory_bytes is not None:
                 lines.append(f"{links.memory(head.memory_bytes.value)} memory")
             if self.cluster.head_serves_files:
                 lines.append("serves the files")
-            self.boxes["head"] = Box("head", x, y, _HEAD_W, height, head.name, tuple(lines), "other")
+            self.boxes["head"] = Box(
+                "head", x, y, _HEAD_W, height, links.many(heads, head.name), tuple(lines), "other", heads
+            )
             x += _HEAD_W + 30
         count, per = self.cluster.count("servers"), self.platform.gpus_per_server
         gpus, *facts = self.cluster.server_facts()

@@ -76,8 +76,12 @@ class GuideContext:
     @property
     def head_node(self) -> Server | None:
         """The head node; None where the design has none."""
-        has_head = any(device.role is Role.HEAD_NODE for device in self.design.plan.devices)
-        return self.design.platform.head_node if has_head else None
+        return self.design.platform.head_node if self.n_head_nodes else None
+
+    @cached_property
+    def n_head_nodes(self) -> int:
+        """Head nodes of the design."""
+        return sum(device.role is Role.HEAD_NODE for device in self.design.plan.devices)
 
     @cached_property
     def sensitivities(self) -> tuple[Sensitivity, ...]:

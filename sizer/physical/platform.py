@@ -44,6 +44,8 @@ class Platform:
     # on two.
     has_spare_switches: bool = False
     has_spare_gateway: bool = False
+    # Two head nodes wherever a design has one: an active and a standby one.
+    has_spare_head: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

@@ -61,7 +61,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     kinds = [kind for kind in get_args(FabricKind) if not asked.fabrics or kind in asked.fabrics]
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
-    spares = "switch" in kept_without, "gateway" in kept_without
+    spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
     rack = _site_item(catalog.racks, request.site.rack, "site.rack", "racks")
     pdu = _site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
     found = [
@@ -161,6 +161,7 @@ def _on_fabric(
     with_directors: bool,
     with_spare_switches: bool,
     with_spare_gateway: bool,
+    with_spare_head: bool,
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0:
@@ -200,6 +201,7 @@ def _on_fabric(
             attachment=joined,
             has_spare_switches=with_spare_switches,
             has_spare_gateway=with_spare_gateway and joined == "gateway" and _has_second_port(storage),
+            has_spare_head=with_spare_head,
         )
         for option in range(max(len(storage.capacity_options), 1))
     )

@@ -28,6 +28,7 @@ class Limit(Enum):
     SWITCH_LOSS = "switch-loss"
     GATEWAY_LOSS = "gateway-loss"
     FEED_LOSS = "feed-loss"
+    HEAD_NODE_LOSS = "head-node-loss"
     RACKS = "racks"
     RACK_UNITS = "rack-units"
     POWER = "power"
@@ -56,6 +57,7 @@ LOSS_LIMITS: Mapping[Loss, Limit] = {
     "switch": Limit.SWITCH_LOSS,
     "gateway": Limit.GATEWAY_LOSS,
     "feed": Limit.FEED_LOSS,
+    "head-node": Limit.HEAD_NODE_LOSS,
 }
 
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
+from sizer.physical.roles import Role
 from sizer.sizing.design.differences import open_between
 from sizer.sizing.recommend import best_design
 from sizer.sizing.result import DesignAnswer, SpareCost
@@ -48,6 +49,7 @@ def spare_cost(
         losses=losses,
         without=without,
         n_servers=design.n_servers - without.n_servers,
+        head_nodes=_head_nodes(design) - _head_nodes(without),
         storage_nodes=design.storage_nodes - without.storage_nodes,
         switches=_switches(design) - _switches(without),
         rack_units=float(now.rack_units[0] - then.rack_units[0]),
@@ -56,6 +58,10 @@ def spare_cost(
         amount=design.bill.total - without.bill.total,
         open_items=open_between(design.bill, without.bill),
     )
+
+
+def _head_nodes(design: DesignAnswer) -> int:
+    return sum(int(part.quantity[0]) for part in design.quantities.components if part.role is Role.HEAD_NODE)
 
 
 def _switches(design: DesignAnswer) -> int:

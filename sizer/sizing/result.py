@@ -222,6 +222,7 @@ class SpareCost:
     losses: tuple[Loss, ...]
     without: DesignAnswer
     n_servers: int
+    head_nodes: int
     storage_nodes: int
     switches: int  # of all networks, gateways among them
     rack_units: float
@@ -233,8 +234,8 @@ class SpareCost:
     @property
     def is_free(self) -> bool:
         """Whether the design without spare parts tolerates the losses as it is."""
-        counts = (self.n_servers, self.storage_nodes, self.switches, self.rack_units, self.power_w, self.amount)
-        return not any(counts) and not self.open_items
+        counts = (self.n_servers, self.head_nodes, self.storage_nodes, self.switches, self.rack_units, self.power_w)
+        return not any(counts) and not self.amount and not self.open_items
 
 
 @dataclass(frozen=True)

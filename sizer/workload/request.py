@@ -30,7 +30,7 @@ Access = Literal["random", "sharded"]
 Cache = Literal["page-cache", "pinned", "none"]
 FabricKind = Literal["edr", "100gbe", "40gbe", "25gbe", "10gbe"]
 RankBy = Literal["cost", "time", "gpus", "rack-units", "watts"]
-Loss = Literal["server", "storage-node", "switch", "gateway", "feed"]
+Loss = Literal["server", "storage-node", "switch", "gateway", "feed", "head-node"]
 
 
 def _in_scope(task: object) -> object:
@@ -195,9 +195,9 @@ class Fabric(RequestTable):
 
 
 class Resilience(RequestTable):
-    """Losses that the design tolerates, one at a time, without missing a target."""
+    """Losses that the design tolerates, one at a time, without missing a target (of a head node: jobs still start)."""
 
-    keeps_targets_without: Annotated[tuple[Loss, ...], Field(max_length=5)] = ()
+    keeps_targets_without: Annotated[tuple[Loss, ...], Field(max_length=6)] = ()
 
 
 class Site(RequestTable):

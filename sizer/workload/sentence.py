@@ -33,6 +33,13 @@ _TASK = re.compile(r"\b(?:validat\w+|inferenc\w+|replay\w*)\b", re.I)
 _TRAINING = re.compile(r"\b(?:re)?train\w*\b", re.I)
 _OVERNIGHT = re.compile(r"\bover\s?night\b", re.I)
 OVERNIGHT = "12 h"
+_HEADS = r"head[\s-]?nodes?"
+_TWO_HEADS = re.compile(
+    r"\b(?:(?:two|2|a\s+second|redundant|HA|highly[\s-]available|high[\s-]availability)\s+(?:redundant\s+|HA\s+)?"
+    rf"{_HEADS}|(?:HA|high[\s-]availability|redundan\w+|failover)\s+(?:of|for)\s+(?:the\s+|its\s+)?{_HEADS}"
+    rf"|{_HEADS}\s+(?:HA|high[\s-]availability|redundan\w+|failover|pair))\b",
+    re.I,
+)
 _UNITS = {"h": "h", "m": "min", "d": "d", "w": "weeks"}
 # Words around a size that make it the size of one sample.
 _OF_ONE = re.compile(rf"^\s*(?:each\b|per\b|apiece\b|an?\s+{_SAMPLES}|{_SAMPLES}\b(?!\s*(?:/|per)))", re.I)
@@ -104,6 +111,7 @@ class _Reader:
     def reading(self) -> Reading:
         """The sentence from its most telling parts to the others."""
         self._confidence()
+        self._head_nodes()
         target = self._target()
         self._sizes()
         self._names()
@@ -136,6 +144,12 @@ class _Reader:
         if match:
             self._request["confidence"] = _number(match[1]) / 100
             self._record(match, f"confidence {match[1]} %")
+
+    def _head_nodes(self) -> None:
+        match = self._find(_TWO_HEADS)
+        if match:
+            self._request["resilience"] = {"keeps_targets_without": ["head-node"]}
+            self._record(match, "two head nodes, one active and one standby")
 
     def _target(self) -> dict[str, Any]:
         rate, gpus = self._find(_RATE), self._find(_GPUS)

@@ -55,6 +55,15 @@ def parts_tests(design: DesignAnswer) -> Iterator[AcceptanceTest]:
         "all present, each in its planned rack unit",
         "building plan",
     )
+    if heads > 1:
+        yield AcceptanceTest(
+            "head-failover",
+            "compute",
+            "While a job runs and another one waits, switch off the active head node; log in and submit a job.",
+            "The standby head node takes over; the running job continues.",
+            "the waiting and the new job start, and no running job ends early",
+            "redundancy of the request; the time to take over is not published, so write it down",
+        )
     gpu, n_gpus = design.platform.gpu, design.platform.gpus_per_server
     memory = f"{significant(gpu.memory_bytes.value / units.GIB)}{NARROW_SPACE}GiB"
     yield AcceptanceTest(

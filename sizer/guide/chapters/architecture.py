@@ -26,8 +26,10 @@ def content(context: GuideContext) -> dict[str, Any]:
         "topology": _topology(context),
         "devices": component_table(design, context.catalog),
         "head": head,
+        "n_heads": context.n_head_nodes,
+        "has_local_data": platform.storage.kind == "local",
         "serves_files": platform.storage.kind == "nfs-server" and platform.storage.server is not None,
-        "head_table": server_table("head-node", head, 1, context.catalog)
+        "head_table": server_table("head-node", head, context.n_head_nodes, context.catalog)
         if context.is_full and head is not None
         else None,
         "server_reasons": server_reasons(context),

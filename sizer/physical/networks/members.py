@@ -138,8 +138,8 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_server
     """Which parts every row of a platform has.
 
     One server whose data are local or on the customer's LAN needs no fabric, head node or management switch: all its
-    ports join the customer's network, by others. A head node serves more than one server, or the files. Room for
-    more servers calls for the fabric at once.
+    ports join the customer's network, by others. A head node serves more than one server, or the files; a
+    platform with a spare head node has two instead of one. Room for more servers calls for the fabric at once.
     """
     storage = platform.storage
     per_unit = nodes_per_unit(storage)
@@ -148,12 +148,13 @@ def shape(platform: Platform, n_servers: Ints, storage_nodes: Ints, spare_server
     is_shared = platform.attachment not in ("lan", "local")
     serves_files = storage.kind == "nfs-server" and storage.server is not None
     room = np.where(n_servers > 0, n_servers + spare_servers, 0) if spare_servers else n_servers
+    has_head = (room > 1) | (serves_files & (n_servers > 0))
     return Shape(
         n_servers=n_servers,
         room=room,
         nodes=units * per_unit,
         units=units,
-        heads=((room > 1) | (serves_files & (n_servers > 0))).astype(np.int64),
+        heads=has_head.astype(np.int64) * (2 if platform.has_spare_head else 1),
         has_fabric=(room > 1) | ((n_servers > 0) & (platform.attachment in ("fabric", "gateway", "spine"))),
         has_management=(room > 1) | ((n_servers > 0) & is_shared),
     )

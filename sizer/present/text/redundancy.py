@@ -13,6 +13,7 @@ ONE_LOST = {
     "switch": "one switch",
     "gateway": "one gateway",
     "feed": "one power feed",
+    "head-node": "one head node",
 }
 
 
@@ -43,10 +44,13 @@ def listed_losses(losses: tuple[Loss, ...]) -> str:
 
 
 def _parts(cost: SpareCost) -> Iterator[str]:
-    servers, nodes, switches = (abs(n) for n in (cost.n_servers, cost.storage_nodes, cost.switches))
+    heads, servers, nodes, switches = (
+        abs(n) for n in (cost.head_nodes, cost.n_servers, cost.storage_nodes, cost.switches)
+    )
     units, watts = abs(cost.rack_units), si(abs(cost.power_w), "W")
     counts = (
         (cost.n_servers, by_count(servers, f"{grouped(servers)} server", f"{grouped(servers)} servers")),
+        (cost.head_nodes, by_count(heads, f"{grouped(heads)} head node", f"{grouped(heads)} head nodes")),
         (cost.storage_nodes, by_count(nodes, f"{grouped(nodes)} storage node", f"{grouped(nodes)} storage nodes")),
         (cost.switches, by_count(switches, f"{grouped(switches)} switch", f"{grouped(switches)} switches")),
         (cost.rack_units, by_count(round(units), f"{plain(units)} rack unit", f"{plain(units)} rack units")),

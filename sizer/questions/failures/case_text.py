@@ -13,6 +13,7 @@ from sizer.questions.failures.scenarios import (
     JobsContinue,
     JobsRestart,
     NodeLost,
+    StandbyTakesOver,
     WorkStops,
 )
 
@@ -75,6 +76,8 @@ _UNMANAGED_CLUSTER = (
 
 def failure_title(case: FailureCase) -> str:
     """What fails: 'One GPU server fails'."""
+    if isinstance(case.effect, StandbyTakesOver):
+        return "One of the head nodes fails"
     return _TITLES_OF_ONLY_ONE[case.key] if case.is_only else _TITLES[case.key]
 
 
@@ -94,6 +97,11 @@ def effect_text(case: FailureCase) -> str:
             return sentence("; ".join(_capacity_parts(case.effect)))
         case FeedLost():
             return sentence("; ".join(_feed_parts(case.effect)))
+        case StandbyTakesOver():
+            return (
+                "Running jobs continue; no job starts and nobody logs in until the standby head node has taken over. "
+                "The time that it takes is not published."
+            )
         case JobsContinue():
             is_cluster = case.key == "management-switch" and case.effect.n_servers > 1
             return _UNMANAGED_CLUSTER if is_cluster else _UNAFFECTED[case.key]
@@ -122,6 +130,8 @@ def _special_remedy(key: str, effect: FailureEffect) -> str:
             return "Replace it and copy the data to the server again." if effect.is_local else _ASK
         case FeedLost(unpowered=[_, *_]):
             return "Restore it; a transfer switch connects a single-corded device to both feeds."
+        case StandbyTakesOver():
+            return "Repair it and let it rejoin as the standby."
         case JobsContinue() if key == "management-switch" and effect.n_servers > 1:
             return "Replace the switch; set the scheduler timeout longer than the replacement takes."
     return ""

@@ -92,7 +92,16 @@ class JobsContinue:
     n_servers: int
 
 
-FailureEffect = JobsRestart | WorkStops | NodeLost | DriveLost | CapacityReduced | FeedLost | JobsContinue
+@dataclass(frozen=True)
+class StandbyTakesOver:
+    """Running jobs go on; the standby head node starts the next ones."""
+
+    n_left: int  # head nodes
+
+
+FailureEffect = (
+    JobsRestart | WorkStops | NodeLost | DriveLost | CapacityReduced | FeedLost | JobsContinue | StandbyTakesOver
+)
 
 
 class FailureScenario(NamedTuple):
@@ -119,6 +128,7 @@ _LOSSES: Mapping[str, Loss] = {
     "back-end-switch": "switch",
     "gateway": "gateway",
     "power-feed": "feed",
+    "head": "head-node",
 }
 
 
@@ -261,9 +271,11 @@ class FailureScenarios:
         if self.losses.named(Role.MANAGEMENT_LEAF):
             yield self._unharmed("management-switch", jobs_continue)
         heads = self.losses.named(Role.HEAD_NODE)
-        if heads:
-            serves = self._head_serves_files
-            yield self._reduced("head", heads[0]) if serves else self._unharmed("head", jobs_continue)
+        if heads and self._head_serves_files:
+            yield self._reduced("head", heads[0])
+        elif heads:
+            has_standby = len(heads) > 1
+            yield self._unharmed("head", StandbyTakesOver(len(heads) - 1) if has_standby else jobs_continue)
         has_manager = any(net.subnet_manager for net in self.design.quantities.networks)
         if has_manager and self.losses.named(Role.COMPUTE_LEAF, Role.COMPUTE_SPINE):
             yield self._unharmed("subnet-manager", jobs_continue)

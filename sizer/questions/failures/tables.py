@@ -10,6 +10,7 @@ from sizer.present.tables import Cell, Field, Table, record_table
 from sizer.present.text.redundancy import ONE_LOST
 from sizer.questions.failures.analysis import FailureCase
 from sizer.questions.failures.case_text import effect_text, failure_title, remedy_text
+from sizer.questions.failures.scenarios import StandbyTakesOver
 from sizer.sizing.result import WorkloadAnswer
 from sizer.workload.request import Loss
 
@@ -119,7 +120,7 @@ def _within_wait(case: FailureCase) -> str:
 
 def _maintenance_text(case: FailureCase) -> str:
     """When a part can be serviced."""
-    if case.keeps_targets and case.key == "head":
+    if case.keeps_targets and case.key == "head" and not isinstance(case.effect, StandbyTakesOver):
         return "any time; no job starts meanwhile"
     if case.keeps_targets:
         return "any time, one after the other"

@@ -63,6 +63,9 @@ def capacity_after(
         yield replace(whole, is_running=kept, ports=np.full(sizes.shape, 0.5))
     elif loss == "feed" and single_corded_device(platform):
         yield replace(whole, is_running=np.zeros(sizes.shape, dtype=bool))
+    elif loss == "head-node" and serves_files(platform):
+        # The data are on the drives of one head node; the other one does not hold them.
+        yield replace(whole, is_running=np.zeros(sizes.shape, dtype=bool))
     elif loss == "switch":
         yield from _without_switch(platform, sizes, nodes, fabric, whole)
 
@@ -165,9 +168,14 @@ def _above(
         yield left
 
 
+def serves_files(platform: Platform) -> bool:
+    """Whether the head node serves the files from its own drives."""
+    return platform.storage.kind == "nfs-server" and platform.storage.server is not None
+
+
 def single_corded_device(platform: Platform) -> Device | None:
     """A device on the data path with one power inlet, where there is one: it fails with its feed."""
-    head = platform.head_node if platform.storage.kind == "nfs-server" and platform.storage.server is not None else None
+    head = platform.head_node if serves_files(platform) else None
     storage = platform.storage_server or platform.storage
     devices: tuple[Device | None, ...] = (
         platform.server,

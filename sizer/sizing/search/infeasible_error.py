@@ -13,7 +13,7 @@ from sizer.physical.networks.storage_networks import front_end_ports
 from sizer.physical.platform import Platform
 from sizer.physical.protection import nodes_survived
 from sizer.physical.violations import violation_error_text
-from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, single_corded_device
+from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, serves_files, single_corded_device
 from sizer.sizing.constraints.team_simulation import simulated
 from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
 from sizer.sizing.search.part_counts import PartCounts
@@ -41,6 +41,7 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
     Limit.SWITCH_LOSS: "the targets without one switch",
     Limit.GATEWAY_LOSS: "the targets without one gateway",
     Limit.FEED_LOSS: "the targets without one power feed",
+    Limit.HEAD_NODE_LOSS: "the targets without one head node",
     Limit.BUDGET: "budget",
 }
 
@@ -184,6 +185,9 @@ def _weak_part_error_text(loss: Loss, platform: Platform) -> tuple[str, str]:
     if loss == "gateway" and platform.gateway is not None and not platform.has_spare_gateway:
         why = f"a node of {storage.name} has no second port for another gateway"
         return why, "choose a fabric that connects the storage without a gateway"
+    if loss == "head-node" and serves_files(platform):
+        why = f"{storage.name} is on the drives of one head node, and a second head node does not hold the data"
+        return why, "allow storage that both head nodes reach"
     if loss == "switch" and platform.attachment in ON_FABRIC and not counts_nodes(storage):
         return "the head node that serves the files has one port on the fabric", two_ports
     has_one_port = platform.attachment == "fabric" and front_end_ports(platform) == 1

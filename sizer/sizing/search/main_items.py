@@ -80,6 +80,7 @@ def main_items_cost(request: SizingRequest, evaluated: EvaluatedSpace, prices: U
             platform.capacity_option,
             *(part and part.id for part in (platform.storage_server, platform.head_node, platform.fabric_switch)),
             platform.director is None,
+            platform.has_spare_head,
         )
         if parts not in known:
             known[parts] = _each(platform, shares, prices, request)
@@ -124,7 +125,7 @@ def _each(platform: Platform, shares: "_SupportShares", prices: UnitPrices, requ
         # Of a cluster that is there any of the rest may be there, too.
         return _Each(cost(server), unit, cluster, per_server)
     if platform.head_node is not None:
-        cluster += cost(platform.head_node)
+        cluster += cost(platform.head_node) * (2 if platform.has_spare_head else 1)
     if platform.fabric_switch is not None and platform.director is None:
         cluster += cost(platform.fabric_switch)
     for line in lines_of(prices.catalog, platform):

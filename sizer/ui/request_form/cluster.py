@@ -26,6 +26,7 @@ LOSSES = {
     "switch": "One switch",
     "gateway": "One gateway",
     "feed": "One power feed",
+    "head-node": "One head node",
 }
 _ALL, _NO_LIMIT = "all that fit", "no limit"
 
