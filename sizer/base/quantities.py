@@ -247,6 +247,6 @@ def duration(seconds: float) -> str:
     return NARROW_SPACE.join(number_and_unit(seconds, "s"))
 
 
-def by_count(count: int, one: str, many: str) -> str:
+def by_count(count: float, one: str, many: str) -> str:
     """The wording that fits a count: ``one`` for exactly 1."""
     return one if count == 1 else many

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sizer.base.estimate import Estimate
-from sizer.base.quantities import duration, grouped, si, significant
+from sizer.base.quantities import by_count, duration, grouped, si, significant
 from sizer.base.units import TIB
 from sizer.catalog.links import kind_name
 from sizer.present.plain_table import table_text
@@ -71,12 +71,12 @@ def verdict_answer_text(result: SizingResult, claims: Sequence[Claim], simple: S
 
 def _design_lines(design: DesignAnswer) -> list[str]:
     quantities = design.quantities
-    usable = float(quantities.usable_bytes[0])
+    usable, units = float(quantities.usable_bytes[0]), float(quantities.rack_units[0])
     capacity = f"{si(usable, 'B')} usable" if usable > 0 else "usable capacity not published"
     lines = [
         f"Design: {design.name}, {design.n_gpus} × {design.platform.gpu.name}",
-        f"        {float(quantities.rack_units[0]):g} rack units in {plural(int(quantities.racks[0]), 'rack')}, "
-        f"{power(design)} maximum power, {capacity}",
+        f"        {by_count(units, '1 rack unit', f'{units:g} rack units')} in "
+        f"{plural(int(quantities.racks[0]), 'rack')}, {power(design)} maximum power, {capacity}",
         f"Price:  {_price(design)}",
     ]
     for answer in design.workloads:

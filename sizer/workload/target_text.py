@@ -1,6 +1,6 @@
 """The target of a workload in words."""
 
-from sizer.base.quantities import duration, grouped, plain, si
+from sizer.base.quantities import by_count, duration, grouped, plain, si
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.schema import Dnn
 from sizer.workload.request import Workload
@@ -21,9 +21,9 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
     if target.samples_per_s is not None:
         return f"at least {si(target.samples_per_s, sample_unit(dnn), digits)}"
     if target.gpus_busy is not None:
-        return f"{grouped(target.gpus_busy)} GPUs fully utilized"
+        return by_count(target.gpus_busy, "1 GPU", f"{grouped(target.gpus_busy)} GPUs") + " fully utilized"
     assert target.time_to_train_s is not None  # a target is one of the three
     time = duration(target.time_to_train_s)
     if workload.epochs is None:
         return f"the target accuracy within {time}"
-    return f"{plain(workload.epochs)} epochs within {time}"
+    return by_count(workload.epochs, "1 epoch", f"{plain(workload.epochs)} epochs") + f" within {time}"

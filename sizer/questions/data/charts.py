@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from sizer.base.quantities import grouped
+from sizer.base.quantities import by_count, grouped
 from sizer.drawings.palette import COLUMN_PX
 from sizer.present.charting import Chart, Rows, axis, chart_of, finish, time_unit
 from sizer.present.theme import LIGHT, Palette
@@ -70,10 +70,10 @@ def copy_finding(copy: "LocalCopy") -> str:
     """Title of the chart."""
     if math.isinf(copy.break_even_epoch):
         return "Copying to local drives first is never faster"
-    count = grouped(copy.break_even_epoch)
+    count = by_count(copy.break_even_epoch, "1 epoch", f"{grouped(copy.break_even_epoch)} epochs")
     if copy.drives_are_bound:
-        return f"Copying to local drives first pays off after {count} epochs at the earliest"
-    return f"Copying to local drives first pays off after {count} epochs"
+        return f"Copying to local drives first pays off after {count} at the earliest"
+    return f"Copying to local drives first pays off after {count}"
 
 
 def _epochs(copy: "LocalCopy") -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":

@@ -130,8 +130,12 @@ def _copy_verdict(copy: LocalCopy) -> str:
     )
     if copy.pays is None or copy.epochs is None:
         return text
-    epochs, verb = plain(round(copy.epochs, 1)), "pays off" if copy.pays else "does not pay off"
-    return f"{text} The training has {epochs} epochs, so it {verb}."
+    rounded = round(copy.epochs, 1)
+    epochs, verb = (
+        by_count(rounded, "1 epoch", f"{plain(rounded)} epochs"),
+        "pays off" if copy.pays else "does not pay off",
+    )
+    return f"{text} The training has {epochs}, so it {verb}."
 
 
 def _copy_cautions(copy: LocalCopy) -> Iterator[str]:
