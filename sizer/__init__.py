@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from sizer.questions.data.analysis import data_plan as data_plan
     from sizer.questions.failures.analysis import FailureCase as FailureCase
     from sizer.questions.failures.analysis import failure_cases as failure_cases
-    from sizer.questions.growth.analysis import growth_plan as growth_plan
-    from sizer.questions.growth.result import GrowthPlan as GrowthPlan
     from sizer.questions.rent.analysis import rent_or_buy as rent_or_buy
     from sizer.questions.scale.analysis import ScaleComparison as ScaleComparison
     from sizer.questions.scale.analysis import scale_comparison as scale_comparison
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
     from sizer.questions.verdict.simplest_design import SimplestDesign as SimplestDesign
     from sizer.questions.verdict.simplest_design import simplest_design as simplest_design
     from sizer.sizing.design.evaluated_design import EvaluatedDesign as EvaluatedDesign
+    from sizer.sizing.growth.growth_plan import growth_plan as growth_plan
+    from sizer.sizing.growth.result import GrowthPlan as GrowthPlan
     from sizer.sizing.project import project as project
     from sizer.sizing.redundancy_cost import spare_cost as spare_cost
     from sizer.sizing.result import DesignAnswer as DesignAnswer
@@ -52,7 +52,7 @@ _PUBLIC = {
     "DesignAnswer": "sizer.sizing.result",
     "EvaluatedDesign": "sizer.sizing.design.evaluated_design",
     "FailureCase": "sizer.questions.failures.analysis",
-    "GrowthPlan": "sizer.questions.growth.result",
+    "GrowthPlan": "sizer.sizing.growth.result",
     "InfeasibleError": "sizer.base.errors",
     "Estimate": "sizer.base.estimate",
     "SizerError": "sizer.base.errors",
@@ -63,7 +63,7 @@ _PUBLIC = {
     "SimplestDesign": "sizer.questions.verdict.simplest_design",
     "claims": "sizer.questions.verdict.analysis",
     "failure_cases": "sizer.questions.failures.analysis",
-    "growth_plan": "sizer.questions.growth.analysis",
+    "growth_plan": "sizer.sizing.growth.growth_plan",
     "load_catalog": "sizer.catalog.loader",
     "monte_carlo": "sizer.batch.monte_carlo",
     "data_plan": "sizer.questions.data.analysis",

@@ -17,7 +17,7 @@ from sizer.batch.keys import cells_of, writable
 from sizer.batch.requests import BatchRequest
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
-from sizer.sizing.recommend import best_design
+from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 

@@ -25,9 +25,9 @@ def failures_command(
     from sizer.questions.failures.analysis import failure_cases
     from sizer.questions.failures.export import failures_document
     from sizer.questions.failures.text import failures_text
-    from sizer.questions.growth.first_purchase import size_with_growth
     from sizer.sizing.design.evaluated_design import EvaluatedDesign
     from sizer.sizing.redundancy_cost import spare_cost
+    from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
     request = SizingRequest.from_file(request_file)
@@ -36,7 +36,7 @@ def failures_command(
         data: dict[str, Any] = request.model_dump(exclude_none=True)
         request = SizingRequest.from_dict({**data, "resilience": {"keeps_targets_without": losses}}, "--without")
     catalog = load_catalog(overlay=catalog_dir)
-    result = size_with_growth(request, catalog)
+    result = size(request, catalog)
     cases = failure_cases(EvaluatedDesign(result, catalog))
     cost = spare_cost(request, result.design, catalog)
     if as_json:

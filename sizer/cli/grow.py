@@ -15,9 +15,9 @@ def grow_command(
 ) -> None:
     """Plan purchases by year, at once or in steps, and show when the year-1 cluster reaches its limits."""
     from sizer.catalog.loader import load_catalog
-    from sizer.questions.growth.analysis import growth_plan
     from sizer.questions.growth.export import growth_document
     from sizer.questions.growth.text import growth_text
+    from sizer.sizing.growth.growth_plan import growth_plan
     from sizer.workload.request import SizingRequest
 
     catalog = load_catalog(overlay=catalog_dir)

@@ -20,13 +20,13 @@ def ingest_command(
     from sizer.questions.data.analysis import data_plan
     from sizer.questions.data.export import data_document
     from sizer.questions.data.text import data_text
-    from sizer.questions.growth.first_purchase import size_with_growth
     from sizer.sizing.design.evaluated_design import EvaluatedDesign
+    from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
     request = SizingRequest.from_file(request_file)
     catalog = load_catalog(overlay=catalog_dir)
-    result = size_with_growth(request, catalog)
+    result = size(request, catalog)
     plan = data_plan(EvaluatedDesign(result, catalog))
     if as_json:
         print_json(data_document(result.design.name, plan))

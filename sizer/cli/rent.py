@@ -21,10 +21,10 @@ def rent_command(
 ) -> None:
     """Size the request, and compare the cost of its design over the years with an offer by the hour."""
     from sizer.catalog.loader import load_catalog
-    from sizer.questions.growth.first_purchase import size_with_growth
     from sizer.questions.rent.analysis import rent_or_buy, use_of
     from sizer.questions.rent.export import rental_document
     from sizer.questions.rent.text import rental_text
+    from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
     request = SizingRequest.from_file(request_file)
@@ -36,7 +36,7 @@ def rent_command(
             f"{request_file}: has no [rental] table; add one, or give the price per GPU-hour with --rate"
         )
     request = SizingRequest.from_dict({**request.model_dump(exclude_none=True), "rental": offer}, str(request_file))
-    comparison = rent_or_buy(size_with_growth(request, load_catalog(overlay=catalog_dir)))
+    comparison = rent_or_buy(size(request, load_catalog(overlay=catalog_dir)))
     assert comparison is not None
     assert request.rental is not None
     if as_json:

@@ -25,16 +25,16 @@ def scale_command(
 ) -> None:
     """Compare the same GPUs in fewer, larger servers or in more, smaller ones: rate, space, power and price."""
     from sizer.catalog.loader import load_catalog
-    from sizer.questions.growth.first_purchase import size_with_growth
     from sizer.questions.scale.analysis import scale_comparison
     from sizer.questions.scale.export import scale_document
     from sizer.questions.scale.text import scale_text
     from sizer.sizing.design.evaluated_design import EvaluatedDesign
+    from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
     counts = None if gpus is None else [_count(part.strip()) for part in gpus.split(",")]
     catalog = load_catalog(overlay=catalog_dir)
-    result = size_with_growth(SizingRequest.from_file(request_file), catalog)
+    result = size(SizingRequest.from_file(request_file), catalog)
     evaluated = EvaluatedDesign(result, catalog)
     comparison = scale_comparison(evaluated, counts)
     if as_json:

@@ -43,9 +43,9 @@ def size_command(
     from sizer.export.design_json import design_document
     from sizer.export.files import make_folder
     from sizer.guide.plain_text import answer_text
-    from sizer.questions.growth.first_purchase import size_with_growth
     from sizer.questions.verdict.simplest_design import simplest_design
     from sizer.sizing.design.evaluated_design import EvaluatedDesign
+    from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
     if out is None and (formats is not None or archive):
@@ -65,7 +65,7 @@ def size_command(
     for path, request in parsed:
         try:
             with documents.locale():
-                result = size_with_growth(request, catalog)
+                result = size(request, catalog)
                 shown = documents.for_customer(result)
                 simple = None if as_json else simplest_design(EvaluatedDesign(shown, catalog))
         except SizerError as error:

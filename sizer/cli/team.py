@@ -16,18 +16,18 @@ def team_command(
     """Size the cluster for a team: queue waits with fewer and more servers, and the combined read rate of all jobs."""
     from sizer.base.errors import RequestError
     from sizer.catalog.loader import load_catalog
-    from sizer.questions.growth.first_purchase import size_with_growth
     from sizer.questions.team.analysis import team_answer
     from sizer.questions.team.export import team_document
     from sizer.questions.team.text import team_text
     from sizer.sizing.design.evaluated_design import EvaluatedDesign
+    from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
     request = SizingRequest.from_file(request_file)
     if request.team is None:
         raise RequestError(f"{request_file}: has no [team] table; add one with wait_s and at least one [[team.job]]")
     catalog = load_catalog(overlay=catalog_dir)
-    result = size_with_growth(request, catalog)
+    result = size(request, catalog)
     answer = team_answer(EvaluatedDesign(result, catalog))
     assert answer is not None  # the request has a team, and its design is of this catalogue
     if as_json:

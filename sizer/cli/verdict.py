@@ -16,15 +16,15 @@ def verdict_command(
     """Do we need this? Claims with what would reverse them, and the simplest sufficient design."""
     from sizer.catalog.loader import load_catalog
     from sizer.guide.plain_text import verdict_answer_text
-    from sizer.questions.growth.first_purchase import size_with_growth
     from sizer.questions.verdict.analysis import claims
     from sizer.questions.verdict.export import verdict_document
     from sizer.questions.verdict.simplest_design import simplest_design
     from sizer.sizing.design.evaluated_design import EvaluatedDesign
+    from sizer.sizing.size import size
     from sizer.workload.request import SizingRequest
 
     catalog = load_catalog(overlay=catalog_dir)
-    result = size_with_growth(SizingRequest.from_file(request_file), catalog)
+    result = size(SizingRequest.from_file(request_file), catalog)
     evaluated = EvaluatedDesign(result, catalog)
     answers = claims(evaluated), simplest_design(evaluated)
     if as_json:

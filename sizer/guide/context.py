@@ -15,8 +15,6 @@ from sizer.physical.roles import Role
 from sizer.present.theme import Palette
 from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.questions.failures.analysis import FailureCase, failure_cases
-from sizer.questions.growth.analysis import growth_plan
-from sizer.questions.growth.result import GrowthPlan, without_money
 from sizer.questions.rent.analysis import rent_or_buy
 from sizer.questions.scale.analysis import EqualGpuComparison, n_allowed_kinds, scale_comparison
 from sizer.questions.team.analysis import TeamAnswer, team_answer
@@ -25,6 +23,8 @@ from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.growth.growth_plan import growth_plan
+from sizer.sizing.growth.result import GrowthPlan, without_money
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, SizingResult, SpareCost, WorkloadAnswer
 from sizer.workload.request import Loss

@@ -1,10 +1,7 @@
-"""The design that answers a request, without the analyses that documents add: what a batch asks for."""
-
-from contextlib import suppress
-from dataclasses import dataclass
+"""The designs that a request allows, searched, and one of them written out in full."""
 
 from sizer.bom.prices import price_book
-from sizer.calibrate.calibration import Calibration, stored_calibration
+from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platforms import platforms
 from sizer.sizing.design.evaluate_design import design_answer
@@ -12,9 +9,7 @@ from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.feasibility import evaluate_space
-from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, UnsettledError
 from sizer.sizing.search.space import design_space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
@@ -22,51 +17,8 @@ from sizer.workload.request import SizingRequest
 # Largest cluster looked at where the request states none: beyond it a two-level fabric of 36-port switches ends
 # (648 end points, four ports a DGX-1).
 MAX_SERVERS = 160
-# Servers that most requests do with. Where designs are ordered by their size, no larger one needs to be looked at.
-_FIRST_LOOK = 32
 # Platforms shown side by side; further ones are counted, not drawn.
 MAX_PLATFORMS_SHOWN = 8
-
-
-@dataclass(frozen=True)
-class BestDesign:
-    """The design of a request; the numbers are those of :func:`sizer.sizing.size.size`."""
-
-    design: DesignAnswer
-    needs_cluster: bool
-
-
-def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> BestDesign:
-    """Find the design of a request, counting only what could be it.
-
-    Parameters
-    ----------
-    request : SizingRequest
-    catalog : Catalog
-    calibration : Calibration, optional
-        Default: the stored one.
-
-    Raises
-    ------
-    RequestError, InfeasibleError
-        As :func:`sizer.sizing.size.size`.
-    """
-    fitted = calibration if calibration is not None else stored_calibration()
-    most = request.limits.servers or MAX_SERVERS
-    if most > _FIRST_LOOK:
-        with suppress(UnsettledError):
-            return _best(search(request, catalog, fitted, most=_FIRST_LOOK), fitted, goes_on=True)
-    return _best(search(request, catalog, fitted), fitted, goes_on=False)
-
-
-def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> BestDesign:
-    ranking = Ranking(counts, goes_on=goes_on)
-    found = ranking.first(1)
-    if not found:
-        raise infeasible_error(counts)
-    row = found[0]
-    needs_cluster = _needs_cluster(counts, ranking, row)
-    return BestDesign(design_of(counts, row, calibration, is_documented=False), needs_cluster)
 
 
 def search(
@@ -129,14 +81,3 @@ def _binding(counts: PartCounts, row: int) -> Binding:
     if not broken:
         return Binding(BindingKind.NONE, count)
     return Binding(BindingKind.LIMIT, count, broken[0], bound_of(broken[0], counts.request.limits))
-
-
-def _needs_cluster(counts: PartCounts, ranking: Ranking, row: int) -> bool:
-    """Whether none of the platforms that documents compare a design with does it with one server."""
-    evaluated = counts.evaluated
-    if evaluated.space.n_servers[row] == 1:
-        return False
-    if not evaluated.runs[:, 0].any():
-        return True
-    shown = ranking.one_by_one(MAX_PLATFORMS_SHOWN)  # the first of one server answers it
-    return all(evaluated.space.n_servers[other] > 1 or counts.conditional[other] for other in shown)

@@ -6,8 +6,8 @@ from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.roles import Role
+from sizer.sizing.best_design import best_design
 from sizer.sizing.design.differences import open_between
-from sizer.sizing.recommend import best_design
 from sizer.sizing.result import DesignAnswer, SpareCost
 from sizer.workload.request import Resilience, SizingRequest
 

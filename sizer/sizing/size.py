@@ -1,6 +1,7 @@
 """From a request to a SizingResult: the one place that joins models, parts, prices and search."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,10 +11,11 @@ from sizer.catalog.model import Catalog
 from sizer.physical.existing_use import has_main
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.verdict import verdict_of
-from sizer.sizing.reasons import RunnerUpKind, RunnerUpReason, Selection, SelectionKind, SizeKey
-from sizer.sizing.recommend import design_of, search
+from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
+from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind, RunnerUpReason, Selection, SelectionKind, SizeKey
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search
 from sizer.sizing.redundancy_cost import spare_cost
-from sizer.sizing.result import ParetoPoint, SizingResult
+from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out, pareto_rows
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
@@ -22,8 +24,6 @@ from sizer.sizing.search.settling import is_dominated, quotes_to_settle
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.workload.request import SizingRequest
 
-# Platforms shown side by side; further ones are counted, not drawn.
-MAX_PLATFORMS_SHOWN = 8
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 60
 
@@ -41,6 +41,9 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     Returns
     -------
     SizingResult
+        Its design is the best of the request; of a request that grows it is what the growth plan buys first, and the
+        design that is enough for the first year alone is the runner-up where they differ. Where no plan covers the
+        first year, the design is that of the first year.
 
     Raises
     ------
@@ -51,37 +54,81 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     """
     fitted = calibration if calibration is not None else stored_calibration()
     counts = search(request, catalog, fitted)
-    evaluated = counts.evaluated
     order = Ranking(counts).all()
     if not order:
         raise infeasible_error(counts)
+    choice = _first_year(counts, order, fitted)
+    planned = first_purchases(request, catalog, fitted)
+    if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):
+        choice = _first_of_plan(choice, planned)
+    return _described(choice, counts, fitted)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which design is chosen, what else there is, and why."""
+
+    platforms: tuple[DesignAnswer, ...]  # the first is chosen
+    selection: Selection
+    quotes: tuple[QuoteToSettle, ...]
+    runner_up: ParetoPoint | None
+    reason: RunnerUpReason
+    pareto: tuple[ParetoPoint, ...]
+
+
+def _first_year(counts: PartCounts, order: Sequence[int], calibration: Calibration) -> _Choice:
+    """The first of the ranking."""
     chosen = order[0]
-    designs = {row: design_of(counts, row, fitted, is_documented=row == chosen) for row in order[:MAX_PLATFORMS_SHOWN]}
-    works = evaluated.works
-    design = designs[chosen] = with_stack_defaults(designs[chosen], request, works, catalog, fitted)
-    is_by_cost = request.rank_by in (None, "cost")
+    designs = (design_of(counts, row, calibration, is_documented=row == chosen) for row in order[:MAX_PLATFORMS_SHOWN])
+    is_by_cost = counts.request.rank_by in (None, "cost")
     quotes = quotes_to_settle(counts, order) if is_by_cost else ()
     runner_up, reason = _runner_up(counts, order)
+    return _Choice(tuple(designs), _selection(counts, order), quotes, runner_up, reason, _pareto(counts, chosen))
+
+
+def _first_of_plan(first_year: _Choice, planned: FirstPurchases) -> _Choice:
+    """What the growth plan buys first; the design that is enough for the first year alone is the runner-up."""
+    design = planned.designs[0]
+    before = next(point for point in first_year.pareto if point.is_documented)
+    listed = [replace(point, is_documented=False) for point in first_year.pareto]
+    return _Choice(
+        platforms=planned.designs,
+        selection=Selection(SelectionKind.GROWTH, first_year.selection.n_platforms),
+        quotes=planned.quotes_to_settle,
+        runner_up=replace(before, is_documented=False),
+        reason=RunnerUpReason(RunnerUpKind.FIRST_YEAR),
+        pareto=(_point_of(design, before), *listed),
+    )
+
+
+def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) -> SizingResult:
+    """The answer that describes a chosen design."""
+    request, catalog, works = counts.request, counts.catalog, counts.evaluated.works
+    chosen, *others = choice.platforms
+    design = with_stack_defaults(chosen, request, works, catalog, calibration)
+    platforms = (design, *others)
     taken = assumptions.design_assumptions(works, design, catalog)
+    # One server in the first year is no alternative to a cluster that later years call for.
+    compared = (design,) if choice.selection.kind is SelectionKind.GROWTH else platforms
     return SizingResult(
         request=request,
         catalog_digest=catalog.digest,
-        calibration_digest=fitted.digest,
-        verdict=verdict_of(design, tuple(designs.values())),
+        calibration_digest=calibration.digest,
+        verdict=verdict_of(design, compared),
         design=design,
-        spare_cost=spare_cost(request, design, catalog, fitted),
-        selection=_selection(counts, order),
-        platforms=tuple(designs.values()),
-        deciding_prices=tuple(quote.item for quote in quotes),
-        runner_up=runner_up,
-        runner_up_reason=reason,
-        pareto=_pareto(counts, chosen),
-        n_designs=evaluated.space.n_rows,
+        spare_cost=spare_cost(request, design, catalog, calibration),
+        selection=choice.selection,
+        platforms=platforms,
+        deciding_prices=tuple(quote.item for quote in choice.quotes),
+        runner_up=choice.runner_up,
+        runner_up_reason=choice.reason,
+        pareto=choice.pareto,
+        n_designs=counts.evaluated.space.n_rows,
         ruled_out=counts_ruled_out(counts.passes),
         assumptions=taken,
         questions=assumptions.open_points(design, catalog),
         sources=assumptions.sources(design, taken, catalog),
-        quotes_to_settle=quotes,
+        quotes_to_settle=choice.quotes,
     )
 
 
@@ -117,6 +164,28 @@ def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
         rack_units=float(counts.rack_units[row]),
         cost=None if counts.of(index).unpriced else float(counts.cost[row]),
         is_documented=row == chosen,
+    )
+
+
+def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
+    """A design that is written out as a point of the front; ``like`` is another of the same request."""
+    answer, counts = design.workloads[0], design.quantities
+    rate = float(answer.throughput.value)
+    # The time of a workload without a known length is that of a million samples, which the rate scales.
+    time_s = like.time_s * like.throughput_samples_per_s / rate
+    return ParetoPoint(
+        name=design.name,
+        server=design.platform.server.id,
+        storage=design.platform.storage.id,
+        n_servers=design.n_servers,
+        n_gpus=design.n_gpus,
+        storage_nodes=design.storage_nodes,
+        throughput_samples_per_s=rate,
+        time_s=float(answer.time.total_s.value) if answer.time is not None else time_s,
+        power_w=float(counts.power_max_w[0]),
+        rack_units=float(counts.rack_units[0]),
+        cost=float(design.bill.total) if design.bill.is_complete else None,
+        is_documented=True,
     )
 
 

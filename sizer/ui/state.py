@@ -16,9 +16,9 @@ import streamlit as st
 from sizer.base.errors import InfeasibleError, RequestError, SizerError
 from sizer.base.resources import data_dir
 from sizer.catalog.model import Catalog
-from sizer.questions.growth.first_purchase import size_with_growth
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.result import SizingResult
+from sizer.sizing.size import size
 from sizer.ui.error_messages import RequestFault, quantity_faults, request_faults, sentences
 from sizer.ui.request_form.field import RequestPath
 from sizer.ui.session_catalog import catalog
@@ -68,7 +68,7 @@ class View:
 def _outcome(request_json: str, digest: str, _parts: Catalog) -> SizingOutcome:  # noqa: ARG001  (the digest is part of the key)
     request = SizingRequest.model_validate_json(request_json)
     try:
-        return SizingOutcome(size_with_growth(request, _parts))
+        return SizingOutcome(size(request, _parts))
     except InfeasibleError as error:
         return SizingOutcome(None, infeasible=str(error))
     except SizerError as error:

@@ -16,7 +16,7 @@ from sizer.batch.columns import answer_cells
 from sizer.batch.monte_carlo import POSTERIOR
 from sizer.cli import app
 from sizer.cli.sweep import axis_of
-from sizer.sizing.recommend import best_design
+from sizer.sizing.best_design import best_design
 
 WORK = {"dnn": "resnet50", "dataset_bytes": "2 TB", "target": {"samples_per_s": 20_000}}
 BASE = {"confidence": 0.6, "workload": [WORK], "platforms": {"servers": ["dgx-1"]}, "limits": {"servers": 24}}

@@ -16,7 +16,8 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
 from sizer.sizing import recommend as best
-from sizer.sizing.recommend import best_design, search
+from sizer.sizing.best_design import best_design
+from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
 from sizer.workload.request import SizingRequest
 from tests.bench.requests import open_request

@@ -9,7 +9,7 @@ ROUNDS = 15
 SIZER = str(Path(sys.executable).with_name("sizer"))
 MEMORY = """
 from sizer.catalog.loader import load_catalog
-from sizer.sizing.recommend import best_design
+from sizer.sizing.best_design import best_design
 from sizer.sizing.size import size
 from tests.bench.memory import peak_megabytes
 from tests.bench.requests import open_request

@@ -14,7 +14,8 @@ from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import with_prices
 from sizer.catalog.price_books import Price
-from sizer.sizing.recommend import best_design, search
+from sizer.sizing.best_design import best_design
+from sizer.sizing.recommend import search
 from sizer.sizing.search.ranking import Ranking
 
 SERVERS = ["dgx-1", "dgx-2", "c4140", "apollo-6500-gen10", "ucp-rs-v225g"]

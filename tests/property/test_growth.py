@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sizer.questions.growth.cheapest_sequence import cheapest_sequence
+from sizer.sizing.growth.cheapest_sequence import cheapest_sequence
 
 YEARS, SIZES = st.integers(1, 4), st.integers(1, 4)
 

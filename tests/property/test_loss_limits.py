@@ -11,8 +11,8 @@ from sizer.physical.losses import Losses
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
 from sizer.physical.roles import Role
+from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints.remaining_capacity import capacity_after
-from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
 from sizer.workload.request import Resilience, SizingRequest
 from tests.factories.plans import CATALOG

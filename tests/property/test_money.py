@@ -15,9 +15,10 @@ from sizer.bom.unit_prices import amount_at
 from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.loader import with_prices
 from sizer.catalog.price_books import Price
+from sizer.sizing.best_design import best_design
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
 from sizer.sizing.reasons import RunnerUpKind, SelectionKind
-from sizer.sizing.recommend import best_design, search
+from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.ranking import Ranking
 

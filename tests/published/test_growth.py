@@ -9,8 +9,8 @@ import pytest
 
 from sizer import SizingRequest, load_catalog
 from sizer.base.resources import data_dir
-from sizer.questions.growth.analysis import growth_plan
-from sizer.questions.growth.result import ClusterSize, LimitKind
+from sizer.sizing.growth.growth_plan import growth_plan
+from sizer.sizing.growth.result import ClusterSize, LimitKind
 
 IMAGES_PER_S, LARGE_BYTES, SMALL_BYTES = 15_304, 1.3e6, 113e3
 

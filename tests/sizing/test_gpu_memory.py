@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sizer import Catalog, SizingRequest, load_catalog, project, size
 from sizer.base.errors import InfeasibleError
 from sizer.calibrate.calibration import stored_calibration
+from sizer.sizing.best_design import best_design
 from sizer.sizing.limits import Limit
-from sizer.sizing.recommend import best_design, search
+from sizer.sizing.recommend import search
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.gpu_memory import Sharding, embedding_parameters, looked_up_bytes, memory_of, resolved
 from sizer.workload.resolve import ResolvedWorkload

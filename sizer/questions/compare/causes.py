@@ -9,7 +9,7 @@ from typing import Any
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
-from sizer.sizing.recommend import best_design
+from sizer.sizing.best_design import best_design
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.changes import FieldChange, field_changes, matched, mixed
 from sizer.workload.request import SizingRequest

@@ -4,7 +4,7 @@ from typing import Any
 
 from sizer.base.json_document import fields_of, json_document
 from sizer.bom.bill import Sum
-from sizer.questions.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, Purchase, PurchaseSequence
+from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, Purchase, PurchaseSequence
 from sizer.workload.resolve import ResolvedWorkload
 
 

@@ -8,7 +8,6 @@ from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.present.plain_table import table_text
 from sizer.present.words import inside_sentence, listed
-from sizer.questions.growth.result import ClusterSize, GrowthPlan, PlatformGrowth
 from sizer.questions.growth.tables import (
     LIMIT_NAMES,
     demand_table,
@@ -21,6 +20,7 @@ from sizer.questions.growth.tables import (
     sequences_table,
     size_text,
 )
+from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth
 from sizer.sizing.result import DesignAnswer
 from sizer.workload.request import SizingRequest
 

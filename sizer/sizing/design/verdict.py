@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sizer.sizing.design.cluster_need import first_read_s, smallest_link
 from sizer.sizing.reasons import (
+    BindingKind,
     DataInMemory,
     LinkCarriesReads,
     MoreEpochs,
@@ -65,7 +66,10 @@ def _simple_reasons(design: DesignAnswer) -> Iterator[VerdictReason]:
 
 
 def _cluster_reasons(design: DesignAnswer) -> Iterator[VerdictReason]:
+    # A growth plan may buy more servers than the first year calls for.
+    suffices = design.binding.kind is BindingKind.GROWTH and design.binding.n_servers == 1
     for index, answer in enumerate(design.workloads):
-        yield OneServerFallsShort(index, float(answer.scaling.throughput.value[0]))
+        if not suffices:
+            yield OneServerFallsShort(index, float(answer.scaling.throughput.value[0]))
         if answer.time is not None and answer.recipe is not None:
             yield MoreEpochs(index)

@@ -6,9 +6,7 @@ import streamlit as st
 
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.catalog.model import Catalog
-from sizer.questions.growth.analysis import growth_plan
 from sizer.questions.growth.charts import limits_chart, owned_chart
-from sizer.questions.growth.result import GrowthPlan, PlatformGrowth, without_money
 from sizer.questions.growth.tables import (
     demand_table,
     limits_table,
@@ -18,6 +16,8 @@ from sizer.questions.growth.tables import (
     sequences_table,
 )
 from sizer.questions.growth.text import findings
+from sizer.sizing.growth.growth_plan import growth_plan
+from sizer.sizing.growth.result import GrowthPlan, PlatformGrowth, without_money
 from sizer.ui import look, state
 from sizer.ui.error_messages import sentences
 from sizer.ui.look import Spec

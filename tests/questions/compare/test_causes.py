@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sizer.base.errors import RequestError
 from sizer.questions.compare.causes import MOST_COMBINED, AnswerDifference, diff, order_means
-from sizer.sizing.recommend import best_design
+from sizer.sizing.best_design import best_design
 from sizer.workload.changes import FieldChange, field_changes, mixed
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog, sized

@@ -12,7 +12,6 @@ from sizer.guide.edition import SHORT
 from sizer.guide.outline import guide
 from sizer.guide.pdf.render import guide_html
 from sizer.questions.growth.charts import limits_chart, owned_chart
-from sizer.questions.growth.result import CapacityLimit, LimitKind
 from sizer.questions.growth.tables import (
     demand_table,
     exhausted_text,
@@ -23,6 +22,7 @@ from sizer.questions.growth.tables import (
 )
 from sizer.questions.growth.text import differences_from_design, findings
 from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.growth.result import CapacityLimit, LimitKind
 
 CATALOG = load_catalog()
 

@@ -12,12 +12,12 @@ from sizer.perf.scheduling import WEEK_S
 from sizer.questions.alternatives.targets import _sizes
 from sizer.questions.team.analysis import TeamAnswer, TeamModel, team_answer, team_model
 from sizer.questions.team.text import assumptions
+from sizer.sizing.best_design import best_design
 from sizer.sizing.constraints import job_mix
 from sizer.sizing.constraints import team_simulation as team_runs
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.limits import Limit
 from sizer.sizing.project import project
-from sizer.sizing.recommend import best_design
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
 from tests.factories.examples import catalog

@@ -16,10 +16,10 @@ from sizer.catalog.loader import with_prices
 from sizer.catalog.price_books import Price
 from sizer.physical.quantities import quantities
 from sizer.questions.alternatives.analysis import narrowed_to
-from sizer.questions.growth.analysis import growth_plan
-from sizer.questions.growth.result import CapacityLimit, GrowthPlan, LimitKind, PlatformGrowth
-from sizer.questions.growth.yearly_requests import yearly_requests
 from sizer.sizing.checks import CheckResult
+from sizer.sizing.growth.growth_plan import growth_plan
+from sizer.sizing.growth.result import CapacityLimit, GrowthPlan, LimitKind, PlatformGrowth
+from sizer.sizing.growth.yearly_requests import yearly_requests
 
 CATALOG = load_catalog()
 WORK = {

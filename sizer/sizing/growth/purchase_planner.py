@@ -18,10 +18,10 @@ from sizer.physical.plan import Plan
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import slice_row
 from sizer.physical.racks.power import energy_kwh_per_year
-from sizer.questions.growth.cheapest_sequence import Cost, cheapest_sequence
-from sizer.questions.growth.parts_by_size import PartsBySize, SizeQuantities
-from sizer.questions.growth.result import ClusterSize, Criterion, Purchase, PurchaseSequence, SequenceName
-from sizer.questions.growth.yearly_requests import growth_of
+from sizer.sizing.growth.cheapest_sequence import Cost, cheapest_sequence
+from sizer.sizing.growth.parts_by_size import PartsBySize, SizeQuantities
+from sizer.sizing.growth.result import ClusterSize, Criterion, Purchase, PurchaseSequence, SequenceName
+from sizer.sizing.growth.yearly_requests import growth_of
 from sizer.workload.request import SizingRequest
 
 

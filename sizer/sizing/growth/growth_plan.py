@@ -1,7 +1,8 @@
 """Growth: for each platform the purchases of every year, at once or in steps, and the limits over time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,11 +13,12 @@ from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.platform import Platform
-from sizer.questions.growth.limits_over_time import TeamDemand, limits_over_time
-from sizer.questions.growth.parts_by_size import SizeQuantities, count_sizes
-from sizer.questions.growth.purchase_planner import PurchasePlanner
-from sizer.questions.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
-from sizer.questions.growth.yearly_requests import growth_of, yearly_requests
+from sizer.sizing.growth.limits_over_time import TeamDemand, limits_over_time
+from sizer.sizing.growth.parts_by_size import SizeQuantities, count_sizes
+from sizer.sizing.growth.purchase_planner import PurchasePlanner
+from sizer.sizing.growth.result import ClusterSize, GrowthPlan, PlatformGrowth, UnmetYear
+from sizer.sizing.growth.yearly_requests import growth_of, yearly_requests
+from sizer.sizing.reasons import QuoteToSettle
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, search
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
@@ -26,6 +28,7 @@ from sizer.sizing.search.settling import quotes_to_settle
 from sizer.sizing.search.space import design_space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
+from sizer.workload.resolve import ResolvedWorkload
 
 
 def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibration | None = None) -> GrowthPlan:
@@ -62,47 +65,82 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     price could change the choice, the sequence with the fewest servers and storage nodes over the years is taken
     instead, and the item is named.
     """
-    growth = growth_of(request)
     fitted = calibration if calibration is not None else stored_calibration()
+    covered = covered_years(request, catalog, fitted)
+    growth = growth_of(request)
+    platforms = tuple(_platform_growth(planner, covered, catalog, fitted) for planner in covered.planners)
+    return GrowthPlan(
+        growth,
+        covered.requests,
+        covered.workloads,
+        covered.n_years,
+        covered.unmet,
+        platforms,
+        covered.quotes_to_settle(),
+    )
+
+
+@dataclass(frozen=True)
+class CoveredYears:
+    """The years that a plan covers, and the platforms that meet all of them, the best of the last year first."""
+
+    request: SizingRequest
+    requests: tuple[SizingRequest, ...]  # of each year, those beyond the plan too
+    workloads: tuple[tuple[ResolvedWorkload, ...], ...]  # of each year
+    n_years: int
+    unmet: UnmetYear | None
+    last: PartCounts  # the whole space of the last year covered
+    order: tuple[int, ...]  # its best rows
+    years: tuple[PartCounts, ...]  # the platforms of ``order`` in each year covered
+    planners: tuple[PurchasePlanner, ...]  # at least one
+
+    def quotes_to_settle(self) -> tuple[QuoteToSettle, ...]:
+        """Quotes that could change which platform leads in the last year."""
+        return quotes_to_settle(self.last, self.order) if self.request.rank_by in (None, "cost") else ()
+
+
+def covered_years(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> CoveredYears:
+    """The most years that some platform meets, and what is needed to plan its purchases.
+
+    Raises
+    ------
+    RequestError, InfeasibleError
+        As :func:`growth_plan`.
+    """
     requests = yearly_requests(request, catalog)
-    workloads = tuple(resolved(of_year, catalog, fitted) for of_year in requests)
+    workloads = tuple(resolved(of_year, catalog, calibration) for of_year in requests)
     unmet: UnmetYear | None = None
     for n_years in range(len(requests), 0, -1):
+        rows: list[int] = []
         try:
-            last = search(requests[n_years - 1], catalog, fitted)
-            rows = Ranking(last).all()[:MAX_PLATFORMS_SHOWN]
+            last = search(requests[n_years - 1], catalog, calibration)
+            rows = Ranking(last).first(MAX_PLATFORMS_SHOWN)
             reason = "" if rows else str(infeasible_error(last))
         except InfeasibleError as error:
-            rows, reason = [], str(error)
+            reason = str(error)
         if rows:
             chosen = [last.evaluated.platforms[int(last.evaluated.space.platform[row])] for row in rows]
-            platforms = _platforms(chosen, requests[:n_years], request, catalog, fitted)
-            if platforms:
-                is_by_cost = request.rank_by in (None, "cost")
-                deciding = tuple(quote.item for quote in quotes_to_settle(last, rows)) if is_by_cost else ()
-                return GrowthPlan(growth, requests, workloads, n_years, unmet, tuple(platforms), deciding)
+            years = _years(chosen, requests[:n_years], catalog, calibration)
+            planners = tuple(_planners(years, request)) if years else ()
+            if planners:
+                return CoveredYears(request, requests, workloads, n_years, unmet, last, tuple(rows), years, planners)
         if n_years == 1:
             raise InfeasibleError(reason or "no platform meets the first year")
         unmet = UnmetYear(n_years, reason)
     raise AssertionError("the loop returns or raises")
 
 
-def _platforms(
-    chosen: Sequence[Platform],
-    requests: Sequence[SizingRequest],
-    request: SizingRequest,
-    catalog: Catalog,
-    calibration: Calibration,
-) -> list[PlatformGrowth]:
-    """Growth on those of some platforms that meet all years."""
+def _years(
+    chosen: Sequence[Platform], requests: Sequence[SizingRequest], catalog: Catalog, calibration: Calibration
+) -> tuple[PartCounts, ...]:
+    """Some platforms in every year; empty where none of them meets one of the years."""
     years = []
     for of_year in requests:
         year = _judged(chosen, of_year, catalog, calibration)
         if year is None:
-            return []
+            return ()
         years.append(year)
-    grown = (_one_platform(years, index, request, calibration) for index in range(len(chosen)))
-    return [growth for growth in grown if growth is not None]
+    return tuple(years)
 
 
 def _judged(
@@ -116,35 +154,40 @@ def _judged(
     return None
 
 
-def _one_platform(
-    years: Sequence[PartCounts], index: int, request: SizingRequest, calibration: Calibration
-) -> PlatformGrowth | None:
-    needs = _needs(years, index)
-    if needs is None:
-        return None
-    platform, catalog = years[0].evaluated.platforms[index], years[0].catalog
-    sizes = list(dict.fromkeys(needs))
-    by_size = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
-    if not _meets_limits(by_size, years[-1]):
-        return None
-    planner = PurchasePlanner(
-        request, catalog, years[0].prices, platform, needs, sizes, by_size, _meets(years, index, sizes)
-    )
+def _planners(years: Sequence[PartCounts], request: SizingRequest) -> Iterator[PurchasePlanner]:
+    """Planners of the platforms that meet all years."""
+    platforms, catalog = years[0].evaluated.platforms, years[0].catalog
+    for index, platform in enumerate(platforms):
+        needs = _needs(years, index)
+        if needs is None:
+            continue
+        sizes = list(dict.fromkeys(needs))
+        by_size = count_sizes(platform, [(size.n_servers, size.storage_nodes) for size in sizes], request, catalog)
+        if _meets_limits(by_size, years[-1]):
+            meets = _meets(years, index, sizes)
+            yield PurchasePlanner(request, catalog, years[0].prices, platform, needs, sizes, by_size, meets)
+
+
+def _platform_growth(
+    planner: PurchasePlanner, covered: CoveredYears, catalog: Catalog, calibration: Calibration
+) -> PlatformGrowth:
+    years, needs = covered.years, planner.needs
+    index = next(i for i, one in enumerate(years[0].evaluated.platforms) if one is planner.platform)
     recommended, criterion, deciding = planner.recommended()
     return PlatformGrowth(
-        platform=platform,
+        platform=planner.platform,
         needs=needs,
         recommended=recommended,
         alternatives=planner.alternatives(),
         criterion=criterion,
         deciding_prices=deciding,
-        has_unknown_power=bool(by_size.quantities.unknown_power),
+        has_unknown_power=bool(planner.by_size.quantities.unknown_power),
         limits=limits_over_time(
-            platform,
+            planner.platform,
             needs,
             [year.request for year in years],
             _teams(years, index, needs[0]),
-            request,
+            covered.request,
             catalog,
             calibration,
         ),

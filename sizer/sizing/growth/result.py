@@ -8,6 +8,7 @@ from typing import Literal
 
 from sizer.bom.bill import Sum
 from sizer.physical.platform import Platform
+from sizer.sizing.reasons import QuoteToSettle
 from sizer.workload.growth import Growth
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -170,7 +171,12 @@ class GrowthPlan:
     n_years: int  # that the plan covers
     unmet: UnmetYear | None  # None: the plan covers all years
     platforms: tuple[PlatformGrowth, ...]  # a ranking only where the prices allow one
-    deciding_prices: tuple[str, ...]  # items without a price that would rank the platforms
+    quotes_to_settle: tuple[QuoteToSettle, ...]  # that could change which platform leads
+
+    @property
+    def deciding_prices(self) -> tuple[str, ...]:
+        """Items of ``quotes_to_settle``."""
+        return tuple(quote.item for quote in self.quotes_to_settle)
 
     def of(self, server: str, storage: str) -> PlatformGrowth:
         """The platform of these kinds, else the first with this server, else the first."""

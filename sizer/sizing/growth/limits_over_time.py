@@ -13,8 +13,8 @@ from sizer.perf.pipeline import read_demand_bytes_per_s
 from sizer.physical.components import Quantities
 from sizer.physical.platform import Platform
 from sizer.physical.quantities import quantities
-from sizer.questions.growth.result import CapacityLimit, ClusterSize, LimitKind
 from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.growth.result import CapacityLimit, ClusterSize, LimitKind
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.sizing.stages.workload_run import WorkloadRun, run_on

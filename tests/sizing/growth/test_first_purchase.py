@@ -1,0 +1,99 @@
+"""``size`` and ``grow`` say the same: the design of a request that grows is what the plan buys first."""
+
+from collections import Counter
+
+import pytest
+
+from sizer import SizingRequest, growth_plan, size
+from sizer.batch.work import sized
+from sizer.calibrate.calibration import stored_calibration
+from sizer.library.compared_answers import answer_to_request
+from sizer.physical.plan import CABLE_CATEGORY
+from sizer.present.text.verdict import binding_text, runner_up_text, selection_text
+from sizer.sizing.growth.result import ClusterSize
+from sizer.sizing.reasons import BindingKind, SelectionKind, VerdictKind
+from tests.factories.examples import catalog
+
+
+def request(dataset: str, growth: dict[str, float] | None = None, samples_per_s: float = 8_000) -> SizingRequest:
+    work = {
+        "dnn": "resnet50",
+        "stack": "tf-cnn-benchmarks-ngc18.09",
+        "batch_per_gpu": 256,
+        "dataset": "imagenet",
+        "dataset_bytes": dataset,
+        "target": {"samples_per_s": samples_per_s},
+    }
+    platforms = {"servers": ["dgx-1", "c4140"], "storage": ["isilon-f800"]}
+    grows = {} if growth is None else {"growth": growth}
+    return SizingRequest.from_dict({"workload": [work], "platforms": platforms, **grows})
+
+
+GROWING = [
+    request("20 TB", {"years": 4, "data": 1.2}),
+    request("60 TB", {"years": 4, "data": 2.0}),
+    request("20 TB", {"years": 3, "target": 2.0}),
+    request("20 TB", {"years": 3, "target": 2.0, "price": 1.5}),
+    request("20 TB", {"years": 2, "target": 1.5}, samples_per_s=4_000),
+    request("20 TB", {"years": 3, "target": 3.0, "price": 0.7}, samples_per_s=2_000),
+]
+
+
+@pytest.mark.parametrize("asked", GROWING)
+def test_every_answer_is_what_the_plan_buys_first(asked):
+    """One design in ``size``, a batch, a comparison and the plan: the same platform, counts and devices to order."""
+    result = size(asked, catalog())
+    first = growth_plan(asked, catalog()).platforms[0]
+    design = result.design
+    assert ClusterSize(design.n_servers, design.storage_nodes) == first.recommended.sizes[0]
+    assert design.platform == first.platform
+    assert result.platforms[0] is design
+    assert sum(point.is_documented for point in result.pareto) == 1
+    in_batch, needs_cluster = sized(asked, catalog(), stored_calibration())
+    assert (in_batch.name, in_batch.bill.total) == (design.name, design.bill.total)
+    assert needs_cluster == (result.verdict.kind is VerdictKind.CLUSTER)
+    compared = answer_to_request("", asked, catalog()).snapshot
+    assert compared is not None
+    assert compared.design == design.name
+    ordered = Counter[str]()
+    for line in design.bill.bought:
+        ordered[line.item] += line.quantity
+    planned = {
+        item: count
+        for item, count in first.recommended.purchases[0].bought
+        if hasattr(catalog().item(item), "power_inlets") and catalog().category_of(item) != CABLE_CATEGORY
+    }
+    assert planned
+    assert planned == {item: ordered[item] for item in planned}
+
+
+def test_drives_of_the_last_year_are_bought_in_the_first():
+    """60 TB fit four nodes with the smallest drives; doubled three times they are 480 TB and call for larger ones."""
+    alone = size(request("60 TB"), catalog())
+    result = size(request("60 TB", {"years": 4, "data": 2.0}), catalog())
+    assert alone.design.platform.capacity_option < result.design.platform.capacity_option
+    assert result.selection.kind is SelectionKind.GROWTH
+    assert result.design.binding.kind is BindingKind.GROWTH
+    assert result.runner_up is not None
+    assert result.runner_up.name.startswith(alone.design.name.split(" + ")[0])
+    for text in (selection_text(result), runner_up_text(result), binding_text(result.design)):
+        assert "year" in text
+
+
+def test_the_network_of_the_last_year_stands_in_the_first_bill():
+    """A plan that installs the last year's network buys its switches now, also where servers are those of year 1."""
+    asked = request("20 TB", {"years": 4, "target": 2.0})
+    result, plan = size(asked, catalog()), growth_plan(asked, catalog()).platforms[0]
+    switches = {item: n for item, n in plan.recommended.purchases[0].bought if item in catalog().switches}
+    assert switches
+    for item, count in switches.items():
+        assert sum(line.quantity for line in result.design.bill.bought if line.item == item) == count
+
+
+def test_a_default_stack_is_valued_on_a_growing_design_too():
+    """What the default stack is worth stands beside every chosen design, not only beside that of one year."""
+    asked = request("60 TB", {"years": 4, "data": 2.0}).model_dump(exclude_none=True)
+    del asked["workload"][0]["stack"], asked["workload"][0]["batch_per_gpu"]
+    result = size(SizingRequest.from_dict(asked), catalog())
+    assert result.selection.kind is SelectionKind.GROWTH
+    assert result.design.workloads[0].stack_default is not None
