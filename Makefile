@@ -13,7 +13,7 @@ EXAMPLES := $(sort $(wildcard examples/*.toml))
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help setup demo app test lint bench wheel-check test-app browser test-office test-postgres guides calibrate lock clean
+.PHONY: help setup demo app test laws lint bench wheel-check test-app browser test-office test-postgres guides calibrate lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -34,6 +34,9 @@ app: $(STAMP) ## the browser app on this machine
 
 test: $(STAMP) ## the tests, two at a time
 	@$(BIN)/pytest -n 2 --benchmark-disable
+
+laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing, with hundreds of price books
+	@$(BIN)/pytest tests/property tests/cases -m laws -n 2
 
 lint: $(STAMP) ## style, types, layers, spelling
 	@$(BIN)/ruff check .

@@ -10,8 +10,8 @@ from sizer.guide.acceptance.parts import parts_tests
 from sizer.physical.roles import Role
 from sizer.questions.failures.analysis import failure_cases
 from sizer.questions.failures.scenarios import JobsContinue, StandbyTakesOver
+from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
-from sizer.sizing.recommend import best_design
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest

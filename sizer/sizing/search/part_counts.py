@@ -59,6 +59,10 @@ def _quantities(
     )
 
 
+# Keeps the amounts of any budget apart, above every design that misses the target.
+_PER_UNIT_OF_MONEY = 1e-13
+
+
 @dataclass(frozen=True)
 class PlatformParts:
     """All sizes of one platform. Arrays over the sizes."""
@@ -276,9 +280,9 @@ class PartCounts:
     def nearest(self) -> tuple[int, tuple[AnyLimit, ...]]:
         """Row that breaks the fewest limits, and which; of these the one that comes nearest to the request.
 
-        Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that miss
-        the target, the likeliest and then the fastest; of those
-        on which a team waits too long, the largest. Platforms are counted in the order of what they could be.
+        Of designs that meet the target and break a limit of the room, the smallest is the nearest; of those that break
+        the budget, the one that could cost least; of those that miss the target, the likeliest and then the fastest; of
+        those on which a team waits too long, the largest. Platforms are counted in the order of what they could be.
         """
         evaluated = self.evaluated
         breaks = np.sum([~kept for kept in evaluated.class_passes.values()], axis=0)
@@ -296,6 +300,8 @@ class PartCounts:
             row = evaluated.class_of[index]
             few = breaks[row] + self._certainly_broken[index]
             smallness = _smallness(self._at_least["racks"][index], self._at_least["units"][index])
+            if self.request.limits.budget is not None:
+                smallness = np.ones(smallness.shape)  # what it costs is known when its parts are counted
             near = np.where(meets[row], smallness, fastest[row])
             near = np.where(in_time[row], near, servers)
             bounds.append((int(few.min()), -float(near[few == few.min()].max()), index))
@@ -303,9 +309,13 @@ class PartCounts:
         for count, closeness, index in sorted(bounds):
             if best is not None and (count, closeness) > best[:2]:
                 break
-            row, found = evaluated.class_of[index], self.of(index).quantities
-            limits = {limit: kept[row] for limit, kept in evaluated.class_passes.items()} | self.of(index).limits
-            near = np.where(meets[row], _smallness(found.racks, found.rack_units), fastest[row])
+            row, parts = evaluated.class_of[index], self.of(index)
+            limits = {limit: kept[row] for limit, kept in evaluated.class_passes.items()} | parts.limits
+            smallness = _smallness(parts.quantities.racks, parts.quantities.rack_units)
+            if Limit.BUDGET in limits:
+                cheapness = 1.0 - _PER_UNIT_OF_MONEY * parts.least_cost
+                smallness = np.where(limits[Limit.BUDGET], smallness, cheapness)
+            near = np.where(meets[row], smallness, fastest[row])
             near = np.where(in_time[row], near, servers)
             size, broken = nearest_row(limits, near)
             here = (len(broken), -float(near[size]), evaluated.space.of_platform(index).start + size, broken)
