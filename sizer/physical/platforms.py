@@ -9,6 +9,7 @@ from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Rack, Server, Storage, Switch
+from sizer.catalog.vendors import is_of_vendor, vendors_of
 from sizer.physical.networks.ports import largest_group, storage_network_numbers
 from sizer.physical.platform import Attachment, Platform
 from sizer.physical.stated_storage import as_stated
@@ -330,6 +331,13 @@ def _check_names(catalog: Catalog, request: SizingRequest) -> None:
         for place, names, known, folder in lists
         for name in names
         if name not in known
+    ]
+    vendors = vendors_of(catalog)
+    faults += [
+        f"request: platforms.prefer_vendors names {name!r}, which supplies no GPU server and no storage of the "
+        f"catalogue{nearest(name, list(vendors))}; known: {', '.join(vendors)}"
+        for name in asked.prefer_vendors
+        if not any(is_of_vendor(vendor, name) for vendor in vendors)
     ]
     if faults:
         raise RequestError("\n".join(faults))

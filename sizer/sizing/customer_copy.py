@@ -37,6 +37,12 @@ def customer_copy(result: SizingResult) -> SizingResult:
     reason = result.runner_up_reason
     if reason.kind is RunnerUpKind.DEARER:
         reason = RunnerUpReason(RunnerUpKind.DEARER, is_exact=reason.is_exact)
+    elif reason.kind is RunnerUpKind.NOT_PREFERRED:
+        reason = RunnerUpReason(RunnerUpKind.NOT_PREFERRED)
+    selection = result.selection
+    if selection.preference is not None and selection.rank_by in (None, "cost"):
+        uncosted = replace(selection.preference, chosen_value=None, other_value=None)
+        selection = replace(selection, preference=uncosted)
     own = {line.price_source for line in shown.lines if line.has_own_price}
     return replace(
         result,
@@ -44,6 +50,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
         design=design,
         verdict=_copied(result.verdict, result.platforms, others),
         spare_cost=None if result.spare_cost is None else _without_amount(result.spare_cost),
+        selection=selection,
         platforms=others,
         runner_up=None if result.runner_up is None else _uncosted(result.runner_up),
         runner_up_reason=reason,

@@ -17,6 +17,34 @@ class SelectionKind(Enum):
     GROWTH = "growth"  # the growth plan buys it first
     CHEAPEST = "cheapest"  # whatever the missing prices are
     LIKELY_CHEAPEST = "likely-cheapest"  # by price bands; quotes could change the order
+    PREFERRED = "preferred"  # of a preferred vendor, and close enough to the first by the ranking's key
+
+
+class PreferenceKind(Enum):
+    """What a preference for some vendors does to the choice."""
+
+    LEADS = "leads"  # a design of theirs is described instead of the first
+    LEADS_ANYWAY = "leads-anyway"  # the first has the most parts of theirs of all designs
+    TOO_FAR = "too-far"  # the first design with more parts of theirs is too far behind
+    CONDITIONAL = "conditional"  # that one depends on a fact that no source gives
+    OVER_BUDGET = "over-budget"  # that one keeps the budget with less than the confidence asked
+    NO_DESIGN = "no-design"  # no design with a part of theirs meets the request
+
+
+@dataclass(frozen=True)
+class Preference:
+    """What a preference does, and the design that it is compared with.
+
+    Values are those of the key that platforms are ranked by; costs are None in a customer's copy.
+    """
+
+    kind: PreferenceKind
+    vendors: tuple[str, ...]  # as the request names them
+    within_percent: float  # that a design of theirs may be behind
+    other: str = ""  # the design that leads without the preference; else the first with more parts of theirs
+    chosen_value: float | None = None  # of the described design
+    other_value: float | None = None
+    is_exact: bool = False  # no missing price can change which of the two costs less
 
 
 @dataclass(frozen=True)
@@ -26,6 +54,7 @@ class Selection:
     kind: SelectionKind
     n_platforms: int  # that meet the request
     rank_by: str | None = None  # key of the request; of kind RANKED
+    preference: Preference | None = None  # None where the request prefers no vendor
 
 
 @dataclass(frozen=True)
@@ -69,6 +98,7 @@ class RunnerUpKind(Enum):
     OVER_BUDGET = "over-budget"  # it keeps the budget with less than the confidence asked
     LARGER = "larger"  # by a key of size
     SMALLER = "smaller"  # by a key of size, after an earlier comparison decided
+    NOT_PREFERRED = "not-preferred"  # it ranks before the chosen one, which is of a preferred vendor
     EQUAL = "equal"  # in all keys of size; network or drives are larger
     FIRST_YEAR = "first-year"  # enough for the first year alone, while the chosen one is what a growth plan buys first
 

@@ -12,7 +12,16 @@ from sizer.physical.existing_use import has_main
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
-from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind, RunnerUpReason, Selection, SelectionKind, SizeKey
+from sizer.sizing.preference import preference_of
+from sizer.sizing.reasons import (
+    PreferenceKind,
+    QuoteToSettle,
+    RunnerUpKind,
+    RunnerUpReason,
+    Selection,
+    SelectionKind,
+    SizeKey,
+)
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
@@ -54,10 +63,11 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     """
     fitted = calibration if calibration is not None else stored_calibration()
     counts = search(request, catalog, fitted)
-    order = Ranking(counts).all()
+    ranking = Ranking(counts)
+    order = ranking.all()
     if not order:
         raise infeasible_error(counts)
-    choice = _first_year(counts, order, fitted)
+    choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):
         choice = _first_of_plan(choice, planned)
@@ -76,14 +86,15 @@ class _Choice:
     pareto: tuple[ParetoPoint, ...]
 
 
-def _first_year(counts: PartCounts, order: Sequence[int], calibration: Calibration) -> _Choice:
+def _first_year(counts: PartCounts, ranking: Ranking, order: Sequence[int], calibration: Calibration) -> _Choice:
     """The first of the ranking."""
     chosen = order[0]
     designs = (design_of(counts, row, calibration, is_documented=row == chosen) for row in order[:MAX_PLATFORMS_SHOWN])
     is_by_cost = counts.request.rank_by in (None, "cost")
     quotes = quotes_to_settle(counts, order) if is_by_cost else ()
     runner_up, reason = _runner_up(counts, order)
-    return _Choice(tuple(designs), _selection(counts, order), quotes, runner_up, reason, _pareto(counts, chosen))
+    selection = _selection(counts, order, ranking)
+    return _Choice(tuple(designs), selection, quotes, runner_up, reason, _pareto(counts, chosen))
 
 
 def _first_of_plan(first_year: _Choice, planned: FirstPurchases) -> _Choice:
@@ -132,15 +143,19 @@ def _described(choice: _Choice, counts: PartCounts, calibration: Calibration) ->
     )
 
 
-def _selection(counts: PartCounts, order: Sequence[int]) -> Selection:
+def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Selection:
     rank_by = counts.request.rank_by
+    preference = preference_of(counts, ranking, order, lambda row: _point(row, order[0], counts).name)
+    if preference is not None and preference.kind is PreferenceKind.LEADS:
+        return Selection(SelectionKind.PREFERRED, len(order), rank_by, preference)
     if len(order) == 1:
-        return Selection(SelectionKind.ONLY, 1)
+        return Selection(SelectionKind.ONLY, 1, preference=preference)
     if rank_by not in (None, "cost"):
-        return Selection(SelectionKind.RANKED, len(order), rank_by)
+        return Selection(SelectionKind.RANKED, len(order), rank_by, preference)
     others = [row for row in order[1:] if not counts.conditional[row] or counts.conditional[order[0]]]
     is_settled = all(is_dominated(counts, order[0], row) for row in others)
-    return Selection(SelectionKind.CHEAPEST if is_settled else SelectionKind.LIKELY_CHEAPEST, len(order))
+    kind = SelectionKind.CHEAPEST if is_settled else SelectionKind.LIKELY_CHEAPEST
+    return Selection(kind, len(order), preference=preference)
 
 
 def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
@@ -236,6 +251,8 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     if over[1] and not over[0]:
         return RunnerUpReason(RunnerUpKind.OVER_BUDGET)
     rank = rank_key(counts, pair)
+    if rank[1] < rank[0] and request.platforms.prefer_vendors:
+        return RunnerUpReason(RunnerUpKind.NOT_PREFERRED, float(rank[0]), float(rank[1]))
     if rank[1] > rank[0]:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))

@@ -137,6 +137,9 @@ class Platforms(RequestTable):
     storage: tuple[ItemId, ...] = ()
     forbidden_storage: tuple[ItemId, ...] = ()
     fabrics: tuple[FabricKind, ...] = ()
+    # Vendors of servers and storage that lead while their designs rank at most so many percent behind the best.
+    prefer_vendors: Annotated[tuple[Name, ...], Field(max_length=10)] = ()
+    prefer_within_percent: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 10.0
     # GPUs of each server that the job uses; absent: all of them.
     gpus_per_server: Count | None = None
 

@@ -9,6 +9,7 @@ from sizer.base.errors import RequestError
 from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind, parse
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
+from sizer.catalog.vendors import vendors_of
 from sizer.workload.request import SizingRequest
 
 MAX_CHARACTERS = 500
@@ -114,6 +115,7 @@ class _Reader:
         self._head_nodes()
         target = self._target()
         self._sizes()
+        self._preferred_vendors()
         self._names()
         if "dnn" not in self._work:
             known = ", ".join(sorted(_short(item) for item in self._catalog.dnns.values()))
@@ -228,6 +230,21 @@ class _Reader:
                 named.append(name)
             if named:
                 self._request.setdefault("platforms", {})[part] = named
+
+    def _preferred_vendors(self) -> None:
+        """'preferably Dell EMC', 'we prefer HPE or Dell EMC': words after the verb that are names of vendors."""
+        vendors = [name.split() for name in vendors_of(self._catalog)]
+        parts = {" ".join(words[:end]) for words in vendors for end in range(1, len(words) + 1)}
+        known = {name.casefold(): name for name in parts | {word for words in vendors for word in words}}
+        # Of names that begin alike the longest is read: Dell EMC before Dell.
+        one = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in sorted(known.values(), key=len)[::-1])
+        verb = r"\bprefer(?:s|red|ably|ence)?\b(?:\s+(?:vendors?|for|is|are|from|by))*\s*:?\s*"
+        match = re.search(rf"{verb}((?:{one})(?:\s*(?:,|and|or|&)\s*(?:{one}))*)(?![\w-])", self._unread, re.I)
+        if match:
+            named = (" ".join(name.split()).casefold() for name in re.findall(one, match[1], re.I))
+            found = list(dict.fromkeys(known[name] for name in named))
+            self._request.setdefault("platforms", {})["prefer_vendors"] = found
+            self._record(match, f"preferred vendors: {', '.join(found)}")
 
     def _default_dataset(self, dnn: str) -> None:
         kind = self._catalog.dnns[dnn].sample

@@ -8,6 +8,7 @@ from sizer.drawings.racks import at_least
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.existing import existing_text
 from sizer.present.text.money import cost_reason_text
+from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.words import stage
 from sizer.sizing.limits import AnyLimit
@@ -187,11 +188,22 @@ def _short_text(design: DesignAnswer, answer: WorkloadAnswer, samples_per_s: flo
 
 def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:
     """Why the described design is the one; ``with_amounts`` says by how much it costs less, for use in the house."""
+    preference = preference_text(result.selection, result.request.currency, with_amounts=with_amounts)
+    return f"{_choice_text(result, with_amounts=with_amounts)} {preference}".strip()
+
+
+def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
+    """Why it is the one, without what the preference for a vendor does."""
     selection = result.selection
     platforms = f"{selection.n_platforms} platforms"
     match selection.kind:
         case SelectionKind.GROWTH:
-            return "It is what the growth plan buys in the first year."
+            text = "It is what the growth plan buys in the first year."
+            if result.request.platforms.prefer_vendors:
+                text = f"{text} The preferred vendors were taken into account in the last year of the plan."
+            return text
+        case SelectionKind.PREFERRED:
+            return f"{platforms[0].upper()}{platforms[1:]} meet the request."
         case SelectionKind.ONLY:
             return "It is the only platform that the request allows and that meets it."
         case SelectionKind.RANKED:
@@ -224,6 +236,8 @@ def runner_up_text(result: SizingResult) -> str:
         return "It is less likely to keep the budget than was asked."
     if reason.kind is RunnerUpKind.DEARER:
         return "It costs more." if reason.is_exact else "It is expected to cost more."
+    if reason.kind is RunnerUpKind.NOT_PREFERRED:
+        return "It leads without the preference for the vendors that the request names."
     if reason.chosen is None or reason.other is None:
         return ""
     chosen, other = reason.chosen, reason.other

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
+from itertools import islice
 
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
 from sizer.physical.existing_use import has_main
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.preference import preferred_first, preferred_parts
 
 Key = tuple[float, ...]
 
@@ -93,7 +95,8 @@ class Ranking:
     where it names none. Cost is the amount that a design costs at most with the confidence of the request: an unknown
     price is never good news. A design that dominates another (its highest cost is below the other's lowest) stands
     before it by this key, too. Designs that depend on an unknown fact come last, and before them those that are not
-    within the budget with that confidence.
+    within the budget with that confidence. Of designs that are at most the percentage of the request behind the first
+    by that key, one of preferred vendors leads.
 
     Parameters
     ----------
@@ -105,7 +108,10 @@ class Ranking:
 
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
+        self._all: list[int] | None = None
         self._by_cost = counts.request.rank_by in (None, "cost")
+        asked = counts.request.platforms
+        self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
     def all(self) -> list[int]:
         """Best row of every platform, in the order in which documents show them.
@@ -115,15 +121,42 @@ class Ranking:
         UnsettledError
             If larger designs than those of the space could be among them or change their order.
         """
+        return list(self._preferred_first(iter(self.all_without_preference())))
+
+    def all_without_preference(self) -> list[int]:
+        """The same without regard to preferred vendors.
+
+        Raises
+        ------
+        UnsettledError
+            As :meth:`all`.
+        """
         if self._goes_on:
             raise UnsettledError
-        found = list(self._cheapest())
-        if self._by_cost:
-            return found
-        rows = np.array(found, dtype=np.int64)
-        order = order_of(self._counts, rows)
-        order.insert(2, rank_key(self._counts, rows))
-        return [int(row) for row in rows[np.lexsort(order[::-1])]]
+        if self._all is None:
+            self._all = list(self._cheapest())
+            if not self._by_cost:
+                rows = np.array(self._all, dtype=np.int64)
+                order = order_of(self._counts, rows)
+                order.insert(2, rank_key(self._counts, rows))
+                self._all = [int(row) for row in rows[np.lexsort(order[::-1])]]
+        return self._all
+
+    def parts_of_preferred_vendors(self, row: int) -> int:
+        """How many of server and storage of a row are of a preferred vendor, 0 to 2."""
+        return 0 if self._parts is None else int(self._parts[row // len(self._counts.evaluated.space.sizes)])
+
+    def _preferred_first(self, rows: Iterator[int]) -> Iterator[int]:
+        if self._parts is None:
+            return rows
+        return preferred_first(rows, self.parts_of_preferred_vendors, int(self._parts.max()), self._is_in_reach)
+
+    def _is_in_reach(self, first: int, other: int) -> bool:
+        """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""
+        counts, pair = self._counts, np.array([first, other])
+        over, key = beyond_budget(counts, counts.likely_cost[pair]), rank_key(counts, pair)
+        is_like = counts.conditional[first] == counts.conditional[other] and over[0] == over[1]
+        return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:
         """The first ``n`` of :meth:`all`; only the platforms that could be among them are counted.
@@ -146,12 +179,14 @@ class Ranking:
         if not self._by_cost:
             yield from self.all()[:n]
             return
-        for number, row in enumerate(self._cheapest(), start=1):
+        yield from islice(self._preferred_first(self._settled()), n)
+
+    def _settled(self) -> Iterator[int]:
+        """Rows by cost, up to the first that a larger design than those of the space could come before."""
+        for row in self._cheapest():
             if self._goes_on and self._key(row)[:3] >= (0.0, 0.0, self._least_of_larger):
                 raise UnsettledError
             yield row
-            if number == n:
-                return
         if self._goes_on:
             raise UnsettledError
 

@@ -15,7 +15,14 @@ from sizer.ui.request_form.field import (
     Quantity,
     Text,
 )
-from sizer.ui.request_form.options import names_by_id, orderable_gpus, orderable_servers, shared_storage, usable_storage
+from sizer.ui.request_form.options import (
+    names_by_id,
+    orderable_gpus,
+    orderable_servers,
+    shared_storage,
+    usable_storage,
+    vendors,
+)
 from sizer.ui.session_catalog import catalog
 from sizer.workload.request import FabricKind, Loss, Site
 
@@ -53,6 +60,25 @@ PLATFORMS: Columns = (
             _ALL,
         ),
         FormField(("platforms", "fabrics"), "Fabrics", "Network for gradients and data.", MultiSelect(FABRICS), _ALL),
+    ),
+    (
+        FormField(
+            ("platforms", "prefer_vendors"),
+            "Preferred vendors",
+            "Their servers and storage lead while they rank close behind the best design; others stay allowed. "
+            "Default: none.",
+            MultiSelect(vendors),
+            "none",
+        ),
+        FormField(
+            ("platforms", "prefer_within_percent"),
+            "Worth of the preference, %",
+            "How far a preferred design may rank behind the best one, in cost or in what platforms are ranked by. "
+            "From 0 to 100. Default: 10.",
+            PlainNumber(0.0, 100.0),
+            "10",
+            "Worth of the preference",
+        ),
     ),
 )
 LIMITS: Columns = (

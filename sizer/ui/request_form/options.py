@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
+from sizer.catalog.vendors import vendors_of
 from sizer.present.words import name
 from sizer.ui.session_catalog import catalog
 
@@ -41,6 +42,11 @@ def usable_storage() -> dict[str, str]:
 def shared_storage() -> dict[str, str]:
     """Storage systems that servers share: all but the local drives of a server."""
     return existing_items(catalog(), "storage_nodes")
+
+
+def vendors() -> dict[str, str]:
+    """Vendors of GPU servers and storage."""
+    return {vendor: vendor for vendor in vendors_of(catalog())}
 
 
 def existing_items(catalogue: Catalog, kind: str) -> dict[str, str]:

@@ -1,0 +1,61 @@
+"""What a preference for some vendors does to the choice of a design."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from sizer.sizing.reasons import Preference, PreferenceKind
+from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key
+from sizer.sizing.search.settling import is_dominated
+
+
+def preference_of(
+    counts: PartCounts, ranking: Ranking, order: Sequence[int], name_of: Callable[[int], str]
+) -> Preference | None:
+    """What the preference of a request does; None where it prefers no vendor.
+
+    Parameters
+    ----------
+    counts : PartCounts
+    ranking : Ranking
+        Of these designs.
+    order : sequence of int
+        Its rows, one or more.
+    name_of : callable
+        Name of the design of a row.
+    """
+    asked = counts.request.platforms
+    if not asked.prefer_vendors:
+        return None
+    chosen, before = order[0], ranking.all_without_preference()
+    parts = ranking.parts_of_preferred_vendors
+    if chosen != before[0]:
+        return _compared(counts, PreferenceKind.LEADS, chosen, before[0], name_of)
+    better = next((row for row in before if parts(row) > parts(chosen)), None)
+    if better is None:
+        kind = PreferenceKind.LEADS_ANYWAY if parts(chosen) else PreferenceKind.NO_DESIGN
+        return Preference(kind, asked.prefer_vendors, asked.prefer_within_percent)
+    over = beyond_budget(counts, counts.likely_cost[np.array([chosen, better])])
+    if counts.conditional[better] and not counts.conditional[chosen]:
+        kind = PreferenceKind.CONDITIONAL
+    else:
+        kind = PreferenceKind.OVER_BUDGET if over[1] and not over[0] else PreferenceKind.TOO_FAR
+    return _compared(counts, kind, chosen, better, name_of)
+
+
+def _compared(
+    counts: PartCounts, kind: PreferenceKind, chosen: int, other: int, name_of: Callable[[int], str]
+) -> Preference:
+    asked, by_cost = counts.request.platforms, counts.request.rank_by in (None, "cost")
+    values = rank_key(counts, np.array([chosen, other]))
+    pair = (chosen, other) if values[0] < values[1] else (other, chosen)
+    return Preference(
+        kind=kind,
+        vendors=asked.prefer_vendors,
+        within_percent=asked.prefer_within_percent,
+        other=name_of(other),
+        chosen_value=float(values[0]),
+        other_value=float(values[1]),
+        is_exact=by_cost and is_dominated(counts, *pair),
+    )
