@@ -11,9 +11,9 @@ from sizer.base.errors import RequestError
 from sizer.catalog.loader import with_prices
 from sizer.catalog.price_books import Price
 from sizer.catalog.vendors import is_of_vendor, vendors_of
+from sizer.sizing.best_design import best_design
 from sizer.sizing.customer_copy import customer_copy
 from sizer.sizing.reasons import PreferenceKind, RunnerUpKind, SelectionKind
-from sizer.sizing.recommend import best_design
 from sizer.sizing.search.preference import preferred_first, preferred_parts
 from sizer.workload.sentence import read_sentence
 
