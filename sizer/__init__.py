@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sizer.questions.data.analysis import data_plan as data_plan
     from sizer.questions.failures.analysis import FailureCase as FailureCase
     from sizer.questions.failures.analysis import failure_cases as failure_cases
+    from sizer.questions.ownership.analysis import ownership as ownership
     from sizer.questions.rent.analysis import rent_or_buy as rent_or_buy
     from sizer.questions.scale.analysis import ScaleComparison as ScaleComparison
     from sizer.questions.scale.analysis import scale_comparison as scale_comparison
@@ -69,6 +70,7 @@ _PUBLIC = {
     "data_plan": "sizer.questions.data.analysis",
     "diff": "sizer.questions.compare.causes",
     "project": "sizer.sizing.project",
+    "ownership": "sizer.questions.ownership.analysis",
     "rent_or_buy": "sizer.questions.rent.analysis",
     "simplest_design": "sizer.questions.verdict.simplest_design",
     "size": "sizer.sizing.size",

@@ -3,47 +3,16 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import floor
 from typing import Literal
 
-from sizer.base.money import CENT
 from sizer.bom.bill import MONTHS_A_YEAR, Bill
+from sizer.bom.ownership import Footprint, OwnershipCost, OwnershipRates, cents, ownership_cost
 from sizer.physical.racks.power import HOURS_PER_YEAR
 from sizer.workload.rental import Rental
 
 # Providers bill storage by the decimal terabyte.
 _TB = 10**12
-# What is missing of a cost, so that it reads "at least".
-Missing = Literal["prices", "renewals", "electricity", "watts", "cooling", "storage"]
 Bound = Literal["exact", "at least", "at most", "open"]
-
-
-@dataclass(frozen=True)
-class Owning:
-    """What one's own cluster costs over the years; amounts are rounded to cents one by one."""
-
-    purchase: Decimal  # net; of the priced lines
-    n_open: int  # bought lines to be quoted
-    renewals: Decimal  # support and subscriptions beyond the terms that the purchase pays for
-    care: Decimal  # staff, space and maintenance
-    energy: Decimal | None  # None: no price of electricity was given
-    energy_kwh: Decimal
-    missing: tuple[Missing, ...]
-
-    @property
-    def total(self) -> Decimal:
-        """Sum of what is known; it reads "at least" while something is missing."""
-        return self.purchase + self.renewals + self.care + (self.energy or Decimal("0.00"))
-
-    @property
-    def is_at_least(self) -> bool:
-        """Whether a part of the costs is not known."""
-        return bool(self.missing)
-
-    @property
-    def is_unpriced(self) -> bool:
-        """Whether nothing of the purchase has a price: the total then says nothing."""
-        return self.n_open > 0 and self.purchase == 0
 
 
 @dataclass(frozen=True)
@@ -54,7 +23,7 @@ class RentOrBuy:
     currency: str
     n_gpus: int
     stored_tb: Fraction
-    owning: Owning
+    owning: OwnershipCost
 
     @property
     def gpu_hours(self) -> int:
@@ -131,11 +100,11 @@ class RentOrBuy:
         Returns
         -------
         Decimal
-            Below 0 where renting costs less already than what is known of owning. Care grows with the purchase, as
-            the known part's does; renewals of the open lines are left out.
+            Below 0 where renting costs less already than what is known of owning. Costs that are stated as a share of
+            the purchase grow with it; renewals of the open lines are left out.
         """
         left = Fraction(self.renting(use)) - Fraction(self.owning.total)
-        return cents(left / (1 + _care_share(self.rental)))
+        return cents(left / (1 + _share_of_purchase(self.owning.rates)))
 
     @property
     def _full_rent(self) -> Fraction:
@@ -144,14 +113,7 @@ class RentOrBuy:
 
 
 def compared(
-    bill: Bill,
-    rental: Rental,
-    *,
-    n_gpus: int,
-    typical_w: float,
-    is_draw_at_least: bool,
-    pue_ratio: float | None,
-    stored_bytes: float,
+    bill: Bill, rental: Rental, rates: OwnershipRates, footprint: Footprint, *, n_gpus: int, stored_bytes: float
 ) -> RentOrBuy:
     """Set what a bill costs over the years beside an offer.
 
@@ -160,14 +122,12 @@ def compared(
     bill : Bill
         What is bought, or a customer's copy of it.
     rental : Rental
+    rates : OwnershipRates
+        Of the cluster, over the years of the offer.
+    footprint : Footprint
+        Draw and space of the cluster.
     n_gpus : int
         GPUs of the cluster.
-    typical_w : float
-        Typical draw of the cluster, taken for all hours: no source gives what these servers draw idle. [W]
-    is_draw_at_least : bool
-        Whether some part's draw is unknown.
-    pue_ratio : float or None
-        Draw of the room over that of the cluster; None: not known, cooling is not counted. [-]
     stored_bytes : float
         Data that a rented cluster must hold, too. [B]
 
@@ -178,69 +138,24 @@ def compared(
 
     Notes
     -----
-    Owning = purchase + renewals + purchase x yearly percent x years + draw x PUE x hours x price of a kilowatt-hour.
+    Owning: :func:`~sizer.bom.ownership.ownership_cost`.
     Renting at a use u = GPUs x hours x u x rate / speed ratio + stored TB x months x rate of storage.
-    Break-even: the u at which both are the same. No interest, no tax and no rest value is counted.
+    Break-even: the u at which both are the same.
     """
-    if n_gpus < 1 or not typical_w >= 0 or not stored_bytes >= 0:
+    if n_gpus < 1 or not footprint.typical_w >= 0 or not stored_bytes >= 0:
         raise ValueError(
-            f"rent or buy needs GPUs and no negative draw or data, got {n_gpus}, {typical_w}, {stored_bytes}"
+            f"rent or buy needs GPUs and no negative draw or data, got {n_gpus}, {footprint.typical_w}, {stored_bytes}"
         )
-    purchase, n_open = bill.total, bill.net_total.n_open
-    renewals, n_open_terms = _renewals(bill, rental.years)
-    kwh = Fraction(repr(float(typical_w))) / 1000 * Fraction(repr(pue_ratio or 1.0)) * HOURS_PER_YEAR * rental.years
-    price = rental.electricity_per_kwh
-    missing: list[tuple[Missing, bool]] = [
-        ("prices", n_open > 0),
-        ("renewals", n_open_terms > 0),
-        ("electricity", price is None),
-        ("watts", price is not None and is_draw_at_least),
-        ("cooling", price is not None and pue_ratio is None),
-    ]
-    owning = Owning(
-        purchase=purchase,
-        n_open=n_open,
-        renewals=renewals,
-        care=cents(Fraction(purchase) * _care_share(rental)),
-        energy=None if price is None else cents(kwh * Fraction(price)),
-        energy_kwh=cents(kwh),
-        missing=tuple(key for key, is_missing in missing if is_missing),
-    )
+    owning = ownership_cost(bill, rates, footprint)
     return RentOrBuy(rental, bill.currency, n_gpus, Fraction(repr(float(stored_bytes))) / _TB, owning)
 
 
-def _renewals(bill: Bill, years: int) -> tuple[Decimal, int]:
-    """What support and subscriptions cost after their terms, at the deal's prices, and how many have no known term."""
-    off = 1 - Fraction(bill.deal_discount_percent) / 100
-    total, n_open = Fraction(0), 0
-    for line in bill.bought:
-        if not line.is_recurring or not line.extended_net:  # open, or free of charge
-            continue
-        if line.term_months is None:
-            n_open += 1
-            continue
-        months = max(years * MONTHS_A_YEAR - line.term_months, 0)
-        total += Fraction(line.extended_net) * off * months / line.term_months
-    return cents(total), n_open
-
-
-def _care_share(rental: Rental) -> Fraction:
-    """Staff, space and maintenance over the years, as a share of the purchase."""
-    return Fraction(rental.yearly_cost_percent) / 100 * rental.years
+def _share_of_purchase(rates: OwnershipRates) -> Fraction:
+    """What costs that are stated as a share of the purchase add to it over the years."""
+    return (Fraction(rates.care_percent) + Fraction(rates.support_percent or 0)) / 100 * rates.years
 
 
 def _share(use: Decimal | Fraction) -> Fraction:
     if use < 0:
         raise ValueError(f"a share of the hours is 0 or more, got {use}")
     return Fraction(use)
-
-
-def cents(amount: Fraction) -> Decimal:
-    """An exact amount as money, rounded half up to cents.
-
-    Examples
-    --------
-    >>> cents(Fraction(1, 200))
-    Decimal('0.01')
-    """
-    return floor(amount / Fraction(CENT) + Fraction(1, 2)) * CENT

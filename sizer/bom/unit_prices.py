@@ -112,6 +112,11 @@ class UnitPrices:
             self._percentages[item_id] = found
         return found
 
+    def is_yearly(self, item_id: str) -> bool:
+        """Whether the band of a part is that of one year, so that it is paid again every year."""
+        band = self.catalog.bands.band(self.catalog.category_of(item_id), item_id)
+        return band is not None and band.unit.endswith("year")
+
     def of(self, item_id: str, platform: Platform) -> Floats:
         """Price of one piece as a platform uses it, shape (heights,); inf where there is neither price nor band.
 

@@ -17,6 +17,7 @@ NAMES = {
     "mixed": "mixed precision",
     "fp32": "single precision (fp32)",
     "cost": "cost",
+    "ownership": "cost of ownership",
     "time": "time",
     "gpus": "GPUs",
     "rack-units": "rack units",

@@ -10,6 +10,7 @@ import typer
 from sizer.base.errors import SizerError
 from sizer.cli.batch import batch_command
 from sizer.cli.catalog import catalog_check, catalog_import_netbox, catalog_show
+from sizer.cli.costs import ownership_command, rent_command
 from sizer.cli.diff import diff_command
 from sizer.cli.doctor import doctor_command
 from sizer.cli.evidence import calibrate_command, validate_command
@@ -18,7 +19,6 @@ from sizer.cli.failures import failures_command
 from sizer.cli.grow import grow_command
 from sizer.cli.ingest import ingest_command
 from sizer.cli.project import project_command
-from sizer.cli.rent import rent_command
 from sizer.cli.scale import scale_command
 from sizer.cli.serve import app_command
 from sizer.cli.size import size_command
@@ -39,6 +39,7 @@ app.command("project")(project_command)
 app.command("diff")(diff_command)
 app.command("scale")(scale_command)
 app.command("team")(team_command)
+app.command("ownership")(ownership_command)
 app.command("rent")(rent_command)
 app.command("verdict")(verdict_command)
 app.command("ingest")(ingest_command)

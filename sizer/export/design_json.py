@@ -27,6 +27,8 @@ from sizer.present.text.verdict import (
     verdict_text,
 )
 from sizer.present.text.warnings import design_warnings
+from sizer.questions.ownership.analysis import ownership
+from sizer.questions.ownership.export import ownership_content
 from sizer.sizing.checks import DesignCheck, MissingFact
 from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import StorageNeed
@@ -43,6 +45,7 @@ _PRICES_OF_THE_QUOTE = ("unit_list_price", "discount_percent", "extended_list")
 def design_document(result: SizingResult) -> dict[str, Any]:
     """Everything about one answer as plain data; ``SizingRequest.from_file`` reads the request back from it."""
     is_customer_copy = result.design.bill.is_customer_copy
+    owned = ownership(result)
     return json_document(
         "design",
         **fields_of(result, "catalog_digest", "calibration_digest", "needs_cluster"),
@@ -60,6 +63,7 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         design=_design(result.design),
         plan=plan_content(result.design.plan),
         bill=_bill(result.design.bill),
+        ownership=None if owned is None else ownership_content(owned),
         platforms=[design_summary(design) for design in result.platforms],
         runner_up=None if result.runner_up is None else _point(result.runner_up),
         pareto=[_point(point) for point in result.pareto],

@@ -15,6 +15,7 @@ from sizer.physical.roles import Role
 from sizer.present.theme import Palette
 from sizer.questions.data.analysis import DataPlan, data_plan
 from sizer.questions.failures.analysis import FailureCase, failure_cases
+from sizer.questions.ownership.analysis import OwnershipAnswer, ownership
 from sizer.questions.rent.analysis import rent_or_buy
 from sizer.questions.scale.analysis import EqualGpuComparison, n_allowed_kinds, scale_comparison
 from sizer.questions.team.analysis import TeamAnswer, team_answer
@@ -122,6 +123,11 @@ class GuideContext:
     def team(self) -> TeamAnswer | None:
         """Queue waits and reads of the team; None without a team or where the catalogue lacks parts of the design."""
         return team_answer(self.evaluated)
+
+    @cached_property
+    def ownership(self) -> OwnershipAnswer | None:
+        """Cost of owning the design over the years; None where the request does not ask for it."""
+        return ownership(self.result)
 
     @cached_property
     def rental(self) -> RentOrBuy | None:

@@ -186,11 +186,13 @@ def _quantity(line: BillLine) -> str:
 
 def cost_table(result: SizingResult) -> Table:
     """What is bought once, what is paid every year, and the energy."""
-    bill, plan, site, rental = result.design.bill, result.design.plan, result.request.site, result.request.rental
+    bill, plan, site = result.design.bill, result.design.plan, result.request.site
     energy = si(1e3 * energy_kwh_per_year(sum(rack.typical_w for rack in plan.racks), site.pue_ratio or 1.0), "Wh")
     is_lower = any(rack.has_unknown_power for rack in plan.racks)
-    has_tariff = rental is not None and rental.electricity_per_kwh is not None
-    tariff = "The comparison with renting below includes its cost." if has_tariff else "No tariff was given."
+    tariff = "No tariff was given."
+    if result.request.electricity_per_kwh is not None:
+        where = "cost of ownership" if result.request.ownership is not None else "comparison with renting"
+        tariff = f"The {where} below includes its cost."
     parts = [(category, bill.part(category)) for category in CATEGORIES]
     return fact_table(
         "cost",

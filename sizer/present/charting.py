@@ -46,6 +46,7 @@ __all__ = [
     "haloed",
     "label_room",
     "level_mark",
+    "money_unit",
     "names_axis",
     "placed_labels",
     "point_layers",
@@ -106,6 +107,13 @@ def time_unit(longest_s: float) -> tuple[float, str]:
     """Seconds of the unit in which an axis up to ``longest_s`` reads best, and its name."""
     units = ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes"))
     return next((unit for unit in units if longest_s >= 2 * unit[0]), (1.0, "seconds"))
+
+
+def money_unit(most: float, currency: str) -> tuple[float, str]:
+    """Unit in which an axis up to ``most`` reads best, and its name."""
+    if most >= 2e6:
+        return 1e6, f"million {currency}"
+    return (1e3, f"thousand {currency}") if most >= 2e3 else (1.0, currency)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from sizer.bom.bill import Bill
 from sizer.bom.customer import customer_bill, unpriced_bill
-from sizer.sizing.reasons import CableLengths, QuoteToSettle, RunnerUpKind, RunnerUpReason
+from sizer.sizing.reasons import CableLengths, QuoteToSettle, RunnerUpKind
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # What a customer reads of the quote. A new field of the quote stays inside until it is named here.
 _HEADING = ("number", "revision", "prepared_for", "prepared_by", "valid_days")
@@ -35,12 +35,10 @@ def customer_copy(result: SizingResult) -> SizingResult:
         design if other is result.design else _told(other, unpriced_bill(other.bill)) for other in result.platforms
     )
     reason = result.runner_up_reason
-    if reason.kind is RunnerUpKind.DEARER:
-        reason = RunnerUpReason(RunnerUpKind.DEARER, is_exact=reason.is_exact)
-    elif reason.kind is RunnerUpKind.NOT_PREFERRED:
-        reason = RunnerUpReason(RunnerUpKind.NOT_PREFERRED)
+    if reason.kind in (RunnerUpKind.DEARER, RunnerUpKind.NOT_PREFERRED):
+        reason = replace(reason, chosen=None, other=None)
     selection = result.selection
-    if selection.preference is not None and selection.rank_by in (None, "cost"):
+    if selection.preference is not None and ranks_by_cost(selection.rank_by):
         uncosted = replace(selection.preference, chosen_value=None, other_value=None)
         selection = replace(selection, preference=uncosted)
     own = {line.price_source for line in shown.lines if line.has_own_price}
@@ -71,7 +69,7 @@ def _told(design: DesignAnswer, bill: Bill) -> DesignAnswer:
     They compare list or net prices, before the discount of the deal.
     """
     warnings = tuple(one for one in design.warnings if not (isinstance(one, CableLengths) and one.cost_difference))
-    return replace(design, bill=bill, warnings=warnings, cost=None)
+    return replace(design, bill=bill, warnings=warnings, cost=None, ownership=None)
 
 
 def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[DesignAnswer]) -> Verdict:

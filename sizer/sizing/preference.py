@@ -6,8 +6,9 @@ import numpy as np
 
 from sizer.sizing.reasons import Preference, PreferenceKind
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key
+from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key, uncertainty
 from sizer.sizing.search.settling import is_dominated
+from sizer.workload.request import ranks_by_cost
 
 
 def preference_of(
@@ -37,7 +38,8 @@ def preference_of(
         kind = PreferenceKind.LEADS_ANYWAY if parts(chosen) else PreferenceKind.NO_DESIGN
         return Preference(kind, asked.prefer_vendors, asked.prefer_within_percent)
     over = beyond_budget(counts, counts.likely_cost[np.array([chosen, better])])
-    if counts.conditional[better] and not counts.conditional[chosen]:
+    unknown = uncertainty(counts, np.array([chosen, better]))
+    if unknown[1] > unknown[0]:
         kind = PreferenceKind.CONDITIONAL
     else:
         kind = PreferenceKind.OVER_BUDGET if over[1] and not over[0] else PreferenceKind.TOO_FAR
@@ -47,7 +49,7 @@ def preference_of(
 def _compared(
     counts: PartCounts, kind: PreferenceKind, chosen: int, other: int, name_of: Callable[[int], str]
 ) -> Preference:
-    asked, by_cost = counts.request.platforms, counts.request.rank_by in (None, "cost")
+    asked, by_cost = counts.request.platforms, ranks_by_cost(counts.request.rank_by)
     values = rank_key(counts, np.array([chosen, other]))
     pair = (chosen, other) if values[0] < values[1] else (other, chosen)
     return Preference(

@@ -55,6 +55,7 @@ class Selection:
     n_platforms: int  # that meet the request
     rank_by: str | None = None  # key of the request; of kind RANKED
     preference: Preference | None = None  # None where the request prefers no vendor
+    years: int | None = None  # over which owning it costs least; None: buying it does; of the kinds of cost
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class RunnerUpKind(Enum):
     CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
     SLOWER = "slower"  # values in seconds
     DEARER = "dearer"  # values in the currency of the request, bands where a price is missing
+    ENERGY_UNKNOWN = "energy-unknown"  # its draw is not published, so that nobody knows what owning it costs
     OVER_BUDGET = "over-budget"  # it keeps the budget with less than the confidence asked
     LARGER = "larger"  # by a key of size
     SMALLER = "smaller"  # by a key of size, after an earlier comparison decided
@@ -112,6 +114,7 @@ class RunnerUpReason:
     other: float | None = None
     key: SizeKey | None = None
     is_exact: bool = False  # no missing price can change this; of kind DEARER
+    years: int | None = None  # over which the values are costs of ownership; None: they are prices; of kind DEARER
 
 
 class BindingKind(Enum):

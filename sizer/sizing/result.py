@@ -189,6 +189,8 @@ class DesignAnswer:
     checks: tuple[DesignCheck, ...] = ()  # on capacity, watts, kilograms and budget
     storage_need: StorageNeed | None = None  # what decides the number of storage nodes; None without nodes
     cost: CostInterval | None = None  # None: bands are in another currency, or a customer is not told
+    # Of owning it over the years asked; None likewise, and where the request has no [ownership] table.
+    ownership: CostInterval | None = None
 
     @property
     def name(self) -> str:

@@ -28,10 +28,10 @@ from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out, pareto_rows
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
-from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key
+from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
 from sizer.sizing.search.settling import is_dominated, quotes_to_settle
 from sizer.sizing.stack_default import with_stack_defaults
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import SizingRequest, ranks_by_cost
 
 # Points of the Pareto front that documents show.
 MAX_PARETO_POINTS = 60
@@ -150,12 +150,18 @@ def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Se
         return Selection(SelectionKind.PREFERRED, len(order), rank_by, preference)
     if len(order) == 1:
         return Selection(SelectionKind.ONLY, 1, preference=preference)
-    if rank_by not in (None, "cost"):
+    if not ranks_by_cost(rank_by):
         return Selection(SelectionKind.RANKED, len(order), rank_by, preference)
-    others = [row for row in order[1:] if not counts.conditional[row] or counts.conditional[order[0]]]
+    unknown = uncertainty(counts, np.array(order))
+    others = [row for row, one in zip(order[1:], unknown[1:], strict=True) if one <= unknown[0]]
     is_settled = all(is_dominated(counts, order[0], row) for row in others)
     kind = SelectionKind.CHEAPEST if is_settled else SelectionKind.LIKELY_CHEAPEST
-    return Selection(kind, len(order), preference=preference)
+    return Selection(kind, len(order), preference=preference, years=_years_owned(counts))
+
+
+def _years_owned(counts: PartCounts) -> int | None:
+    """Years of the cost of ownership that ranks designs; None where their prices do."""
+    return None if counts.ownership_rates is None else counts.ownership_rates.years
 
 
 def _point(row: int, chosen: int, counts: PartCounts) -> ParetoPoint:
@@ -247,6 +253,8 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     pair = np.array([chosen, second])
     if counts.conditional[second] and not counts.conditional[chosen]:
         return RunnerUpReason(RunnerUpKind.CONDITIONAL)
+    if counts.energy_is_open[second] and not counts.energy_is_open[chosen]:
+        return RunnerUpReason(RunnerUpKind.ENERGY_UNKNOWN)
     over = beyond_budget(counts, counts.likely_cost[pair])
     if over[1] and not over[0]:
         return RunnerUpReason(RunnerUpKind.OVER_BUDGET)
@@ -256,9 +264,10 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
     if rank[1] > rank[0]:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
-        if request.rank_by is None or request.rank_by == "cost":
+        if ranks_by_cost(request.rank_by):
             is_exact = is_dominated(counts, chosen, second)
-            return RunnerUpReason(RunnerUpKind.DEARER, float(rank[0]), float(rank[1]), is_exact=is_exact)
+            amounts = (float(rank[0]), float(rank[1]))
+            return RunnerUpReason(RunnerUpKind.DEARER, *amounts, is_exact=is_exact, years=_years_owned(counts))
     # Keys of the purchase only where main equipment is there; the last two have no name.
     names = list(SizeKey) if has_main(request.existing) else list(SizeKey)[-4:]
     for key, (first, other) in zip(names, keys(counts, pair), strict=False):

@@ -4,6 +4,7 @@ import datetime
 import json
 import tomllib
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -16,6 +17,7 @@ from sizer.base.resources import text_of_file
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.workload.data import DataRequest
 from sizer.workload.growth import Growth
+from sizer.workload.ownership import Ownership
 from sizer.workload.quote import Quote
 from sizer.workload.rental import Rental
 from sizer.workload.stated_storage import StatedStorage
@@ -29,8 +31,13 @@ Task = Literal["training", "validation-inference"]
 Access = Literal["random", "sharded"]
 Cache = Literal["page-cache", "pinned", "none"]
 FabricKind = Literal["edr", "100gbe", "40gbe", "25gbe", "10gbe"]
-RankBy = Literal["cost", "time", "gpus", "rack-units", "watts"]
+RankBy = Literal["cost", "ownership", "time", "gpus", "rack-units", "watts"]
 Loss = Literal["server", "storage-node", "switch", "gateway", "feed", "head-node"]
+
+
+def ranks_by_cost(rank_by: str | None) -> bool:
+    """Whether an amount of money orders designs: what they cost to buy or to own."""
+    return rank_by in (None, "cost", "ownership")
 
 
 def _in_scope(task: object) -> object:
@@ -240,7 +247,28 @@ class SizingRequest(RequestTable):
     growth: Annotated[Growth | None, BeforeValidator(_empty_as_none)] = None
     data: DataRequest = DataRequest()
     resilience: Resilience = Resilience()
+    ownership: Ownership | None = None
     rental: Rental | None = None
+
+    @property
+    def electricity_per_kwh(self) -> Decimal | None:
+        """Price of a kilowatt-hour, of whichever table states it; None where none does. [currency/kWh]"""
+        if self.ownership is not None and self.ownership.electricity_per_kwh is not None:
+            return self.ownership.electricity_per_kwh
+        return None if self.rental is None else self.rental.electricity_per_kwh
+
+    @model_validator(mode="after")
+    def _ownership_is_consistent(self) -> Self:
+        if self.rank_by == "ownership" and self.ownership is None:
+            raise ValueError("rank_by = 'ownership' needs an [ownership] table; add one, for example years = 5")
+        prices = {
+            table.electricity_per_kwh
+            for table in (self.ownership, self.rental)
+            if table is not None and table.electricity_per_kwh is not None
+        }
+        if len(prices) > 1:
+            raise ValueError("ownership.electricity_per_kwh and rental.electricity_per_kwh differ; give the price once")
+        return self
 
     @model_validator(mode="after")
     def _stated_once(self) -> Self:

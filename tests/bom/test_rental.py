@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.bom.bill import Bill, BillLine
+from sizer.bom.ownership import Footprint, OwnershipRates
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.questions.rent.analysis import rent_or_buy
 from sizer.sizing.customer_copy import customer_copy
@@ -33,10 +34,8 @@ def put(*lines: BillLine, deal: str = "0", n_gpus: int = 8, watts: float = 3000.
         pue: float | None = 1.5, has_unknown_watts: bool = False, **offer: Any) -> RentOrBuy:  # fmt: skip
     rental = Rental.model_validate({"per_gpu_hour": "3.06", **offer})
     bill = Bill("USD", lines or (line("149000"),), deal_discount_percent=Decimal(deal))
-    return compared(
-        bill, rental, n_gpus=n_gpus, typical_w=watts, is_draw_at_least=has_unknown_watts, pue_ratio=pue,
-        stored_bytes=tb * 1e12,
-    )  # fmt: skip
+    rates = OwnershipRates(rental.years, rental.electricity_per_kwh, pue, care_percent=rental.yearly_cost_percent)
+    return compared(bill, rental, rates, Footprint(watts, has_unknown_watts), n_gpus=n_gpus, stored_bytes=tb * 1e12)
 
 
 def test_hand_calculation_to_the_cent() -> None:
@@ -66,9 +65,9 @@ def test_slower_rented_gpus_take_more_hours() -> None:
 def test_support_is_renewed_for_the_years_beyond_its_term() -> None:
     """36 months for 3,600.00 less 10 % of the deal are 90 a month: two more years cost 2,160.00."""
     support = line("3600", category="support", term_months=36)
-    assert put(line("10000"), support, deal="10", years=5).owning.renewals == Decimal("2160.00")
-    assert put(line("10000"), support, deal="10", years=3).owning.renewals == 0
-    assert put(line("10000"), support, deal="10", years=1).owning.renewals == 0
+    assert put(line("10000"), support, deal="10", years=5).owning.support == Decimal("2160.00")
+    assert put(line("10000"), support, deal="10", years=3).owning.support == 0
+    assert put(line("10000"), support, deal="10", years=1).owning.support == 0
 
 
 def test_what_is_not_known_makes_owning_at_least_and_is_named() -> None:
@@ -165,4 +164,4 @@ def test_a_deal_reads_the_same_in_the_customers_copy() -> None:
     assert inside == told
     assert inside is not None
     # 2,333.31 less 2.37 %, two thirds of it again; a line is less than a cent a piece away.
-    assert inside.owning.renewals == pytest.approx(Decimal("1518.67"), abs=Decimal("0.05"))
+    assert inside.owning.support == pytest.approx(Decimal("1518.67"), abs=Decimal("0.05"))

@@ -1,4 +1,4 @@
-"""Chapter on the bill of materials: lines, cost as far as prices are known, and renting compared with buying."""
+"""Chapter on the bill of materials: lines, cost as far as prices are known, cost of ownership, rent or buy."""
 
 from typing import Any
 
@@ -7,6 +7,9 @@ from sizer.present.bill_tables import bill_table, cost_table
 from sizer.present.figures import charted
 from sizer.present.text import result_text
 from sizer.present.text.bill_warnings import bill_warning_sentences
+from sizer.questions.ownership import tables as ownership_tables
+from sizer.questions.ownership.charts import ownership_chart
+from sizer.questions.ownership.text import finding as ownership_finding
 from sizer.questions.rent.analysis import use_of
 from sizer.questions.rent.charts import rent_chart
 from sizer.questions.rent.tables import rental_table, years_text
@@ -21,7 +24,26 @@ def content(context: GuideContext) -> dict[str, Any]:
         "bill": bill_table(bill, context.catalog.sources),
         "cost": cost_table(context.result) if context.is_full else None,
         "warnings": bill_warning_sentences(bill.warnings),
+        "ownership": _ownership(context),
         "rental": _rental(context),
+    }
+
+
+def _ownership(context: GuideContext) -> dict[str, Any] | None:
+    """Section on the cost of ownership; None where the request does not ask for it."""
+    answer = context.ownership
+    if answer is None:
+        return None
+    years = ownership_tables.years_text(answer.cost.rates.years)
+    return {
+        "finding": ownership_finding(answer),
+        "table": ownership_tables.ownership_table(answer.cost),
+        "runs": ownership_tables.runs_table(answer),
+        "chart": charted(
+            "ownership-chart",
+            ownership_chart(answer, context.palette),
+            f"Cost of ownership at the end of each year, over {years}, by kind of cost.",
+        ),
     }
 
 

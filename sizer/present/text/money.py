@@ -28,7 +28,8 @@ def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:
     less = "less"
     if with_amounts and reason.chosen is not None and reason.other is not None:
         less = f"about {significant(reason.other - reason.chosen, 2)} {result.request.currency} less"
-    return f"{chosen} {verb} {less} than {other}; both meet the request."
+    over = "" if reason.years is None else f" over {by_count(reason.years, 'one year', f'{reason.years} years')}"
+    return f"{chosen} {verb} {less} than {other}{over}; both meet the request."
 
 
 def _told_apart(first: DesignAnswer, other: DesignAnswer) -> tuple[str, str]:

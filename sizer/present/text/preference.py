@@ -3,10 +3,12 @@
 from sizer.base.quantities import NARROW_SPACE, significant
 from sizer.present import words
 from sizer.sizing.reasons import Preference, PreferenceKind, Selection
+from sizer.workload.request import ranks_by_cost
 
 # How a design compares with another one by each key that platforms are ranked by.
 _MORE = {
     "cost": "costs about {by} more",
+    "ownership": "costs about {by} more to own",
     "time": "takes {by} longer",
     "gpus": "has {by} more GPUs",
     "rack-units": "takes {by} more rack units",
@@ -37,7 +39,7 @@ def preference_text(selection: Selection, currency: str, *, with_amounts: bool) 
             if not more:
                 return f"It is of {vendors} and at most {within} behind {first}."
             text = f"It is of {vendors} and {more} than {first}; the preference is worth up to {within}."
-            if selection.rank_by in (None, "cost") and not preference.is_exact:
+            if ranks_by_cost(selection.rank_by) and not preference.is_exact:
                 text = f"{text} Missing prices could still change which of the two costs less."
             return text
         case PreferenceKind.LEADS_ANYWAY:
@@ -66,11 +68,11 @@ def _more(preference: Preference, rank_by: str, currency: str, *, with_amounts: 
         return ""
     least = min(preference.chosen_value, preference.other_value)
     gap = abs(preference.chosen_value - preference.other_value)
-    if rank_by == "cost" and not with_amounts:
+    if ranks_by_cost(rank_by) and not with_amounts:
         return ""
     if not gap:
         return ""
     by = f"{significant(100 * gap / least, 2)}{NARROW_SPACE}%" if least else significant(gap, 2)
-    if rank_by == "cost":
+    if ranks_by_cost(rank_by):
         by = f"{significant(gap, 2)} {currency} ({by})"
     return _MORE[rank_by].format(by=by)

@@ -211,11 +211,16 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
             key = _RANKED[selection.rank_by]
             return f"Of {platforms} that meet the request it has the {key}, the key of the ranking."
         case SelectionKind.CHEAPEST:
-            text = f"Of {platforms} that meet the request it costs least."
+            text = f"Of {platforms} that meet the request it costs least{_owned(selection.years)}."
         case SelectionKind.LIKELY_CHEAPEST:
-            text = f"Of {platforms} that meet the request it is expected to cost least."
+            text = f"Of {platforms} that meet the request it is expected to cost least{_owned(selection.years)}."
     because = cost_reason_text(result, with_amounts=with_amounts)
     return f"{text} {because}".rstrip()
+
+
+def _owned(years: int | None) -> str:
+    """Period of a cost of ownership; "" for a price."""
+    return "" if years is None else f" to own over {by_count(years, 'one year', f'{years} years')}"
 
 
 def runner_up_text(result: SizingResult) -> str:
@@ -234,8 +239,10 @@ def runner_up_text(result: SizingResult) -> str:
         )
     if reason.kind is RunnerUpKind.OVER_BUDGET:
         return "It is less likely to keep the budget than was asked."
+    if reason.kind is RunnerUpKind.ENERGY_UNKNOWN:
+        return "Its power draw is not published, so its cost of ownership is not known."
     if reason.kind is RunnerUpKind.DEARER:
-        return "It costs more." if reason.is_exact else "It is expected to cost more."
+        return f"It {'costs' if reason.is_exact else 'is expected to cost'} more{_owned(reason.years)}."
     if reason.kind is RunnerUpKind.NOT_PREFERRED:
         return "It leads without the preference for the vendors that the request names."
     if reason.chosen is None or reason.other is None:

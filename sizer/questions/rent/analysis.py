@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from sizer.bom.customer import customer_bill
+from sizer.bom.ownership import footprint_of, rates_of
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.result import SizingResult
@@ -34,16 +35,14 @@ def rent_or_buy(result: SizingResult, rental: Rental | None = None) -> RentOrBuy
     offer = rental if rental is not None else result.request.rental
     if offer is None:
         return None
-    design = result.design
-    racks = design.plan.racks
-    stored = storage_demand(design.workloads, result.request.data)
+    design, request = result.design, result.request.model_copy(update={"rental": offer})
+    stored = storage_demand(design.workloads, request.data)
     return compared(
         design.bill if design.bill.is_customer_copy else customer_bill(design.bill),
         offer,
+        rates_of(request, offer.years),
+        footprint_of(design.plan, design.quantities),
         n_gpus=design.n_gpus,
-        typical_w=sum(rack.typical_w for rack in racks),
-        is_draw_at_least=any(rack.has_unknown_power for rack in racks),
-        pue_ratio=result.request.site.pue_ratio,
         stored_bytes=stored.data_bytes + stored.snapshots_bytes + stored.checkpoints_bytes,
     )
 

@@ -7,7 +7,7 @@ import altair as alt
 
 from sizer.bom.rental import RentOrBuy
 from sizer.drawings.palette import COLUMN_PX
-from sizer.present.charting import Chart, axis, chart_of, finish, point_layers
+from sizer.present.charting import Chart, axis, chart_of, finish, money_unit, point_layers
 from sizer.present.theme import LIGHT, Palette
 from sizer.present.words import percent
 from sizer.questions.rent.tables import years_text
@@ -39,7 +39,7 @@ def rent_chart(
         return None
     own = float(comparison.owning.total)
     rents = {share: float(comparison.renting(Decimal(share) / 100)) for share in (0, 100)}
-    unit, name = _unit(max(own, rents[100]), comparison.currency)
+    unit, name = money_unit(max(own, rents[100]), comparison.currency)
     top = max(own, rents[100]) / unit * _ROOM
     scale = alt.Scale(domain=[0, top], nice=False)
     across = alt.Scale(domain=[0, 100], nice=False)
@@ -61,13 +61,6 @@ def rent_chart(
         *_break_even(comparison, own / unit, scale, across, palette),
     ]
     return finish(layers, short_finding(comparison), palette, width, _HEIGHT)
-
-
-def _unit(most: float, currency: str) -> tuple[float, str]:
-    """Unit of money for the axis, and its name."""
-    if most >= 2e6:
-        return 1e6, f"million {currency}"
-    return (1e3, f"thousand {currency}") if most >= 2e3 else (1.0, currency)
 
 
 def _names(

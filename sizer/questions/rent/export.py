@@ -21,7 +21,8 @@ def rental_document(comparison: RentOrBuy, use: Decimal | None) -> dict[str, Any
         years=rental.years,
         buying=fields_of(
             own,
-            *("purchase", "renewals", "care", "energy", "missing"),
+            *("purchase", "care", "energy", "space", "missing"),
+            renewals=own.support,
             lines_to_be_quoted=own.n_open,
             energy_kwh=float(own.energy_kwh),
             total=None if own.is_unpriced else own.total,

@@ -20,6 +20,7 @@ _MISSING = {
     "electricity": "electricity is not included because no price was given",
     "watts": "the power draw of some parts is not published",
     "cooling": "cooling is not included because no PUE was given",
+    "space": "space in the room is not included because no price was given",
     "storage": "storage is not included in renting because the offer has no price for it",
 }
 
@@ -54,23 +55,31 @@ Fact: TypeAlias = tuple[str, str | Cell, str] | Row
 
 
 def _owning_rows(comparison: RentOrBuy) -> Iterator[Fact]:
-    own, rental = comparison.owning, comparison.rental
+    own, rates = comparison.owning, comparison.owning.rates
     yield row("Buying", "", "", kind="group")
     lines = by_count(own.n_open, f"{own.n_open} line to be quoted", f"{own.n_open} lines to be quoted")
     purchase = words.TO_BE_QUOTED if own.is_unpriced else at_least(bool(own.n_open), _amount(own.purchase))
     yield "Net purchase", _quoted(purchase), lines if own.n_open else ""
-    if own.renewals or "renewals" in own.missing:
-        renewals = at_least("renewals" in own.missing, _amount(own.renewals))
-        yield "Support renewals", renewals, "at the prices of the purchase"
+    if own.support or "renewals" in own.missing:
+        renewals = at_least("renewals" in own.missing, _amount(own.support))
+        share = own.rates.support_percent
+        basis = (
+            "at the prices of the purchase"
+            if share is None
+            else f"{money_percent(share)}\u202f% of what is bought once, a year"
+        )
+        yield "Support beyond the purchase", renewals, basis
     if own.care:
-        rate = f"{money_percent(rental.yearly_cost_percent)}\u202f% of the purchase a year"
+        rate = f"{money_percent(rates.care_percent)}\u202f% of the purchase a year"
         yield "Staff, space and maintenance", at_least(bool(own.n_open), _amount(own.care)), rate
     if own.energy is None:
         yield "Electricity", Cell("not included", is_muted=True), "no electricity price given"
     else:
         energy = at_least("watts" in own.missing or "cooling" in own.missing, _amount(own.energy))
         kwh = si(1e3 * float(own.energy_kwh), "Wh")
-        yield "Electricity", energy, f"{kwh} at {_rate(comparison, rental.electricity_per_kwh)} per kWh"
+        yield "Electricity", energy, f"{kwh} at {_rate(comparison, rates.electricity_per_kwh)} per kWh"
+    if own.space is not None:
+        yield "Space", _amount(own.space), "at the price of [ownership]"
     yield row("Total cost of buying", _quoted(owning_text(comparison, bare=True)), "", kind="total")
 
 
@@ -135,7 +144,7 @@ def _week(comparison: RentOrBuy) -> str:
 
 def _missing_costs(comparison: RentOrBuy) -> list[str]:
     """Costs that are not included, apart from prices to be quoted."""
-    missing = [key for key in comparison.owning.missing if key != "prices"]
+    missing: list[str] = [key for key in comparison.owning.missing if key != "prices"]
     if comparison.is_rent_at_least:
         missing.append("storage")
     return [words.sentence(_MISSING[key]) for key in missing]

@@ -11,6 +11,8 @@ from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval, bill_cost, heights_of
 from sizer.bom.lines import bill, row_cost
+from sizer.bom.ownership import Footprint, footprint_of, rates_of
+from sizer.bom.ownership_interval import bill_interval
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import BAND_CURRENCY, UnitPrices
 from sizer.calibrate.calibration import Calibration, host_task_of
@@ -110,7 +112,7 @@ def design_answer(
         request.quote,
         is_documented=is_documented,
     )
-    cost = _cost(priced, platform, request, catalog, prices)
+    cost, owned = _costs(priced, platform, request, catalog, prices, footprint_of(plan, parts))
     chance = budget_chance(priced, platform, request, catalog, prices)
     return DesignAnswer(
         platform=platform,
@@ -129,17 +131,27 @@ def design_answer(
         checks=design_checks(request, works, platform, parts, plan, priced, chance, catalog),
         storage_need=storage_need(request, works, platform, runs, storage_nodes, catalog),
         cost=cost,
+        ownership=owned,
     )
 
 
-def _cost(
-    priced: Bill, platform: Platform, request: SizingRequest, catalog: Catalog, book: PriceBook
-) -> CostInterval | None:
-    """Cost of a bill as an interval; None where missing prices have bands in another currency only."""
+def _costs(
+    priced: Bill,
+    platform: Platform,
+    request: SizingRequest,
+    catalog: Catalog,
+    book: PriceBook,
+    footprint: Footprint,
+) -> tuple[CostInterval | None, CostInterval | None]:
+    """Cost of a bill and of owning it as intervals; None where missing prices have bands in another currency only."""
     if request.currency != BAND_CURRENCY and not priced.is_complete:
-        return None
-    prices = UnitPrices(catalog, book, request.currency, heights_of(request.confidence))
-    return bill_cost(priced, platform, prices, request.confidence)
+        return None, None
+    confidence = request.confidence
+    prices = UnitPrices(catalog, book, request.currency, heights_of(confidence))
+    cost = bill_cost(priced, platform, prices, confidence)
+    if request.ownership is None:
+        return cost, None
+    return cost, bill_interval(priced, platform, prices, rates_of(request), footprint, confidence)
 
 
 def _probability(run: WorkloadRun) -> float:

@@ -100,10 +100,8 @@ class PurchasePlanner:
         return round(1e3 * energy_kwh_per_year(watts, self.request.site.pue_ratio or 1.0))
 
     def _energy_cents(self, energy_wh: int) -> int:
-        rental = self.request.rental
-        if rental is None or rental.electricity_per_kwh is None:
-            return 0
-        return round(rental.electricity_per_kwh * energy_wh / 10)
+        rate = self.request.electricity_per_kwh
+        return 0 if rate is None else round(rate * energy_wh / 10)
 
     def _cost(self, is_prepared: bool, criterion: Criterion, year: int, before: int | None, after: int) -> Cost | None:
         if before is not None and (after < before or (not is_prepared and self._moved(before, after))):
@@ -164,7 +162,7 @@ class PurchasePlanner:
         bought, out = parts.bought(before, after), parts.taken_out(before, after)
         cents, unpriced = self._money(year, parts.items, bought.tolist())
         energy_wh = self._energy_wh(after, is_prepared)
-        has_rate = self.request.rental is not None and self.request.rental.electricity_per_kwh is not None
+        has_rate = self.request.electricity_per_kwh is not None
         return Purchase(
             year=year + 1,
             need=self.needs[year],

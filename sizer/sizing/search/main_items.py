@@ -7,6 +7,8 @@ import numpy as np
 
 from sizer.base.arrays import Floats, Ints
 from sizer.bom.cost import supports
+from sizer.bom.ownership import OwnershipRates
+from sizer.bom.ownership_interval import least_yearly_cost
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import BAND_CURRENCY, SMALL, UnitPrices
 from sizer.catalog.model import Catalog
@@ -65,8 +67,13 @@ class _Each:
     cluster_server: float  # licences of every server, where there is more than one
 
 
-def main_items_cost(request: SizingRequest, evaluated: EvaluatedSpace, prices: UnitPrices) -> MainItems:
-    """Cost of servers, storage, head node, a switch, licences and support at the second height of ``prices``."""
+def main_items_cost(
+    request: SizingRequest, evaluated: EvaluatedSpace, prices: UnitPrices, rates: OwnershipRates | None = None
+) -> MainItems:
+    """Cost of servers, storage, head node, a switch, licences and support at the second height of ``prices``.
+
+    With the rates of an ownership also the energy and rack units of servers, storage and head node over its years.
+    """
     existing, platforms = request.existing, evaluated.platforms
     shares = _SupportShares(prices)
     known: dict[tuple[object, ...], _Each] = {}
@@ -83,7 +90,7 @@ def main_items_cost(request: SizingRequest, evaluated: EvaluatedSpace, prices: U
             platform.has_spare_head,
         )
         if parts not in known:
-            known[parts] = _each(platform, shares, prices, request)
+            known[parts] = _each(platform, shares, prices, request, rates)
         each.append(known[parts])
     server, unit, cluster, per_server = (
         np.array([getattr(one, name) for one in each])[:, None] for name in _Each.__dataclass_fields__
@@ -113,9 +120,20 @@ def main_items_cost(request: SizingRequest, evaluated: EvaluatedSpace, prices: U
     )
 
 
-def _each(platform: Platform, shares: "_SupportShares", prices: UnitPrices, request: SizingRequest) -> _Each:
+def _each(
+    platform: Platform,
+    shares: "_SupportShares",
+    prices: UnitPrices,
+    request: SizingRequest,
+    rates: OwnershipRates | None,
+) -> _Each:
     def cost(part: Device) -> float:
-        return (1 + shares.of(part.id)) * float(prices.of(part.id, platform)[1])
+        price = float(prices.of(part.id, platform)[1])
+        if rates is None:
+            return (1 + shares.of(part.id)) * price
+        # A stated share for support stands for what bands say of it, so that only the price itself is certain.
+        share = 0.0 if rates.support_percent is not None else shares.of(part.id)
+        return (1 + share) * price + rates.years * least_yearly_cost(rates, part)
 
     existing = request.existing
     server, *storage = _main_parts(platform)

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.errors import RequestError
 from sizer.base.identity_cache import cached_by_catalog, cached_by_identity
 from sizer.bom.cost import row_amounts
 from sizer.bom.lines import row_cost
+from sizer.bom.ownership import OwnershipRates, rates_of
+from sizer.bom.ownership_interval import row_totals
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.model import Catalog
@@ -71,9 +74,11 @@ class PlatformParts:
     cost: Floats  # sum of the priced lines
     least_cost: Floats  # bands at their low ends where there is no price
     likely_cost: Floats  # at most, with the confidence of the request; bands where there is no price
+    ranking_cost: Floats  # that, or the cost of ownership where the request ranks by it
     unpriced: frozenset[str]  # items without a price
     limits: dict[AnyLimit, Bools]  # what can be built, the room, the budget -> designs that keep it
     power_is_open: Bools  # a limit of watts is asked for, and a device draws nobody knows how much
+    energy_is_open: Bools  # energy is part of the ranking, and a device draws nobody knows how much
     purchase: PurchaseColumns | None  # what is bought and what stays idle; None where no servers or storage are there
 
 
@@ -91,14 +96,18 @@ class PartCounts:
     power_w: Floats = field(init=False)
     raw_bytes: Floats = field(init=False)
     cost: Floats = field(init=False)  # sum of the priced lines
-    likely_cost: Floats = field(init=False)  # at most, with the confidence of the request; this ranks designs
+    likely_cost: Floats = field(init=False)  # at most, with the confidence of the request
+    ranking_cost: Floats = field(init=False)  # that, or the cost of ownership; this ranks designs
     # Designs that meet the request only if a fact that no source gives is good enough: before a platform is counted
     # those of its stages, afterwards those of its watts, too. They rank behind all others.
     conditional: Bools = field(init=False)
+    # Designs whose cost of ownership has an energy that nobody knows; they rank behind those of known energy.
+    energy_is_open: Bools = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "conditional", self.evaluated.conditional.copy())
-        for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost", "likely_cost"):
+        object.__setattr__(self, "energy_is_open", np.zeros(self.evaluated.space.n_rows, dtype=bool))
+        for name in ("rack_units", "racks", "power_w", "raw_bytes", "cost", "likely_cost", "ranking_cost"):
             object.__setattr__(self, name, np.full(self.evaluated.space.n_rows, np.nan))
 
     def of(self, index: int) -> PlatformParts:
@@ -110,7 +119,9 @@ class PartCounts:
             self.rack_units[rows], self.power_w[rows] = one.quantities.rack_units, one.quantities.power_max_w
             self.racks[rows], self.raw_bytes[rows] = one.quantities.racks, np.nan_to_num(one.quantities.raw_bytes)
             self.cost[rows], self.likely_cost[rows] = one.cost, one.likely_cost
+            self.ranking_cost[rows] = one.ranking_cost
             self.conditional[rows] |= one.power_is_open
+            self.energy_is_open[rows] = one.energy_is_open
         return self.by_platform[index]
 
     @cached_property
@@ -181,31 +192,63 @@ class PartCounts:
         low, likely = row_amounts(found.components, platform, self.unit_prices)
         # Two designs of the same parts cost the same to the cent, whatever the order of the sums.
         likely = np.round(likely, 2)
+        ranking = likely
+        if self.ownership_rates is not None:
+            ranking = np.round(row_totals(found, platform, self.unit_prices, self.ownership_rates)[1], 2)
         least = np.maximum(low, cost) if self.unit_prices.currency == request.currency else cost
-        limits, is_open = self.limits_of(found, least), self._power_is_open(found)
+        limits = self.limits_of(found, least)
+        limited = request.limits.power_w is not None or request.limits.rack_power_w is not None
+        is_open, energy_is_open = (self._draw_is_open(found, asked) for asked in (limited, self._pays_energy))
         bought = None
         if has_main(request.existing):
             bought = purchase(platform, found.components, request.existing, self.catalog)
-        return PlatformParts(found, cost, least, likely, frozenset(unpriced), limits, is_open, bought)
+        return PlatformParts(
+            found, cost, least, likely, ranking, frozenset(unpriced), limits, is_open, energy_is_open, bought
+        )
 
-    def _power_is_open(self, found: Quantities) -> Bools:
-        """Designs with a device of unknown draw where watts are limited: what is known is a lower bound."""
+    @staticmethod
+    def _draw_is_open(found: Quantities, is_asked: bool) -> Bools:
+        """Designs with a device of unknown draw where watts are asked for: what is known is a lower bound."""
         is_open = np.zeros(found.power_max_w.shape, dtype=bool)
-        if self.request.limits.power_w is not None or self.request.limits.rack_power_w is not None:
+        if is_asked:
             for part in found.components:
                 if part.item in found.unknown_power:
                     is_open |= part.quantity > 0
         return is_open
 
+    @property
+    def _pays_energy(self) -> bool:
+        return self.ownership_rates is not None and self.ownership_rates.electricity_per_kwh is not None
+
+    @cached_property
+    def ownership_rates(self) -> OwnershipRates | None:
+        """Rates of the cost that ranks designs; None where the request does not rank by the cost of ownership."""
+        return rates_of(self.request) if self.request.rank_by == "ownership" else None
+
     @cached_property
     def unit_prices(self) -> UnitPrices:
-        """Prices at the low end of the bands and at the confidence of the request."""
-        return ranking_prices(self.request, self.evaluated.platforms, self.catalog, self.prices)
+        """Prices at the low end of the bands and at the confidence of the request.
+
+        Raises
+        ------
+        RequestError
+            If the request ranks by the cost of ownership in a currency in which not every main item has a price.
+        """
+        prices = ranking_prices(self.request, self.evaluated.platforms, self.catalog, self.prices)
+        rates, currency = self.ownership_rates, self.request.currency
+        is_money = rates is not None and (rates.electricity_per_kwh is not None or rates.has_space)
+        if is_money and prices.currency != currency:
+            raise RequestError(
+                f"rank_by = 'ownership': energy and space are stated in {currency}, but not every allowed server and "
+                f"storage system has a price in {currency}; add a price book in {currency}, or set "
+                f"currency = '{prices.currency}' and state them in it"
+            )
+        return prices
 
     @cached_property
     def main_cost(self) -> MainItems:
         """What servers, storage and their support alone cost, at the amount that ranks designs."""
-        return main_items_cost(self.request, self.evaluated, self.unit_prices)
+        return main_items_cost(self.request, self.evaluated, self.unit_prices, self.ownership_rates)
 
     def limits_of(self, found: Quantities, least_cost: Floats) -> dict[AnyLimit, Bools]:
         """What can be built, the limits of the room and the budget -> counted designs that keep it."""

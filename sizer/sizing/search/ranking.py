@@ -10,6 +10,7 @@ from sizer.base.arrays import Bools, Floats, Ints
 from sizer.physical.existing_use import has_main
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.preference import preferred_first, preferred_parts
+from sizer.workload.request import ranks_by_cost
 
 Key = tuple[float, ...]
 
@@ -48,13 +49,21 @@ def _purchase_keys(counts: PartCounts, rows: Ints) -> list[Floats]:
 
 
 def order_of(counts: PartCounts, rows: Ints) -> list[Floats]:
-    """Keys of designs in their order: free of unknowns, likely within the budget, cost, then :func:`keys`."""
+    """Keys of designs in their order: free of unknowns, likely within the budget, cost, then :func:`keys`.
+
+    Cost is that of ownership where the request ranks by it.
+    """
     return [
-        counts.conditional[rows].astype(float),
+        uncertainty(counts, rows),
         beyond_budget(counts, counts.likely_cost[rows]).astype(float),
-        counts.likely_cost[rows],
+        counts.ranking_cost[rows],
         *keys(counts, rows),
     ]
+
+
+def uncertainty(counts: PartCounts, rows: Ints) -> Floats:
+    """How far designs depend on unknowns: 1 where the request may not be met, half where the energy is not known."""
+    return np.asarray(counts.conditional[rows] + 0.5 * counts.energy_is_open[rows])
 
 
 def beyond_budget(counts: PartCounts, likely_cost: Floats) -> Bools:
@@ -81,7 +90,7 @@ def rank_key(counts: PartCounts, rows: Ints) -> Floats:
         return counts.rack_units[rows]
     if rank_by == "watts":
         return counts.power_w[rows]
-    return counts.likely_cost[rows]
+    return counts.ranking_cost[rows]
 
 
 class UnsettledError(Exception):
@@ -109,7 +118,7 @@ class Ranking:
     def __init__(self, counts: PartCounts, *, goes_on: bool = False) -> None:
         self._counts, self._goes_on = counts, goes_on
         self._all: list[int] | None = None
-        self._by_cost = counts.request.rank_by in (None, "cost")
+        self._by_cost = ranks_by_cost(counts.request.rank_by)
         asked = counts.request.platforms
         self._parts = preferred_parts(counts.evaluated.platforms, asked) if asked.prefer_vendors else None
 
@@ -155,7 +164,8 @@ class Ranking:
         """Whether a row is as free of unknowns and as likely within the budget, and close by the ranking's key."""
         counts, pair = self._counts, np.array([first, other])
         over, key = beyond_budget(counts, counts.likely_cost[pair]), rank_key(counts, pair)
-        is_like = counts.conditional[first] == counts.conditional[other] and over[0] == over[1]
+        unknown = uncertainty(counts, pair)
+        is_like = unknown[0] == unknown[1] and over[0] == over[1]
         return bool(is_like and key[1] <= (1 + counts.request.platforms.prefer_within_percent / 100) * key[0])
 
     def first(self, n: int) -> list[int]:

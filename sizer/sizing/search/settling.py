@@ -6,7 +6,9 @@ import numpy as np
 
 from sizer.base.arrays import Floats
 from sizer.bom.cost import amounts_by_item, heights_of, supports
+from sizer.bom.ownership_interval import row_totals
 from sizer.bom.unit_prices import SMALL, UnitPrices
+from sizer.physical.quantities import slice_row
 from sizer.sizing.reasons import QuoteToSettle
 from sizer.sizing.search.part_counts import PartCounts
 
@@ -68,8 +70,17 @@ def item_costs(counts: PartCounts, row: int) -> dict[str, Floats]:
 
 
 def is_dominated(counts: PartCounts, first: int, other: int) -> bool:
-    """Whether one design costs less than another whatever the missing prices are."""
-    return bool(_total(item_costs(counts, first))[-1] < _total(item_costs(counts, other))[0])
+    """Whether one design costs less than another whatever the missing prices are, to own where that ranks them."""
+    return bool(_ranked_amounts(counts, first)[-1] < _ranked_amounts(counts, other)[0])
+
+
+def _ranked_amounts(counts: PartCounts, row: int) -> Floats:
+    """The amount that ranks a design: low, middle, at the confidence of the request, high."""
+    if counts.ownership_rates is None:
+        return _total(item_costs(counts, row))
+    index, size = divmod(row, len(counts.evaluated.space.sizes))
+    platform, parts = counts.evaluated.platforms[index], slice_row(counts.of(index).quantities, size)
+    return row_totals(parts, platform, _prices(counts), counts.ownership_rates)[:, 0]
 
 
 def _prices(counts: PartCounts) -> UnitPrices:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sizer.bom.bill import Bill
+from sizer.bom.ownership import Footprint, OwnershipRates
 from sizer.bom.rental import RentOrBuy, compared
 from sizer.present.charting import chart_svg
 from sizer.questions.rent.charts import rent_chart
@@ -21,9 +22,8 @@ def put(*prices: str | None, tb: float = 0.0, **offer: Any) -> RentOrBuy:
     """Eight GPUs without a draw for three years: 643,334.40 at 3.06 for all hours."""
     rental = Rental.model_validate({"per_gpu_hour": "3.06", "electricity_per_kwh": "0.1", **offer})
     bill = Bill("USD", tuple(line(price) for price in prices))
-    return compared(
-        bill, rental, n_gpus=8, typical_w=0.0, is_draw_at_least=False, pue_ratio=1.0, stored_bytes=tb * 1e12
-    )
+    rates = OwnershipRates(rental.years, rental.electricity_per_kwh, 1.0, care_percent=rental.yearly_cost_percent)
+    return compared(bill, rental, rates, Footprint(0.0), n_gpus=8, stored_bytes=tb * 1e12)
 
 
 @pytest.mark.parametrize(

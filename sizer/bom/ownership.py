@@ -1,0 +1,302 @@
+"""What owning a cluster costs over the years: purchase, support, energy, space; money exact to the cent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
+from typing import Literal, get_args
+
+from sizer.base.money import CENT
+from sizer.bom.bill import MONTHS_A_YEAR, Bill, BillLine
+from sizer.physical.components import Quantities
+from sizer.physical.plan import Plan
+from sizer.physical.racks.power import HOURS_PER_YEAR
+from sizer.workload.request import SizingRequest
+
+CostKind = Literal["purchase", "support", "energy", "space", "care"]
+COST_KINDS: tuple[CostKind, ...] = get_args(CostKind)
+# What is missing of a cost, so that it reads "at least".
+Missing = Literal["prices", "renewals", "electricity", "watts", "cooling", "space"]
+# Categories of the bill that support, as a share of a price, is not paid for.
+UNSUPPORTED = ("support", "service")
+_NOTHING = Decimal("0.00")
+
+
+@dataclass(frozen=True)
+class OwnershipRates:
+    """Period and rates; None: not stated."""
+
+    years: int
+    electricity_per_kwh: Decimal | None = None
+    pue_ratio: float | None = None
+    support_percent: Decimal | None = None  # a year, of what is bought once
+    space_per_rack_unit_month: Decimal | None = None
+    space_per_rack_month: Decimal | None = None
+    care_percent: Decimal = Decimal(0)  # a year, of the purchase: staff, space and maintenance
+    asks_space: bool = False  # whether a missing price of space makes the total "at least"
+
+    @property
+    def has_space(self) -> bool:
+        """Whether a price of space is stated."""
+        return self.space_per_rack_unit_month is not None or self.space_per_rack_month is not None
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What the running costs of a cluster depend on besides its bill."""
+
+    typical_w: float  # at all hours: no source gives what these servers draw idle
+    is_draw_at_least: bool = False  # some part's draw is unknown
+    rack_units: float = 0.0
+    racks: int = 0
+
+
+@dataclass(frozen=True)
+class YearCost:
+    """Costs of one year; None: its rate is not stated."""
+
+    year: int  # from 1
+    purchase: Decimal
+    support: Decimal
+    energy: Decimal | None
+    space: Decimal | None
+    care: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        """Sum of what is known."""
+        return sum((getattr(self, kind) or _NOTHING for kind in COST_KINDS), _NOTHING)
+
+
+@dataclass(frozen=True)
+class OwnershipCost:
+    """What a cluster costs over the years. The total is the sum of the kinds and of the years, to the cent."""
+
+    currency: str
+    rates: OwnershipRates
+    years: tuple[YearCost, ...]
+    n_open: int  # bought lines to be quoted
+    energy_kwh: Decimal  # of the whole period, the cooling of the room included where the PUE is known
+    missing: tuple[Missing, ...]
+
+    def of(self, kind: CostKind) -> Decimal | None:
+        """Cost of one kind over all years; None: its rate is not stated."""
+        amounts = [getattr(year, kind) for year in self.years]
+        return None if None in amounts else sum(amounts, _NOTHING)
+
+    @property
+    def purchase(self) -> Decimal:
+        """Net total of the priced lines of the bill, the first terms of support and subscriptions included."""
+        return self.of("purchase") or _NOTHING
+
+    @property
+    def support(self) -> Decimal:
+        """Support and subscriptions beyond what the bill pays for."""
+        return self.of("support") or _NOTHING
+
+    @property
+    def energy(self) -> Decimal | None:
+        """Electricity; None: no price was stated."""
+        return self.of("energy")
+
+    @property
+    def space(self) -> Decimal | None:
+        """Space in the room; None: no price was stated."""
+        return self.of("space")
+
+    @property
+    def care(self) -> Decimal:
+        """Staff, space and maintenance as a share of the purchase."""
+        return self.of("care") or _NOTHING
+
+    @property
+    def total(self) -> Decimal:
+        """Sum of what is known; it reads "at least" while something is missing."""
+        return sum((year.total for year in self.years), _NOTHING)
+
+    @property
+    def is_at_least(self) -> bool:
+        """Whether a part of the costs is not known."""
+        return bool(self.missing)
+
+    @property
+    def is_unpriced(self) -> bool:
+        """Whether nothing of the purchase has a price: the total then says nothing."""
+        return self.n_open > 0 and self.purchase == 0
+
+
+def rates_of(request: SizingRequest, years: int | None = None) -> OwnershipRates:
+    """Rates that a request states, in whichever of its tables.
+
+    Parameters
+    ----------
+    request : SizingRequest
+    years : int, optional
+        Default: those of [ownership], else of [rental].
+    """
+    asked, rental = request.ownership, request.rental
+    if years is None:
+        years = asked.years if asked is not None else rental.years if rental is not None else 1
+    return OwnershipRates(
+        years=years,
+        electricity_per_kwh=request.electricity_per_kwh,
+        pue_ratio=request.site.pue_ratio,
+        support_percent=None if asked is None else asked.support_percent,
+        space_per_rack_unit_month=None if asked is None else asked.space_per_rack_unit_month,
+        space_per_rack_month=None if asked is None else asked.space_per_rack_month,
+        care_percent=Decimal(0) if rental is None else rental.yearly_cost_percent,
+        asks_space=asked is not None,
+    )
+
+
+def footprint_of(plan: Plan, quantities: Quantities) -> Footprint:
+    """Draw and space of one design, equipment that is there included."""
+    return Footprint(
+        typical_w=sum(rack.typical_w for rack in plan.racks),
+        is_draw_at_least=any(rack.has_unknown_power for rack in plan.racks),
+        rack_units=float(quantities.rack_units[0]),
+        racks=int(quantities.racks[0]),
+    )
+
+
+def ownership_cost(bill: Bill, rates: OwnershipRates, footprint: Footprint) -> OwnershipCost:
+    """Cost of owning what a bill lists.
+
+    Parameters
+    ----------
+    bill : Bill
+        What is bought, or a customer's copy of it.
+    rates : OwnershipRates
+    footprint : Footprint
+
+    Raises
+    ------
+    ValueError
+        If there are no years, or a draw, a number of racks or rack units is below 0.
+
+    Notes
+    -----
+    Purchase (year 1) = net total of the bill. Support = its support and subscriptions beyond their terms, at their
+    price; with ``support_percent`` that share of what is bought once, from the end of the shortest priced support term
+    on, in place of the support (not the subscriptions). Energy = typical draw x PUE x 8,760 h x price. Space = rack
+    units or racks x 12 months x price. Care = share of the purchase. Every sum from year 1 on is rounded to cents, and
+    a year is the difference of two of them. No interest, tax, price change or residual value is counted.
+    """
+    if rates.years < 1 or not (footprint.typical_w >= 0 and footprint.rack_units >= 0 and footprint.racks >= 0):
+        raise ValueError(
+            "ownership needs at least one year and no negative draw or space, got "
+            f"{rates.years} years, {footprint.typical_w} W, {footprint.rack_units} U, {footprint.racks} racks"
+        )
+    support, n_open_terms = _support(bill, rates)
+    yearly_kwh = _exact(footprint.typical_w) / 1000 * _exact(rates.pue_ratio or 1.0) * HOURS_PER_YEAR
+    rate = rates.electricity_per_kwh
+    energy = None if rate is None else [yearly_kwh * Fraction(rate) * year for year in range(rates.years + 1)]
+    space = None
+    if rates.has_space:
+        monthly = _exact(footprint.rack_units) * Fraction(rates.space_per_rack_unit_month or 0)
+        monthly += footprint.racks * Fraction(rates.space_per_rack_month or 0)
+        space = [monthly * MONTHS_A_YEAR * year for year in range(rates.years + 1)]
+    yearly_care = Fraction(bill.total) * Fraction(rates.care_percent) / 100
+    care = [yearly_care * year for year in range(rates.years + 1)]
+    n_open = len(_open_lines(bill, rates))
+    missing: list[tuple[Missing, bool]] = [
+        ("prices", n_open > 0),
+        ("renewals", n_open_terms > 0),
+        ("electricity", rate is None),
+        ("watts", rate is not None and footprint.is_draw_at_least),
+        ("cooling", rate is not None and rates.pue_ratio is None),
+        ("space", rates.asks_space and not rates.has_space and not rates.care_percent),
+    ]
+    return OwnershipCost(
+        currency=bill.currency,
+        rates=rates,
+        years=tuple(
+            YearCost(
+                year,
+                purchase=bill.total if year == 1 else _NOTHING,
+                support=_of_year(support, year),
+                energy=None if energy is None else _of_year(energy, year),
+                space=None if space is None else _of_year(space, year),
+                care=_of_year(care, year),
+            )
+            for year in range(1, rates.years + 1)
+        ),
+        n_open=n_open,
+        energy_kwh=cents(yearly_kwh * rates.years),
+        missing=tuple(key for key, is_missing in missing if is_missing),
+    )
+
+
+def supported_years(priced_terms: Sequence[int | None], years: float) -> float:
+    """Years in which support costs a stated share: those after the shortest term of priced support.
+
+    Parameters
+    ----------
+    priced_terms : sequence of int or None
+        Months that each priced support line pays for; None: not known, a year.
+    years : float
+        Of the period.
+    """
+    covered = min((MONTHS_A_YEAR if term is None else term for term in priced_terms), default=0)
+    return max(years - covered / MONTHS_A_YEAR, 0.0)
+
+
+def _support(bill: Bill, rates: OwnershipRates) -> tuple[list[Fraction], int]:
+    """Support beyond the bill up to the end of each year, from 0 on, and how many priced lines have no known term."""
+    off = 1 - Fraction(bill.deal_discount_percent) / 100
+    totals, n_open = [Fraction(0)] * (rates.years + 1), 0
+    has_share = rates.support_percent is not None
+    for line in bill.bought:
+        if not line.is_recurring or not line.extended_net:  # open, or free of charge
+            continue
+        if has_share and line.category == "support":
+            continue
+        if line.term_months is None:
+            n_open += 1
+            continue
+        for year in range(1, rates.years + 1):
+            months = max(year * MONTHS_A_YEAR - line.term_months, 0)
+            totals[year] += Fraction(line.extended_net) * off * months / line.term_months
+    if rates.support_percent is not None:
+        terms = [line.term_months for line in _priced_support(bill)]
+        base = sum((Fraction(line.extended_net or 0) for line in bill.bought if _is_supported(line)), Fraction(0)) * off
+        for year in range(1, rates.years + 1):
+            share = Fraction(rates.support_percent) / 100 * _exact(supported_years(terms, year))
+            totals[year] += base * share
+    return totals, n_open
+
+
+def _is_supported(line: BillLine) -> bool:
+    return not line.is_recurring and line.category not in UNSUPPORTED
+
+
+def _priced_support(bill: Bill) -> list[BillLine]:
+    return [line for line in bill.bought if line.category == "support" and line.extended_net]
+
+
+def _open_lines(bill: Bill, rates: OwnershipRates) -> list[BillLine]:
+    """Bought lines to be quoted; a stated share for support stands for those of support where none has a price."""
+    is_stated = rates.support_percent is not None and not _priced_support(bill)
+    return [
+        line for line in bill.bought if line.extended_net is None and not (is_stated and line.category == "support")
+    ]
+
+
+def _of_year(totals: Sequence[Fraction], year: int) -> Decimal:
+    return cents(totals[year]) - cents(totals[year - 1])
+
+
+def _exact(value: float) -> Fraction:
+    return Fraction(repr(float(value)))
+
+
+def cents(amount: Fraction) -> Decimal:
+    """An exact amount as money, rounded half up to cents.
+
+    Examples
+    --------
+    >>> cents(Fraction(1, 200))
+    Decimal('0.01')
+    """
+    return floor(amount / Fraction(CENT) + Fraction(1, 2)) * CENT

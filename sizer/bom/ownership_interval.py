@@ -1,0 +1,156 @@
+"""Cost of ownership in ranges, where prices are bands: of all designs of a platform in one pass, and of one bill."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats
+from sizer.bom.bill import MONTHS_A_YEAR, Bill
+from sizer.bom.cost import CostInterval, heights_of, line_amounts, supports
+from sizer.bom.ownership import UNSUPPORTED, Footprint, OwnershipRates
+from sizer.bom.unit_prices import UnitPrices
+from sizer.catalog.schema import Device
+from sizer.physical.components import Component, Quantities
+from sizer.physical.platform import Platform
+from sizer.physical.racks.power import device_power, energy_kwh_per_year
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One line of all designs."""
+
+    amount: Floats  # (heights, rows)
+    is_there: Bools  # (rows,)
+    category: str
+    is_priced: bool  # not by a band
+    term_months: int | None  # after which it is paid again; None: it is bought once
+
+
+def row_totals(found: Quantities, platform: Platform, prices: UnitPrices, rates: OwnershipRates) -> Floats:
+    """Cost of ownership of every row of a platform at the heights of ``prices``, shape (heights, rows). [currency]"""
+    return _totals(_parts(found.components, platform, prices), rates) + yearly_cost(
+        rates, found.power_typical_w, found.rack_units, found.racks.astype(float)
+    ) * float(rates.years)
+
+
+def yearly_cost(rates: OwnershipRates, typical_w: Floats, rack_units: Floats, racks: Floats) -> Floats:
+    """Energy and space of a year; what has no stated price counts nothing.
+
+    Parameters
+    ----------
+    rates : OwnershipRates
+    typical_w : ndarray, shape (rows,)
+        Typical draw. [W]
+    rack_units : ndarray, shape (rows,)
+        Rack units taken. [-]
+    racks : ndarray, shape (rows,)
+        Racks used. [-]
+    """
+    kwh = np.asarray(typical_w) * energy_kwh_per_year(1.0, rates.pue_ratio or 1.0)
+    monthly = np.asarray(rack_units) * float(rates.space_per_rack_unit_month or 0)
+    monthly = monthly + np.asarray(racks) * float(rates.space_per_rack_month or 0)
+    return np.asarray(kwh * float(rates.electricity_per_kwh or 0) + monthly * MONTHS_A_YEAR)
+
+
+def least_yearly_cost(rates: OwnershipRates, part: Device) -> float:
+    """Energy and rack units of one device in a year; racks are not divided among devices."""
+    units = 0.0 if part.height_u is None else float(part.height_u.value)
+    return float(yearly_cost(rates, np.array(device_power(part).typical_w), np.array(units), np.zeros(1))[0])
+
+
+def bill_interval(
+    bill: Bill,
+    platform: Platform,
+    prices: UnitPrices,
+    rates: OwnershipRates,
+    footprint: Footprint,
+    confidence: float,
+) -> CostInterval:
+    """Interval of the cost of owning what a bill lists.
+
+    ``prices`` is at the heights 0, 0.5, the confidence and 1.
+    """
+    assert prices.heights.tolist() == heights_of(confidence)
+    parts = [
+        _Part(
+            amount[:, None],
+            np.ones(1, dtype=bool),
+            line.category,
+            line.extended_net is not None,
+            _term(line.item, line.category, line.extended_net is not None, line.term_months, prices),
+        )
+        for line, amount in zip(bill.bought, line_amounts(bill, platform, prices), strict=True)
+    ]
+    running = yearly_cost(
+        rates, np.array([footprint.typical_w]), np.array([footprint.rack_units]), np.array([float(footprint.racks)])
+    )
+    low, expected, likely, high = (_totals(parts, rates)[:, 0] + running * rates.years).tolist()
+    return CostInterval(bill.currency, low, expected, likely, high)
+
+
+def _parts(components: Sequence[Component], platform: Platform, prices: UnitPrices) -> list[_Part]:
+    """Every bought line of a platform's designs, support that costs a percentage behind what it supports."""
+    bought = [part for part in components if part.status == "computed" and part.quantity.any()]
+    plain = [part for part in bought if not prices.is_percentage(part.item)]
+    amounts = [_product(prices.of(part.item, platform), part.quantity.astype(float)) for part in plain]
+    found = [_part(part, amount, prices) for part, amount in zip(plain, amounts, strict=True)]
+    for part in bought:
+        if prices.is_percentage(part.item):
+            support = prices.catalog.item(part.item)
+            base = [amount for one, amount in zip(plain, amounts, strict=True) if supports(support, one.item, prices)]
+            share = prices.of(part.item, platform)[:, None]
+            total = share * np.sum(base, axis=0) if base else np.zeros((prices.heights.size, part.quantity.size))
+            found.append(_part(part, total, prices))
+    return found
+
+
+def _part(part: Component, amount: Floats, prices: UnitPrices) -> _Part:
+    is_priced = prices.is_known(part.item)
+    row = prices.book.price(part.item, prices.currency) if is_priced else None
+    term = _term(part.item, part.category, is_priced, None if row is None else row.term_months, prices)
+    return _Part(amount, part.quantity > 0, part.category, is_priced, term)
+
+
+def _term(item: str, category: str, is_priced: bool, term_months: int | None, prices: UnitPrices) -> int | None:
+    """Months after which a line is paid again; a support price without a term, and a band by the year, last a year."""
+    if is_priced:
+        return MONTHS_A_YEAR if term_months is None and category == "support" else term_months
+    return MONTHS_A_YEAR if item and prices.is_yearly(item) else None
+
+
+def _product(each: Floats, quantity: Floats) -> Floats:
+    """Price x quantity; a piece without any bound counts only where there is one."""
+    return np.where(quantity[None] > 0, each[:, None], 0.0) * np.maximum(quantity[None], 0.0)
+
+
+def _totals(parts: Sequence[_Part], rates: OwnershipRates) -> Floats:
+    """Purchase, support beyond it, and care, shape (heights, rows): the formula of ``ownership_cost`` in arrays."""
+    if not parts:
+        return np.zeros((1, 1))
+    months = float(rates.years * MONTHS_A_YEAR)
+    n_rows = parts[0].is_there.size
+    care = 1 + float(rates.care_percent) / 100 * rates.years
+    supported: Floats = np.zeros(n_rows)
+    has_priced = np.zeros(n_rows, dtype=bool)
+    if rates.support_percent is not None:
+        priced = [part for part in parts if part.category == "support" and part.is_priced and part.amount.any()]
+        covered = np.full(n_rows, np.inf)
+        for part in priced:
+            has_priced |= part.is_there
+            covered = np.where(part.is_there, np.minimum(covered, part.term_months or MONTHS_A_YEAR), covered)
+        uncovered = np.where(has_priced, np.maximum(rates.years - covered / MONTHS_A_YEAR, 0.0), float(rates.years))
+        supported = uncovered * float(rates.support_percent) / 100
+    total = np.zeros(np.broadcast_shapes(parts[0].amount.shape, (1, n_rows)))
+    for part in parts:
+        is_support = part.category == "support"
+        amount = part.amount
+        if is_support and rates.support_percent is not None:
+            # A stated share stands for support: for its renewals, and for all of it where none has a price.
+            amount = amount * care if part.is_priced else np.where(has_priced[None], amount * care, 0.0)
+        elif part.term_months is not None:
+            amount = amount * (care + max(months - part.term_months, 0.0) / part.term_months)
+        else:
+            amount = amount * (care + (supported[None] if part.category not in UNSUPPORTED else 0.0))
+        total = total + amount
+    return total

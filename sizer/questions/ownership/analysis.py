@@ -1,0 +1,122 @@
+"""Cost of owning the design over the years asked, and the share of it that one training run takes."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from sizer.base.estimate import Estimate
+from sizer.bom.cost import CostInterval
+from sizer.bom.customer import customer_bill
+from sizer.bom.ownership import Footprint, OwnershipCost, cents, footprint_of, ownership_cost, rates_of
+from sizer.physical.racks.power import HOURS_PER_YEAR, energy_kwh_per_year
+from sizer.sizing.result import SizingResult, WorkloadAnswer
+
+_SECONDS_PER_HOUR = 3600
+# A workload without a training length is told by so many samples.
+SAMPLES_WITHOUT_END = 1e6
+
+
+@dataclass(frozen=True)
+class RunCost:
+    """What one run of a workload on the whole cluster costs; amounts read "at least" where the ownership does."""
+
+    workload: str
+    is_training_run: bool  # False: a million samples, of a workload without an end
+    sample_unit: str  # images, sentences ...
+    duration_s: Estimate
+    cost: Decimal  # at the expected duration
+    low: Decimal  # at the ends of its 90 % interval
+    high: Decimal
+    energy_kwh: float  # of the expected duration, cooling included where the PUE is known
+    electricity: Decimal | None  # part of the cost; None: no price was stated
+    runs: float  # so many fill the period
+
+
+@dataclass(frozen=True)
+class OwnershipAnswer:
+    """Cost of ownership of a design and of its runs."""
+
+    cost: OwnershipCost
+    utilization_fraction: float | None  # share of all hours in which runs go on; None: not stated, all of them
+    runs: tuple[RunCost, ...]
+    # With price bands where prices are missing; None in a customer's copy, and where bands are in another currency.
+    interval: CostInterval | None
+
+    @property
+    def hourly_cost(self) -> Fraction:
+        """Cost of an hour in which the cluster is used. [currency/h]"""
+        return _hourly(self.cost, self.utilization_fraction)
+
+
+def ownership(result: SizingResult) -> OwnershipAnswer | None:
+    """Cost of owning the design of an answer.
+
+    Parameters
+    ----------
+    result : SizingResult
+        The whole answer or a customer's copy: both give the same amounts, based on the customer's price.
+
+    Returns
+    -------
+    OwnershipAnswer or None
+        None if the request has no [ownership] table.
+
+    Notes
+    -----
+    Cost of a run = duration x cost of ownership / (years x 8,760 h x utilization): runs follow each other without a
+    pause where no utilization is stated. Equipment that is there costs its energy and space.
+    """
+    request, design = result.request, result.design
+    if request.ownership is None:
+        return None
+    footprint = footprint_of(design.plan, design.quantities)
+    bill = design.bill if design.bill.is_customer_copy else customer_bill(design.bill)
+    cost = ownership_cost(bill, rates_of(request), footprint)
+    use = _utilization(result)
+    return OwnershipAnswer(
+        cost=cost,
+        utilization_fraction=use,
+        runs=tuple(_run(answer, cost, use, footprint) for answer in design.workloads),
+        interval=design.ownership,
+    )
+
+
+def _utilization(result: SizingResult) -> float | None:
+    asked, rental = result.request.ownership, result.request.rental
+    stated = (table.utilization_fraction for table in (asked, rental) if table is not None)
+    return next((use for use in stated if use is not None), None)
+
+
+def _hourly(cost: OwnershipCost, use: float | None) -> Fraction:
+    hours = cost.rates.years * HOURS_PER_YEAR * (Fraction(1) if use is None else Fraction(repr(use)))
+    return Fraction(cost.total) / hours
+
+
+def _run(answer: WorkloadAnswer, cost: OwnershipCost, use: float | None, footprint: Footprint) -> RunCost:
+    if answer.time is not None:
+        expected, shortest, longest = answer.time.total_s
+    else:
+        expected, longest, shortest = (SAMPLES_WITHOUT_END / rate for rate in answer.throughput)
+    hourly = _hourly(cost, use)
+
+    def share(seconds: float) -> Decimal:
+        return cents(hourly * Fraction(repr(seconds)) / _SECONDS_PER_HOUR)
+
+    kwh = energy_kwh_per_year(footprint.typical_w, cost.rates.pue_ratio or 1.0)
+    kwh *= expected / _SECONDS_PER_HOUR / HOURS_PER_YEAR
+    rate = cost.rates.electricity_per_kwh
+    hours = cost.rates.years * HOURS_PER_YEAR * (1.0 if use is None else use)
+    return RunCost(
+        workload=answer.workload.name,
+        is_training_run=answer.time is not None,
+        sample_unit=answer.dnn.sample,
+        duration_s=Estimate(np.array(expected), np.array(shortest), np.array(longest)),
+        cost=share(expected),
+        low=share(shortest),
+        high=share(longest),
+        energy_kwh=kwh,
+        electricity=None if rate is None else cents(Fraction(repr(kwh)) * Fraction(rate)),
+        runs=hours * _SECONDS_PER_HOUR / expected,
+    )

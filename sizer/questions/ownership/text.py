@@ -1,0 +1,63 @@
+"""Cost of ownership in sentences, and as plain text for a terminal."""
+
+import textwrap
+
+from sizer.present import words
+from sizer.present.plain_table import WIDTH, table_text
+from sizer.questions.ownership.analysis import OwnershipAnswer, RunCost
+from sizer.questions.ownership.tables import (
+    KIND_NAMES,
+    kinds_of,
+    ownership_table,
+    run_cost_text,
+    runs_table,
+    total_text,
+    years_text,
+)
+
+
+def ownership_text(answer: OwnershipAnswer) -> str:
+    """Cost of ownership as plain text for a terminal."""
+    lines = "\n".join(textwrap.wrap(finding(answer), WIDTH))
+    return "\n\n".join([lines, table_text(ownership_table(answer.cost)), table_text(runs_table(answer))])
+
+
+def finding(answer: OwnershipAnswer) -> str:
+    """The answer in a sentence or two."""
+    cost = answer.cost
+    if cost.is_unpriced:
+        running = words.listed(
+            f"{KIND_NAMES[kind].lower()} {words.money(cost.of(kind), cost.currency)}" for kind in kinds_of(cost)[1:]
+        )
+        known = f" Known so far over {years_text(cost.rates.years)}: {running}." if running else ""
+        return f"The purchase has no price yet, so the cost of ownership is not known.{known}"
+    text = f"Owning the cluster for {years_text(cost.rates.years)} costs {total_text(cost)}."
+    kinds = kinds_of(cost)
+    if len(kinds) > 1:
+        shares = [words.percent(float((cost.of(kind) or 0) / cost.total)) for kind in kinds]
+        names = [words.inside_sentence(KIND_NAMES[kind]) for kind in kinds]
+        first, *others = (f"{name} {share}" for name, share in zip(names, shares, strict=True))
+        whole = "Of the known costs" if cost.is_at_least else "Of this"
+        text = f"{text} {whole}: {words.listed([first, *others])}."
+    return " ".join([text, *(_run_text(run, answer) for run in answer.runs)])
+
+
+def _run_text(run: RunCost, answer: OwnershipAnswer) -> str:
+    amount = f"{answer.cost.currency} {run_cost_text(run, answer.cost).removeprefix('at least ')}"
+    amount = f"at least {amount}" if answer.cost.is_at_least else amount
+    name = words.shortened(run.workload)
+    if run.is_training_run:
+        return f"One run of {name} costs {amount}."
+    return f"One million {words.plural_of(2, run.sample_unit)} of {name} cost {amount}."
+
+
+def short_finding(answer: OwnershipAnswer) -> str:
+    """The answer as the title of a chart."""
+    cost = answer.cost
+    running = cost.total - cost.purchase
+    over = f"over {years_text(cost.rates.years)}"
+    if cost.is_unpriced or not cost.purchase:
+        return f"Running costs {over}; the purchase is to be quoted"
+    if not running:
+        return f"The purchase is the only known cost {over}"
+    return f"Running costs add {words.percent(float(running / cost.purchase))} to the purchase {over}"

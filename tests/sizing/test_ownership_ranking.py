@@ -1,0 +1,166 @@
+"""Ranking by the cost of ownership: exact over all designs, equal to the bill, unknown energy comes last."""
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sizer import Catalog, SizingRequest, size
+from sizer.base.errors import RequestError
+from sizer.bom.lines import is_free
+from sizer.bom.ownership import OwnershipRates, footprint_of, ownership_cost
+from sizer.bom.ownership_interval import row_totals
+from sizer.bom.prices import price_book
+from sizer.bom.unit_prices import UnitPrices
+from sizer.calibrate.calibration import stored_calibration
+from sizer.catalog.loader import with_prices
+from sizer.catalog.price_books import Price
+from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.reasons import RunnerUpKind
+from sizer.sizing.recommend import search
+from sizer.sizing.result import SizingResult
+from sizer.sizing.search.ranking import Ranking
+from tests.factories.examples import catalog
+
+RATES = {"electricity_per_kwh": 0.2, "space_per_rack_unit_month": 25}
+
+
+def request(servers: list[str], ownership: dict[str, Any] | None = None, **tables: Any) -> SizingRequest:
+    work = {
+        "dnn": "resnet50",
+        "stack": "mxnet-ngc19.05-dali",
+        "batch_per_gpu": 192,
+        "dataset": "imagenet",
+        "target": tables.pop("target", {"samples_per_s": 8000}),
+    }
+    tables.setdefault("rank_by", "ownership")
+    asked = {"years": 5, **RATES} if ownership is None else ownership
+    return SizingRequest.from_dict(
+        {"workload": [work], "platforms": {"servers": servers}, "site": {"pue_ratio": 1.5}, "ownership": asked} | tables
+    )
+
+
+def priced(amounts: dict[str, str], **fields: Any) -> Catalog:
+    rows = [
+        Price(item=item, amount=Decimal(amount), currency="USD", date="2020", source="test", where="test", **fields)
+        for item, amount in amounts.items()
+    ]
+    return with_prices(catalog(), rows)
+
+
+def fully_priced() -> Catalog:
+    """Every part at 1,000 and more; support pays for two years, software is bought once."""
+    book = catalog()
+    for number, (folder, item) in enumerate(book.items()):
+        if folder in ("gpus", "dnns", "stacks", "datasets", "recipes") or is_free(item):
+            continue
+        row = Price(
+            item=item.id,
+            amount=Decimal(1000 + number),
+            currency="USD",
+            date="2020",
+            source="test",
+            where="test",
+            term_months=24 if folder == "support" else None,
+        )
+        book = with_prices(book, [row])
+    return book
+
+
+@pytest.fixture(scope="module")
+def complete() -> tuple[SizingResult, Catalog]:
+    book = fully_priced()
+    return size(request(["dgx-1"], rank_by="cost", target={"gpus_busy": 32}), book), book
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        OwnershipRates(5, Decimal("0.2"), 1.5, None, Decimal("25")),
+        OwnershipRates(4, Decimal("0.31"), None, Decimal("12.5"), None, Decimal("900"), Decimal("3")),
+        OwnershipRates(1),
+    ],
+)
+def test_the_arrays_of_the_search_give_the_amount_of_the_documents(
+    complete: tuple[SizingResult, Catalog], rates: OwnershipRates
+) -> None:
+    """One formula in floats over all designs, one in exact money over the bill: the same to a dollar in a million."""
+    result, book = complete
+    design = result.design
+    assert design.bill.is_complete
+    prices = UnitPrices(book, price_book(book), "USD", (0.0, 0.9))
+    arrays = row_totals(design.quantities, design.platform, prices, rates)[:, 0]
+    exact = ownership_cost(design.bill, rates, footprint_of(design.plan, design.quantities)).total
+    assert arrays == pytest.approx(float(exact), rel=1e-6)
+
+
+@pytest.mark.parametrize("rank_by", ["cost", "ownership"])
+def test_the_order_is_that_of_all_designs_counted(rank_by: str) -> None:
+    """Bounds that spare the counting of platforms never hide a cheaper one: every platform's best by brute force."""
+    counts = search(
+        request(["dgx-1", "dgx-2", "c4140", "apollo-6500"], rank_by=rank_by), catalog(), stored_calibration()
+    )
+    found = Ranking(counts).all()
+    evaluated = counts.evaluated
+    rows = np.flatnonzero(counts.feasible)  # counts every platform
+    amount = counts.ranking_cost
+    best: dict[tuple[str, str], float] = {}
+    for row in rows[~counts.conditional[rows] & ~counts.energy_is_open[rows]].tolist():
+        key = evaluated.platforms[int(evaluated.space.platform[row])].key
+        best[key] = min(best.get(key, np.inf), float(amount[row]))
+    known = [row for row in found if not counts.conditional[row] and not counts.energy_is_open[row]]
+    assert [float(amount[row]) for row in known] == sorted(best.values())
+    assert len(known) > 3
+
+
+def test_a_dear_kilowatt_hour_turns_the_order() -> None:
+    """16 GPUs in one DGX-2 (10 kW) at 300,000 USD, or in two DGX-1 (7 kW) at 298,000 USD, with switch and head node.
+
+    At 0.01 USD/kWh ten years of 3 kW x 1.5 are 3,942 USD, less than a head node; at 3 USD/kWh they are 1.18 million.
+    """
+    book = priced({"dgx-1": "149000", "dgx-2": "300000"})
+
+    def servers(price: float) -> str:
+        asked = {"years": 10, "electricity_per_kwh": price, "support_percent": 0}
+        return size(request(["dgx-1", "dgx-2"], asked, target={"gpus_busy": 16}), book).design.platform.server.id
+
+    assert servers(0.01) == "dgx-2"
+    assert servers(3.0) == "dgx-1"
+
+
+def test_an_unpublished_draw_never_wins() -> None:
+    """The DSS 8440 has a floor of its draw only: at 1,000 USD it would lead by cost, and does not by ownership."""
+    book = priced({"dss-8440": "1000", "dgx-1": "149000"})
+    by_cost = size(request(["dss-8440", "dgx-1"], rank_by="cost"), book)
+    assert by_cost.design.platform.server.id == "dss-8440"
+    owned = size(request(["dss-8440", "dgx-1"]), book)
+    assert owned.design.platform.server.id == "dgx-1"
+    is_unknown = [bool(design.quantities.unknown_power) for design in owned.platforms]
+    assert is_unknown == sorted(is_unknown)
+    without_energy = size(request(["dss-8440", "dgx-1"], {"years": 5}), book)
+    assert without_energy.design.platform.server.id == "dss-8440"
+
+
+def test_the_reason_names_the_years() -> None:
+    found = size(request(["dgx-1", "dgx-2"]), catalog())
+    assert found.selection.years == 5
+    assert found.runner_up_reason.kind is RunnerUpKind.DEARER
+    assert found.runner_up_reason.years == 5
+    assert size(request(["dgx-1", "dgx-2"], rank_by="cost"), catalog()).selection.years is None
+
+
+def test_a_customer_is_not_told_what_bands_give() -> None:
+    found = size(request(["dgx-1", "dgx-2"]), catalog())
+    assert found.design.ownership is not None
+    assert found.design.cost is not None
+    assert found.design.ownership.low > found.design.cost.low
+    copy = customer_copy(found)
+    assert all(design.ownership is None for design in copy.platforms)
+    assert (copy.runner_up_reason.chosen, copy.runner_up_reason.other) == (None, None)
+
+
+def test_money_of_two_currencies_is_never_added() -> None:
+    with pytest.raises(RequestError, match="not every allowed server and storage system has a price in EUR"):
+        size(request(["dgx-1"], currency="EUR"), catalog())
+    assert size(request(["dgx-1"], currency="EUR", rank_by="cost"), catalog()).design.ownership is None
