@@ -53,9 +53,11 @@ def design_document(result: SizingResult) -> dict[str, Any]:
         assumptions=assumption_rows(result),
         questions=question_texts(result),
         verdict=verdict_text(result),
-        advice=reason_texts(result),
+        advice=reason_texts(result, with_amounts=True),
         selection=selection_text(result, with_amounts=True),
-        quotes_to_settle=[fields_of(quote, "item", "name", "swing", "turns_at") for quote in result.quotes_to_settle],
+        quotes_to_settle=[
+            fields_of(quote, "item", "name", "swing", "turns_at", "currency") for quote in result.quotes_to_settle
+        ],
         runner_up_reason=runner_up_text(result),
         request=result.request.model_dump(
             mode="json", exclude_none=True, exclude=_NOT_TOLD if is_customer_copy else None

@@ -48,7 +48,7 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
         lines += [f"  {_one_line(design)}" for design in result.platforms]
     if simple is not None:
         lines += ["", "Simplest that is enough:", *(f"  {text}" for text in simplest_text(simple, result))]
-    lines += ["", *reason_texts(result)]
+    lines += ["", *reason_texts(result, with_amounts=True)]
     assumptions = plural(len(result.assumptions), "assumption")
     points = plural(len(result.questions), "point")
     lines += [

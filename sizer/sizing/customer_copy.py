@@ -36,7 +36,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
     )
     reason = result.runner_up_reason
     if reason.kind in (RunnerUpKind.DEARER, RunnerUpKind.NOT_PREFERRED):
-        reason = replace(reason, chosen=None, other=None)
+        reason = replace(reason, chosen=None, other=None, difference=None)
     selection = result.selection
     if selection.preference is not None and ranks_by_cost(selection.rank_by):
         uncosted = replace(selection.preference, chosen_value=None, other_value=None)
@@ -80,7 +80,7 @@ def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[De
 
 
 def _without_amount(cost: SpareCost) -> SpareCost:
-    return replace(cost, amount=None, without=_told(cost.without, unpriced_bill(cost.without.bill)))
+    return replace(cost, amount=None, cost=None, without=_told(cost.without, unpriced_bill(cost.without.bill)))
 
 
 def _uncosted(point: ParetoPoint) -> ParetoPoint:

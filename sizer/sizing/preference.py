@@ -7,7 +7,7 @@ import numpy as np
 from sizer.sizing.reasons import Preference, PreferenceKind
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, beyond_budget, rank_key, uncertainty
-from sizer.sizing.search.settling import is_dominated
+from sizer.sizing.search.settling import cost_difference
 from sizer.workload.request import ranks_by_cost
 
 
@@ -59,5 +59,5 @@ def _compared(
         other=name_of(other),
         chosen_value=float(values[0]),
         other_value=float(values[1]),
-        is_exact=by_cost and is_dominated(counts, *pair),
+        is_exact=by_cost and cost_difference(counts, pair[1], pair[0]).low > 0,
     )

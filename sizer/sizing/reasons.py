@@ -56,6 +56,8 @@ class Selection:
     rank_by: str | None = None  # key of the request; of kind RANKED
     preference: Preference | None = None  # None where the request prefers no vendor
     years: int | None = None  # over which owning it costs least; None: buying it does; of the kinds of cost
+    # Place, among the platforms shown, of one that would lead by expected cost; None where the described design does.
+    leads_by_expected_cost: int | None = None
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,32 @@ class QuoteToSettle:
 
     item: str  # catalogue id
     name: str
-    swing: float | None  # by how much the quote can move the difference in cost [currency of the request]
+    swing: float | None  # by how much the quote can move the difference in cost [currency]
     # Price of one piece at which the order turns; None: no price in its band does that.
     turns_at: float | None = None
+    currency: str = ""  # of both amounts
+
+
+@dataclass(frozen=True)
+class CostDifference:
+    """What one design costs more than another, negative where it costs less. Price bands stand for missing prices."""
+
+    currency: str
+    low: float  # whatever the missing prices are
+    expected: float  # with every missing price in the middle of its band; NaN where a part has neither price nor band
+    at_confidence: float  # by the amounts that rank designs: at most, with the confidence of the request
+    high: float
+    quotes: tuple[QuoteToSettle, ...]  # that would settle which costs less; empty where nothing missing decides
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no missing price can change which costs less."""
+        return self.low > 0 or self.high < 0 or self.low == self.high
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no missing price changes the amount."""
+        return self.low == self.high
 
 
 class SizeKey(Enum):
@@ -95,7 +120,7 @@ class RunnerUpKind(Enum):
     NONE = "none"  # no other design meets the request
     CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
     SLOWER = "slower"  # values in seconds
-    DEARER = "dearer"  # values in the currency of the request, bands where a price is missing
+    DEARER = "dearer"  # with the difference in cost, by bands where a price is missing
     ENERGY_UNKNOWN = "energy-unknown"  # its draw is not published, so that nobody knows what owning it costs
     OVER_BUDGET = "over-budget"  # it keeps the budget with less than the confidence asked
     LARGER = "larger"  # by a key of size
@@ -113,8 +138,9 @@ class RunnerUpReason:
     chosen: float | None = None
     other: float | None = None
     key: SizeKey | None = None
-    is_exact: bool = False  # no missing price can change this; of kind DEARER
+    is_settled: bool = False  # no missing price can change this; of kind DEARER
     years: int | None = None  # over which the values are costs of ownership; None: they are prices; of kind DEARER
+    difference: CostDifference | None = None  # runner-up - chosen; of kind DEARER, None in a customer's copy
 
 
 class BindingKind(Enum):

@@ -7,7 +7,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.physical.roles import Role
 from sizer.sizing.best_design import best_design
-from sizer.sizing.design.differences import open_between
+from sizer.sizing.design.differences import cost_difference, open_between
 from sizer.sizing.result import DesignAnswer, SpareCost
 from sizer.workload.request import Resilience, SizingRequest
 
@@ -57,6 +57,7 @@ def spare_cost(
         has_unknown_power=bool(now.unknown_power or then.unknown_power),
         amount=design.bill.total - without.bill.total,
         open_items=open_between(design.bill, without.bill),
+        cost=cost_difference(design, without, request, catalog),
     )
 
 

@@ -19,6 +19,7 @@ from sizer.sizing.checks import CheckResult, DesignCheck, MissingFact
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
     Binding,
+    CostDifference,
     DesignWarning,
     QuoteToSettle,
     RunnerUpReason,
@@ -232,6 +233,7 @@ class SpareCost:
     has_unknown_power: bool  # a part whose draw is not published: the watts are no full account
     amount: Decimal | None  # of the priced lines, in the currency of the request; None: a customer is not told
     open_items: tuple[str, ...]  # without a price, and of another number: they are to be quoted
+    cost: CostDifference | None = None  # by the intervals that rank designs; None: a customer is not told
 
     @property
     def is_free(self) -> bool:

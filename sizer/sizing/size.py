@@ -29,7 +29,7 @@ from sizer.sizing.search.choice import counts_ruled_out, pareto_rows
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
-from sizer.sizing.search.settling import is_dominated, quotes_to_settle
+from sizer.sizing.search.settling import cost_difference, quotes_to_settle
 from sizer.sizing.stack_default import with_stack_defaults
 from sizer.workload.request import SizingRequest, ranks_by_cost
 
@@ -154,9 +154,17 @@ def _selection(counts: PartCounts, order: Sequence[int], ranking: Ranking) -> Se
         return Selection(SelectionKind.RANKED, len(order), rank_by, preference)
     unknown = uncertainty(counts, np.array(order))
     others = [row for row, one in zip(order[1:], unknown[1:], strict=True) if one <= unknown[0]]
-    is_settled = all(is_dominated(counts, order[0], row) for row in others)
-    kind = SelectionKind.CHEAPEST if is_settled else SelectionKind.LIKELY_CHEAPEST
-    return Selection(kind, len(order), preference=preference, years=_years_owned(counts))
+    if all(cost_difference(counts, row, order[0]).low > 0 for row in others):
+        return Selection(SelectionKind.CHEAPEST, len(order), None, preference, _years_owned(counts))
+    shown = order[:MAX_PLATFORMS_SHOWN]
+    expected = {
+        place: cost_difference(counts, row, order[0]).expected for place, row in enumerate(shown) if row in others
+    }
+    # What is less likely to keep the budget leads by no amount.
+    over = beyond_budget(counts, counts.likely_cost[np.array(shown)])
+    less = {place: amount for place, amount in expected.items() if amount < 0 and over[place] <= over[0]}
+    leader = min(less, key=lambda place: less[place], default=None)
+    return Selection(SelectionKind.LIKELY_CHEAPEST, len(order), None, preference, _years_owned(counts), leader)
 
 
 def _years_owned(counts: PartCounts) -> int | None:
@@ -265,13 +273,13 @@ def _why_second(counts: PartCounts, chosen: int, second: int) -> RunnerUpReason:
         if request.rank_by == "time":
             return RunnerUpReason(RunnerUpKind.SLOWER, float(rank[0]), float(rank[1]))
         if ranks_by_cost(request.rank_by):
-            is_exact = is_dominated(counts, chosen, second)
-            amounts = (float(rank[0]), float(rank[1]))
-            return RunnerUpReason(RunnerUpKind.DEARER, *amounts, is_exact=is_exact, years=_years_owned(counts))
+            more = cost_difference(counts, second, chosen)
+            amounts, years = (float(rank[0]), float(rank[1])), _years_owned(counts)
+            return RunnerUpReason(RunnerUpKind.DEARER, *amounts, is_settled=more.low > 0, years=years, difference=more)
     # Keys of the purchase only where main equipment is there; the last two have no name.
     names = list(SizeKey) if has_main(request.existing) else list(SizeKey)[-4:]
-    for key, (first, other) in zip(names, keys(counts, pair), strict=False):
-        if other != first:
-            kind = RunnerUpKind.LARGER if other > first else RunnerUpKind.SMALLER
-            return RunnerUpReason(kind, float(first), float(other), key)
+    for key, (one, two) in zip(names, keys(counts, pair), strict=False):
+        if two != one:
+            kind = RunnerUpKind.LARGER if two > one else RunnerUpKind.SMALLER
+            return RunnerUpReason(kind, float(one), float(two), key)
     return RunnerUpReason(RunnerUpKind.EQUAL)

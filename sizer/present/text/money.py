@@ -1,17 +1,21 @@
-"""Money in words: why a design is expected to cost less, and which quotes would settle that.
+"""Money in words: why a design costs less, with which confidence, and which quotes would settle that.
 
 Price bands never show as prices. Differences that rest on them appear in internal documents only.
 """
 
-from sizer.base.quantities import by_count, significant
+from collections.abc import Sequence
+from math import isfinite
+
+from sizer.base.quantities import by_count, grouped, significant
+from sizer.bom.cost import MIDDLE
 from sizer.present import words
 from sizer.sizing.checks import CheckKind, CheckResult, DesignCheck
-from sizer.sizing.reasons import QuoteToSettle, RunnerUpKind
+from sizer.sizing.reasons import CostDifference, QuoteToSettle, RunnerUpKind, SelectionKind
 from sizer.sizing.result import DesignAnswer, SizingResult
 
 
 def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:
-    """Which design costs less than which, in one sentence; "" where cost does not decide.
+    """Which design costs less than which, as a part of a sentence; "" where cost does not decide.
 
     Parameters
     ----------
@@ -23,13 +27,54 @@ def cost_reason_text(result: SizingResult, *, with_amounts: bool) -> str:
     if reason.kind is not RunnerUpKind.DEARER or len(result.platforms) < 2:
         return ""
     chosen, other = _told_apart(result.platforms[0], result.platforms[1])
-    one = result.platforms[0].n_servers == 1
-    verb = ("costs" if one else "cost") if reason.is_exact else f"{'is' if one else 'are'} expected to cost"
+    verb = "costs" if result.platforms[0].n_servers == 1 else "cost"
     less = "less"
-    if with_amounts and reason.chosen is not None and reason.other is not None:
-        less = f"about {significant(reason.other - reason.chosen, 2)} {result.request.currency} less"
+    if with_amounts and reason.difference is not None:
+        less = f"{about(reason.difference.at_confidence, reason.difference.currency)} less"
     over = "" if reason.years is None else f" over {by_count(reason.years, 'one year', f'{reason.years} years')}"
-    return f"{chosen} {verb} {less} than {other}{over}; both meet the request."
+    return f"{chosen} {verb} {less} than {other}{over}"
+
+
+def least_cost_text(result: SizingResult, *, with_amounts: bool) -> str:
+    """By what the described design leads: that it costs least, at which confidence, and less than what.
+
+    Parameters
+    ----------
+    result : SizingResult
+        Its selection is of a kind that cost decides.
+    with_amounts : bool
+        As for :func:`cost_reason_text`.
+    """
+    selection = result.selection
+    least = "costs least"
+    if selection.kind is SelectionKind.LIKELY_CHEAPEST:
+        least = cost_at(result.request.confidence, "costs least", "is expected to cost least", selection.years)
+    elif selection.years is not None:
+        least = f"costs least{owned(selection.years)}"
+    text = f"Of {selection.n_platforms} platforms that meet the request it {least}"
+    because = cost_reason_text(result, with_amounts=with_amounts)
+    text = f"{text}: {because}." if because else f"{text}."
+    if selection.leads_by_expected_cost is None:
+        return text
+    _, leader = _told_apart(result.platforms[0], result.platforms[selection.leads_by_expected_cost])
+    return f"{text} The expected cost of {leader} is lower, but its prices are less certain."
+
+
+def cost_at(confidence: float, claim: str, expected: str, years: int | None) -> str:
+    """A claim on costs that hold with a confidence; at even odds they are the expected ones."""
+    if confidence <= MIDDLE:
+        return f"{expected}{owned(years)}"
+    return f"{claim}{owned(years)} at {words.percent(confidence)} confidence"
+
+
+def owned(years: int | None) -> str:
+    """Period of a cost of ownership; "" for a price."""
+    return "" if years is None else f" to own over {by_count(years, 'one year', f'{years} years')}"
+
+
+def about(amount: float, currency: str) -> str:
+    """An amount that rests on price bands, to two digits."""
+    return f"about {significant(abs(amount), 2)} {currency}"
 
 
 def _told_apart(first: DesignAnswer, other: DesignAnswer) -> tuple[str, str]:
@@ -48,17 +93,42 @@ def quotes_text(result: SizingResult, *, with_amounts: bool) -> str:
     quotes = result.quotes_to_settle
     if not quotes:
         return ""
-    told = [_quote(quote, result.request.currency) if with_amounts else quote.name for quote in quotes]
-    noun = by_count(len(quotes), "A quote", "Quotes")
-    return f"{noun} for {words.listed(told)} would settle the order of the designs."
+    told = [_quote(quote) if with_amounts else quote.name for quote in quotes]
+    return f"{quotes_for(told)} would settle the order of the designs."
 
 
-def _quote(quote: QuoteToSettle, currency: str) -> str:
+def quotes_for(names: Sequence[str]) -> str:
+    """'A quote for A', 'Quotes for A and B'."""
+    return f"{by_count(len(names), 'A quote', 'Quotes')} for {words.listed(list(names))}"
+
+
+def difference_text(more: CostDifference) -> str:
+    """What an alternative costs more or less, for use in the house: 'It is expected to cost about 7 500 USD less.'
+
+    Parameters
+    ----------
+    more : CostDifference
+        Of the alternative over the design that it is compared with.
+    """
+    if more.is_exact:
+        amount = f"{grouped(abs(round(more.low, 2)))} {more.currency}"
+        return f"It costs {amount} {'more' if more.low > 0 else 'less'}." if more.low else "It costs the same."
+    if not isfinite(more.expected):
+        return "What it costs more or less is not known."
+    side = "more" if more.expected > 0 else "less"
+    text = f"It is expected to cost {about(more.expected, more.currency)} {side}"
+    if more.is_settled or not more.quotes:
+        return f"{text}."
+    quotes = words.inside_sentence(quotes_for([one.name for one in more.quotes]))
+    return f"{text}. The order is not settled: {quotes} would settle it."
+
+
+def _quote(quote: QuoteToSettle) -> str:
     if quote.swing is None:
         return quote.name
-    text = f"moves the difference by up to {significant(quote.swing, 2)} {currency}"
+    text = f"moves the difference by up to {significant(quote.swing, 2)} {quote.currency}"
     if quote.turns_at is not None:
-        text = f"{text}, and the order turns at {significant(quote.turns_at)} {currency} each"
+        text = f"{text}, and the order turns at {significant(quote.turns_at)} {quote.currency} each"
     return f"{quote.name} ({text})"
 
 

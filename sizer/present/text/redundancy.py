@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from sizer.base.quantities import by_count, grouped, plain, si
+from sizer.present.text.money import difference_text
 from sizer.sizing.result import SpareCost
 from sizer.workload.request import Loss
 
@@ -17,8 +18,17 @@ ONE_LOST = {
 }
 
 
-def spare_sentence(cost: SpareCost, currency: str) -> str:
-    """Cost of the redundancy compared with the design that has none."""
+def spare_sentence(cost: SpareCost, currency: str, *, with_amounts: bool = False) -> str:
+    """Cost of the redundancy compared with the design that has none.
+
+    Parameters
+    ----------
+    cost : SpareCost
+    currency : str
+        Of the priced lines.
+    with_amounts : bool
+        Whether to say what parts that need a quote are expected to cost, for use in the house.
+    """
     lost = listed_losses(cost.losses)
     if cost.is_free:
         return f"The design tolerates the loss of {lost} without additional parts."
@@ -31,10 +41,13 @@ def spare_sentence(cost: SpareCost, currency: str) -> str:
     if not parts:
         parts = ["the same number of other parts"]
     added = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    return (
+    text = (
         f"The design tolerates the loss of {lost}. "
         f"Compared with {cost.without.name}, which has no redundancy, it takes {added}."
     )
+    if with_amounts and cost.cost is not None and cost.open_items:
+        return f"{text} {difference_text(cost.cost)}"
+    return text
 
 
 def listed_losses(losses: tuple[Loss, ...]) -> str:

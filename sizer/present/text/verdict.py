@@ -7,7 +7,7 @@ from sizer.catalog.links import kind_name, link_bytes_per_s
 from sizer.drawings.racks import at_least
 from sizer.present.text.checks import conditional_sentence
 from sizer.present.text.existing import existing_text
-from sizer.present.text.money import cost_reason_text
+from sizer.present.text.money import cost_at, least_cost_text, owned
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.words import stage
@@ -121,12 +121,15 @@ def _rate(answer: WorkloadAnswer) -> str:
     return f"{'at most ' if is_bound else ''}{significant(value)} {sample_unit(answer.dnn)} ({span})"
 
 
-def reason_texts(result: SizingResult) -> list[str]:
-    """Why a cluster is needed or not, what is enough, and what redundancy costs; one sentence or two each."""
+def reason_texts(result: SizingResult, *, with_amounts: bool = False) -> list[str]:
+    """Why a cluster is needed or not, what is enough, and what redundancy costs; one sentence or two each.
+
+    ``with_amounts`` is that of :func:`selection_text`.
+    """
     design = result.verdict.single or result.design
     texts = [_reason_text(reason, design) for reason in result.verdict.reasons]
     if result.spare_cost is not None:
-        texts.append(spare_sentence(result.spare_cost, result.request.currency))
+        texts.append(spare_sentence(result.spare_cost, result.request.currency, with_amounts=with_amounts))
     if result.design.existing is not None:
         texts.append(existing_text(result.design.existing))
     return texts
@@ -195,7 +198,6 @@ def selection_text(result: SizingResult, *, with_amounts: bool = False) -> str:
 def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
     """Why it is the one, without what the preference for a vendor does."""
     selection = result.selection
-    platforms = f"{selection.n_platforms} platforms"
     match selection.kind:
         case SelectionKind.GROWTH:
             text = "It is what the growth plan buys in the first year."
@@ -203,24 +205,17 @@ def _choice_text(result: SizingResult, *, with_amounts: bool) -> str:
                 text = f"{text} The preferred vendors were taken into account in the last year of the plan."
             return text
         case SelectionKind.PREFERRED:
-            return f"{platforms[0].upper()}{platforms[1:]} meet the request."
+            return f"{grouped(selection.n_platforms)} platforms meet the request."
         case SelectionKind.ONLY:
             return "It is the only platform that the request allows and that meets it."
         case SelectionKind.RANKED:
             assert selection.rank_by is not None  # the kind says that the request ranks
             key = _RANKED[selection.rank_by]
-            return f"Of {platforms} that meet the request it has the {key}, the key of the ranking."
-        case SelectionKind.CHEAPEST:
-            text = f"Of {platforms} that meet the request it costs least{_owned(selection.years)}."
-        case SelectionKind.LIKELY_CHEAPEST:
-            text = f"Of {platforms} that meet the request it is expected to cost least{_owned(selection.years)}."
-    because = cost_reason_text(result, with_amounts=with_amounts)
-    return f"{text} {because}".rstrip()
-
-
-def _owned(years: int | None) -> str:
-    """Period of a cost of ownership; "" for a price."""
-    return "" if years is None else f" to own over {by_count(years, 'one year', f'{years} years')}"
+            return (
+                f"Of {selection.n_platforms} platforms that meet the request it has the {key}, the key of the ranking."
+            )
+        case SelectionKind.CHEAPEST | SelectionKind.LIKELY_CHEAPEST:
+            return least_cost_text(result, with_amounts=with_amounts)
 
 
 def runner_up_text(result: SizingResult) -> str:
@@ -242,7 +237,9 @@ def runner_up_text(result: SizingResult) -> str:
     if reason.kind is RunnerUpKind.ENERGY_UNKNOWN:
         return "Its power draw is not published, so its cost of ownership is not known."
     if reason.kind is RunnerUpKind.DEARER:
-        return f"It {'costs' if reason.is_exact else 'is expected to cost'} more{_owned(reason.years)}."
+        if reason.is_settled:
+            return f"It costs more{owned(reason.years)}."
+        return f"It {cost_at(result.request.confidence, 'costs more', 'is expected to cost more', reason.years)}."
     if reason.kind is RunnerUpKind.NOT_PREFERRED:
         return "It leads without the preference for the vendors that the request names."
     if reason.chosen is None or reason.other is None:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from enum import Enum
 from typing import Literal, cast
 
@@ -17,9 +16,11 @@ from sizer.catalog.schema import Item
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms as all_platforms
 from sizer.questions.alternatives.targets import at_lower_confidence, leading_to, with_looser_targets
-from sizer.sizing.design.differences import open_between, speed_up
+from sizer.sizing.design.differences import cost_difference, speed_up
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.reasons import CostDifference
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
+from sizer.sizing.search.priced_order import MOST_QUOTES
 from sizer.sizing.size import size
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.gpu_memory import resolved
@@ -46,17 +47,16 @@ class Neighbour:
     kind: NeighbourKind
     request: SizingRequest
     design: DesignAnswer
-    saving: Decimal | None = None  # of a cheaper one, at known prices, in the currency of the bill
+    cost: CostDifference | None = None  # of a cheaper one: alternative - described design
     target_probability: float | None = None  # of a smaller one: that it meets the original targets
 
 
 class MissingReason(Enum):
     """Why an alternative of some kind does not exist."""
 
-    CHEAPEST = "the only platform, and no price is missing"
-    DESIGN_PRICES_MISSING = "the only platform, and prices are missing"
-    PRICES_MISSING = "missing prices could reverse the comparison"
-    NONE_CHEAPER = "no other platform costs less"
+    CHEAPEST = "the only platform"
+    NONE_CHEAPER = "no other platform costs less, whatever the missing prices are"
+    NONE_LIKELY_CHEAPER = "no other platform is expected to cost less, but quotes could reverse that"
     ONE_SERVER = "the design has one server"
     NO_LOOSER_TARGET = "no lower confidence or looser target needs fewer servers"
     NO_USEFUL_SIZE = "another stage limits larger sizes"
@@ -71,7 +71,7 @@ class MissingNeighbour:
 
     kind: NeighbourKind
     reason: MissingReason
-    items: tuple[str, ...] = ()  # ids of the parts without a price, or of server and storage
+    items: tuple[str, ...] = ()  # ids of the parts whose quotes would settle it, or of server and storage
     vendor: str = ""  # of the design's part
     detail: str = ""  # the message of the search
 
@@ -227,23 +227,30 @@ def _on_platform(
 
 
 def _cheaper(result: SizingResult, catalog: Catalog, fitted: Calibration) -> Neighbour | MissingNeighbour:
-    """Design that meets the same request for less; only known prices can say so."""
-    bill = result.design.bill
-    others = [other for other in result.platforms if other is not result.design]
+    """Design that meets the same request and is expected to cost less; of several the one that costs least.
+
+    One that certainly costs less comes before one that is only expected to. An unknown fact saves nothing.
+    """
+    design, request = result.design, result.request
+    others = [
+        other
+        for other in result.platforms
+        if other is not design and (design.conditional_on or not other.conditional_on)
+    ]
     if not others:
-        if bill.is_complete:
-            return MissingNeighbour("cheaper", MissingReason.CHEAPEST)
-        return MissingNeighbour("cheaper", MissingReason.DESIGN_PRICES_MISSING, bill.unpriced)
-    open_items = {id(other): open_between(bill, other.bill) for other in others}
-    less = [other for other in others if not open_items[id(other)] and other.bill.total < bill.total]
+        return MissingNeighbour("cheaper", MissingReason.CHEAPEST)
+    compared = [(cost_difference(other, design, request, catalog), other) for other in others]
+    less = [pair for pair in compared if pair[0].expected < 0]
     if less:
-        best = min(less, key=lambda other: other.bill.total)
+        _, best = min(less, key=lambda pair: (not pair[0].high < 0, pair[0].expected))
         found = _on_platform("cheaper", best, result, catalog, fitted)
         if found is not None:
-            return replace(found, saving=bill.total - found.design.bill.total)
-    unknown = tuple(dict.fromkeys(item for items in open_items.values() for item in items))
-    if unknown:
-        return MissingNeighbour("cheaper", MissingReason.PRICES_MISSING, unknown)
+            return replace(found, cost=cost_difference(found.design, design, request, catalog))
+    quotes = result.quotes_to_settle or [quote for cost, _ in compared for quote in cost.quotes]
+    if quotes:
+        heaviest = sorted(quotes, key=lambda quote: -(quote.swing or 0.0))
+        items = tuple(dict.fromkeys(quote.item for quote in heaviest))[:MOST_QUOTES]
+        return MissingNeighbour("cheaper", MissingReason.NONE_LIKELY_CHEAPER, items)
     return MissingNeighbour("cheaper", MissingReason.NONE_CHEAPER)
 
 

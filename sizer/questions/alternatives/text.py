@@ -1,17 +1,18 @@
 """Alternatives to a design in words."""
 
-from sizer.base.quantities import grouped
 from sizer.catalog.labels import item_name, sentence
 from sizer.catalog.model import Catalog
-from sizer.present.text.comparison import chance, changes, names, outcome
+from sizer.present.text.comparison import chance, changes, outcome
+from sizer.present.text.money import difference_text, quotes_for
+from sizer.present.words import inside_sentence
 from sizer.questions.alternatives.analysis import MissingNeighbour, MissingReason, Neighbour
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import SizingResult
 from sizer.workload.request import SizingRequest
 
 _REASONS = {
-    MissingReason.CHEAPEST: "The design is the cheapest of the only platform that the request allows.",
-    MissingReason.NONE_CHEAPER: "No other platform that meets the request costs less at known prices.",
+    MissingReason.CHEAPEST: "No other platform that the request allows meets it.",
+    MissingReason.NONE_CHEAPER: "No other platform that meets the request costs less.",
     MissingReason.ONE_SERVER: "The design already has only one server.",
     MissingReason.NO_LOOSER_TARGET: "No lower confidence or looser target in a useful range needs fewer servers.",
     MissingReason.NOT_FASTER: "No larger size of the platform is noticeably faster.",
@@ -25,11 +26,10 @@ def change_text(request: SizingRequest, evaluated: EvaluatedDesign) -> str:
 
 
 def outcome_text(neighbour: Neighbour, result: SizingResult) -> str:
-    """What the alternative gains and gives up; of a cheaper one with the amount saved."""
+    """What the alternative gains and gives up; of a cheaper one with the amount saved, for use in the house."""
     text = outcome(neighbour.design, result.design)
-    if neighbour.saving is not None:
-        amount = f"{result.design.bill.currency} {grouped(neighbour.saving)}"
-        return f"It costs {amount} less at known prices. {text}"
+    if neighbour.cost is not None:
+        return f"{difference_text(neighbour.cost)} {text}"
     if neighbour.target_probability is not None:
         return f"{text} It meets the original target with {chance(neighbour.target_probability)}."
     return text
@@ -39,10 +39,12 @@ def missing_text(missing: MissingNeighbour, catalog: Catalog) -> str:
     """Why an alternative does not exist, as a sentence."""
     part = "storage" if missing.kind == "other storage" else "server"
     match missing.reason:
-        case MissingReason.DESIGN_PRICES_MISSING:
-            return f"The cheapest design is not known; prices are missing for {names(missing.items, catalog)}."
-        case MissingReason.PRICES_MISSING:
-            return f"The cheapest platform is not known; prices are missing for {names(missing.items, catalog)}."
+        case MissingReason.NONE_LIKELY_CHEAPER:
+            quotes = inside_sentence(quotes_for([item_name(item, catalog) for item in missing.items]))
+            return (
+                "No other platform that meets the request is expected to cost less. "
+                f"The order is not settled: {quotes} would settle it."
+            )
         case MissingReason.NO_USEFUL_SIZE:
             server, storage = (item_name(item, catalog) for item in missing.items)
             return f"Another stage limits all larger sizes of {server} with {storage}."

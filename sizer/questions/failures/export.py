@@ -43,4 +43,5 @@ def _cost(cost: SpareCost, currency: str) -> dict[str, object]:
         priced_lines=cost.amount,
         currency=currency,
         to_be_quoted=cost.open_items,
+        difference=cost.cost,
     )

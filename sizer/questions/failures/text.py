@@ -25,7 +25,9 @@ def failures_text(result: SizingResult, cases: Sequence[FailureCase], cost: Spar
         Of the redundancy that the request asks for; None where it asks for none.
     """
     title, losses = result.request.title, result.request.resilience.keeps_targets_without
-    redundancy = spare_sentence(cost, result.request.currency) if cost is not None else _NO_REDUNDANCY
+    redundancy = (
+        spare_sentence(cost, result.request.currency, with_amounts=True) if cost is not None else _NO_REDUNDANCY
+    )
     parts = [f"{title}\n{'=' * len(title)}\n{result.design.name}\n{redundancy}"]
     if losses:
         parts.append(table_text(tolerated_losses_table(tuple(dict.fromkeys(losses)), cases)))

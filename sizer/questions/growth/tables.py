@@ -255,7 +255,7 @@ def platforms_table(plan: GrowthPlan, currency: str) -> Table:
     """Every platform that meets all years."""
     note = "Sizes are servers + storage nodes."
     if plan.deciding_prices:
-        note += " Platforms are not ranked: prices that would decide are missing."
+        note += " Quotes could change the order of the platforms."
     return record_table(
         "purchases-platforms",
         "Growth plan on each platform",

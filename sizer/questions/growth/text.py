@@ -7,6 +7,7 @@ from sizer.catalog.labels import item_name
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
 from sizer.present.plain_table import table_text
+from sizer.present.text.money import quotes_for
 from sizer.present.words import inside_sentence, listed
 from sizer.questions.growth.tables import (
     LIMIT_NAMES,
@@ -82,8 +83,8 @@ def _limits(plan: GrowthPlan, growth: PlatformGrowth) -> Iterator[str]:
 
 def _missing_prices(growth: PlatformGrowth, catalog: Catalog) -> Iterator[str]:
     if growth.deciding_prices:
-        names = listed(item_name(item, catalog) for item in growth.deciding_prices)
-        yield f"Missing prices that would decide between the sequences: {names}."
+        quotes = quotes_for([item_name(item, catalog) for item in growth.deciding_prices])
+        yield f"{quotes} would settle which sequence costs less."
 
 
 def differences_from_design(growth: PlatformGrowth, design: DesignAnswer) -> str:

@@ -1,7 +1,18 @@
 """What two designs differ in, in numbers."""
 
+import numpy as np
+
+from sizer.base.arrays import Floats
 from sizer.bom.bill import Bill
+from sizer.bom.cost import amounts_by_item, heights_of, line_amounts
+from sizer.bom.prices import price_book
+from sizer.bom.unit_prices import SMALL, UnitPrices
+from sizer.catalog.model import Catalog
+from sizer.sizing.reasons import CostDifference
 from sizer.sizing.result import DesignAnswer
+from sizer.sizing.search.main_items import ranking_currency
+from sizer.sizing.search.priced_order import PricedOrder, difference
+from sizer.workload.request import SizingRequest
 
 
 def speed_up(design: DesignAnswer, base: DesignAnswer) -> float:
@@ -22,3 +33,45 @@ def open_between(one: Bill, other: Bill) -> tuple[str, ...]:
                 count[name] = count.get(name, 0) + line.quantity
     first, second = counts
     return tuple(name for name in dict.fromkeys([*first, *second]) if first.get(name, 0) != second.get(name, 0))
+
+
+def cost_difference(
+    design: DesignAnswer, base: DesignAnswer, request: SizingRequest, catalog: Catalog
+) -> CostDifference:
+    """What a design costs more than another, by the cost intervals that rank designs.
+
+    Parameters
+    ----------
+    design, base : DesignAnswer
+    request : SizingRequest
+        Its confidence and its currency.
+    catalog : Catalog
+
+    Notes
+    -----
+    Amounts of a bill, discounts and prices of the quote included, stand as they are; lines of the quote's own are the
+    same in both bills. Where the bills are in a currency without bands and a main item has no price, the parts of both
+    are compared in the currency of the bands.
+    """
+    book = price_book(catalog)
+    currency = ranking_currency(request, (design.platform, base.platform), book)
+    # Known prices of cables count where both bills hold them.
+    small = () if currency == request.currency else SMALL
+    prices = UnitPrices(catalog, book, currency, heights_of(request.confidence), small)
+    one, other = (_order(each, prices, is_of_bill=currency == request.currency) for each in (design, base))
+    return difference(one, other, prices)
+
+
+def _order(design: DesignAnswer, prices: UnitPrices, *, is_of_bill: bool) -> PricedOrder:
+    pieces: dict[str, int] = {}
+    if not is_of_bill:
+        parts = [part for part in design.quantities.components if part.status == "computed"]
+        for part in parts:
+            pieces[part.item] = pieces.get(part.item, 0) + int(part.quantity[0])
+        return PricedOrder(design.platform, amounts_by_item(parts, 0, design.platform, prices), pieces)
+    amounts: dict[str, Floats] = {}
+    for line, amount in zip(design.bill.bought, line_amounts(design.bill, design.platform, prices), strict=True):
+        if line.item:
+            amounts[line.item] = np.asarray(amounts.get(line.item, 0.0) + amount)
+            pieces[line.item] = pieces.get(line.item, 0) + line.quantity
+    return PricedOrder(design.platform, amounts, pieces)

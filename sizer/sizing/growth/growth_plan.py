@@ -59,11 +59,12 @@ def growth_plan(request: SizingRequest, catalog: Catalog, calibration: Calibrati
     need of a year is the best design of this platform with no fewer servers and storage nodes than the year before. At
     the start of each year the cluster is the need of that year or of any later one. The cheapest sequence of these is
     found exactly (``cheapest_sequence``) among those that move no link: either the network and the racks of the last
-    year are installed in the first, or they grow where that moves nothing. A step costs the priced parts that it adds,
-    at the prices of its year, and the energy of the year. Parts that a larger network no longer uses are taken out, and
-    their cost is lost. Support and licences are paid once, for the term that their price names. Where an item without a
-    price could change the choice, the sequence with the fewest servers and storage nodes over the years is taken
-    instead, and the item is named.
+    year are installed in the first, or they grow where that moves nothing. A step costs the parts that it adds, at
+    the prices of its year, and the energy of the year; a part without a price costs what its band gives at the
+    confidence of the request, as in the ranking of designs. Parts that a larger network no longer uses are taken out,
+    and their cost is lost. Support and licences are paid once, for the term that their price names. Quotes that could
+    make another sequence cheaper are named. Only where a part has neither price nor band, the sequence with the fewest
+    servers and storage nodes over the years is taken.
     """
     fitted = calibration if calibration is not None else stored_calibration()
     covered = covered_years(request, catalog, fitted)

@@ -1,16 +1,21 @@
-"""Prices the sequences in which one platform can be bought over the years, and finds the best of them."""
+"""Prices the sequences in which one platform can be bought over the years, and finds the best of them.
+
+Sequences are compared by the cost intervals that rank designs; the cost of a purchase counts known prices only.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Ints
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.bom.bill import Sum
+from sizer.bom.cost import heights_of
 from sizer.bom.lines import is_free
 from sizer.bom.prices import PriceBook
+from sizer.bom.unit_prices import UnitPrices
 from sizer.catalog.model import Catalog
 from sizer.physical.expansion import grown
 from sizer.physical.layout import building_plan
@@ -20,9 +25,15 @@ from sizer.physical.quantities import slice_row
 from sizer.physical.racks.power import energy_kwh_per_year
 from sizer.sizing.growth.cheapest_sequence import Cost, cheapest_sequence
 from sizer.sizing.growth.parts_by_size import PartsBySize, SizeQuantities
+from sizer.sizing.growth.purchase_amounts import PurchaseAmounts
 from sizer.sizing.growth.result import ClusterSize, Criterion, Purchase, PurchaseSequence, SequenceName
 from sizer.sizing.growth.yearly_requests import growth_of
+from sizer.sizing.search.main_items import ranking_currency
+from sizer.sizing.search.priced_order import MOST_QUOTES, PricedOrder, difference, ordered, quotes_between
 from sizer.workload.request import SizingRequest
+
+# Places among the heights of a cost interval.
+_LOW, _AT_CONFIDENCE, _HIGH = 0, 2, 3
 
 
 @dataclass(frozen=True)
@@ -41,20 +52,26 @@ class PurchasePlanner:
 
     def recommended(self) -> tuple[PurchaseSequence, Criterion, tuple[str, ...]]:
         """Best sequence that moves no link, its criterion, and the missing prices that could change it."""
-        growth = growth_of(self.request)
-        deciding = self._deciding()
-        criterion: Criterion = growth.save
-        if growth.save == "cost" and deciding:
-            criterion = "equipment"
+        criterion = self._criterion()
+        is_prepared, path = self._best(criterion, _AT_CONFIDENCE)
+        return self._sequence("best", path, is_prepared), criterion, self._deciding(is_prepared, path)
+
+    def _criterion(self) -> Criterion:
+        save = growth_of(self.request).save
+        # What has neither price nor band can be compared by nothing but its number.
+        return "equipment" if save == "cost" and not self._amounts.are_bounded else save
+
+    def _best(self, criterion: Criterion, height: int) -> tuple[bool, tuple[int, ...]]:
+        """Whether the network is prepared, and the sizes, of the best sequence by the prices at a height."""
         candidates = []
         # A network that grows without a move is preferred on a tie: nothing is bought before it is used.
         for is_prepared in (False, True):
-            path = cheapest_sequence(self.meets, partial(self._cost, is_prepared, criterion))
+            path = cheapest_sequence(self.meets, partial(self._cost, is_prepared, criterion, height))
             if path is not None:
-                cost = self._total(path, is_prepared, criterion)
+                cost = self._total(path, is_prepared, criterion, height)
                 candidates.append((cost, is_prepared, path))
-        cost, is_prepared, path = min(candidates)  # the prepared sequence is always allowed
-        return self._sequence("best", path, is_prepared), criterion, deciding if growth.save == "cost" else ()
+        _, is_prepared, path = min(candidates)  # the prepared sequence is always allowed
+        return is_prepared, path
 
     def alternatives(self) -> tuple[PurchaseSequence, ...]:
         """All at once, and each year what it needs, with the network prepared or growing."""
@@ -69,17 +86,44 @@ class PurchasePlanner:
     def _parts(self, is_prepared: bool) -> PartsBySize:
         return self.by_size.prepared if is_prepared else self.by_size.as_it_grows
 
-    def _deciding(self) -> tuple[str, ...]:
-        """Items without a price of which some sequences buy more, or buy them at another year's price."""
-        steady = growth_of(self.request).price == 1
+    def _deciding(self, is_prepared: bool, path: tuple[int, ...]) -> tuple[str, ...]:
+        """Items whose quotes could make another sequence cheaper than the one taken."""
+        if growth_of(self.request).save != "cost":
+            return ()
+        each, at_once = tuple(self.sizes.index(need) for need in self.needs), (len(self.sizes) - 1,) * len(self.needs)
+        others = [(True, each), (True, at_once), *(self._best("cost", height) for height in (_LOW, _HIGH))]
+        best, prices = self._order(is_prepared, path), self._amounts.prices
         items: dict[str, None] = {}
-        for parts in (self.by_size.as_it_grows, self.by_size.prepared):
-            change = np.diff(parts.pieces, axis=1)
-            for item, steps in zip(parts.items, change, strict=True):
-                differs = (steps < 0).any() or (not steady and (steps > 0).any())
-                if differs and self._cents(item) is None:
-                    items[item] = None
+        for other_prepared, other_path in dict.fromkeys(others):
+            other = self._order(other_prepared, other_path)
+            energy = self._total_energy_cents(other_prepared, other_path) - self._total_energy_cents(is_prepared, path)
+            if difference(other, best, prices).low + energy / 100 < 0:
+                quotes = ordered(quotes_between(best, other, prices), prices)[:MOST_QUOTES]
+                items |= dict.fromkeys(quote.item for quote in quotes)
         return tuple(items)
+
+    @cached_property
+    def _amounts(self) -> PurchaseAmounts:
+        currency = ranking_currency(self.request, (self.platform,), self.prices)
+        prices = UnitPrices(self.catalog, self.prices, currency, heights_of(self.request.confidence))
+        items = dict.fromkeys([*self.by_size.as_it_grows.items, *self.by_size.prepared.items])
+        return PurchaseAmounts.of(tuple(items), self.platform, prices)
+
+    def _order(self, is_prepared: bool, path: Sequence[int]) -> PricedOrder:
+        """All that a sequence buys, at the prices of its years."""
+        parts = self._parts(is_prepared)
+        amounts: dict[str, Floats] = {}
+        pieces: dict[str, int] = {}
+        for year, before, after in _steps(path):
+            bought = dict(_listed(parts.items, parts.bought(before, after)))
+            factor = growth_of(self.request).price ** year
+            for item, amount in self._amounts.by_item(bought).items():
+                amounts[item] = np.asarray(amounts.get(item, 0.0) + factor * amount)
+                pieces[item] = pieces.get(item, 0) + bought[item]
+        return PricedOrder(self.platform, amounts, pieces)
+
+    def _total_energy_cents(self, is_prepared: bool, path: Sequence[int]) -> int:
+        return sum(self._energy_cents(self._energy_wh(size, is_prepared)) for size in path)
 
     def _cents(self, item: str) -> int | None:
         """Net price of one piece; None where it is unknown."""
@@ -103,21 +147,24 @@ class PurchasePlanner:
         rate = self.request.electricity_per_kwh
         return 0 if rate is None else round(rate * energy_wh / 10)
 
-    def _cost(self, is_prepared: bool, criterion: Criterion, year: int, before: int | None, after: int) -> Cost | None:
+    def _cost(
+        self, is_prepared: bool, criterion: Criterion, height: int, year: int, before: int | None, after: int
+    ) -> Cost | None:
         if before is not None and (after < before or (not is_prepared and self._moved(before, after))):
             return None  # equipment stays, and so do its links
         parts = self._parts(is_prepared)
-        cents, _ = self._money(year, parts.items, parts.bought(before, after).tolist())
+        bought = dict(_listed(parts.items, parts.bought(before, after)))
+        amount = growth_of(self.request).price ** year * self._amounts.total(bought)[height]
         energy_wh = self._energy_wh(after, is_prepared)
-        cents += self._energy_cents(energy_wh)
+        cents = self._energy_cents(energy_wh) + (round(100 * amount) if np.isfinite(amount) else 0)
         size = self.sizes[after]
         equipment = size.n_servers + size.storage_nodes
         if criterion == "cost":
             return cents, energy_wh, equipment
         return (energy_wh, cents, equipment) if criterion == "watts" else (equipment, energy_wh, cents)
 
-    def _total(self, path: Sequence[int], is_prepared: bool, criterion: Criterion) -> Cost:
-        steps = [self._cost(is_prepared, criterion, *step) for step in _steps(path)]
+    def _total(self, path: Sequence[int], is_prepared: bool, criterion: Criterion, height: int) -> Cost:
+        steps = [self._cost(is_prepared, criterion, height, *step) for step in _steps(path)]
         known = [step for step in steps if step is not None]
         return tuple(sum(column) for column in zip(*known, strict=True))
 

@@ -35,12 +35,16 @@ def ranking_prices(
     rank only where every server and every storage system that can be bought has one; what is left to bands is then
     small, and taken at par. Otherwise all is compared in the currency of the bands.
     """
-    currency = request.currency
-    if currency != BAND_CURRENCY:
+    return UnitPrices(catalog, book, ranking_currency(request, platforms, book), (0.0, request.confidence), SMALL)
+
+
+def ranking_currency(request: SizingRequest, platforms: Sequence[Platform], book: PriceBook) -> str:
+    """Currency in which the designs of a request are compared, as :func:`ranking_prices` says."""
+    if request.currency != BAND_CURRENCY:
         main = {part.id for platform in platforms for part in _main_parts(platform)}
-        if any(book.net(item, currency) is None for item in main):
-            currency = BAND_CURRENCY
-    return UnitPrices(catalog, book, currency, (0.0, request.confidence), SMALL)
+        if any(book.net(item, request.currency) is None for item in main):
+            return BAND_CURRENCY
+    return request.currency
 
 
 def _main_parts(platform: Platform) -> tuple[Device, ...]:

@@ -136,7 +136,7 @@ def _reserve(view: View, case: FailureCase) -> None:
     losses = view.result.request.resilience.keeps_targets_without
     cost = _cost(view.key, view.result, view.catalog)
     if cost is not None:
-        st.markdown(plain(spare_sentence(cost, view.result.request.currency)))
+        st.markdown(plain(spare_sentence(cost, view.result.request.currency, with_amounts=not view.is_customer_mode)))
         st.subheader("Losses that the design tolerates", anchor=False)
         look.table(
             tolerated_losses_table(cost.losses, _cases(view.key, view.result, view.catalog)), view.catalog.sources

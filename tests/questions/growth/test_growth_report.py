@@ -111,11 +111,11 @@ def test_findings_name_the_steps_and_the_first_limit():
     assert "storage read rate (after 1.8 years)" in said
 
 
-def test_missing_prices_rank_no_platform():
+def test_quotes_that_could_change_the_order_of_platforms_are_pointed_out():
     plan = growth_plan(request("data-doubles-every-year"), CATALOG)
     assert len(plan.platforms) > 1
     assert plan.deciding_prices
-    assert "not ranked" in platforms_table(plan, "USD").note
+    assert "Quotes" in platforms_table(plan, "USD").note
 
 
 def test_a_first_year_unlike_the_design_is_named():

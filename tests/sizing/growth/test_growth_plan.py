@@ -215,13 +215,37 @@ def test_least_watts_buys_as_late_as_it_can():
     assert found.recommended.energy_kwh == min(way.energy_kwh for way in ways if way.moved_links == 0)
 
 
-def test_prices_that_are_missing_are_named_and_the_least_equipment_is_taken():
+def test_rising_prices_call_for_all_in_the_first_year_whatever_the_missing_prices_are():
+    """Most items have no price, but whatever they cost, next year they cost half as much again."""
     found = only(growth_plan(asked({"years": 4, "target": 1.6, "price": 1.5}), CATALOG))
-    assert found.criterion == "equipment"
-    assert "isilon-f800" not in found.deciding_prices  # the same nodes in every year
-    assert "dgx-1" not in found.deciding_prices  # it has a price
-    assert "dgx-support" in found.deciding_prices
-    assert found.recommended.sizes == found.needs
+    assert found.criterion == "cost"
+    assert set(found.recommended.sizes) == {found.needs[-1]}
+    assert found.deciding_prices == ()
+
+
+@pytest.mark.parametrize(
+    ("electricity_per_kwh", "buys_at_once", "is_open"),
+    [("0.02", True, False), ("0.16", True, True), ("1", False, False)],
+)
+def test_a_band_and_the_price_of_energy_decide_between_now_and_later(electricity_per_kwh, buys_at_once, is_open):
+    """16 GPUs now and 32 next year: 2 and 4 Apollo 6500 of 76,000 to 190,000 USD, whose price rises by 5 %.
+
+    Waiting costs 5 % of two servers: 7,600 to 19,000 USD, with support and cards some thousand more. Buying now costs
+    the energy of two idle servers, each of (2,700 + 6,600) / 2 = 4,650 W: 2 x 4.65 kW x 8,760 h = 81,468 kWh. At 0.02
+    USD these are 1,629 USD: buy now. At 1 USD they are 81,468 USD: wait. At 0.16 USD they are 13,035 USD, inside the
+    band: at 90 % confidence the servers lie at 173,000 USD, waiting costs more, and a quote for them would settle it.
+    """
+    servers = {"servers": ["apollo-6500"], "gpus": ["v100-sxm2-16gb"], "storage": ["apollo-nvme"], "fabrics": ["edr"]}
+    work = {**WORK, "dataset_bytes": 145e9, "target": {"gpus_busy": 16}}
+    rental = {"per_gpu_hour": "1", "electricity_per_kwh": electricity_per_kwh}
+    growth = {"years": 2, "target": 2.0, "price": 1.05}
+    data = {"workload": [work], "platforms": servers, "rental": rental, "growth": growth, "confidence": 0.9}
+    found = only(growth_plan(SizingRequest.from_dict(data), CATALOG))
+    assert [need.n_servers for need in found.needs] == [2, 4]
+    idle_kwh = found.alternatives[0].energy_kwh - found.alternatives[2].energy_kwh
+    assert idle_kwh == pytest.approx(81_468, rel=1e-6)
+    assert (found.recommended.sizes[0].n_servers == 4) == buys_at_once
+    assert ("apollo-6500" in found.deciding_prices) == is_open
 
 
 def test_best_moves_no_link_where_the_network_outgrows_one_switch():
