@@ -17,8 +17,8 @@ Z90 = float(normal_quantile(0.95))
 class Estimate:
     """Value with low and high end of its 90 % interval, all of one shape.
 
-    Positive quantities are log-normal: ``value`` is the median and ``high / value == value / low``
-    unless a hard limit cuts one end off.
+    ``value`` is the median. Positive quantities are log-normal, ``high / value == value / low``, unless a hard limit
+    cuts one end off or draws show one end longer than the other.
     """
 
     value: Floats
@@ -41,6 +41,15 @@ class Estimate:
     def log_sd(self) -> Floats:
         """Standard deviation of the logarithm that the interval stands for."""
         return np.asarray(np.log(self.high / self.low) / (2 * Z90))
+
+    def scaled(self, factor: ArrayLike) -> "Estimate":
+        """The same quantity times a factor above 0 without spread."""
+        times = np.asarray(factor, float)
+        return Estimate(self.value * times, self.low * times, self.high * times)
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> "Estimate":
+        """The same numbers in a shape that theirs broadcasts to."""
+        return Estimate(*(np.broadcast_to(part, shape) for part in (self.value, self.low, self.high)))
 
     def __getitem__(self, row: int) -> "Estimate":
         """Estimate of one row."""

@@ -1,6 +1,7 @@
 """Observations of rates, resolved against the catalogue into what the performance functions take."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,8 @@ from sizer.catalog import links
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dnn, Gpu, Stack
 from sizer.perf.exchange import gradient_bytes
-from sizer.perf.inference_step import inference_samples_per_s
-from sizer.perf.step_terms import StepRate, StepTerms
-from sizer.perf.training_step import training_samples_per_s
+from sizer.perf.inference_step import InferenceRun
+from sizer.perf.training_step import TrainingRun
 
 # Links between the GPUs of a server.
 INTRA_LINKS = ("nvlink1", "nvlink2", "nvswitch", "pcie3")
@@ -238,7 +238,7 @@ class CaseArrays:
             arguments["input_bytes"] = column([c.dnn.input_bytes.value for c in cases])
         return cls(task, arguments)
 
-    def rate(self, terms: StepTerms) -> StepRate:
-        """Rates by the functions that size clusters."""
-        function = training_samples_per_s if self.task == "training" else inference_samples_per_s
-        return function(terms, **self.arguments)
+    @cached_property
+    def run(self) -> TrainingRun | InferenceRun:
+        """The runs by the functions that size clusters."""
+        return (TrainingRun if self.task == "training" else InferenceRun).of(**self.arguments)

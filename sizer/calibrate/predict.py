@@ -25,7 +25,8 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
 from sizer.perf.preprocess import cpu_utilization_fraction
-from sizer.perf.step_terms import TERM_NAMES, StepRate, StepTerms
+from sizer.perf.step_draws import drawn_rate
+from sizer.perf.step_terms import StepRate, StepTerms
 
 # A recipe that stands for another round or target: one step of the published growth (60 to 72 epochs).
 _OTHER_RECIPE_LOG_SD = 0.15
@@ -130,9 +131,7 @@ def _terms(case: RateCase, context: _Context) -> StepTerms:
 
 
 def _step_rate(case: RateCase, terms: StepTerms) -> StepRate:
-    return CaseArrays.of([case]).rate(
-        StepTerms(terms.values[None], terms.covariance[None], terms.scatter_log_sd[None], terms.between_log_sd)
-    )
+    return CaseArrays.of([case]).run.rate(terms)
 
 
 def _rate(row: Observation, context: _Context) -> Prediction:
@@ -214,7 +213,7 @@ def _storage(row: Observation, context: _Context) -> Prediction:
     if size is None:
         return Prediction.none(note(FitNote.SAMPLE_BYTES_NOT_STATED))
     rate = _rate(replace(run, sample_bytes=size), context)
-    return rate if rate.estimate is None else replace(rate, estimate=_times(rate.estimate, size))
+    return rate if rate.estimate is None else replace(rate, estimate=rate.estimate.scaled(size))
 
 
 def _cpu(row: Observation, context: _Context) -> Prediction:
@@ -327,17 +326,11 @@ def _speedup(row: Observation, context: _Context) -> Prediction:
         return Prediction.none(pair)
     case, one = pair
     terms = _terms(case, context)
-    rate = CaseArrays.of([case, one]).rate(
-        StepTerms(np.stack([terms.values] * 2), np.stack([terms.covariance] * 2), np.stack([terms.scatter_log_sd] * 2))
-    )
-    # Both runs share their terms: the ratio varies with the difference of the derivatives only. How a release scales
-    # differs between laboratories as its rate does.
-    slope = np.zeros(len(TERM_NAMES))
-    for term, both in rate.total_gradient.items():
-        slope[term] = both[0] - both[1]
+    # Both runs share their terms: the ratio varies with what differs only. How a release scales differs between
+    # laboratories as its rate does.
+    over, under = (np.log(CaseArrays.of([each]).run.over_draws.samples_per_s(terms.drawn)) for each in (case, one))
     within, between = context.calibration.scatter_log_sd["training"], float(terms.between_log_sd)
-    sd = math.sqrt(float(slope @ terms.covariance @ slope) + 2 * within**2 + between**2)
-    estimate = Estimate.log_normal(rate.total.value[0] / rate.total.value[1], sd)
+    estimate = drawn_rate(over - under, np.array(math.sqrt(2 * within**2 + between**2)))[0]
     status = CALIBRATED if row.id in context.calibration.used else PREDICTED
     return Prediction(estimate, status, case.notes + notes_on(context.calibration, case))
 
@@ -368,7 +361,3 @@ def _all_reduce(row: Observation, context: _Context) -> Prediction:
     if row.id in context.calibration.used:
         status = CALIBRATED
     return Prediction(Estimate.log_normal(math.exp(value), sd), status)
-
-
-def _times(estimate: Estimate, factor: float) -> Estimate:
-    return Estimate(estimate.value * factor, estimate.low * factor, estimate.high * factor)

@@ -1,6 +1,7 @@
 """Rate of inference on a test set: forward passes of independent GPUs, fed by their hosts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +9,8 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.perf.arguments import float_arrays, require_above, require_at_least
 from sizer.perf.gpu_time import GpuTime
-from sizer.perf.step_terms import HOST_LINK, StepRate, StepTerms, step_rate
+from sizer.perf.step_draws import drawn_rate
+from sizer.perf.step_terms import HOST_LINK, StepRate, StepSlopes, StepTerms
 
 INFERENCE_PASSES = 1.0
 
@@ -113,16 +115,32 @@ class InferenceRun:
 
     def rate(self, terms: StepTerms) -> StepRate:
         """Rates with their uncertainty: :func:`inference_samples_per_s`."""
-        gpu_time = GpuTime.of(terms.values, self.sample_s, self.batch)
-        gpu, host = self.samples / gpu_time.time_s, self.host_samples_per_s(terms.values)
-        by_host = host < gpu
-        gradient = {term: -slope for term, slope in gpu_time.gradient().items()}
-        total_gradient = {term: np.where(by_host, 0.0, slope) for term, slope in gradient.items()}
-        total_gradient[HOST_LINK] = by_host.astype(float)
-        total = np.minimum(gpu, host)
-        return step_rate(
-            terms, self.shape, (gpu, gradient), (total, total_gradient), host, self.samples / total - gpu_time.time_s
+        host, total, run = self.host_samples_per_s(terms.values), self.samples_per_s(terms.values), self.over_draws
+        shape = np.broadcast_shapes(self.shape, terms.values.shape[:-1])
+        gpu_s = GpuTime.of(terms.values, self.sample_s, self.batch).time_s
+        drawn = run.gpu_samples_per_s(terms.drawn)
+        with_links = np.minimum(drawn, run.host_samples_per_s(terms.drawn))
+        return StepRate(
+            drawn_rate(np.log(drawn), terms.log_scatter).broadcast_to(shape),
+            drawn_rate(np.log(with_links), terms.log_scatter).broadcast_to(shape),
+            np.broadcast_to(host, shape),
+            np.broadcast_to(self.samples / total - gpu_s, shape),
         )
+
+    def slopes(self, values: Floats) -> StepSlopes:
+        """Rate at given terms, shape (..., k), with its derivatives."""
+        gpu_time = GpuTime.of(values, self.sample_s, self.batch)
+        gpu, host = self.samples / gpu_time.time_s, self.host_samples_per_s(values)
+        by_host = host < gpu
+        by_term = {term: np.where(by_host, 0.0, -slope) for term, slope in gpu_time.gradient().items()}
+        by_term[HOST_LINK] = by_host.astype(float)
+        return StepSlopes(np.minimum(gpu, host), by_term)
+
+    @cached_property
+    def over_draws(self) -> "InferenceRun":
+        """The same runs with a last axis for draws."""
+        arrays = {one.name: getattr(self, one.name)[..., None] for one in fields(self) if one.name != "shape"}
+        return replace(self, **arrays)
 
     def gpu_samples_per_s(self, values: Floats) -> Floats:
         """Rate of the GPUs alone at given terms, shape (..., k). [samples/s]"""

@@ -1,7 +1,7 @@
 """Capacity of one stage as a distribution, and what several stages in a row let through."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,8 @@ from sizer.base.normal import normal_cdf, normal_quantile
 
 # Halvings of the bracket when a quantile of a joint distribution is sought: a billionth of the bracket remains.
 _BISECTIONS = 30
+# A skew below this is none: the next digits of its logarithm are rounding.
+_NO_SKEW = 1e-6
 
 
 @dataclass(frozen=True)
@@ -19,18 +21,44 @@ class Capacity:
     """Samples/s that a stage passes: log-normal (``log_sd``), or log-uniform (``log_half_width``) around ``median``.
 
     A rate known as "at least this, at most that" (a demonstrated lower bound and a vendor's maximum) is log-uniform
-    between the two; a fitted rate is log-normal. All arrays have one shape; ``median`` may be inf (stage not used).
+    between the two; a fitted rate is log-normal, with ``skew`` where its two ends differ: its logarithm lies
+    ``log_sd`` (exp(skew z) - 1)/skew from that of the median, z standard normal, so that with a skew below 0 the slow
+    end is the longer one. All arrays have one shape; ``median`` may be inf (stage not used).
     """
 
     median: Floats
     log_sd: Floats
     log_half_width: Floats
+    skew: Floats
 
     @classmethod
     def log_normal(cls, median: ArrayLike, log_sd: ArrayLike) -> "Capacity":
         """Fitted capacity."""
         middle, sd = np.broadcast_arrays(np.asarray(median, float), np.asarray(log_sd, float))
-        return cls(middle, sd, np.zeros_like(sd))
+        return cls(middle, sd, np.zeros_like(sd), np.zeros_like(sd))
+
+    @classmethod
+    def skewed(cls, median: ArrayLike, below: ArrayLike, above: ArrayLike, level: float) -> "Capacity":
+        """Fitted capacity from the logarithms of median / low and high / median.
+
+        ``level`` is the probability that it stays below its high end, and that it stays above its low one.
+        """
+        middle, low, high = np.broadcast_arrays(
+            np.asarray(median, float), np.asarray(below, float), np.asarray(above, float)
+        )
+        z = float(normal_quantile(level))
+        is_spread = (low > 0) & (high > 0)
+        skew = np.log(np.where(is_spread, high, 1.0) / np.where(is_spread, low, 1.0)) / z
+        is_skew = np.abs(skew) > _NO_SKEW
+        slope = np.where(is_skew, skew / np.where(is_skew, np.expm1(skew * z), 1.0), 1 / z)
+        sd = np.where(is_spread, high * slope, 0.0)
+        return cls(middle, sd, np.zeros_like(sd), np.where(is_skew, skew, 0.0))
+
+    @classmethod
+    def of_estimate(cls, estimate: Estimate) -> "Capacity":
+        """Fitted capacity from its median and 90 % interval."""
+        below, above = np.log(estimate.value / estimate.low), np.log(estimate.high / estimate.value)
+        return cls.skewed(estimate.value, below, above, 0.95)
 
     @classmethod
     def between(cls, low: ArrayLike, high: ArrayLike) -> "Capacity":
@@ -42,31 +70,44 @@ class Capacity:
             middle = np.where(
                 finite, np.sqrt(np.where(finite, bottom, 1.0)) * np.sqrt(np.where(finite, top, 1.0)), bottom
             )
-        return cls(middle, np.zeros_like(half), half)
+        return cls(middle, np.zeros_like(half), half, np.zeros_like(half))
 
     @classmethod
     def exact(cls, rate: ArrayLike) -> "Capacity":
         """Capacity without spread, e.g. a line rate."""
         return cls.log_normal(rate, 0.0)
 
+    @classmethod
+    def joined(cls, parts: "Sequence[Capacity]") -> "Capacity":
+        """Capacities of several sets of rows as one set."""
+        return cls(*(np.concatenate([np.ravel(getattr(part, one.name)) for part in parts]) for one in fields(cls)))
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> "Capacity":
+        """The same capacities in a shape that theirs broadcasts to."""
+        return Capacity(*(np.broadcast_to(getattr(self, one.name), shape) for one in fields(self)))
+
+    def flat_rows(self, place: Ints) -> "Capacity":
+        """Capacities of the rows of flat arrays at some places, in the shape of these."""
+        return Capacity(*(np.ravel(getattr(self, one.name))[place] for one in fields(self)))
+
     def take(self, rows: Ints) -> "Capacity":
         """Capacity of some rows of the first axis."""
-        return Capacity(self.median[rows], self.log_sd[rows], self.log_half_width[rows])
+        return Capacity(*(getattr(self, one.name)[rows] for one in fields(self)))
 
     def scaled(self, factor: ArrayLike) -> "Capacity":
         """Capacity times a factor without spread."""
-        median, sd, half = np.broadcast_arrays(
-            self.median * np.asarray(factor, float), self.log_sd, self.log_half_width
-        )
-        return Capacity(median, sd, half)
+        median = self.median * np.asarray(factor, float)
+        return Capacity(*np.broadcast_arrays(median, self.log_sd, self.log_half_width, self.skew))
 
     def widened(self, log_sd: ArrayLike) -> "Capacity":
         """Capacity with another independent log-normal spread; a log-uniform one becomes normal."""
         extra = np.asarray(log_sd, float)
-        uniform_sd = self.log_half_width / np.sqrt(3.0)
         is_spread = extra > 0
-        sd = np.where(is_spread, np.sqrt(self.log_sd**2 + uniform_sd**2 + extra**2), self.log_sd)
-        return Capacity(*np.broadcast_arrays(self.median, sd, np.where(is_spread, 0.0, self.log_half_width)))
+        sd = np.where(is_spread, np.sqrt(self.log_sd**2 + self.log_half_width**2 / 3 + extra**2), self.log_sd)
+        # Third moments add up, and a skew of k means one of about 3 k sd^3.
+        skew = self.skew * (self.log_sd / np.where(sd > 0, sd, 1.0)) ** 3
+        half = np.where(is_spread, 0.0, self.log_half_width)
+        return Capacity(*np.broadcast_arrays(self.median, sd, half, skew))
 
     def probability_at_least(self, need: ArrayLike) -> Floats:
         """Probability that the stage passes ``need`` samples/s."""
@@ -80,10 +121,12 @@ class Capacity:
             chance = np.where(is_uniform, np.clip(uniform, 0.0, 1.0), chance)
         if (is_normal := self.log_sd > 0).any():
             if is_normal.shape == chance.shape:
-                chance[is_normal] = normal_cdf(distance[is_normal] / self.log_sd[is_normal])
+                chance[is_normal] = normal_cdf(
+                    _score(distance[is_normal], self.log_sd[is_normal], self.skew[is_normal])
+                )
             else:
                 sd = np.where(is_normal, self.log_sd, 1.0)
-                chance = np.where(is_normal, normal_cdf(distance / sd), chance)
+                chance = np.where(is_normal, normal_cdf(_score(distance, sd, self.skew)), chance)
         return np.asarray(chance)
 
     def quantile(self, probability: ArrayLike) -> Floats:
@@ -91,13 +134,36 @@ class Capacity:
         p = np.asarray(probability, float)
         # The normal quantile is infinite at 0 and 1, where a capacity without normal spread still has its finite ends.
         is_normal = self.log_sd > 0
-        normal = self.log_sd * np.where(is_normal, normal_quantile(p), 0.0) if is_normal.any() else 0.0
+        normal = self._from_median(np.where(is_normal, normal_quantile(p), 0.0)) if is_normal.any() else 0.0
         uniform = np.where(self.log_half_width > 0, self.log_half_width * (2 * p - 1), 0.0)
         return np.asarray(self.median * np.exp(normal + uniform))
+
+    def _from_median(self, z: Floats) -> Floats:
+        """Logarithm of the rate over the median, so many standard deviations away."""
+        if not (is_skew := self.skew != 0).any():
+            return np.asarray(self.log_sd * z)
+        skew = np.where(is_skew, self.skew, 1.0)
+        return np.asarray(self.log_sd * np.where(is_skew, np.expm1(skew * z) / skew, z))
 
     def estimate(self) -> Estimate:
         """Median with its two-sided 90 % interval."""
         return Estimate(np.asarray(self.median, float), self.quantile(0.05), self.quantile(0.95))
+
+
+def _score(distance: Floats, log_sd: Floats, skew: Floats) -> Floats:
+    """Standard normal number that a skewed log-normal rate stays above with the probability to reach a need.
+
+    ``distance`` is how far the logarithm of the median lies above the need.
+    """
+    scaled = distance / log_sd
+    if not (is_skew := skew != 0).any():
+        return np.asarray(scaled)
+    safe = np.where(is_skew, skew, 1.0)
+    inside = 1 - safe * scaled
+    # Beyond the end that the skew sets, nothing lies.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(inside > 0, -np.log(np.where(inside > 0, inside, 1.0)) / safe, np.inf * np.sign(safe))
+    return np.asarray(np.where(is_skew, found, scaled))
 
 
 def throughput(stages: Sequence[Capacity]) -> Estimate:
@@ -113,11 +179,9 @@ def _quantile_of_smallest(stages: Sequence[Capacity], probability: Floats) -> Fl
     """Rate x with P(smallest <= x) = probability, by bisection on the logarithm."""
     shape = np.broadcast_shapes(probability.shape, *(np.shape(stage.median) for stage in stages))
 
-    def stacked(name: str) -> Floats:
-        return np.stack([np.broadcast_to(getattr(stage, name), shape) for stage in stages])
-
     # All stages at once, along a first axis: many designs of few sizes are asked about.
-    each = Capacity(stacked("median"), stacked("log_sd"), stacked("log_half_width"))
+    whole = [stage.broadcast_to(shape) for stage in stages]
+    each = Capacity(*(np.stack([getattr(stage, one.name) for stage in whole]) for one in fields(Capacity)))
     # The smallest of several is below the quantile of each of them, and above their smallest deep quantile.
     high = np.log(each.quantile(probability).min(axis=0))
     low = np.log(each.quantile(probability / (len(stages) + 1)).min(axis=0))

@@ -4,14 +4,15 @@ The calibration knows hundreds of parameters. What one combination needs of them
 :data:`TERM_NAMES` and their covariance: a :class:`StepTerms`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sizer.base.arrays import Floats
-from sizer.base.estimate import Z90, Estimate
+from sizer.base.estimate import Estimate
+from sizer.perf.step_draws import drawn_terms
 
 TERM_NAMES = (
     "log_efficiency",  # ln of the share of the GPU's peak that arithmetic reaches
@@ -53,6 +54,7 @@ class StepTerms:
     scatter_log_sd: Floats
     between_log_sd: Floats = field(default_factory=lambda: np.zeros(()))
     effects: tuple[tuple[int, str, float], ...] = field(default=(), repr=False)
+    _kept: Floats | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         k = len(TERM_NAMES)
@@ -62,10 +64,22 @@ class StepTerms:
                 f"terms must be (..., {k}) and (..., {k}, {k}), got {self.values.shape}, {self.covariance.shape}"
             )
 
+    @cached_property
+    def drawn(self) -> Floats:
+        """(..., draws, k) draws of ``values``, the same in every run; see :mod:`sizer.perf.step_draws`."""
+        return drawn_terms(self.values, self.covariance) if self._kept is None else self._kept
+
+    @property
+    def log_scatter(self) -> Floats:
+        """(...) what moves the logarithm of a rate beside the terms: runs and sources. [-]"""
+        return np.asarray(np.hypot(self.scatter_log_sd, self.between_log_sd))
+
     def __getitem__(self, rows: NDArray[np.intp] | int) -> "StepTerms":
         """Terms of some rows; with an index array, one row of terms for each of its elements."""
         within, between = np.asarray(self.scatter_log_sd)[rows], np.asarray(self.between_log_sd)
-        return StepTerms(self.values[rows], self.covariance[rows], within, between[rows] if between.ndim else between)
+        kept = None if self._kept is None else self._kept[rows]
+        between = between[rows] if between.ndim else between
+        return StepTerms(self.values[rows], self.covariance[rows], within, between, _kept=kept)
 
     @classmethod
     def stack(cls, terms: "list[StepTerms]") -> "StepTerms":
@@ -75,12 +89,13 @@ class StepTerms:
             np.stack([one.covariance for one in terms]),
             np.stack([np.asarray(one.scatter_log_sd) for one in terms]),
             np.stack([np.asarray(one.between_log_sd) for one in terms]),
+            _kept=np.stack([one.drawn for one in terms]),
         )
 
 
 @dataclass(frozen=True)
 class StepRate:
-    """Rates of all GPUs together. [samples/s]
+    """Rates of all GPUs together, with what draws of the terms make of them. [samples/s]
 
     Attributes
     ----------
@@ -93,77 +108,25 @@ class StepRate:
         In inference: what the links between host and GPUs carry.
     exposed_s : ndarray, shape (...)
         Time of a step that exchange and stragglers (in inference: the host links) add. [s]
-    compute_gradient, total_gradient : mapping of int to ndarray
-        Derivative of the logarithm of either rate by each term that it depends on, by index into
-        :data:`TERM_NAMES`; stages that share terms get their joint probability from them. [-]
     """
 
     compute: Estimate
     total: Estimate
     exchange: Floats
     exposed_s: Floats
-    compute_gradient: Mapping[int, Floats] = field(default_factory=dict, repr=False)
-    total_gradient: Mapping[int, Floats] = field(default_factory=dict, repr=False)
 
 
-def step_rate(
-    terms: StepTerms,
-    run_shape: tuple[int, ...],
-    compute: tuple[Floats, dict[int, Floats]],
-    total: tuple[Floats, dict[int, Floats]],
-    exchange: Floats,
-    exposed_s: Floats,
-) -> StepRate:
-    """Rates with their uncertainty over all rows.
+@dataclass(frozen=True)
+class StepSlopes:
+    """Rate at given terms, and how it moves with them: what a fit asks for.
 
-    Parameters
+    Attributes
     ----------
-    terms : StepTerms
-        Values, covariance and scatter.
-    run_shape : tuple of int
-        Shape of the arguments of the runs.
-    compute, total : tuple of ndarray and mapping
-        Median rate [samples/s] and the derivatives of its logarithm by the terms.
-    exchange : ndarray, shape (...)
-        See :class:`StepRate`. [samples/s]
-    exposed_s : ndarray, shape (...)
-        See :class:`StepRate`. [s]
+    samples_per_s : ndarray, shape (...)
+        As ``StepRate.total``, at the terms themselves. [samples/s]
+    by_term : dict of int to ndarray
+        Derivative of its logarithm by each term that it depends on, by index into :data:`TERM_NAMES`. [-]
     """
-    shape = np.broadcast_shapes(run_shape, terms.values.shape[:-1])
 
-    def whole(array: Floats) -> Floats:
-        return np.broadcast_to(array, shape)
-
-    return StepRate(
-        _estimate(terms, whole(compute[0]), compute[1]),
-        _estimate(terms, whole(total[0]), total[1]),
-        whole(exchange),
-        whole(exposed_s),
-        {term: whole(slope) for term, slope in compute[1].items()},
-        {term: whole(slope) for term, slope in total[1].items()},
-    )
-
-
-def _estimate(terms: StepTerms, median: Floats, gradient: dict[int, Floats]) -> Estimate:
-    """Delta method: variance g C g + scatter within and between sources. Only terms that matter are summed.
-
-    The growth of a step by waiting is log-normal with a spread of up to a factor, so that its tangent says far too
-    little: its derivative is stretched to what the growth reaches at the slow end of the 90 % interval.
-    """
-    variance = np.asarray(terms.scatter_log_sd, float) ** 2 + np.asarray(terms.between_log_sd, float) ** 2
-    stretched = {term: slope * _stretch(terms, term) for term, slope in gradient.items()}
-    names = list(stretched)
-    for i, one in enumerate(names):
-        for other in names[i:]:
-            twice = 1.0 if one == other else 2.0
-            variance = variance + twice * terms.covariance[..., one, other] * stretched[one] * stretched[other]
-    # Rounding of the stored covariance can leave a variance of -1e-12 where all spread cancels.
-    return Estimate.log_normal(median, np.sqrt(np.maximum(variance, 0.0)))
-
-
-def _stretch(terms: StepTerms, term: int) -> Floats:
-    """Mean slope of exp(x) from its median to the end of its 90 % interval over the slope at the median. [-]"""
-    if term not in (STRAGGLER, SCALE_OUT):
-        return np.ones(())
-    reach = Z90 * np.sqrt(np.maximum(terms.covariance[..., term, term], 0.0))
-    return np.asarray(np.where(reach > 0, np.expm1(reach) / np.where(reach > 0, reach, 1.0), 1.0))
+    samples_per_s: Floats
+    by_term: dict[int, Floats]

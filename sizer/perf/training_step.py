@@ -1,6 +1,7 @@
 """Rate of synchronous data-parallel training with its gradient exchange, for thousands of designs in one pass."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +9,8 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.perf.arguments import float_arrays, require_above, require_at_least
 from sizer.perf.gpu_time import GpuTime
-from sizer.perf.step_terms import INTER, INTRA, OVERLAP, SCALE_OUT, STRAGGLER, StepRate, StepTerms, step_rate
+from sizer.perf.step_draws import drawn_rate
+from sizer.perf.step_terms import INTER, INTRA, OVERLAP, SCALE_OUT, STRAGGLER, StepRate, StepSlopes, StepTerms
 
 # Forward pass 1 F, backward pass 2 F (gradients of inputs and of weights); no recomputation of activations.
 TRAINING_PASSES = 3.0
@@ -78,8 +80,8 @@ def training_samples_per_s(
     corner (:data:`LAST_BUCKET_FRACTION`). Waiting inside a server grows with each doubling of its GPUs; between
     servers it follows the share of the exchange that leaves a server, which published runs of 2 to 256 servers fit
     better than further doublings. Divided embedding tables add an all-to-all: of the b V bytes that a GPU looks up, the
-    share of other GPUs moves forward and its gradients move back. Uncertainty by the delta method from the covariance
-    of the terms, all rows at once.
+    share of other GPUs moves forward and its gradients move back. Median and interval are those of draws of the terms,
+    all rows at once.
     """
     return TrainingRun.of(
         batch_per_gpu=batch_per_gpu,
@@ -108,6 +110,14 @@ class TrainingStepTimes:
     between_s: Floats
     exposed_s: Floats
     waiting_s: Floats  # of the GPUs for the slowest one
+
+
+@dataclass(frozen=True)
+class StepMedians:
+    """Rates of all GPUs together at given terms. [samples/s]"""
+
+    samples_per_s: Floats  # with exchange and waiting
+    exchange_samples_per_s: Floats  # of the exchange alone; infinite for one GPU
 
 
 @dataclass(frozen=True)
@@ -175,32 +185,48 @@ class TrainingRun:
 
     def rate(self, terms: StepTerms) -> StepRate:
         """Rates with their uncertainty: :func:`training_samples_per_s`."""
-        part = _TrainingParts.of(self, terms.values)
+        part, run, scatter = _TrainingParts.of(self, terms.values), self.over_draws, terms.log_scatter
+        drawn = _TrainingParts.of(run, terms.drawn)
+        shape = np.broadcast_shapes(self.shape, terms.values.shape[:-1])
+        with np.errstate(divide="ignore"):
+            exchange = self.samples / part.exchange_s
+        return StepRate(
+            drawn_rate(-drawn.gpu.log_s, scatter).scaled(self.samples).broadcast_to(shape),
+            drawn_rate(np.log(drawn.samples_per_s(run)), scatter).broadcast_to(shape),
+            np.broadcast_to(exchange, shape),
+            np.broadcast_to(self.samples / part.samples_per_s(self) - part.gpu.time_s, shape),
+        )
+
+    def slopes(self, values: Floats) -> StepSlopes:
+        """Rate at given terms, shape (..., k), with its derivatives."""
+        part = _TrainingParts.of(self, values)
         step_s, grown = part.gpu.time_s + part.exposed_s, 1 + part.wait_inside + part.wait_between
-        # Derivatives of the logarithm of each rate by each term, by hand: a step is a sum of few simple parts.
+        # Derivatives of the logarithm of the rate by each term, by hand: a step is a sum of few simple parts.
         by_hidden = -part.exposed_s / part.root_s
         by_exchange = -by_hidden + LAST_BUCKET_FRACTION * part.corner_s / part.root_s
-        compute_gradient = {term: -slope for term, slope in part.gpu.gradient().items()}
         # A longer step on the GPU also hides more.
         gpu_share = (part.gpu.time_s + by_hidden * part.hidden_s) / step_s
-        total_gradient = {
-            **{term: slope * gpu_share for term, slope in compute_gradient.items()},
+        by_term = {
+            **{term: -slope * gpu_share for term, slope in part.gpu.gradient().items()},
             INTRA: by_exchange * part.intra_s / step_s,
             INTER: by_exchange * part.inter_s / step_s,
             OVERLAP: -by_hidden * part.hidden_s * (1 - part.overlap) / step_s,
             STRAGGLER: -part.wait_inside / grown,
             SCALE_OUT: -part.wait_between / grown,
         }
+        return StepSlopes(part.samples_per_s(self), by_term)
+
+    @cached_property
+    def over_draws(self) -> "TrainingRun":
+        """The same runs with a last axis for draws."""
+        arrays = {one.name: getattr(self, one.name)[..., None] for one in fields(self) if one.name != "shape"}
+        return replace(self, **arrays)
+
+    def medians(self, values: Floats) -> "StepMedians":
+        """Rates at given terms, shape (..., k)."""
+        part = _TrainingParts.of(self, values)
         with np.errstate(divide="ignore"):
-            exchange = self.samples / part.exchange_s
-        return step_rate(
-            terms,
-            self.shape,
-            (self.samples / part.gpu.time_s, compute_gradient),
-            (part.samples_per_s(self), total_gradient),
-            exchange,
-            step_s * grown - part.gpu.time_s,
-        )
+            return StepMedians(part.samples_per_s(self), self.samples / part.exchange_s)
 
     def samples_per_s(self, values: Floats) -> Floats:
         """Rate with exchange and stragglers at given terms, shape (..., k): what draws of them ask for. [samples/s]"""

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from sizer.perf.exchange import hierarchical_allreduce_time_s
 from sizer.perf.inference_step import InferenceRun, inference_samples_per_s
-from sizer.perf.step_terms import HOST_LINK, SCALE_OUT, STRAGGLER, TERM_NAMES, StepTerms
+from sizer.perf.step_terms import SCALE_OUT, TERM_NAMES, StepTerms
 from sizer.perf.training_step import INTER_HOP_S, INTRA_HOP_S, LAST_BUCKET_FRACTION, TrainingRun, training_samples_per_s
 
 K = len(TERM_NAMES)
@@ -135,34 +135,53 @@ def test_exchange_hides_behind_the_backward_pass():
     assert_allclose(step - gpu, [0.0, exchange[1] - hidden[1]], rtol=0.02, atol=1e-6)  # the corner is rounded
 
 
+def counted(servers, batch):
+    return TrainingRun.of(batch_per_gpu=batch, n_gpus_per_server=8, n_servers=servers, **RESNET50)
+
+
 @pytest.mark.parametrize("servers", [1, 2, 40])
 @pytest.mark.parametrize("batch", [4, 256])
-def test_interval_agrees_with_numerical_differences(servers, batch):
+def test_slopes_agree_with_numerical_differences(servers, batch):
+    run = counted(servers, batch)
+    found = run.slopes(VALUES).by_term
+    for term, unit in enumerate(np.eye(K)):
+        up, down = (np.log(run.samples_per_s(VALUES + step * unit)) for step in (1e-5, -1e-5))
+        assert_allclose(found.get(term, 0.0), (up - down) / 2e-5, rtol=1e-6, atol=1e-9)  # differences leave 1e-10
+
+
+@pytest.mark.parametrize("servers", [1, 2, 40])
+@pytest.mark.parametrize("batch", [4, 256])
+def test_median_and_interval_are_those_of_random_draws(servers, batch):
+    """200,000 random draws, of terms whose waiting is known to a factor of three. At the median 4 % of a standard
+    deviation is 1.6 hundredths of a probability, at the ends of the interval 15 % of one is."""
     covariance = spread()
+    covariance[SCALE_OUT, SCALE_OUT] += 1.0
+    run, rng = counted(servers, batch), np.random.default_rng(8)
+    drawn = rng.multivariate_normal(VALUES, covariance, 200_000)
+    log_rates = np.log(run.samples_per_s(drawn)) + 0.05 * rng.standard_normal(200_000)
+    rate = run.rate(terms(covariance=covariance)).total
+    levels = np.quantile(log_rates, [0.5, 0.05, 0.95])
+    assert_allclose(np.log([rate.value, rate.low, rate.high]), levels, atol=0.15 * np.std(log_rates))
+    assert abs(np.log(rate.value) - levels[0]) < 0.04 * np.std(log_rates)
 
-    def log_rate(values):
-        rate = training_samples_per_s(
-            terms(values), batch_per_gpu=batch, n_gpus_per_server=8, n_servers=servers, **RESNET50
-        )
-        return np.log(rate.total.value)
 
-    slope = np.array([(log_rate(VALUES + 1e-5 * e) - log_rate(VALUES - 1e-5 * e)) / 2e-5 for e in np.eye(K)])
-    # Waiting is log-normal: its slope is the mean one to the end of the 90 % interval.
-    for term in (STRAGGLER, SCALE_OUT):
-        reach = 1.6448536 * np.sqrt(covariance[term, term])
-        slope[term] *= np.expm1(reach) / reach
-    expected = np.sqrt(slope @ covariance @ slope + 0.05**2)
-    rate = training_samples_per_s(
-        terms(covariance=covariance), batch_per_gpu=batch, n_gpus_per_server=8, n_servers=servers, **RESNET50
-    )
-    assert_allclose(rate.total.log_sd, expected, rtol=1e-6)  # central differences leave 1e-10
+def test_the_slow_end_is_the_longer_one():
+    """Waiting between servers of 0.02 x 2 (1 - 1/40) = 3.9 %, e times as much at one standard deviation: at 1.645 it is
+    0.039 e^1.645 = 20.2 % of a step, at -1.645 0.75 %. With nothing else uncertain the rate lies ln(1.202/1.039) =
+    14.6 % below its median and ln(1.039/1.0075) = 3.1 % above."""
+    covariance = np.zeros((K, K))
+    covariance[SCALE_OUT, SCALE_OUT] = 1.0
+    run = TrainingRun.of(batch_per_gpu=256, n_gpus_per_server=1, n_servers=40, **RESNET50)
+    rate = run.rate(terms(covariance=covariance, scatter=0.0)).total
+    assert_allclose(np.log(rate.value / rate.low), 0.146, rtol=0.1)
+    assert_allclose(np.log(rate.high / rate.value), 0.031, rtol=0.1)
 
 
 def test_one_gpu_needs_no_exchange():
     rate = training_samples_per_s(
         terms(), batch_per_gpu=64, n_gpus_per_server=1, n_servers=1, **{**RESNET50, "nic_bytes_per_s": 0.0}
     )
-    assert rate.total.value == rate.compute.value
+    assert_allclose(rate.total.value, rate.compute.value, rtol=1e-12)
     assert np.isinf(rate.exchange)
     assert rate.exposed_s == 0
 
@@ -181,7 +200,7 @@ def test_more_gpus_never_lower_the_compute_capacity(gpus, servers, batch, nic):
     }
     rate = training_samples_per_s(terms(), batch_per_gpu=batch, **counts, **{**RESNET50, "nic_bytes_per_s": nic})
     assert (rate.compute.value[1:] > rate.compute.value[0]).all()
-    assert (rate.total.value <= rate.compute.value).all()
+    assert (rate.total.value <= rate.compute.value * (1 + 1e-12)).all()  # rounding
 
 
 def test_a_slower_host_link_bounds_inference():
@@ -197,7 +216,6 @@ def test_a_slower_host_link_bounds_inference():
     )
     assert_allclose(rate.total.value, [36_538, 73_076], rtol=1e-4)  # rounded to whole images
     assert (rate.compute.value > rate.total.value).all()
-    assert set(rate.total_gradient) >= {HOST_LINK}
 
 
 def test_terms_of_several_platforms_by_row():

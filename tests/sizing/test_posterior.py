@@ -14,6 +14,7 @@ from sizer.base.errors import RequestError
 from sizer.batch.monte_carlo import draws_of
 from sizer.calibrate.calibration import stored_calibration
 from sizer.calibrate.draws import Draws
+from sizer.perf.step_draws import drawn_terms
 from sizer.sizing.recommend import search
 from sizer.sizing.search.posterior import posterior, posterior_of
 
@@ -31,8 +32,14 @@ def request(target, *, workload=None, **tables):
     return SizingRequest.from_dict({"confidence": 0.5, "workload": [work], **tables})
 
 
-def judged(asked):
-    return search(asked, catalog(), stored_calibration()).evaluated
+@cache
+def certain():
+    """The stored calibration under another identity: terms that are kept by calibration are not shared with it."""
+    return replace(stored_calibration())
+
+
+def judged(asked, calibration=None):
+    return search(asked, catalog(), calibration or stored_calibration()).evaluated
 
 
 def one_gpu(rate):
@@ -58,9 +65,16 @@ class Middle:
         return np.full(n, 0.5)
 
 
-def at_the_medians(asked):
-    space = judged(asked)
-    return space, posterior(space, Draws(stored_calibration(), 3, lambda _: Middle()), catalog())
+@pytest.fixture
+def at_the_medians(monkeypatch):
+    """Judge and draws with every term at its value."""
+    monkeypatch.setattr("sizer.perf.step_terms.drawn_terms", lambda values, _: drawn_terms(values, np.zeros(1)))
+    return _at_the_medians
+
+
+def _at_the_medians(asked):
+    space = judged(asked, certain())
+    return space, posterior(space, Draws(certain(), 3, lambda _: Middle()), catalog())
 
 
 @pytest.mark.parametrize(
@@ -72,18 +86,18 @@ def at_the_medians(asked):
         ({"gpus_busy": 16}, {"dataset_bytes": 2e12}),
     ],
 )
-def test_without_spread_it_is_the_rate_of_the_judge(target, workload):
+def test_without_spread_it_is_the_rate_of_the_judge(at_the_medians, target, workload):
     space, found = at_the_medians(request(target, workload=workload, limits={"servers": 12}))
     for statistic in (P05, P50, P95):
-        assert_array_equal(found.rate[0, ..., statistic], space.class_throughput)
+        assert_allclose(found.rate[0, ..., statistic], space.class_throughput, rtol=1e-9)  # sums in another order
 
 
-def test_without_spread_and_cache_it_is_the_time_of_the_judge():
+def test_without_spread_and_cache_it_is_the_time_of_the_judge(at_the_medians):
     """Without a cache the first epoch is like the others, which the judge takes all of them to be."""
     for length in ({"epochs": 7.5}, {"epochs": 0.5}, {"recipe": "resnet50-mlperf-v0.6"}):
         asked = request({"samples_per_s": 9000.0}, workload={"cache": "none", **length}, limits={"servers": 40})
         space, found = at_the_medians(asked)
-        assert_allclose(found.time_s[0, ..., P50], space.class_time_s, rtol=1e-12)  # sums in another order
+        assert_allclose(found.time_s[0, ..., P50], space.class_time_s, rtol=1e-9)  # sums in another order
 
 
 def test_parameters_without_spread_do_not_move():

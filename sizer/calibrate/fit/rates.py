@@ -13,7 +13,7 @@ from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import active_effects
 from sizer.calibrate.rules import speedup_base, stated_of, stated_rows
 from sizer.catalog.model import Catalog
-from sizer.perf.step_terms import TERM_NAMES, StepTerms
+from sizer.perf.step_terms import TERM_NAMES
 
 RATE_TASKS = ("training", "inference")
 
@@ -65,11 +65,11 @@ def _block(task: str, cases: tuple[RateCase, ...]) -> FitBlock:
     relative = csr_array((weight, (row, column)), shape=(n, n))
 
     def predict(parameters: Floats) -> tuple[Floats, csr_array]:
-        rate = arrays.rate(StepTerms(design.terms(parameters), np.zeros((n, k, k)), np.zeros(n)))
+        found = arrays.run.slopes(design.terms(parameters))
         slopes = np.zeros((n, k))
-        for term, slope in rate.total_gradient.items():
+        for term, slope in found.by_term.items():
             slopes[:, term] = slope
-        return relative @ np.log(rate.total.value), csr_array(relative @ design.jacobian(slopes))
+        return relative @ np.log(found.samples_per_s), csr_array(relative @ design.jacobian(slopes))
 
     return FitBlock(
         task,

@@ -11,7 +11,7 @@ from sizer.calibrate.cases import CaseArrays, RateCase
 from sizer.calibrate.fit.joint import MIN_SCATTER_LOG_SD, DesignMatrix, JointFit
 from sizer.calibrate.fit.solver import PriorFit, fit_with_priors
 from sizer.calibrate.parameters import Effect, Layout, active_effects, prior_of
-from sizer.perf.step_terms import INTER, INTRA, OVERLAP, SCALE_OUT, STRAGGLER, TERM_NAMES, StepTerms
+from sizer.perf.step_terms import INTER, INTRA, OVERLAP, SCALE_OUT, STRAGGLER, TERM_NAMES
 
 _EXCHANGE = (INTRA, INTER, OVERLAP, STRAGGLER, SCALE_OUT)
 # Speed-ups are printed to three digits, as are the rates that they are quotients of.
@@ -62,11 +62,11 @@ def fit_scaling(pairs: tuple[tuple[RateCase, RateCase], ...], joint: JointFit) -
     many, one = (CaseArrays.of([pair[side] for pair, _ in used]) for side in (0, 1))
 
     def predict(parameters: Floats) -> tuple[Floats, csr_array]:
-        terms = StepTerms(given + design.terms(parameters), np.zeros((n, k, k)), np.zeros(n))
-        rate, over, slopes = many.rate(terms), one.rate(terms), np.zeros((n, k))
-        for term, slope in rate.total_gradient.items():
-            slopes[:, term] = slope - over.total_gradient[term]
-        return np.log(rate.total.value / over.total.value), design.jacobian(slopes)
+        values = given + design.terms(parameters)
+        rate, over, slopes = many.run.slopes(values), one.run.slopes(values), np.zeros((n, k))
+        for term, slope in rate.by_term.items():
+            slopes[:, term] = slope - over.by_term[term]
+        return np.log(rate.samples_per_s / over.samples_per_s), design.jacobian(slopes)
 
     layout: Layout = design.layout
     measured = np.log([case.row.value for (case, _), _ in used])

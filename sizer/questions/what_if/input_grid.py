@@ -221,7 +221,7 @@ def _columns(model: WorkloadOnDesign, points: _Points) -> Columns:
 def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute:
     """Compute side of all points: the GPUs by batch and speed, decoding by sample size, the cache by data set."""
     n = points.servers.size
-    medians, spreads, widths, alone, exchange, moved, within = np.empty((7, n))
+    medians, spreads, skews, alone, exchange, moved, within = np.empty((7, n))
     comp = None
     # A single server is evaluated by itself, as in the sizing: then no link between servers is uncertain.
     for (batch, speed, _), rows in _groups(points.batch, points.speed, points.servers > 1):
@@ -229,13 +229,13 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
         catalog = with_gpu_speed(model.catalog, model.platform.gpu, speed)
         servers = points.servers[rows]
         comp = compute_side.compute(work, [model.platform], cols.take(rows), servers, model.calibration, catalog)
-        medians[rows], spreads[rows], widths[rows] = comp.gpu.median, comp.gpu.log_sd, comp.gpu.log_half_width
+        medians[rows], spreads[rows], skews[rows] = comp.gpu.median, comp.gpu.log_sd, comp.gpu.skew
         alone[rows], exchange[rows] = comp.gpu_alone, comp.exchange
         moved[rows], within[rows] = comp.exchanged_bytes, comp.within_log_sd
     assert comp is not None  # there is one point at least
     return replace(
         comp,
-        gpu=Capacity(medians, spreads, widths),
+        gpu=Capacity(medians, spreads, np.zeros(n), skews),
         gpu_alone=alone,
         exchange=exchange,
         decode=_decode(model, points, cols),

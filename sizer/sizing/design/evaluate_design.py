@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Ints
 from sizer.base.estimate import Estimate, Spread
 from sizer.bom.bill import Bill
 from sizer.bom.cost import CostInterval, bill_cost, heights_of
@@ -334,16 +334,10 @@ def _sizes(n_servers: int) -> Ints:
 
 def _throughput(*evaluated: pipeline.Stages) -> Estimate:
     """Rates of several evaluations one after the other, sought all at once."""
-    rows = [np.broadcast_shapes(*(stage.median.shape for stage in one.limiting())) for one in evaluated]
-
-    def with_maker(name: str, stages: Sequence[Capacity]) -> Floats:
-        return np.concatenate(
-            [np.broadcast_to(getattr(one, name), shape) for one, shape in zip(stages, rows, strict=True)]
-        )
-
+    each = [np.broadcast_shapes(*(stage.median.shape for stage in one.limiting())) for one in evaluated]
     return throughput(
         [
-            Capacity(*(with_maker(name, stages) for name in ("median", "log_sd", "log_half_width")))
+            Capacity.joined([stage.broadcast_to(shape) for stage, shape in zip(stages, each, strict=True)])
             for stages in zip(*(one.limiting() for one in evaluated), strict=True)
         ]
     )

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-
 from sizer.base.arrays import Floats
 from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import Calibration, stored_calibration
@@ -161,12 +159,7 @@ def _is_known(answer: WorkloadAnswer, platform: Platform, catalog: Catalog) -> b
 def rates_of(rows: Sequence[Stages]) -> Floats:
     """Median rate of each of some stages of one row, all in one pass; shape (rows,). [samples/s]"""
     parts = zip(*(one.limiting() for one in rows), strict=True)
-    return throughput([_together(capacities) for capacities in parts]).value
-
-
-def _together(capacities: Sequence[Capacity]) -> Capacity:
-    fields = zip(*((one.median, one.log_sd, one.log_half_width) for one in capacities), strict=True)
-    return Capacity(*(np.concatenate([np.ravel(part) for part in parts]) for parts in fields))
+    return throughput([Capacity.joined(capacities) for capacities in parts]).value
 
 
 def pinned(stages: Stages, key: str, probability: float) -> Stages:

@@ -364,7 +364,7 @@ def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, servers: _
     They would be the same designs at a higher price: larger drives that no row needs, memory that no batch needs.
     """
     nodes_of = [row.tobytes() for row in nodes]
-    rates = [part for comp in servers.computes for part in (comp.gpu.median, comp.gpu.log_sd)]
+    rates = [part for comp in servers.computes for part in (comp.gpu.median, comp.gpu.log_sd, comp.gpu.skew)]
     # Memory that lets a batch fit makes another design of the same rate.
     rates.append(servers.limits[Limit.GPU_MEMORY].astype(float))
     rates_of = [tuple(part[kind].tobytes() for part in rates) for kind in range(len(rates[0]))]

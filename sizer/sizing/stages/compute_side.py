@@ -23,6 +23,7 @@ from sizer.perf.training_step import TrainingRun
 from sizer.physical.platform import Platform
 from sizer.sizing.stages import gpu_memory
 from sizer.sizing.stages.platform_columns import Columns, ComputeGroup, compute_groups
+from sizer.sizing.stages.step_rates import gpu_rates
 from sizer.workload.request import CustomDnn
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -87,17 +88,15 @@ def compute(
     """
     shape = np.broadcast_shapes(cols.cores.shape, n_servers.shape)
     terms = StepTerms.stack(group_terms(work, platforms, n_servers, calibration, catalog))
-    rate = step_run(work, platforms, cols, n_servers, catalog).rate(terms[cols.compute])
+    rates = gpu_rates(lambda some, n: step_run(work, platforms, some, n, catalog), terms, cols, n_servers)
     moved = np.zeros(shape) if work.is_inference else exchanged_bytes(work, platforms, cols, n_servers)
     host = calibration.host_work(work.sample_format, work.stack)
     core_s, decode_sd = host.core_s(work.sample_bytes), host.log_sd(work.sample_bytes)
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
-    gpus = rate.compute if work.is_inference else rate.total  # the link to the GPUs is a stage of its own
     return Compute(
-        gpu=Capacity.log_normal(gpus.value, gpus.log_sd),
-        gpu_alone=rate.compute.value,
-        # In validation nothing is exchanged.
-        exchange=np.full(shape, np.inf) if work.is_inference else np.asarray(rate.exchange),
+        gpu=rates.gpu,
+        gpu_alone=rates.alone,
+        exchange=rates.exchange,
         decode=decode,
         host_link=host_link(work, cols, n_servers, calibration),
         core_s_per_sample=core_s,

@@ -1,0 +1,88 @@
+"""Rates of the GPUs of many designs, with what draws of the coefficients make of them.
+
+Draws cost some hundred evaluations of a step. How far they move a rate changes slowly with the number of servers, so
+they are made once for all platforms that compute alike and at a few sizes; between these the move is interpolated.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sizer.base.arrays import Floats, Ints
+from sizer.perf.inference_step import InferenceRun
+from sizer.perf.stage_capacity import Capacity
+from sizer.perf.step_terms import StepTerms
+from sizer.perf.training_step import TrainingRun
+from sizer.sizing.stages.platform_columns import Columns
+
+# Sizes drawn at, by powers of this ratio. Halfway between two of them the interpolated probability is off by less than
+# half a hundredth.
+_RATIO = 2.0
+
+RunOf = Callable[[Columns, Ints], TrainingRun | InferenceRun]
+
+
+@dataclass(frozen=True)
+class GpuRates:
+    """Rates of all GPUs of every design. [samples/s]"""
+
+    gpu: Capacity  # with exchange and waiting, without the links from the hosts
+    alone: Floats  # median without exchange and waiting
+    exchange: Floats  # the exchange alone; infinite where there is none
+
+
+def gpu_rates(run_of: RunOf, terms: StepTerms, cols: Columns, n_servers: Ints) -> GpuRates:
+    """Rates of designs.
+
+    Parameters
+    ----------
+    run_of : callable
+        Gives the runs on servers of some columns, at numbers of servers that broadcast with them.
+    terms : StepTerms
+        Of every compute group, in the order of ``cols.compute``.
+    cols : Columns
+        One entry a row, or (platforms, 1).
+    n_servers : ndarray of int
+        Servers of each row, or (1, sizes). [-]
+    """
+    first, place = _distinct(cols)
+    distinct = Columns(**{name: np.ravel(part)[first][:, None] for name, part in vars(cols).items()})
+    sizes, below, above, share = _grid(n_servers)
+    own, values = terms[distinct.compute], terms.values[cols.compute]
+    run = run_of(cols, n_servers)
+    if isinstance(run, InferenceRun):
+        drawn = run_of(distinct, np.ones((1, 1), dtype=np.int64)).rate(own)
+        gpu = Capacity.of_estimate(drawn.compute).flat_rows(place).scaled(n_servers)
+        return GpuRates(gpu, gpu.median, np.full(gpu.median.shape, np.inf))
+    few = run_of(distinct, sizes[None, :])
+    assert isinstance(few, TrainingRun)
+    drawn = few.rate(own)
+    moved = np.log(drawn.total.value / few.samples_per_s(own.values))
+    spread = Capacity.of_estimate(drawn.total)
+
+    def at_rows(table: Floats) -> Floats:
+        return np.asarray(table[place, below] * (1 - share) + table[place, above] * share)
+
+    found = run.medians(values)
+    median, sd = found.samples_per_s * np.exp(at_rows(moved)), at_rows(spread.log_sd)
+    alone = (drawn.compute.value[:, 0] / sizes[0])[place] * n_servers
+    gpu = Capacity(median, sd, np.zeros_like(sd), at_rows(spread.skew))
+    return GpuRates(gpu, alone, found.exchange_samples_per_s)
+
+
+def _distinct(cols: Columns) -> tuple[Ints, Ints]:
+    """First row of each kind of server and fabric that a step knows, and which of these each row has."""
+    facts = np.stack([np.ravel(part) for part in (cols.compute, cols.gpus_per_server, cols.exchange_bytes_per_s)])
+    _, first, index = np.unique(facts, axis=1, return_index=True, return_inverse=True)
+    return first, np.reshape(index, cols.compute.shape)
+
+
+def _grid(n_servers: Ints) -> tuple[Ints, Ints, Ints, Floats]:
+    """Sizes that are drawn at; of every entry, the places of the two beside it and the share of the upper one."""
+    step = np.log(n_servers) / np.log(_RATIO)
+    low = np.floor(step + 1e-9).astype(np.int64)
+    share = np.where(np.abs(step - low) < 1e-9, 0.0, step - low)
+    first, last = int(low.min()), int((low + (share > 0)).max())
+    sizes = np.round(_RATIO ** np.arange(first, last + 1)).astype(np.int64)
+    return sizes, low - first, np.minimum(low + 1, last) - first, share
