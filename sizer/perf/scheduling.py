@@ -2,6 +2,7 @@
 
 import heapq
 import math
+from bisect import insort
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats, Ints
 from sizer.perf.arguments import require_at_least
 from sizer.perf.server_pool import FreeGpus, ServerPool
+from sizer.perf.shared_gpus import SharedGpus
 
 DAY_S = 86_400.0
 WEEK_S = 7 * DAY_S
@@ -65,6 +67,8 @@ class Schedule:
     servers: tuple[tuple[int, ...], ...]
     # While jobs wait: from, to, free GPUs, and whether these are as many as the first in line asks for.
     waiting: Floats  # (pieces, 4)
+    # From and to of every GPU that was shared, from its first session to its last.
+    shared: Floats  # (pieces, 2)
 
     @property
     def wait_s(self) -> Floats:
@@ -82,6 +86,11 @@ class Schedule:
         idle = length * self.waiting[:, 2] / (end_s - begin_s)
         return float(idle.sum()), float(idle[self.waiting[:, 3] > 0].sum())
 
+    def shared_gpus(self, begin_s: float, end_s: float) -> float:
+        """Mean number of GPUs that sessions share."""
+        length = np.clip(self.shared[:, 1], begin_s, end_s) - np.clip(self.shared[:, 0], begin_s, end_s)
+        return float(length.sum() / (end_s - begin_s))
+
 
 def schedule(
     arrival_s: ArrayLike,
@@ -91,9 +100,11 @@ def schedule(
     cluster: ServerPool,
     *,
     backfill: bool = False,
+    priority: ArrayLike = 0,
+    sessions_per_gpu: ArrayLike = 1,
     late_starts: LateStartLimit | None = None,
 ) -> Schedule:
-    """Start jobs in the order of their arrival, each when all its GPUs are free at once.
+    """Start jobs by priority and in the order of their arrival, each when all its GPUs are free at once.
 
     Parameters
     ----------
@@ -111,6 +122,10 @@ def schedule(
         False: no job starts before one that came earlier. True: a later job may start where it does not push back the
         start that the first in line is sure of (EASY backfill [1]_). Durations are taken to be known, as in the
         paper; estimates that are too long make backfill weaker.
+    priority : array_like of int, shape (jobs,) or (), default 0
+        Jobs of a smaller number stand before all of a larger one in the queue. No job that runs is stopped. [-]
+    sessions_per_gpu : array_like of int, shape (jobs,) or (), default 1
+        Jobs of one GPU that may run on the same GPU at once, all with the same number. [-]
     late_starts : LateStartLimit, optional
         When to stop; the jobs that have not started by then never start.
 
@@ -121,7 +136,7 @@ def schedule(
     Raises
     ------
     ValueError
-        If arrivals fall, a time is below 0, or a job has no GPU.
+        If arrivals fall, a time is below 0, a job has no GPU, or no session may run on a GPU.
 
     References
     ----------
@@ -131,7 +146,8 @@ def schedule(
     arrivals, durations = np.asarray(arrival_s, float), np.asarray(duration_s, float)
     asked, wholes = np.asarray(gpus, dtype=np.int64), np.asarray(whole_servers, dtype=bool)
     require_at_least(0, arrival_s=arrivals, duration_s=durations, arrival_steps_s=np.diff(arrivals))
-    require_at_least(1, gpus=asked)
+    ranks, per_gpu = (np.broadcast_to(np.asarray(of, np.int64), asked.shape) for of in (priority, sessions_per_gpu))
+    require_at_least(1, gpus=asked, sessions_per_gpu=per_gpu)
     fitted = cluster.gpus_per_server
     whole = np.where(wholes | (asked > fitted), -(-asked // fitted), 0)
     # Room on the cluster without any other job of the queue: the others never start, and nobody waits for them.
@@ -148,8 +164,11 @@ def schedule(
     if late_starts is not None:
         queue.latest_s, queue.group = late_starts.latest_s[jobs].tolist(), late_starts.group[jobs].tolist()
         queue.allowed = list(late_starts.allowed)
-    if backfill:
-        queue.run_backfill()
+    queue.per_gpu = per_gpu[jobs].tolist()
+    if np.unique(ranks).size > 1:
+        queue.priority = ranks[jobs].tolist()
+    if backfill or queue.priority:
+        queue.run_line(fills=backfill)
     else:
         queue.run_in_order()
     start = np.full(arrivals.shape, np.inf)
@@ -157,7 +176,10 @@ def schedule(
     servers: list[tuple[int, ...]] = [()] * len(arrivals)
     for job, found in zip(jobs.tolist(), queue.servers, strict=True):
         servers[job] = found
-    return Schedule(arrivals, durations, start, tuple(servers), np.array(queue.waiting, float).reshape(-1, 4))
+    waiting = np.array(queue.waiting, float).reshape(-1, 4)
+    queue.end_all()
+    shared = np.array(queue.shared.pieces, float).reshape(-1, 2)
+    return Schedule(arrivals, durations, start, tuple(servers), waiting, shared)
 
 
 class _Queue:
@@ -172,6 +194,10 @@ class _Queue:
         self.servers: list[tuple[int, ...]] = [()] * len(arrivals)
         self.running: list[tuple[float, int]] = []  # heap of end and job
         self.waiting: list[tuple[float, float, int, bool]] = []
+        self.priority: list[int] = []  # empty: all jobs have the same
+        self.per_gpu = [1] * len(arrivals)
+        self.shared = SharedGpus(places)
+        self.shared_gpu: dict[int, int] = {}  # of every session that runs
         # Late starts that each group may still have; without groups nothing is ever given up.
         self.latest_s: list[float] = []
         self.group: list[int] = []
@@ -194,8 +220,8 @@ class _Queue:
             if self.is_given_up:
                 return
 
-    def run_backfill(self) -> None:
-        """First come, first served, with later jobs in the gaps."""
+    def run_line(self, *, fills: bool) -> None:
+        """By priority, then first come, first served; with later jobs in the gaps where the line is filled."""
         line: list[int] = []
         promise: tuple[int, float, frozenset[int]] | None = None  # first in line, its sure start, its servers
         following, now, n_jobs = 0, 0.0, len(self.arrivals)
@@ -210,18 +236,20 @@ class _Queue:
                 self._end()
             came = len(line)
             while following < n_jobs and self.arrivals[following] <= now:
-                line.append(following)
+                insort(line, following, key=self._rank)
                 following += 1
-            if ended:
+            if ended or self.priority:
                 started = 0
                 while started < len(line) and self._start(line[started], now):
                     started += 1
                 del line[:started]
                 came = 0
+                if started and self.priority:
+                    promise = None  # who came first by priority may have taken what was kept for another
             elif came == 0:
                 while line and self._start(line[0], now):
                     del line[0]
-            if not line:
+            if not line or not fills:
                 continue
             if promise is None or promise[0] != line[0]:
                 promise = (line[0], *self._promise(line[0]))
@@ -235,16 +263,16 @@ class _Queue:
         # Free GPUs only get fewer here, so that a job finds no room where a smaller one like it found none: the
         # smallest refused one inside a server and in whole ones, then the same of those that must keep off.
         refused = [math.inf] * 4
-        while place < last and places.n_free:
+        while place < last and (places.n_free or self.shared.n_places):
             job = line[place]
             whole, keeps_off = self.whole[job], now + self.durations[job] > sure_s
             kind, size = 2 * keeps_off + (whole > 0), whole or self.gpus[job]
-            if size < refused[kind]:
+            if size < refused[kind] or self.per_gpu[job] > 1:
                 if self._start(job, now, kept if keeps_off else frozenset()):
                     del line[place]
                     last -= 1
                     continue
-                refused[kind] = size
+                refused[kind] = min(refused[kind], size)
             place += 1
 
     def _promise(self, job: int) -> tuple[float, frozenset[int]]:
@@ -252,8 +280,16 @@ class _Queue:
         fitted, asked, whole = self.places.fitted, self.gpus[job], self.whole[job]
         free = list(self.places.free)
         empty = list(self.places.having[fitted])
+        ended: dict[int, int] = {}  # sessions of each shared GPU
         for end, other in sorted(self.running):
             held = self._held(other)
+            gpu = self.shared_gpu.get(other)
+            if gpu is not None:
+                if self.per_gpu[job] == self.per_gpu[other]:
+                    return end, frozenset(self.servers[other])
+                ended[gpu] = ended.get(gpu, 0) + 1
+                if ended[gpu] < self.shared.n_sessions(gpu):
+                    continue
             for server in self.servers[other]:
                 free[server] += held
                 if whole and free[server] == fitted:
@@ -264,12 +300,23 @@ class _Queue:
                     return end, frozenset((server,))
         raise AssertionError("a job that fits the empty cluster finds room at the latest when all others have ended")
 
+    def _rank(self, job: int) -> int:
+        """Place of a job's priority; equal ones keep the order of their arrival."""
+        return self.priority[job] if self.priority else 0
+
     def _held(self, job: int) -> int:
         """GPUs that a job takes of each of its servers."""
         return self.places.fitted if self.whole[job] else self.gpus[job]
 
     def _start(self, job: int, now: float, without: frozenset[int] = frozenset()) -> bool:
-        found = self.places.take(self.gpus[job], self.whole[job], without)
+        if self.per_gpu[job] > 1:
+            gpu = self.shared.take(self.per_gpu[job], now, without)
+            if gpu is None:
+                return False
+            self.shared_gpu[job] = gpu
+            found: tuple[int, ...] | None = (self.shared.server_of(gpu),)
+        else:
+            found = self.places.take(self.gpus[job], self.whole[job], without)
         if found is None:
             return False
         self.start_s[job], self.servers[job] = now, found
@@ -280,8 +327,16 @@ class _Queue:
             self.is_given_up |= self.allowed[group] < 0
         return True
 
+    def end_all(self) -> None:
+        """End what still runs."""
+        while self.running:
+            self._end()
+
     def _end(self) -> None:
-        _, job = heapq.heappop(self.running)
+        end, job = heapq.heappop(self.running)
+        if job in self.shared_gpu:
+            self.shared.give_back(self.shared_gpu.pop(job), end)
+            return
         self.places.change(self.servers[job], self._held(job))
 
     def _idle(self, job: int, begin: float, end: float) -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from sizer.base.quantities import Seconds
 from sizer.workload.table import Count, Name, RequestTable
@@ -11,10 +11,22 @@ from sizer.workload.table import Count, Name, RequestTable
 JobKind = Literal["training", "validation", "notebook"]
 QueueOrder = Literal["first-come", "backfill"]
 Durations = Literal["exponential", "fixed"]
+Priority = Literal["high", "normal", "low"]
+# Places in the queue: jobs of a smaller number stand before all of a larger one.
+PRIORITY_RANKS: dict[Priority, int] = {"high": 0, "normal": 1, "low": 2}
 # More than any cluster of the catalogue has GPUs for.
 MOST_ALWAYS_RUNNING = 100_000
 JobsADay = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0.5, le=0.999, allow_inf_nan=False)]
+
+
+def _whole_gpus(gpus: object) -> object:
+    if isinstance(gpus, float) and 0 < gpus < 1:
+        n = max(round(1 / gpus), 2)
+        raise ValueError(
+            f"a job takes whole GPUs; for notebooks that share a GPU write gpus = 1 and sessions_per_gpu = {n}"
+        )
+    return gpus
 
 
 class TeamJob(RequestTable):
@@ -22,7 +34,11 @@ class TeamJob(RequestTable):
 
     name: Name
     kind: JobKind = "training"
-    gpus: Count  # of one job; beyond one server's GPUs it takes whole servers
+    # Of one job; beyond one server's GPUs it takes whole servers.
+    gpus: Annotated[Count, BeforeValidator(_whole_gpus)]
+    # Notebook sessions that share one GPU by taking turns; 1: each has its own.
+    sessions_per_gpu: Annotated[int, Field(ge=1, le=16, strict=True)] = 1
+    priority: Priority = "normal"  # in the queue; no job that runs is stopped for another one
     # The job takes whole servers even where it uses only some of their GPUs.
     whole_servers: Annotated[bool, Field(strict=True)] = False
     # Frequency: exactly one of the three.
@@ -45,10 +61,28 @@ class TeamJob(RequestTable):
                 f"got {' and '.join(often) if often else 'none'}"
             )
         if self.always_running is not None:
-            if self.duration_s is not None or self.wait_s is not None:
-                raise ValueError("a job with always_running neither ends nor waits; remove duration_s and wait_s")
+            if self.duration_s is not None or self.wait_s is not None or self.priority != "normal":
+                raise ValueError(
+                    "a job with always_running neither ends nor waits; remove duration_s, wait_s and priority"
+                )
         elif self.duration_s is None and self.workload is None:
             raise ValueError("needs a duration_s, for example '8 h', or the name of a workload with epochs or a recipe")
+        return self
+
+    @model_validator(mode="after")
+    def _only_notebooks_share(self) -> Self:
+        if self.sessions_per_gpu == 1:
+            return self
+        if self.kind != "notebook" or self.gpus != 1 or self.whole_servers:
+            raise ValueError(
+                f"sessions_per_gpu = {self.sessions_per_gpu} needs kind = 'notebook', gpus = 1 and no whole_servers; "
+                "other jobs do not share a GPU"
+            )
+        if self.workload is not None:
+            raise ValueError(
+                "a notebook that shares a GPU has no rate of its own, so it cannot run a workload; remove workload "
+                "and give duration_s"
+            )
         return self
 
 

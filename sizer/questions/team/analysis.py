@@ -43,6 +43,7 @@ class TeamModel:
     server_name: str
     gpus_per_server: int
     case: TeamCase
+    gpu_memory_bytes: float
 
     def on(self, n_servers: int) -> TeamRun:
         """The team on a number of servers, 1 or more."""
@@ -140,7 +141,8 @@ def team_model(evaluated: EvaluatedDesign) -> TeamModel | None:
     facts = job_facts(request.team, first.works, [platform], cols, catalog, fitted)
     gpus = int(cols.gpus_per_server[0])
     jobs = tuple(_job_model(of_job, request.team) for of_job in facts)
-    return TeamModel(request.team, jobs, platform.server.name, gpus, TeamCase.of(request.team, facts, 0, gpus))
+    case = TeamCase.of(request.team, facts, 0, gpus)
+    return TeamModel(request.team, jobs, platform.server.name, gpus, case, platform.gpu.memory_bytes.value)
 
 
 def team_answer(evaluated: EvaluatedDesign) -> TeamAnswer | None:
@@ -183,11 +185,15 @@ def _mean_gpus(run: Simulated) -> tuple[float, float]:
     jobs = run.jobs
     starts = np.where(np.isfinite(run.start_s), run.start_s, end)
     running_s = np.clip(starts + jobs.duration_s, begin, end) - np.clip(starts, begin, end)
-    reserved_by = np.array([run.case.gpus_taken(kind.gpus, kind.whole_servers) for kind in run.case.kinds] or [0])
-    used = float(running_s @ jobs.gpus) / (end - begin)
-    reserved = float(running_s @ reserved_by[jobs.kind]) / (end - begin)
+    kinds = run.case.kinds
+    # Sessions that share a GPU use a part of it each; what all of them reserve is counted by GPU.
+    parts = np.array([kind.sessions_per_gpu for kind in kinds] or [1])
+    reserved_by = np.array([run.case.gpus_taken(kind.gpus, kind.whole_servers) for kind in kinds] or [0])
+    used = float(running_s @ (jobs.gpus / parts[jobs.kind])) / (end - begin)
+    own = np.where(parts > 1, 0, reserved_by)
+    reserved = float(running_s @ own[jobs.kind]) / (end - begin) + run.shared_gpus
     placed = run.case.cluster(run.n_servers).placed
-    always_running = [job for job in run.case.standing for _ in range(job.n_jobs)]
+    always_running = [job for job in run.case.standing for _ in range(job.n_places)]
     for job, servers in zip(always_running, placed, strict=True):
         if servers:
             used += job.gpus
@@ -235,9 +241,9 @@ def _erlang(model: TeamModel, n_servers: int) -> ErlangCheck | None:
     kind, wait_s = case.kinds[0], model.case.waits_s[0]
     load = kind.jobs_a_day / (team.hours_a_day * 3600) * kind.duration_s
     gpus = case.gpus_per_server if kind.whole_servers and kind.gpus < case.gpus_per_server else kind.gpus
-    places = int(queueing.cluster_places(n_servers, case.gpus_per_server, gpus))
+    places = int(queueing.cluster_places(n_servers, case.gpus_per_server, gpus)) * kind.sessions_per_gpu
     n_places = queueing.places_needed(load, kind.duration_s, wait_s, team.wait_probability)
-    per_server = case.gpus_per_server // gpus
+    per_server = case.gpus_per_server // gpus * kind.sessions_per_gpu
     needed = -(-n_places // per_server) if per_server else n_places * -(-gpus // case.gpus_per_server)
     late = queueing.waits_longer_probability(max(places, 1), load, kind.duration_s, wait_s)
     return ErlangCheck(

@@ -34,7 +34,7 @@ def team_document(design: str, answer: TeamAnswer) -> dict[str, Any]:
 
 def _job(job: JobModel, server_name: str) -> dict[str, object]:
     return {
-        **fields_of(job.job, "name", "kind", "gpus", "always_running"),
+        **fields_of(job.job, "name", "kind", "gpus", "sessions_per_gpu", "priority", "always_running"),
         **fields_of(job, "whole_servers", "jobs_a_day", "duration_s", "samples_per_s", "wait_s"),
         **fields_of(job, "start_up_share", "cold_share"),
         **fields_of(job, "cold_bytes_per_s", "warm_bytes_per_s", "mean_bytes_per_s"),

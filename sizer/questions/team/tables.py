@@ -75,7 +75,10 @@ def _frequency_text(job: TeamJob, team: Team) -> str:
 def _job_facts(job: TeamJob, team: Team) -> Iterator[str]:
     gpus = words.plural(job.gpus, "GPU")
     yield KINDS[job.kind]
-    yield f"{gpus} in whole servers" if job.whole_servers else gpus
+    shared = f"{gpus} for {job.sessions_per_gpu} sessions" if job.sessions_per_gpu > 1 else gpus
+    yield f"{gpus} in whole servers" if job.whole_servers else shared
+    if job.priority != "normal":
+        yield f"{job.priority} priority"
     yield _frequency_text(job, team)
     if job.duration_s is not None:
         yield f"{duration(job.duration_s)} long"
@@ -107,6 +110,8 @@ def jobs_table(answer: TeamAnswer) -> Table:
 
 
 def _gpus_text(job: JobModel) -> str:
+    if job.job.sessions_per_gpu > 1:
+        return f"1 for {job.job.sessions_per_gpu} sessions"
     if not job.whole_servers:
         return grouped(job.job.gpus)
     return f"{grouped(job.job.gpus)} in {words.plural(job.whole_servers, 'server')}"
@@ -184,6 +189,7 @@ def waits_table(answer: TeamAnswer) -> Table | None:
         queued,
         [
             Field("Job", lambda pair: pair[1].name, "left", 28),
+            *([_PRIORITY] if has_priorities(answer.team) else []),
             Field("Target wait", lambda pair: duration(pair[0].wait_s), "right", 12),
             Field("Start within it", lambda pair: share_text(pair[1]), "right", 17),
             Field("Mean wait", lambda pair: wait_duration(pair[1].mean_wait_s), "right", 11),
@@ -192,6 +198,14 @@ def waits_table(answer: TeamAnswer) -> Table | None:
         ],
         note=note,
     )
+
+
+_PRIORITY: Field[tuple[JobModel, JobKindRun]] = Field("Priority", lambda pair: pair[0].job.priority, "left", 9)
+
+
+def has_priorities(team: Team) -> bool:
+    """Whether jobs that queue differ in their priority."""
+    return len({job.priority for job in team.job if job.always_running is None}) > 1
 
 
 def _quantile_field(place: int) -> Field[tuple[JobModel, JobKindRun]]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from sizer.base.quantities import NARROW_SPACE, grouped, plain, si
+from sizer.base.units import GIB
 from sizer.present.plain_table import table_text
-from sizer.present.words import percent, plural
+from sizer.present.words import listed, percent, plural
 from sizer.questions.team import tables
 from sizer.questions.team.analysis import TeamAnswer
 from sizer.questions.what_if.answer import ComparedFigure
@@ -60,19 +61,39 @@ def assumptions(answer: TeamAnswer) -> Iterator[str]:
             f"Simulated: {grouped(run.n_jobs)} jobs in {run.n_weeks} weeks, after a warm-up of "
             f"{model.case.case.warm_up_weeks} weeks, with the fixed seed {SEED}."
         )
-        yield "No job is rejected; no priorities, no preemption."
+        if tables.has_priorities(team):
+            yield (
+                "Jobs of a higher priority stand first in the queue, those of equal priority in the order of their "
+                "arrival. No job is rejected, and none that runs is stopped for another one."
+            )
+        else:
+            yield "No job is rejected; no priorities, no preemption."
         if team.order == "backfill":
             yield "Backfill knows how long every job takes; overestimated durations make waits longer than shown."
     yield (
         "A job starts when all its GPUs are free at once: within one server, or in whole servers if it needs more. "
         "Jobs in one server share its memory and cores in proportion to their GPUs. There is no other interference."
     )
+    shared = [job.job for job in model.jobs if job.job.sessions_per_gpu > 1]
+    if shared:
+        most = max(job.sessions_per_gpu for job in shared)
+        memory = f"{plain(round(model.gpu_memory_bytes / most / GIB, 1))}{NARROW_SPACE}GiB"
+        yield (
+            f"Notebooks that share a GPU ({listed(job.name for job in shared)}) take turns on it. With {most} sessions "
+            f"per GPU each gets about {_part(most)} of its rate while all of them compute, and should stay below "
+            f"{memory} of its memory. Nothing on the GPU enforces that: set the limit in the framework. No other job "
+            "runs on a shared GPU."
+        )
     if any(job.samples_per_s for job in model.jobs):
         covered = f"{plain(100 * team.demand_percentile)}{NARROW_SPACE}%"
         yield (
             f"Storage is sized for the read demand of {covered} of the time. In the remaining time jobs read more "
             "slowly, which is not simulated."
         )
+
+
+def _part(n: int) -> str:
+    return {2: "half", 3: "a third", 4: "a quarter"}.get(n, f"1/{n}")
 
 
 def change_figures(now: TeamAnswer, base: TeamAnswer) -> tuple[ComparedFigure, ...]:

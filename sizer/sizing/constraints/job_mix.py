@@ -40,6 +40,8 @@ class QueuedJobs(NamedTuple):
     jobs_a_day: float
     duration_s: float
     is_fixed: bool  # all last as long; else exponential
+    priority: int = 0  # place in the queue; jobs of a smaller number stand before all of a larger one
+    sessions_per_gpu: int = 1  # that take turns on one GPU
 
 
 class PermanentJobs(NamedTuple):
@@ -48,6 +50,12 @@ class PermanentJobs(NamedTuple):
     gpus: int
     whole_servers: bool
     n_jobs: int
+    sessions_per_gpu: int = 1
+
+    @property
+    def n_places(self) -> int:
+        """Jobs, or GPUs that their sessions share."""
+        return -(-self.n_jobs // self.sessions_per_gpu)
 
 
 @dataclass(frozen=True)
@@ -109,12 +117,12 @@ class JobMix:
 
     @property
     def mean_gpus_taken(self) -> float:
-        """GPUs that are taken on average, those that whole servers leave unused among them."""
+        """GPUs that are taken on average, those that whole servers leave unused among them; shared ones at best."""
         share = self.days_a_week / WEEK_S
         return sum(
-            self.gpus_taken(kind.gpus, kind.whole_servers) * kind.jobs_a_day * kind.duration_s * share
+            self.gpus_taken(kind.gpus, kind.whole_servers) / kind.sessions_per_gpu * kind.jobs_a_day * kind.duration_s
             for kind in self.kinds
-        ) + sum(self.gpus_taken(job.gpus, job.whole_servers) * job.n_jobs for job in self.standing)
+        ) * share + sum(self.gpus_taken(job.gpus, job.whole_servers) * job.n_places for job in self.standing)
 
     @property
     def least_servers(self) -> int:
@@ -127,7 +135,7 @@ class JobMix:
 
     def cluster(self, n_servers: int) -> ServerPool:
         """So many servers with the jobs that always run."""
-        jobs = [job for job in self.standing for _ in range(job.n_jobs)]
+        jobs = [job for job in self.standing for _ in range(job.n_places)]
         gpus, whole = [job.gpus for job in jobs], [job.whole_servers for job in jobs]
         return ServerPool.of(n_servers, self.gpus_per_server, gpus, whole)
 

@@ -16,7 +16,7 @@ from sizer.sizing.constraints.team_reads import Reads, added, standing_demand, w
 from sizer.sizing.constraints.team_simulation import Simulated, fewest_servers, simulated, without_queue
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.resolve import ResolvedWorkload
-from sizer.workload.team import Team
+from sizer.workload.team import PRIORITY_RANKS, Team
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,13 @@ class TeamCase:
                 facts[place].jobs_a_day,
                 float(facts[place].duration_s[row]),
                 facts[place].job.durations == "fixed",
+                PRIORITY_RANKS[facts[place].job.priority],
+                facts[place].job.sessions_per_gpu,
             )
             for place in queue
         )
         always = tuple(
-            PermanentJobs(job.gpus, job.whole_servers, job.always_running or 0)
+            PermanentJobs(job.gpus, job.whole_servers, job.always_running or 0, job.sessions_per_gpu)
             for job in (facts[place].job for place in standing)
         )
         case = JobMix(gpus_per_server, kinds, always, team.hours_a_day, team.days_a_week, team.order)

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from sizer.base.arrays import Bools, Floats
+from sizer.base.arrays import Bools, Floats, Ints
 from sizer.perf.levels_over_time import level_at_percentile, shares_of_time
 from sizer.perf.scheduling import LateStartLimit, Schedule, schedule
 from sizer.perf.server_pool import servers_of
@@ -29,6 +29,7 @@ class Simulated:
     start_s: Floats  # (jobs,) inf: no room even on the empty cluster
     idle_gpus: float  # that stand idle while a job waits, on average
     fragment_gpus: float  # those of them that would do for the first in line, but are scattered
+    shared_gpus: float = 0.0  # that sessions share, on average
 
     @property
     def jobs(self) -> Jobs:
@@ -111,10 +112,18 @@ def _run(case: JobMix, n_servers: int, late_starts: LateStartLimit | None = None
         jobs.whole_servers,
         cluster,
         backfill=case.order == "backfill",
+        priority=_of_kinds([kind.priority for kind in case.kinds], jobs),
+        sessions_per_gpu=_of_kinds([kind.sessions_per_gpu for kind in case.kinds], jobs),
         late_starts=late_starts,
     )
     idle, fragments = found.idle_gpus(*case.window_s)
-    return Simulated(case, n_servers, cluster.all_placed, found.start_s, idle, fragments)
+    shared = found.shared_gpus(*case.window_s)
+    return Simulated(case, n_servers, cluster.all_placed, found.start_s, idle, fragments, shared)
+
+
+def _of_kinds(values: Sequence[int], jobs: Jobs) -> Ints:
+    """(jobs,) value of the kind of each job."""
+    return np.array(values, dtype=np.int64)[jobs.kind]
 
 
 def without_queue(case: JobMix) -> Simulated:
@@ -175,9 +184,11 @@ def fewest_servers(case: JobMix, waits_s: tuple[float, ...], probability: float,
 
 def _first_guess(case: JobMix, probability: float) -> int:
     jobs, (begin, end) = draw_jobs(case), case.window_s
-    held = np.array([case.gpus_taken(kind.gpus, kind.whole_servers) for kind in case.kinds], dtype=float)
+    held = np.array(
+        [case.gpus_taken(kind.gpus, kind.whole_servers) / kind.sessions_per_gpu for kind in case.kinds], dtype=float
+    )
     levels, shares = shares_of_time(
         jobs.arrival_s, jobs.arrival_s + jobs.duration_s, held[jobs.kind] if len(held) else jobs.duration_s, begin, end
     )
-    standing = sum(case.gpus_taken(job.gpus, job.whole_servers) * job.n_jobs for job in case.standing)
+    standing = sum(case.gpus_taken(job.gpus, job.whole_servers) * job.n_places for job in case.standing)
     return int(np.ceil((level_at_percentile(levels, shares, probability) + standing) / case.gpus_per_server))

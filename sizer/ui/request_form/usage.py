@@ -76,6 +76,12 @@ JOB_WHO = (
         "Category of the job. Default: training.",
         Dropdown({"training": "Training", "validation": "Validation", "notebook": "Notebook"}, "training"),
     ),
+    FormField(
+        ("team", "job", "priority"),
+        "Priority",
+        "Jobs of a higher priority stand first in the queue; no job that runs is stopped. Default: normal.",
+        Dropdown({"high": "High", "normal": "Normal", "low": "Low"}, "normal"),
+    ),
 )
 JOB_SIZE = (
     FormField(
@@ -91,6 +97,14 @@ JOB_SIZE = (
         "The job takes whole servers even if it uses only some of their GPUs. Default: no.",
         Checkbox(),
         name="Whole servers",
+    ),
+    FormField(
+        ("team", "job", "sessions_per_gpu"),
+        "Sessions per GPU",
+        "Notebook sessions that take turns on one GPU, from 1 to 16; for notebooks of one GPU without a workload. "
+        "Default: 1, each has its own GPU.",
+        Count(16),
+        "1",
     ),
 )
 FREQUENCIES = {
