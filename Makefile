@@ -33,10 +33,10 @@ app: $(STAMP) ## the browser app on this machine
 	@$(BIN)/sizer app
 
 test: $(STAMP) ## the tests, two at a time
-	@$(BIN)/pytest -n 2 --benchmark-disable
+	@$(BIN)/pytest -n 2 --dist worksteal --benchmark-disable
 
 laws: $(STAMP) ## search whole spaces for counterexamples to the laws of sizing, with hundreds of price books
-	@$(BIN)/pytest tests/property tests/cases -m laws -n 2
+	@$(BIN)/pytest -m "laws or more_examples" --hypothesis-profile laws -n 2 --dist worksteal
 
 lint: $(STAMP) ## style, types, layers, spelling
 	@$(BIN)/ruff check .

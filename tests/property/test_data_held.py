@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer import InfeasibleError, SizingRequest, load_catalog, size
@@ -13,6 +13,7 @@ from sizer.physical.platforms import platforms
 from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.search.storage_units import StorageUnits
 from sizer.workload.resolve import resolve
+from tests.property.law_examples import examples
 
 CATALOG = load_catalog()
 SETS = st.sampled_from(["imagenet", "imagenet-tfrecord", "coco", "imagenet-tensors-uint8"])
@@ -36,7 +37,7 @@ def asked(works: list[tuple[str, float]], care: dict[str, Any]) -> SizingRequest
     return SizingRequest.from_dict({"workload": each, "platforms": allowed, "confidence": 0.5, "data": care})
 
 
-@settings(max_examples=25)  # a search each
+@examples(quick=10, thorough=200)
 @given(works=st.lists(st.tuples(SETS, st.floats(1e9, 1e15)), min_size=1, max_size=3), care=CARES)
 def test_every_sized_design_holds_what_must_fit(works, care):
     request = asked(works, care)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
@@ -16,6 +16,7 @@ from sizer.sizing.constraints.remaining_capacity import capacity_after
 from sizer.sizing.size import size
 from sizer.workload.request import Resilience, SizingRequest
 from tests.factories.plans import CATALOG
+from tests.property.law_examples import examples
 from tests.property.test_best import requests
 from tests.sizing.losses_one_by_one import tolerates_losses
 
@@ -98,7 +99,7 @@ def _is_at_most(state, left, there, losses):
 LOSSES = st.lists(st.sampled_from(["server", "storage-node", "switch", "gateway", "feed"]), min_size=1, unique=True)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(quick=5, thorough=150)
 @given(requests(), LOSSES)
 def test_the_lean_search_finds_the_design_that_bears_the_losses(request, losses):
     request = request.model_copy(update={"resilience": Resilience(keeps_targets_without=tuple(losses))})

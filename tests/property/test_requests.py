@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sizer import InfeasibleError, SizingRequest, load_catalog, size
 from sizer.base.errors import RequestError
 from sizer.sizing.checks import CheckResult
+from tests.property.law_examples import examples
 
 CATALOG = load_catalog()
 LEAVES = st.one_of(
@@ -59,6 +60,7 @@ def test_hostile_text_is_refused(text: str) -> None:
             SizingRequest.from_text(text, kind)  # type: ignore[arg-type]
 
 
+@examples(quick=40)
 @given(
     rate=st.floats(1e-3, 1e9),
     batch=st.integers(1, 65_536),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sizer.base.errors import InfeasibleError
@@ -13,9 +13,10 @@ from sizer.sizing.checks import CheckKind, CheckResult
 from sizer.sizing.result import SizingResult
 from sizer.sizing.size import size
 from sizer.workload.request import SizingRequest
+from tests.property.law_examples import examples
 
-# A sizing of two platforms takes 0.2 s: enough examples for every regime of data in memory, on one chassis, on many.
-EXAMPLES = settings(max_examples=12)
+# A sizing of two platforms takes 0.2 s: data in memory, on one chassis and on many.
+EXAMPLES = examples(quick=5, thorough=60)
 RATES = st.sampled_from([500.0, 4_000.0, 20_000.0])
 DATA = st.sampled_from([1e11, 5e12, 3e14, 2e15])
 READ_RATES = ("node_read_low_bytes_per_s", "node_read_high_bytes_per_s")

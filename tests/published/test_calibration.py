@@ -229,6 +229,7 @@ def test_checks_on_unseen_sources_are_those_of_the_stored_fit(catalog, rows, ref
             assert_allclose(triple, stored.by_source[name], rtol=5e-3)
 
 
+@pytest.mark.laws
 def test_leaving_out_by_a_few_steps_is_leaving_out(catalog, rows, refitted):
     """Five reweighted steps from the full fit against a fit from the priors that never saw the source."""
     calibration, fit = refitted
@@ -242,6 +243,7 @@ def test_leaving_out_by_a_few_steps_is_leaving_out(catalog, rows, refitted):
         assert_allclose(short[row.id][0], prediction.estimate.value, rtol=0.02)
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize(
     "planted", ["dle-tf1907-rn50-train-fp16-dgx1-8g", "mlperf-v06-nvidia-dgx1_ngc19.05_mxnet-resnet"]
 )

@@ -71,6 +71,12 @@ def documents(result: SizingResult, catalog: Catalog) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def copied(copy: SizingResult, catalog: Catalog) -> dict[str, str]:
+    """All files of the copy."""
+    return documents(copy, catalog)
+
+
 def unpacked(archive: bytes) -> str:
     """Names and texts of all parts of an archive."""
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
@@ -102,25 +108,26 @@ def test_the_full_documents_hold_the_secrets(full: SizingResult, request_: Sizin
 
 
 def test_no_document_of_the_copy_holds_a_secret(
-    full: SizingResult, copy: SizingResult, request_: SizingRequest, catalog: Catalog
+    copied: dict[str, str], request_: SizingRequest, catalog: Catalog
 ) -> None:
     hidden = secrets(request_, catalog)
     assert len(hidden) > 500
-    for name, text in documents(copy, catalog).items():
+    for name, text in copied.items():
         assert [secret for secret in hidden if secret in text] == [], name
         assert "INTERNAL" not in text
         assert "internal-partner-list" not in text
 
 
-def test_every_document_of_the_copy_tells_the_total(full: SizingResult, copy: SizingResult, catalog: Catalog) -> None:
+def test_every_document_of_the_copy_tells_the_total(
+    full: SizingResult, copy: SizingResult, copied: dict[str, str], catalog: Catalog
+) -> None:
     total = full.design.bill.total
     assert copy.design.bill.total == total
-    found = documents(copy, catalog)
-    assert json.loads(found["design.json"])["bill"]["total"] == f"{total:.2f}"
-    rows = list(csv.DictReader(io.StringIO(found["bom.csv"])))
+    assert json.loads(copied["design.json"])["bill"]["total"] == f"{total:.2f}"
+    rows = list(csv.DictReader(io.StringIO(copied["bom.csv"])))
     bought = [Decimal(row["Extended price"]) for row in rows if row["Status"] == "computed"]
     assert sum(bought) == total
-    assert any(text in found["guide.html"] for text in spellings(total))
+    assert any(text in copied["guide.html"] for text in spellings(total))
     book = openpyxl.load_workbook(io.BytesIO(workbook(copy, catalog)), data_only=True)
     for sheet in ("BOM", "Summary"):
         cells = [cell.value for row in book[sheet].iter_rows() for cell in row]

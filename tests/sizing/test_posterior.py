@@ -167,7 +167,7 @@ def test_a_storage_bracket_is_log_uniform():
 
 
 def test_the_same_seed_gives_the_same_table():
-    asked = request({"time_to_train_s": 20_000.0}, workload={"recipe": "resnet50-mlperf-v0.6"}, limits={"servers": 6})
+    asked = request({"time_to_train_s": 20_000.0}, workload={"recipe": "resnet50-mlperf-v0.6"}, limits={"servers": 3})
     first = monte_carlo(asked, catalog(), draws=100, seed=5)
     assert first.num_rows == search(asked, catalog(), stored_calibration()).evaluated.space.n_rows
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:

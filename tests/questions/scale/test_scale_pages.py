@@ -6,8 +6,9 @@ import re
 import pytest
 
 from sizer.base.quantities import NARROW_SPACE
+from sizer.guide.chapters import performance
+from sizer.guide.context import GuideContext
 from sizer.guide.edition import SHORT, Edition
-from sizer.guide.outline import guide
 from sizer.guide.pdf.render import guide_html
 from sizer.present.words import NO_BREAK
 from sizer.questions.scale.analysis import ScaleComparison, scale_comparison
@@ -49,8 +50,7 @@ def same(found):
 
 
 def scale(result, edition=SHORT):
-    chapters = guide(result, catalog(), edition).chapters
-    return next(chapter for chapter in chapters if chapter.id == "performance").content["scale"]
+    return performance.content(GuideContext(result, catalog(), edition))["scale"]
 
 
 def texts(table):

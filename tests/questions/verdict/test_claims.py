@@ -15,6 +15,7 @@ from sizer.questions.alternatives.analysis import narrowed_to
 from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim, LinkFacts
 from sizer.questions.verdict.text import claim_arithmetic, claim_finding, claim_title, reversal_text
+from sizer.sizing.best_design import best_design
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.size import size
@@ -52,7 +53,7 @@ def with_value(claim: Claim, value: float) -> SizingRequest:
 
 
 def design_of(request: SizingRequest, result: SizingResult) -> DesignAnswer:
-    return size(narrowed_to(request, result.design.platform), catalog()).design
+    return best_design(narrowed_to(request, result.design.platform), catalog()).design
 
 
 def _answer(design: DesignAnswer, claim: Claim) -> WorkloadAnswer:
@@ -66,7 +67,7 @@ def _capacity(answer: WorkloadAnswer, key: str) -> float:
 def one_server(request: SizingRequest, result: SizingResult, _: Claim) -> bool:
     limits = request.limits.model_copy(update={"servers": 1})
     try:
-        size(request.model_copy(update={"limits": limits}), catalog())
+        best_design(request.model_copy(update={"limits": limits}), catalog())
     except InfeasibleError:
         return False
     return True
