@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sizer.base import units
 from sizer.base.arrays import Floats
 from sizer.bom.prices import PriceBook
 from sizer.catalog.model import Catalog
 from sizer.catalog.price_bands import PriceBand
-from sizer.catalog.schema import Gateway, Server, Software, Support, Switch
+from sizer.catalog.schema import Gateway, MemoryOption, Server, Software, Support, Switch
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.platform import Platform
 
@@ -164,11 +165,17 @@ class UnitPrices:
         match part:
             case Server():
                 return self._server(part, band, each, gpus)
+            case MemoryOption() if band.unit == "gigabyte":
+                return each * self._added_gigabytes(part)
             case Switch() | Gateway() if band.unit == "port":
                 return each * sum(port.count for port in part.ports)
             case Support() if band.unit.startswith("percent"):
                 return each / 100
         return each
+
+    def _added_gigabytes(self, option: MemoryOption) -> float:
+        standard = self.catalog.servers[option.server].memory_bytes
+        return (option.memory_bytes.value - (0.0 if standard is None else standard.value)) / units.GIB
 
     def _server(self, server: Server, band: PriceBand, each: Floats, gpus: int) -> Floats:
         card = self.catalog.bands.band("gpus", server.gpus[0]) if server.gpus else None

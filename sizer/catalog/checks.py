@@ -12,6 +12,7 @@ from sizer.catalog.schema import (
     Device,
     Gateway,
     Item,
+    MemoryOption,
     Recipe,
     Server,
     Software,
@@ -39,7 +40,6 @@ _ORDERED = (
     ("stripe_data", "stripe_data_max", False),
     ("hot_spare_nodes", "hot_spare_nodes_above_min", False),
     ("gateway_ports_per_node", "front_end_ports_per_node", False),
-    ("memory_bytes", "memory_max_bytes", False),
     ("cores", "threads", False),
 )
 
@@ -105,6 +105,8 @@ def _faults_of(catalog: Catalog, item: Item) -> Iterator[str]:
         yield from _server_faults(catalog, item)
     if isinstance(item, Storage):
         yield from _storage_faults(catalog, item)
+    if isinstance(item, MemoryOption):
+        yield from _memory_faults(catalog, item)
     if isinstance(item, Switch):
         yield from _switch_faults(item)
     if isinstance(item, Software | Support):
@@ -160,6 +162,8 @@ def _references(item: Item) -> Iterator[tuple[str, str, str]]:
             yield "cpu", "cpus", item.cpu.value
         if item.local_storage is not None:
             yield "local_storage", "storage", item.local_storage
+    if isinstance(item, MemoryOption):
+        yield "server", "servers", item.server
     if isinstance(item, Storage):
         if item.server is not None:
             yield "server", "servers", item.server.value
@@ -233,6 +237,16 @@ def _storage_faults(catalog: Catalog, item: Storage) -> Iterator[str]:
             kinds = {kind for port in server.ports for kind in (port.kind, *port.also)}
             if item.front_end_kind.value not in kinds:
                 yield f"front_end_kind = {item.front_end_kind.value!r} is on no port of server {server.id}"
+
+
+def _memory_faults(catalog: Catalog, item: MemoryOption) -> Iterator[str]:
+    server = catalog.servers.get(item.server)
+    standard = None if server is None else server.memory_bytes
+    if standard is not None and item.memory_bytes.value <= standard.value:
+        yield (
+            f"memory_bytes = {item.memory_bytes.value:.0f} is not above the standard memory of {item.server} "
+            f"({standard.value:.0f})"
+        )
 
 
 def _switch_faults(item: Switch) -> Iterator[str]:

@@ -23,6 +23,7 @@ from sizer.catalog.schema import (
     Gateway,
     Gpu,
     Item,
+    MemoryOption,
     Nic,
     Pdu,
     Rack,
@@ -144,8 +145,8 @@ class Catalog:
 
     Parameters
     ----------
-    gpus, cpus, servers, storage, switches, gateways, nics, cables, racks, pdus, accessories, software, support, dnns, \
-datasets, stacks, recipes : Items
+    gpus, cpus, servers, memory, storage, switches, gateways, nics, cables, racks, pdus, accessories, software, \
+support, dnns, datasets, stacks, recipes : Items
         One read-only mapping of id to item for each folder.
     sources : Items
         Cited documents by key; an alias finds the same document.
@@ -162,6 +163,7 @@ datasets, stacks, recipes : Items
     gpus: Items[Gpu]
     cpus: Items[Cpu]
     servers: Items[Server]
+    memory: Items[MemoryOption]
     storage: Items[Storage]
     switches: Items[Switch]
     gateways: Items[Gateway]

@@ -20,6 +20,7 @@ Unit = Literal[
     "piece",
     "raw-terabyte",  # 1e12 B before protection
     "port",
+    "gigabyte",  # 2**30 B of memory beyond the standard of a server
     "server-without-gpus",  # the cards are added from their own rows
     "percent-a-year",  # of the price of what is supported
     "percent-once",

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sizer.base.dates import PartialDate
 from sizer.base.provenance import Alternate, Sourced
+from sizer.catalog.observed_as import ObservedAs
 
 # Bounds catch a slip of unit (a bare 16 meant as GB), not unusual hardware.
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -32,6 +33,7 @@ Hertz = Annotated[float, Field(ge=1e8, le=1e11)]
 LinkKind = Literal["edr", "fdr", "qdr", "hdr", "100gbe", "40gbe", "25gbe", "10gbe", "1gbe"]
 IntraLink = Literal["nvlink1", "nvlink2", "nvswitch", "pcie3"]
 PortUse = Literal["compute", "storage", "management", "bmc", "fabric", "back-end", "any"]
+StorageTier = Literal["performance", "capacity", "local"]
 
 
 class _Frozen(BaseModel):
@@ -130,9 +132,15 @@ class Server(Device):
     # Links of x16 width between processors and GPUs that work side by side: uplinks of the PCIe switches.
     host_links: Sourced[Count] | None = None
     memory_bytes: Sourced[MemoryBytes] | None = None
-    memory_max_bytes: Sourced[MemoryBytes] | None = None
     local_storage: str | None = None  # id in storage/ of kind "local"
     ports: tuple[Port, ...] = ()
+
+
+class MemoryOption(Item):
+    """Memory that a server is sold with in place of its standard memory: a line of the bill for each server."""
+
+    server: str
+    memory_bytes: Sourced[MemoryBytes]  # of the server with it, all modules together
 
 
 class CapacityOption(_Frozen):
@@ -157,8 +165,7 @@ class Storage(Device):
 
     kind: Literal["scale-out-nas", "parallel-file-system", "nfs-server", "local"]
     nodes_per_unit: Sourced[Count] | None = None
-    # Id in servers/, where the system is software: rack units, watts, kilograms and ports are those of the server.
-    server: Sourced[str] | None = None
+    server: Sourced[str] | None = None  # id in servers/, where the system is software: its size and ports count
     min_nodes: Sourced[Count] | None = None
     max_nodes: Sourced[Count] | None = None
     node_read_low_bytes_per_s: Sourced[BytesPerS] | None = None  # what one node reads for clients, as demonstrated
@@ -176,7 +183,7 @@ class Storage(Device):
     cache_bytes_per_node: Sourced[MemoryBytes] | None = None
     capacity_options: tuple[CapacityOption, ...] = ()
     usable_bytes: Sourced[CapacityBytes] | None = None  # of a system with one fixed capacity
-    is_capacity_tier: bool = False  # nodes of disks, built to hold data rather than to read them fast
+    media: Sourced[Literal["all-flash", "hybrid", "disk"]] | None = None  # hybrid: disks with flash as cache
     max_usable_bytes: Sourced[CapacityBytes] | None = None  # of the largest system that the vendor publishes
     protection: Sourced[str] | None = None
     protection_overheads: tuple[Overhead, ...] = ()
@@ -189,6 +196,13 @@ class Storage(Device):
     usable_share: Sourced[Fraction] | None = None
     ports: tuple[Port, ...] = ()
     software: tuple[str, ...] = ()  # ids in software/ that the system needs
+
+    @property
+    def tier(self) -> StorageTier | None:
+        """Local drives, shared flash (performance) or shared disks (capacity); None: no source gives the media."""
+        if self.kind == "local" or self.media is None:
+            return "local" if self.kind == "local" else None
+        return "performance" if self.media.value == "all-flash" else "capacity"
 
 
 class Switch(Device):
@@ -300,21 +314,6 @@ class Dataset(Item):
     sample: Literal["image", "sentence pair", "sequence", "user-item pair", "volume", "sample"] = "image"
 
 
-class ObservedAs(_Frozen):
-    """Wording under which observations without ids name a stack.
-
-    ``software`` is compared exactly (empty: the row names none); an empty ``source`` or ``precision`` matches any.
-    """
-
-    software: str
-    source: str = ""
-    precision: str = ""
-
-    def matches(self, software: str, source: str, precision: str) -> bool:
-        """Whether an observation with this software, source and precision is meant."""
-        return software == self.software and self.source in ("", source) and self.precision in ("", precision)
-
-
 # Who builds and tunes a stack's software. An NVIDIA container counts as one whatever runs in it.
 SoftwareLine = Literal["ngc", "tensorpack", "cnn-benchmarks", "official", "horovod", "upstream"]
 
@@ -356,6 +355,7 @@ CATEGORIES: dict[str, type[Item]] = {
     "gpus": Gpu,
     "cpus": Cpu,
     "servers": Server,
+    "memory": MemoryOption,
     "storage": Storage,
     "switches": Switch,
     "gateways": Gateway,

@@ -9,12 +9,12 @@ from sizer.base.quantities import grouped
 from sizer.catalog.labels import capital, fact_label, fact_text, fact_value, item_name, name, with_vendor
 from sizer.catalog.links import kind_name
 from sizer.catalog.model import Catalog
+from sizer.catalog.observed_as import ObservedAs
 from sizer.catalog.schema import (
     Cable,
     CapacityOption,
     EpochPoint,
     Item,
-    ObservedAs,
     Overhead,
     Port,
     Sku,
@@ -28,6 +28,7 @@ KINDS = {
     "gpus": "GPUs",
     "cpus": "Processors",
     "servers": "Servers",
+    "memory": "Host memory",
     "storage": "Storage",
     "switches": "Switches",
     "gateways": "Gateways",
@@ -63,8 +64,10 @@ _KEY_FACTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("power_max_w", "power_high_w"),
         ("weight_kg",),
     ),
+    "memory": (("server",), ("memory_bytes",)),
     "storage": (
         ("kind",),
+        ("media",),
         ("min_nodes",),
         ("node_read_high_bytes_per_s", "mount_high_bytes_per_s"),
         ("height_u",),

@@ -89,10 +89,11 @@ def capacity(result: SizingResult, catalog: Catalog) -> Explanation:
 def _demand_text(demand: StorageDemand) -> str:
     """Required capacity and its parts."""
     sets = ", ".join(f"{one.name} with {si(one.size_bytes, 'B')}" for one in demand.sets)
-    other = demand.total_bytes - demand.sets_bytes
-    if not other:
-        return f"It must hold {sets}"
-    return f"It must hold {si(demand.total_bytes, 'B')}: {sets}, and {si(other, 'B')} of other data"
+    other = demand.stored_bytes - demand.sets_bytes
+    held = f"It must hold {sets}"
+    if other:
+        held = f"It must hold {si(demand.stored_bytes, 'B')}: {sets}, and {si(other, 'B')} of other data"
+    return f"{held}; the request asks for at least {si(demand.minimum_bytes, 'B')}" if demand.is_minimum else held
 
 
 def _room(design: DesignAnswer) -> str:

@@ -113,7 +113,7 @@ def _missing(fact: MissingFact) -> dict[str, object]:
 
 
 def _need(need: StorageNeed) -> dict[str, object]:
-    drives, tier = need.larger_drives, need.capacity_tier
+    drives, tier, least = need.larger_drives, need.capacity_tier, need.minimum
     return {
         "decided_by": need.decision.value,
         **fields_of(need, "nodes", "nodes_for_capacity", "nodes_for_rate", "load_fraction", "fill_fraction"),
@@ -121,6 +121,7 @@ def _need(need: StorageNeed) -> dict[str, object]:
         "capacity_tier": None
         if tier is None
         else fields_of(tier, "item", "name", "drives", "nodes", "performance_nodes", "performance_bytes"),
+        "minimum": None if least is None else fields_of(least, "minimum_bytes", "stored_bytes", "nodes_for_stored"),
     }
 
 

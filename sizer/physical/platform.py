@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sizer.catalog.schema import Gateway, Gpu, LinkKind, Pdu, Rack, Server, Storage, Switch
+from sizer.catalog.schema import Gateway, Gpu, LinkKind, MemoryOption, Pdu, Rack, Server, Storage, Switch
 
 Attachment = Literal["fabric", "gateway", "own network", "spine", "lan", "local"]
 
@@ -46,6 +46,8 @@ class Platform:
     has_spare_gateway: bool = False
     # Two head nodes wherever a design has one: an active and a standby one.
     has_spare_head: bool = False
+    # Memory in place of the standard one, which ``server.memory_bytes`` then is; None: the standard one.
+    host_memory: MemoryOption | None = None
 
     @property
     def key(self) -> tuple[str, str]:

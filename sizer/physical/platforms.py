@@ -1,21 +1,27 @@
 """All platforms that the catalogue can order and a request allows, with the devices that follow from each choice."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar, get_args
+from collections.abc import Iterable
+from typing import get_args
 
-from sizer.base.errors import InfeasibleError, RequestError
-from sizer.base.faults import nearest
+from sizer.base.errors import InfeasibleError
 from sizer.base.identity_cache import cached_by_catalog
 from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device, Gateway, Gpu, Item, LinkKind, Pdu, Rack, Server, Storage, Switch
-from sizer.catalog.vendors import is_of_vendor, vendors_of
+from sizer.catalog.schema import Device, Gateway, Gpu, LinkKind, MemoryOption, Pdu, Rack, Server, Storage, Switch
+from sizer.physical.allowed_parts import (
+    allowed_gpus,
+    allowed_items,
+    allowed_storage,
+    check_names,
+    gpus_fitted,
+    site_item,
+    why_none,
+)
+from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.networks.ports import largest_group, storage_network_numbers
 from sizer.physical.platform import Attachment, Platform
 from sizer.physical.stated_storage import as_stated
 from sizer.workload.request import FabricKind, SizingRequest
-
-T = TypeVar("T", bound=Item)
 
 # Every design counts its 1 GbE ports on this switch, as the Dell guide does (dell-ready-ai-nvidia-2018).
 MANAGEMENT_SWITCH = "s3048-on"
@@ -54,30 +60,34 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
     Notes
     -----
     A server is fitted with the fewest GPUs that it is sold with and that the request asks for. GPUs must be of a form
-    that the server lists. Switches are chosen by ``choose_switch``.
+    that the server lists. Switches are chosen by ``choose_switch``, sizes of memory by ``considered_sizes``.
     """
-    _check_names(catalog, request)
+    check_names(catalog, request)
     asked = request.platforms
-    servers = _allowed(catalog.servers, asked.servers, asked.forbidden_servers)
+    servers = allowed_items(catalog.servers, asked.servers, asked.forbidden_servers)
     kinds = [kind for kind in get_args(FabricKind) if not asked.fabrics or kind in asked.fabrics]
     with_directors = request.fabric.directors
     kept_without = request.resilience.keeps_targets_without
     spares = "switch" in kept_without, "gateway" in kept_without, "head-node" in kept_without
-    rack = _site_item(catalog.racks, request.site.rack, "site.rack", "racks")
-    pdu = _site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
+    sets_bytes = cached_sets_bytes(request, catalog)
+    rack = site_item(catalog.racks, request.site.rack, "site.rack", "racks")
+    pdu = site_item(catalog.pdus, request.site.pdu, "site.pdu", "pdus")
     found = [
         platform
         for server in servers
         if server.role == "gpu" and server.orderable
-        for n_gpus in _gpus_fitted(server, asked.gpus_per_server)
-        for gpu in _gpus(catalog, server, asked.gpus)
-        for sold in _storages(catalog, server, asked.storage, asked.forbidden_storage)
+        for n_gpus in gpus_fitted(server, asked.gpus_per_server)
+        for gpu in allowed_gpus(catalog, server, asked.gpus)
+        for fitted in considered_sizes(memory_sizes(server, catalog), asked.host_memory_bytes, n_gpus, gpu, sets_bytes)
+        for sold in allowed_storage(catalog, server, asked)
         for storage in (as_stated(catalog, sold, request),)
         for kind in kinds
-        for platform in _on_fabric(catalog, server, gpu, n_gpus, storage, kind, rack, pdu, with_directors, *spares)
+        for platform in _on_fabric(
+            catalog, fitted.server, gpu, n_gpus, storage, kind, rack, pdu, with_directors, *spares, fitted.option
+        )
     ]
     if not found:
-        raise InfeasibleError(_why_none(catalog, request, servers))
+        raise InfeasibleError(why_none(catalog, request, servers))
     return found
 
 
@@ -163,6 +173,7 @@ def _on_fabric(
     with_spare_switches: bool,
     with_spare_gateway: bool,
     with_spare_head: bool,
+    host_memory: MemoryOption | None,
 ) -> tuple[Platform, ...]:
     """Platforms of one choice on one fabric: one for each capacity option, none where the parts do not join."""
     if fabric_ports(server.ports, kind) == 0:
@@ -200,6 +211,7 @@ def _on_fabric(
             management_spine=_switch_for(catalog, MANAGEMENT_UPLINK),
             director=choose_director(catalog.switches.values(), kind) if with_directors else None,
             attachment=joined,
+            host_memory=host_memory,
             has_spare_switches=with_spare_switches,
             has_spare_gateway=with_spare_gateway and joined == "gateway" and _has_second_port(storage),
             has_spare_head=with_spare_head,
@@ -276,110 +288,6 @@ def _storage_server(catalog: Catalog, storage: Storage) -> Server | None:
     if storage.server is None or storage.kind != "parallel-file-system":
         return None
     return catalog.servers[storage.server.value]
-
-
-def _gpus_fitted(server: Server, asked: int | None) -> list[int]:
-    default = (server.n_gpus.value,) if server.n_gpus is not None else ()
-    choices = sorted({*server.n_gpus_choices, *default})
-    if asked is None:
-        return choices
-    return [n for n in choices if n >= asked][:1]
-
-
-def _gpus(catalog: Catalog, server: Server, allowed: Sequence[str]) -> list[Gpu]:
-    # A GPU that is not sold apart comes inside its server, so the server's list decides.
-    return [catalog.gpus[g] for g in server.gpus if not allowed or g in allowed]
-
-
-def _storages(catalog: Catalog, server: Server, allowed: Sequence[str], forbidden: Sequence[str]) -> list[Storage]:
-    found = []
-    for storage in _allowed(catalog.storage, allowed, forbidden):
-        if storage.kind == "local":
-            # Local drives come with the server that lists them.
-            fits = storage.id == server.local_storage
-        else:
-            # Storage that cannot be ordered is there only where the head node serves it or the request names it.
-            fits = storage.orderable or storage.server is not None or storage.id in allowed
-        if fits:
-            found.append(storage)
-    return found
-
-
-def _allowed(items: Mapping[str, T], allowed: Sequence[str], forbidden: Sequence[str]) -> list[T]:
-    chosen = [items[name] for name in dict.fromkeys(allowed)] if allowed else list(items.values())
-    return [item for item in chosen if item.id not in forbidden]
-
-
-def _check_names(catalog: Catalog, request: SizingRequest) -> None:
-    asked, existing = request.platforms, request.existing
-    lists: list[tuple[str, Iterable[str], Mapping[str, Item], str]] = [
-        ("platforms.servers", asked.servers, catalog.servers, "servers"),
-        ("platforms.forbidden_servers", asked.forbidden_servers, catalog.servers, "servers"),
-        ("platforms.gpus", asked.gpus, catalog.gpus, "gpus"),
-        ("platforms.storage", asked.storage, catalog.storage, "storage"),
-        ("platforms.forbidden_storage", asked.forbidden_storage, catalog.storage, "storage"),
-        ("existing.servers", existing.servers, catalog.servers, "servers"),
-        ("existing.storage_nodes", existing.storage_nodes, catalog.storage, "storage"),
-        ("existing.switches", existing.switches, {**catalog.switches, **catalog.gateways}, "switches or gateways"),
-        ("stated_storage", [one.storage for one in request.stated_storage], catalog.storage, "storage"),
-        ("site.rack", [request.site.rack], catalog.racks, "racks"),
-        ("site.pdu", [request.site.pdu], catalog.pdus, "pdus"),
-    ]
-    faults = [
-        f"request: {place} names {name!r}, which is not among the catalogue's {folder}{nearest(name, list(known))}; "
-        f"known: {', '.join(known)}"
-        for place, names, known, folder in lists
-        for name in names
-        if name not in known
-    ]
-    vendors = vendors_of(catalog)
-    faults += [
-        f"request: platforms.prefer_vendors names {name!r}, which supplies no GPU server and no storage of the "
-        f"catalogue{nearest(name, list(vendors))}; known: {', '.join(vendors)}"
-        for name in asked.prefer_vendors
-        if not any(is_of_vendor(vendor, name) for vendor in vendors)
-    ]
-    if faults:
-        raise RequestError("\n".join(faults))
-
-
-def _site_item(items: Mapping[str, T], name: str, place: str, folder: str) -> T:
-    item = items[name]
-    if not item.orderable:
-        raise RequestError(f"request: {place} = {name!r} is a rule of the catalogue's {folder}, not an item to order")
-    return item
-
-
-def _why_none(catalog: Catalog, request: SizingRequest, servers: Sequence[Server]) -> str:
-    """Sentence naming the choice that leaves no platform."""
-    asked = request.platforms
-    gpu_servers = [s for s in servers if s.role == "gpu" and s.orderable]
-    if not gpu_servers:
-        known = [s.id for s in catalog.servers.values() if s.role == "gpu" and s.orderable]
-        return f"no platform: platforms.servers and forbidden_servers leave no GPU server; there are {', '.join(known)}"
-    if not any(_gpus_fitted(s, asked.gpus_per_server) for s in gpu_servers):
-        most = max((n for s in gpu_servers for n in _gpus_fitted(s, None)), default=0)
-        return (
-            f"no platform: platforms.gpus_per_server = {asked.gpus_per_server}; the allowed servers take at most {most}"
-        )
-    if not any(_gpus(catalog, s, asked.gpus) for s in gpu_servers):
-        fits = sorted({g for s in gpu_servers for g in s.gpus})
-        return (
-            f"no platform: none of the GPUs asked for ({', '.join(asked.gpus)}) fits an allowed server "
-            f"({', '.join(s.id for s in gpu_servers)}); these take {', '.join(fits)}"
-        )
-    names = ", ".join(s.id for s in gpu_servers)
-    stores = {s.id for g in gpu_servers for s in _storages(catalog, g, asked.storage, asked.forbidden_storage)}
-    if not stores:
-        return (
-            f"no platform: platforms.storage and forbidden_storage leave nothing for {names}; "
-            "local storage comes only with the server that it belongs to"
-        )
-    fabrics = ", ".join(asked.fabrics) if asked.fabrics else "any fabric"
-    return (
-        f"no platform: {names} with {', '.join(sorted(stores))} on {fabrics} do not join: "
-        "a server needs a port of the fabric, and the storage a way onto it"
-    )
 
 
 def _runs(switch: Switch, kind: LinkKind) -> bool:

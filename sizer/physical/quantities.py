@@ -87,6 +87,9 @@ def quantities(
     placed = count_racks(classes, rack_rule, servers.size)
     power = _Sum(catalog, devices)
     components = _split_existing(platform, devices, existing)
+    if platform.host_memory is not None:
+        # Servers that are there have their standard memory, so that they get the larger one, too.
+        components.append(Component(Role.HOST_MEMORY, "compute", platform.host_memory.id, rows.n_servers))
     components += _adapters(platform, catalog, rows, components)
     components += _cables(catalog, net.links, placed.racks + placed.existing)
     components += rack_parts(platform, catalog, placed, rack_rule, components)

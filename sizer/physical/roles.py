@@ -10,6 +10,7 @@ class Role(StrEnum):
     GPU_SERVER = "GPU server"
     HEAD_NODE = "head node"
     STORAGE_SERVER = "storage server"
+    HOST_MEMORY = "host memory"
     STORAGE_CHASSIS = "storage chassis"
     STORAGE_NODE = "storage node"
     GPU_SERVER_ADAPTER = "GPU server adapter"

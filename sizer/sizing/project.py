@@ -71,11 +71,13 @@ def project(
         raise RequestError(f"storage_nodes = {storage_nodes}: must be 0 to {MAX_SERVERS}")
     # One dump of what was asked, changed and read again, so that every value passes the same checks.
     data = request.model_dump(exclude_none=True)
+    host_memory = request.platforms.host_memory_bytes
     data["platforms"] = {
         "servers": [server],
         "storage": [storage],
         **({"gpus": [gpu]} if gpu is not None else {}),
         "fabrics": [fabric] if fabric is not None else request.platforms.fabrics,
+        **({"host_memory_bytes": host_memory} if host_memory is not None else {}),
         **({"gpus_per_server": gpus_per_server} if gpus_per_server is not None else {}),
     }
     if stack is not None:

@@ -314,6 +314,15 @@ class CapacityTier:
 
 
 @dataclass(frozen=True)
+class MinimumCapacity:
+    """A minimum of the request that calls for more usable capacity than what is stored."""
+
+    minimum_bytes: float
+    stored_bytes: float  # data, checkpoints, snapshots and reserve
+    nodes_for_stored: int  # that these alone call for, in whole units
+
+
+@dataclass(frozen=True)
 class StorageNeed:
     """How many storage nodes the data and the reads call for, each alone, in whole units."""
 
@@ -322,9 +331,10 @@ class StorageNeed:
     nodes_for_capacity: int
     nodes_for_rate: int | None  # None: no number is enough
     load_fraction: float  # rate that the targets call for over the median rate of the nodes
-    fill_fraction: float  # what must fit, with the reserve of the request, over usable bytes
+    fill_fraction: float  # what is stored, with the reserve of the request, over usable bytes
     larger_drives: LargerDrives | None
     capacity_tier: CapacityTier | None
+    minimum: MinimumCapacity | None  # None: what is stored calls for the capacity
 
 
 StageReason = StorageReason | NetworkReason | DecodeReason | HostLinkReason | GpuReason | ExchangeReason

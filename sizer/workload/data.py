@@ -1,4 +1,4 @@
-"""[data]: ingest, snapshots, capacity reserve, checkpoints and preparation of the data."""
+"""[data]: ingest, snapshots, capacity reserve and minimum, checkpoints and preparation of the data."""
 
 from typing import Annotated, Literal, Self
 
@@ -19,6 +19,8 @@ class DataRequest(RequestTable):
     # Space for snapshots and for future data, each as a share of the data.
     snapshot_share: Share = 0.0
     reserve_share: Annotated[float, Field(ge=0, le=20, allow_inf_nan=False)] = 0.0
+    # Usable capacity that the storage has at least, whatever the data need.
+    minimum_capacity_bytes: Bytes | None = None
     # Checkpoints of a training: interval, number retained, and bytes per parameter.
     checkpoint_every_s: Seconds | None = None
     checkpoints_kept: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 1

@@ -15,6 +15,7 @@ from sizer.base.faults import in_words
 from sizer.base.quantities import Bytes, Flop, SamplesPerS, Seconds, Watts
 from sizer.base.resources import text_of_file
 from sizer.catalog.sample_formats import SampleFormat
+from sizer.catalog.schema import StorageTier
 from sizer.workload.data import DataRequest
 from sizer.workload.growth import Growth
 from sizer.workload.ownership import Ownership
@@ -149,6 +150,11 @@ class Platforms(RequestTable):
     prefer_within_percent: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 10.0
     # GPUs of each server that the job uses; absent: all of them.
     gpus_per_server: Count | None = None
+    # Memory of each GPU server, at least: the smallest published size that is enough; absent: the standard one, or a
+    # larger one whose page cache holds a data set where that costs less.
+    host_memory_bytes: Bytes | None = None
+    # Shared flash, shared disks or the drives of the servers; absent: any.
+    storage_tier: StorageTier | None = None
 
 
 class Limits(RequestTable):

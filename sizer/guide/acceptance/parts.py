@@ -210,7 +210,8 @@ def _need_bytes_per_s(design: DesignAnswer) -> float:
 
 def _capacity(design: DesignAnswer, data_request: DataRequest) -> AcceptanceTest:
     storage, usable = design.platform.storage, float(design.quantities.usable_bytes[0])
-    needed = storage_demand(design.workloads, data_request).total_bytes
+    demand = storage_demand(design.workloads, data_request)
+    what = "requested minimum" if demand.is_minimum else "total stored data"
     steps = capacity_ladder(storage, design.platform.capacity_option, design.storage_nodes)
     expect = "not published"
     if np.isfinite(usable):
@@ -226,7 +227,7 @@ def _capacity(design: DesignAnswer, data_request: DataRequest) -> AcceptanceTest
         "capacity",
         run,
         expect,
-        f"at least {si(needed, 'B')}, the total stored data",
+        f"at least {si(demand.total_bytes, 'B')}, the {what}",
         "raw capacity less protection; reserve and snapshots are not published",
         tuple(step.source for step in steps if step.source),
     )

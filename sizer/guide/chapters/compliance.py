@@ -117,6 +117,8 @@ def _capacity(context: GuideContext) -> Requirement:
     stored = storage_demand(context.answers, context.result.request.data)
     needed = stored.total_bytes
     what = "data sets, checkpoints and other stored data" if needed > stored.sets_bytes else "data sets"
+    if stored.is_minimum:
+        return _checked(context, CheckKind.CAPACITY, f"Usable capacity of at least {si(needed, 'B')}", "storage", "")
     return _checked(context, CheckKind.CAPACITY, f"Capacity for {si(needed, 'B')} of {what}", "storage", " usable")
 
 

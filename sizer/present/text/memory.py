@@ -1,7 +1,10 @@
-"""GPU memory of a workload in words."""
+"""GPU memory of a workload, and memory of the servers, in words."""
 
 from sizer.base import units
-from sizer.base.quantities import grouped, probability_text
+from sizer.base.quantities import grouped, probability_text, si
+from sizer.physical.host_memory import page_cache_bytes
+from sizer.present.words import listed
+from sizer.sizing.result import DesignAnswer
 from sizer.sizing.stages.gpu_memory import MemoryAnswer, Sharding
 
 _SHARDING = {
@@ -18,3 +21,26 @@ def memory_text(memory: MemoryAnswer) -> str:
         f"{need:.3g} of {has:.3g} GiB per GPU; probability that it fits: {probability_text(memory.probability)}; "
         f"largest batch that fits: {grouped(memory.largest_batch)}{_SHARDING[memory.sharding]}"
     )
+
+
+def host_memory_sentences(design: DesignAnswer) -> list[str]:
+    """Why servers have more than their standard memory; nothing where they have the standard one."""
+    platform = design.platform
+    option = platform.host_memory
+    if option is None:
+        return []
+    standard = design.plan.catalog.servers[option.server]
+    before = 0.0 if standard.memory_bytes is None else standard.memory_bytes.value
+    cache = page_cache_bytes(standard, platform.gpus_per_server, platform.gpu)
+    held = [
+        f"the {si(answer.dataset_bytes, 'B')} of {answer.workload.name}"
+        for answer in design.workloads
+        if answer.cache_hit_fraction >= 1 and answer.dataset_bytes > cache
+    ]
+    text = (
+        f"Each server has {grouped(option.memory_bytes.value / units.GIB)} GiB of host memory instead of the standard "
+        f"{grouped(before / units.GIB)} GiB"
+    )
+    if not held:
+        return [f"{text}, as requested."]
+    return [f"{text}: it caches {listed(held)}, so that only the first epoch reads the storage."]

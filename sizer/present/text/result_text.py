@@ -14,6 +14,7 @@ from sizer.present.charts import next_bottleneck
 from sizer.present.text.bill_warnings import bill_warning_sentences
 from sizer.present.text.calibration import note_texts
 from sizer.present.text.checks import conditional_sentence
+from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.stacks import default_stack_texts
 from sizer.present.text.storage_need import storage_need_sentences
 from sizer.present.text.verdict import binding_text, runner_up_text
@@ -25,7 +26,12 @@ from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 def reason(design: DesignAnswer) -> list[str]:
     """Why the design is as large as it is: the bottleneck of each workload, and what a smaller design misses."""
     sentences = [limit(answer, len(design.workloads) > 1) for answer in design.workloads]
-    return [*sentences, words.sentence(binding_text(design)), *storage_need_sentences(design)]
+    return [
+        *sentences,
+        words.sentence(binding_text(design)),
+        *storage_need_sentences(design),
+        *host_memory_sentences(design),
+    ]
 
 
 def limit(answer: WorkloadAnswer, named: bool) -> str:

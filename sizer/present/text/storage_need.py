@@ -10,20 +10,28 @@ _FULL = 0.95
 
 
 def storage_need_sentences(design: DesignAnswer) -> list[str]:
-    """Where capacity decides the storage: what it takes, what the reads alone would take, and what is cheaper."""
+    """Where capacity decides the storage: what forces it, what the reads alone would take, and what is cheaper."""
     need = design.storage_need
     full = [] if need is None or need.fill_fraction <= _FULL else [_full_text(need)]
     if need is None or need.decision is not StorageDecision.CAPACITY or need.nodes_for_rate is None:
         return full
     name = design.platform.storage.name
+    least = need.minimum
+    forced = " for capacity" if least is None else f" for the requested {si(least.minimum_bytes, 'B')} usable"
     sentences = [
-        f"Capacity decides the storage: {words.plural(need.nodes_for_capacity, 'node')} of {name} for capacity, "
+        f"Capacity decides the storage: {words.plural(need.nodes_for_capacity, 'node')} of {name}{forced}, "
         f"{need.nodes_for_rate} would do for performance. The reads use {words.percent(need.load_fraction)} of "
         "what the nodes deliver."
     ]
     drives, tier = need.larger_drives, need.capacity_tier
+    if least is not None:
+        sentences.append(
+            f"Without that minimum, {words.plural(least.nodes_for_stored, 'node')} would hold the "
+            f"{si(least.stored_bytes, 'B')} that are stored."
+        )
     if drives is not None:
-        sentences.append(f"With drives of {drives.drives}, {words.plural(drives.nodes, 'node')} hold the data.")
+        held = "hold the data" if least is None else "have this capacity"
+        sentences.append(f"With drives of {drives.drives}, {words.plural(drives.nodes, 'node')} {held}.")
     if tier is not None:
         sentences.append(
             f"Cheaper, if at most {si(tier.performance_bytes, 'B')} are read at full rate at a time: "

@@ -1,6 +1,7 @@
 """Cautions about a design in words."""
 
 from sizer.base.quantities import grouped, plain
+from sizer.present.text.memory import host_memory_sentences
 from sizer.present.text.plan import note_sentences
 from sizer.present.text.storage_need import storage_need_sentences
 from sizer.sizing.reasons import BudgetOfPricedLines, CableLengths, DesignWarning, FewerGpusUsed, UnknownReadRate
@@ -10,7 +11,12 @@ from sizer.sizing.result import DesignAnswer
 def design_warnings(design: DesignAnswer) -> list[str]:
     """Cautions about a design, its parts and its plan; one sentence or two each."""
     own = [_warning_text(warning, design) for warning in design.warnings]
-    return [*storage_need_sentences(design), *own, *note_sentences((*design.quantities.notes, *design.plan.warnings))]
+    return [
+        *storage_need_sentences(design),
+        *host_memory_sentences(design),
+        *own,
+        *note_sentences((*design.quantities.notes, *design.plan.warnings)),
+    ]
 
 
 def _warning_text(warning: DesignWarning, design: DesignAnswer) -> str:

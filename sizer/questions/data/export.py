@@ -25,6 +25,7 @@ def data_document(design: str, plan: DataPlan) -> dict[str, Any]:
             **fields_of(required, "raw_bytes", "snapshots_bytes", "reserve_bytes", "checkpoints_bytes"),
             **fields_of(plan, "usable_bytes", "free_bytes", "is_per_server"),
             "sets": [fields_of(data_set, "name", "size_bytes", "n_samples") for data_set in required.sets],
+            "minimum_bytes": required.minimum_bytes,
             "must_fit_bytes": required.total_bytes,
         },
         ingest=fields_of(

@@ -62,6 +62,9 @@ def _capacity_rows(plan: DataPlan) -> Iterator[tuple[str, str | Cell, str] | Row
     if plan.checkpoints:
         count = f"{grouped(plan.checkpoints[0].n_retained)} of each training"
         yield "Checkpoints", si(required.checkpoints_bytes, "B"), count
+    if required.is_minimum:
+        yield "Stored data", si(required.stored_bytes, "B"), ""
+        yield "Minimum capacity", si(required.minimum_bytes, "B"), "requested, whatever is stored"
     yield row("Required capacity", si(required.total_bytes, "B"), "", kind="total")
     place = "on the drives of each server" if plan.is_per_server else "on the storage"
     if np.isnan(plan.usable_bytes):

@@ -10,6 +10,7 @@ from sizer.catalog.links import link_bytes_per_s
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import LinkKind, Storage
 from sizer.physical.capacity import node_limits, usable_bytes
+from sizer.physical.host_memory import OS_RESERVE_BYTES
 from sizer.questions.verdict.claim import (
     HITACHI,
     Claim,
@@ -39,7 +40,7 @@ from sizer.sizing.design.cluster_need import (
 from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.recommend import MAX_SERVERS, search
 from sizer.sizing.result import SizingResult, WorkloadAnswer
-from sizer.sizing.stages.platform_columns import OS_RESERVE_BYTES, cache_bytes
+from sizer.sizing.stages.platform_columns import cache_bytes
 from sizer.sizing.stages.storage_rates import node_read_rate
 from sizer.workload.request import Platforms, SizingRequest
 

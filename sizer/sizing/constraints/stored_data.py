@@ -69,6 +69,7 @@ class StorageDemand:
     checkpoints_bytes: float  # all that are kept
     snapshot_share: float
     reserve_share: float
+    minimum_bytes: float  # usable capacity that the request asks for, whatever the data need; 0 where it asks for none
 
     @property
     def sets_bytes(self) -> float:
@@ -91,9 +92,19 @@ class StorageDemand:
         return self.data_bytes * self.reserve_share
 
     @property
-    def total_bytes(self) -> float:
-        """Everything together. [B]"""
+    def stored_bytes(self) -> float:
+        """Data, checkpoints, snapshots and reserve together. [B]"""
         return float(needed_bytes(self.data_bytes, self.checkpoints_bytes, self.snapshot_share, self.reserve_share))
+
+    @property
+    def total_bytes(self) -> float:
+        """Usable capacity that the storage must have: what is stored, and at least the minimum of the request. [B]"""
+        return max(self.stored_bytes, self.minimum_bytes)
+
+    @property
+    def is_minimum(self) -> bool:
+        """Whether the minimum of the request calls for more than what is stored."""
+        return self.minimum_bytes > self.stored_bytes
 
 
 def data_sets(readers: Sequence[Reader]) -> tuple[DataSet, ...]:
@@ -132,6 +143,7 @@ def storage_demand(readers: Sequence[Reader], data_request: DataRequest) -> Stor
         checkpoints_bytes=one_each * data_request.checkpoints_kept,
         snapshot_share=data_request.snapshot_share,
         reserve_share=data_request.reserve_share,
+        minimum_bytes=data_request.minimum_capacity_bytes or 0.0,
     )
 
 
@@ -159,7 +171,8 @@ def needed_with_bytes(
         raw = held / of_sample * raw_sample_bytes(of_sample, data_request)
         data = data + held + raw
     kept = checkpoint_bytes(readers, data_request) * data_request.checkpoints_kept
-    return needed_bytes(data, kept, data_request.snapshot_share, data_request.reserve_share)
+    stored = needed_bytes(data, kept, data_request.snapshot_share, data_request.reserve_share)
+    return np.maximum(stored, data_request.minimum_capacity_bytes or 0.0)
 
 
 def checkpoint_bytes(readers: Sequence[Reader], data_request: DataRequest) -> float:

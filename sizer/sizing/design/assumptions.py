@@ -7,6 +7,7 @@ from sizer.catalog.checks import unknown_facts
 from sizer.catalog.labels import names_item
 from sizer.catalog.model import Catalog, last_field, statements
 from sizer.catalog.schema import Item
+from sizer.physical.host_memory import OS_RESERVE_BYTES
 from sizer.physical.racks.positions import AISLE_M, LEAD_M, SLACK_FRACTION, TRAY_M
 from sizer.sizing.assumptions import (
     AssumedFact,
@@ -20,7 +21,6 @@ from sizer.sizing.assumptions import (
     OpenPoint,
 )
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
-from sizer.sizing.stages.platform_columns import OS_RESERVE_BYTES
 from sizer.sizing.stages.storage_rates import rate_is_unknown
 from sizer.workload.resolve import CUSTOM, ResolvedWorkload
 
@@ -54,9 +54,14 @@ def design_assumptions(
             AssumedFact(item, fact, catalog.item(str(fact.value)) if names_item(fact.last_field) else None)
             for item in items_of(design, catalog)
             for fact in statements(item)
-            if fact.basis == "assumed" and fact.source != CUSTOM
+            if fact.basis == "assumed" and fact.source != CUSTOM and not _is_replaced(design, item, fact.field)
         ),
     )
+
+
+def _is_replaced(design: DesignAnswer, item: Item, field: str) -> bool:
+    """Whether a fact is that of the standard memory of servers which have another one."""
+    return design.platform.host_memory is not None and item.id == design.platform.server.id and field == "memory_bytes"
 
 
 @lru_cache(maxsize=4)

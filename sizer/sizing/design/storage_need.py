@@ -8,8 +8,8 @@ from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Storage
 from sizer.physical import capacity
 from sizer.physical.platform import Platform
-from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.reasons import CapacityTier, LargerDrives, StorageDecision, StorageNeed
+from sizer.sizing.constraints.stored_data import StorageDemand, storage_demand
+from sizer.sizing.reasons import CapacityTier, LargerDrives, MinimumCapacity, StorageDecision, StorageNeed
 from sizer.sizing.stages import evaluate
 from sizer.sizing.stages.storage_rates import capacity_is_unknown, rate_is_unknown
 from sizer.sizing.stages.workload_run import WorkloadRun
@@ -45,7 +45,8 @@ def storage_need(
     storage, option = platform.storage, platform.capacity_option
     if not capacity.counts_nodes(storage) or capacity_is_unknown(storage, option) or rate_is_unknown(storage):
         return None
-    data = storage_demand(works, request.data).total_bytes
+    demand = storage_demand(works, request.data)
+    data = demand.total_bytes
     for_capacity = int(capacity.smallest_nodes(storage, option, data).nodes)
     for_rate = _whole(storage, _nodes_for_rate(request, works, runs))
     loads = [float(run.need.samples_per_s[0] / run.warm.storage.median[0]) for run in runs]
@@ -59,10 +60,18 @@ def storage_need(
         nodes_for_capacity=for_capacity,
         nodes_for_rate=for_rate,
         load_fraction=max(loads),
-        fill_fraction=data / float(capacity.usable_bytes(storage, option, storage_nodes)),
+        fill_fraction=demand.stored_bytes / float(capacity.usable_bytes(storage, option, storage_nodes)),
         larger_drives=_larger_drives(storage, data, storage_nodes) if is_capacity else None,
         capacity_tier=_tier(platform, for_rate, data, catalog) if is_far_above and for_rate is not None else None,
+        minimum=_minimum(storage, option, demand),
     )
+
+
+def _minimum(storage: Storage, option: int, demand: StorageDemand) -> MinimumCapacity | None:
+    if not demand.is_minimum:
+        return None
+    stored = int(capacity.smallest_nodes(storage, option, demand.stored_bytes).nodes)
+    return MinimumCapacity(demand.minimum_bytes, demand.stored_bytes, stored)
 
 
 def _nodes_for_rate(request: SizingRequest, works: Sequence[ResolvedWorkload], runs: Sequence[WorkloadRun]) -> float:
@@ -97,11 +106,11 @@ def _tier(platform: Platform, for_rate: int, data: float, catalog: Catalog) -> C
 
     Of the same vendor where there is one; of these the one with the fewest units.
     """
-    if platform.storage.is_capacity_tier:
+    if platform.storage.tier == "capacity":
         return None
     found = []
     for storage in catalog.storage.values():
-        if not (storage.is_capacity_tier and storage.orderable):
+        if not (storage.tier == "capacity" and storage.orderable):
             continue
         for index in range(len(storage.capacity_options)):
             nodes = capacity.smallest_nodes(storage, index, data)

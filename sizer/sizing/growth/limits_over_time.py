@@ -108,7 +108,7 @@ def _rates(
                 of_work = {LimitKind.GPU_RATE: math.inf}
             of_year |= {kind: max(load, of_year.get(kind, 0.0)) for kind, load in of_work.items()}
         if usable > 0:
-            of_year[LimitKind.STORAGE_CAPACITY] = storage_demand(works, request.data).total_bytes / usable
+            of_year[LimitKind.STORAGE_CAPACITY] = storage_demand(works, request.data).stored_bytes / usable
         for kind, load in of_year.items():
             loads.setdefault(kind, []).append(load)
     limits = [CapacityLimit(kind, tuple(of_years), is_gradual=True) for kind, of_years in loads.items()]

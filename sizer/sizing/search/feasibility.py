@@ -375,6 +375,7 @@ def _twins(platforms: Sequence[Platform], alike: _Alike, nodes: Ints, servers: _
         same = (
             platform.server.id,
             platform.gpus_per_server,
+            platform.host_memory and platform.host_memory.id,
             platform.storage.id,
             platform.fabric,
             nodes_of[row],

@@ -12,7 +12,7 @@ from sizer.bom.ownership_interval import least_yearly_cost
 from sizer.bom.prices import PriceBook
 from sizer.bom.unit_prices import BAND_CURRENCY, SMALL, UnitPrices
 from sizer.catalog.model import Catalog
-from sizer.catalog.schema import Device
+from sizer.catalog.schema import Device, Item
 from sizer.physical.capacity import counts_nodes, nodes_per_unit
 from sizer.physical.platform import Platform
 from sizer.physical.software_lines import lines_of
@@ -65,7 +65,7 @@ class MainItems:
 class _Each:
     """What the main items of a platform cost."""
 
-    server: float
+    server: float  # with its memory
     unit: float  # chassis or storage server, with what its terabytes cost in licences
     cluster: float  # once, where there is more than one server: head node and a switch
     cluster_server: float  # licences of every server, where there is more than one
@@ -87,6 +87,7 @@ def main_items_cost(
         parts = (
             platform.server.id,
             platform.gpus_per_server,
+            platform.host_memory and platform.host_memory.id,
             platform.storage.id,
             platform.capacity_option,
             *(part and part.id for part in (platform.storage_server, platform.head_node, platform.fabric_switch)),
@@ -131,21 +132,23 @@ def _each(
     request: SizingRequest,
     rates: OwnershipRates | None,
 ) -> _Each:
-    def cost(part: Device) -> float:
+    def cost(part: Item) -> float:
         price = float(prices.of(part.id, platform)[1])
         if rates is None:
             return (1 + shares.of(part.id)) * price
         # A stated share for support stands for what bands say of it, so that only the price itself is certain.
         share = 0.0 if rates.support_percent is not None else shares.of(part.id)
-        return (1 + share) * price + rates.years * least_yearly_cost(rates, part)
+        yearly = least_yearly_cost(rates, part) if isinstance(part, Device) else 0.0
+        return (1 + share) * price + rates.years * yearly
 
     existing = request.existing
     server, *storage = _main_parts(platform)
+    each = cost(server) + (0.0 if platform.host_memory is None else cost(platform.host_memory))
     unit = sum(map(cost, storage))
     cluster = per_server = 0.0
     if existing.servers or existing.storage_nodes or existing.switches:
         # Of a cluster that is there any of the rest may be there, too.
-        return _Each(cost(server), unit, cluster, per_server)
+        return _Each(each, unit, cluster, per_server)
     if platform.head_node is not None:
         cluster += cost(platform.head_node) * (2 if platform.has_spare_head else 1)
     if platform.fabric_switch is not None and platform.director is None:
@@ -157,7 +160,7 @@ def _each(
             per_server += float(prices.of(line.item, platform)[1])
         elif line.metric == "raw-terabyte" and "storage nodes" in line.covers and storage:
             unit += prices.raw_tb(platform) * float(prices.of(line.item, platform)[1])
-    return _Each(cost(server), unit, cluster, per_server)
+    return _Each(each, unit, cluster, per_server)
 
 
 class _SupportShares:

@@ -6,21 +6,18 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sizer.base import units
 from sizer.base.arrays import Floats, Ints
 from sizer.base.identity_cache import cached_by_identity
 from sizer.catalog.links import fabric_ports, is_infiniband, link_bytes_per_s
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import LinkKind, Server
+from sizer.physical.host_memory import page_cache_bytes
 from sizer.physical.networks.counts import fabric_share
 from sizer.physical.platform import Platform
 from sizer.physical.platforms import lan_ports, own_network_ports
 from sizer.sizing.stages.storage_rates import mount_rates, node_rates
 from sizer.workload.request import Fabric
 
-# Memory that the operating system, the framework and pinned buffers keep from the page cache, in addition to a copy of
-# the GPU memory: the rule "RAM at least the sum of GPU memory" (dell-ready-ai-nvidia-2018) leaves the rest for caching.
-OS_RESERVE_BYTES = 16 * units.GIB
 _USUAL_HOST_LINKS = 2.0
 
 
@@ -191,8 +188,4 @@ def _host_links(server: Server) -> float:
 
 def cache_bytes(platform: Platform) -> float:
     """Memory of a server that can hold the data set: what GPUs' copies and the operating system leave. [B]"""
-    memory = platform.server.memory_bytes
-    if memory is None:
-        return 0.0
-    gpu_memory = platform.gpus_per_server * platform.gpu.memory_bytes.value
-    return max(memory.value - gpu_memory - OS_RESERVE_BYTES, 0.0)
+    return page_cache_bytes(platform.server, platform.gpus_per_server, platform.gpu)

@@ -1,0 +1,161 @@
+"""What a request allows: servers, GPUs, storage, site; and the sentence that names the choice which leaves nothing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from sizer.base.errors import RequestError
+from sizer.base.faults import nearest
+from sizer.base.quantities import si
+from sizer.catalog.model import Catalog
+from sizer.catalog.schema import Gpu, Item, Server, Storage
+from sizer.catalog.vendors import is_of_vendor, vendors_of
+from sizer.physical.host_memory import memory_sizes
+from sizer.workload.request import Platforms, SizingRequest
+
+T = TypeVar("T", bound=Item)
+
+
+def gpus_fitted(server: Server, asked: int | None) -> list[int]:
+    """Numbers of GPUs that a server is sold with; where so many are asked for, the fewest that are enough."""
+    default = (server.n_gpus.value,) if server.n_gpus is not None else ()
+    choices = sorted({*server.n_gpus_choices, *default})
+    if asked is None:
+        return choices
+    return [n for n in choices if n >= asked][:1]
+
+
+def allowed_gpus(catalog: Catalog, server: Server, allowed: Sequence[str]) -> list[Gpu]:
+    """GPUs of a server that are allowed; an empty list allows all."""
+    # A GPU that is not sold apart comes inside its server, so the server's list decides.
+    return [catalog.gpus[g] for g in server.gpus if not allowed or g in allowed]
+
+
+def allowed_storage(catalog: Catalog, server: Server, asked: Platforms) -> list[Storage]:
+    """Storage of the tier asked for that a server can have."""
+    found, allowed = [], asked.storage
+    for storage in allowed_items(catalog.storage, allowed, asked.forbidden_storage):
+        if asked.storage_tier is not None and storage.tier != asked.storage_tier:
+            continue
+        if storage.kind == "local":
+            # Local drives come with the server that lists them.
+            fits = storage.id == server.local_storage
+        else:
+            # Storage that cannot be ordered is there only where the head node serves it or the request names it.
+            fits = storage.orderable or storage.server is not None or storage.id in allowed
+        if fits:
+            found.append(storage)
+    return found
+
+
+def allowed_items(items: Mapping[str, T], allowed: Sequence[str], forbidden: Sequence[str]) -> list[T]:
+    """Items that are allowed and not forbidden; an empty list allows all."""
+    chosen = [items[name] for name in dict.fromkeys(allowed)] if allowed else list(items.values())
+    return [item for item in chosen if item.id not in forbidden]
+
+
+def check_names(catalog: Catalog, request: SizingRequest) -> None:
+    """Raise a RequestError that lists every name which the catalogue does not have."""
+    asked, existing = request.platforms, request.existing
+    lists: list[tuple[str, Iterable[str], Mapping[str, Item], str]] = [
+        ("platforms.servers", asked.servers, catalog.servers, "servers"),
+        ("platforms.forbidden_servers", asked.forbidden_servers, catalog.servers, "servers"),
+        ("platforms.gpus", asked.gpus, catalog.gpus, "gpus"),
+        ("platforms.storage", asked.storage, catalog.storage, "storage"),
+        ("platforms.forbidden_storage", asked.forbidden_storage, catalog.storage, "storage"),
+        ("existing.servers", existing.servers, catalog.servers, "servers"),
+        ("existing.storage_nodes", existing.storage_nodes, catalog.storage, "storage"),
+        ("existing.switches", existing.switches, {**catalog.switches, **catalog.gateways}, "switches or gateways"),
+        ("stated_storage", [one.storage for one in request.stated_storage], catalog.storage, "storage"),
+        ("site.rack", [request.site.rack], catalog.racks, "racks"),
+        ("site.pdu", [request.site.pdu], catalog.pdus, "pdus"),
+    ]
+    faults = [
+        f"request: {place} names {name!r}, which is not among the catalogue's {folder}{nearest(name, list(known))}; "
+        f"known: {', '.join(known)}"
+        for place, names, known, folder in lists
+        for name in names
+        if name not in known
+    ]
+    vendors = vendors_of(catalog)
+    faults += [
+        f"request: platforms.prefer_vendors names {name!r}, which supplies no GPU server and no storage of the "
+        f"catalogue{nearest(name, list(vendors))}; known: {', '.join(vendors)}"
+        for name in asked.prefer_vendors
+        if not any(is_of_vendor(vendor, name) for vendor in vendors)
+    ]
+    if faults:
+        raise RequestError("\n".join(faults))
+
+
+def site_item(items: Mapping[str, T], name: str, place: str, folder: str) -> T:
+    """Rack or PDU of the room; a RequestError where it is no item to order."""
+    item = items[name]
+    if not item.orderable:
+        raise RequestError(f"request: {place} = {name!r} is a rule of the catalogue's {folder}, not an item to order")
+    return item
+
+
+def why_none(catalog: Catalog, request: SizingRequest, servers: Sequence[Server]) -> str:
+    """Sentence naming the choice that leaves no platform."""
+    asked = request.platforms
+    gpu_servers = [s for s in servers if s.role == "gpu" and s.orderable]
+    if not gpu_servers:
+        known = [s.id for s in catalog.servers.values() if s.role == "gpu" and s.orderable]
+        return f"no platform: platforms.servers and forbidden_servers leave no GPU server; there are {', '.join(known)}"
+    if not any(gpus_fitted(s, asked.gpus_per_server) for s in gpu_servers):
+        most = max((n for s in gpu_servers for n in gpus_fitted(s, None)), default=0)
+        return (
+            f"no platform: platforms.gpus_per_server = {asked.gpus_per_server}; the allowed servers take at most {most}"
+        )
+    if not any(allowed_gpus(catalog, s, asked.gpus) for s in gpu_servers):
+        fits = sorted({g for s in gpu_servers for g in s.gpus})
+        return (
+            f"no platform: none of the GPUs asked for ({', '.join(asked.gpus)}) fits an allowed server "
+            f"({', '.join(s.id for s in gpu_servers)}); these take {', '.join(fits)}"
+        )
+    gpu_servers, all_servers = [s for s in gpu_servers if _has_memory(s, catalog, asked)], gpu_servers
+    if not gpu_servers:
+        return _no_memory_text(all_servers, catalog, asked)
+    names = ", ".join(s.id for s in gpu_servers)
+    stores = {s.id for g in gpu_servers for s in allowed_storage(catalog, g, asked)}
+    if not stores:
+        return _no_storage_text(catalog, gpu_servers, names, asked)
+    fabrics = ", ".join(asked.fabrics) if asked.fabrics else "any fabric"
+    return (
+        f"no platform: {names} with {', '.join(sorted(stores))} on {fabrics} do not join: "
+        "a server needs a port of the fabric, and the storage a way onto it"
+    )
+
+
+def _largest(server: Server, catalog: Catalog) -> float:
+    memory = memory_sizes(server, catalog)[-1].server.memory_bytes
+    return memory.value if memory is not None else 0.0
+
+
+def _has_memory(server: Server, catalog: Catalog, asked: Platforms) -> bool:
+    return asked.host_memory_bytes is None or _largest(server, catalog) >= asked.host_memory_bytes
+
+
+def _no_memory_text(servers: Sequence[Server], catalog: Catalog, asked: Platforms) -> str:
+    wanted = 0.0 if asked.host_memory_bytes is None else asked.host_memory_bytes
+    largest = max(servers, key=lambda server: _largest(server, catalog))
+    most = _largest(largest, catalog)
+    return (
+        f"no platform: platforms.host_memory_bytes = {si(wanted, 'B')}; of the allowed servers {largest.name} has the "
+        f"largest published memory, {si(most, 'B')}. Ask for at most that, or allow other servers"
+    )
+
+
+def _no_storage_text(catalog: Catalog, servers: Sequence[Server], names: str, asked: Platforms) -> str:
+    any_tier = asked.model_copy(update={"storage_tier": None})
+    others = {s.id: s for server in servers for s in allowed_storage(catalog, server, any_tier)}
+    if asked.storage_tier is None or not others:
+        return (
+            f"no platform: platforms.storage and forbidden_storage leave nothing for {names}; "
+            "local storage comes only with the server that it belongs to"
+        )
+    tiers = ", ".join(f"{s.id} ({s.tier or 'media not published'})" for s in others.values())
+    return (
+        f"no platform: platforms.storage_tier = {asked.storage_tier!r} leaves no storage for {names}; "
+        f"the request allows {tiers}"
+    )
