@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from sizer.base.estimate import Estimate
+from sizer.base.provenance import Sourced
 from sizer.batch.keys import CellKind, in_order, request_key
 from sizer.present.text.verdict import binding_text
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
@@ -33,6 +34,7 @@ _FIXED = {
     "design.gpu": pa.string(),
     "design.gpus": pa.int64(),
     "design.gpus_per_server": pa.int64(),
+    "design.host_memory_bytes": pa.float64(),
     "design.storage": pa.string(),
     "design.storage_nodes": pa.int64(),
     "design.fabric": pa.string(),
@@ -107,6 +109,7 @@ def answer_cells(design: DesignAnswer, needs_cluster: bool) -> dict[str, Any]:
         "design.gpu": platform.gpu.id,
         "design.gpus": int(design.n_gpus),
         "design.gpus_per_server": int(platform.gpus_per_server),
+        "design.host_memory_bytes": _fact(platform.server.memory_bytes),
         "design.storage": platform.storage.id,
         "design.storage_nodes": int(design.storage_nodes),
         "design.fabric": platform.fabric,
@@ -152,6 +155,10 @@ def _ends(found: Estimate | None) -> dict[str, float | None]:
     if found is None:
         return dict.fromkeys(_ESTIMATE)
     return {end: _number(number) for end, number in zip(_ESTIMATE, found, strict=True)}
+
+
+def _fact(fact: Sourced[float] | None) -> float | None:
+    return None if fact is None else float(fact.value)
 
 
 def _number(value: Any) -> float | None:

@@ -143,6 +143,11 @@ def _workers(executor: Executor | None) -> Iterator[Callable[[Iterable[Block]], 
             ours.shutdown(cancel_futures=True)
 
 
+def _memory_bytes(platform: Platform) -> float:
+    memory = platform.server.memory_bytes
+    return np.nan if memory is None else memory.value
+
+
 def _table(counts: PartCounts, distribution: Reached, draws: Draws, seed: int) -> pa.Table:
     evaluated = counts.evaluated
     index, servers = evaluated.space.platform, evaluated.space.n_servers
@@ -153,6 +158,7 @@ def _table(counts: PartCounts, distribution: Reached, draws: Draws, seed: int) -
         "design.gpu": _texts(evaluated.platforms, index, lambda one: one.gpu.id),
         "design.gpus": servers * per_server,
         "design.gpus_per_server": per_server,
+        "design.host_memory_bytes": np.array([_memory_bytes(one) for one in evaluated.platforms])[index],
         "design.storage": _texts(evaluated.platforms, index, lambda one: one.storage.id),
         "design.storage_option": _texts(evaluated.platforms, index, _option),
         "design.storage_nodes": evaluated.storage_nodes,

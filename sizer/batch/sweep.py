@@ -17,6 +17,7 @@ from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.calibrate.draws import Draws
 from sizer.catalog.loader import load_catalog
 from sizer.catalog.model import Catalog
+from sizer.physical.platform import Platform
 from sizer.physical.platforms import platforms
 from sizer.sizing.recommend import MAX_SERVERS
 from sizer.sizing.search.feasibility import evaluate_space
@@ -97,7 +98,7 @@ def sweep(
 
 def _posterior(points: Points, sized: pa.Table, draws: Draws, catalog: Catalog) -> dict[str, pa.Array]:
     """Columns of the distribution of each point's design; null where there is none or nobody knows the probability."""
-    names = ("server", "storage", "gpu", "fabric", "gpus_per_server", "servers", "storage_nodes")
+    names = ("server", "storage", "gpu", "fabric", "gpus_per_server", "host_memory_bytes", "servers", "storage_nodes")
     designs = sized.select([f"{PREFIX}design.{name}" for name in names]).to_pylist()
     rows: list[dict[str, Any]] = []
     statuses, chances = (sized.column(f"{PREFIX}{name}").to_pylist() for name in ("status", "probability"))
@@ -118,13 +119,18 @@ def _request(cells: Mapping[str, Any]) -> SizingRequest:
     return SizingRequest.from_dict(nested({name: cell for name, cell in given.items() if cell is not None}))
 
 
+def _memory_bytes(platform: Platform) -> float | None:
+    memory = platform.server.memory_bytes
+    return None if memory is None else memory.value
+
+
 def _of_design(request: SizingRequest, design: tuple[Any, ...], draws: Draws, catalog: Catalog) -> Reached:
     """Distribution of one design of a request, one axis; designs that differ in their drives alone run alike."""
     *kinds, servers, nodes = design
     options = [
         one
         for one in platforms(catalog, request)
-        if [one.server.id, one.storage.id, one.gpu.id, one.fabric, one.gpus_per_server] == kinds
+        if [one.server.id, one.storage.id, one.gpu.id, one.fabric, one.gpus_per_server, _memory_bytes(one)] == kinds
     ]
     works = resolved(request, catalog, draws.calibration)
     # A space of single servers is evaluated without links between them, which that of the request may have.

@@ -10,6 +10,7 @@ from sizer.bom.cost import CostInterval
 from sizer.export.plan_json import plan_content
 from sizer.physical.components import Network, Quantities
 from sizer.physical.existing_use import ExistingUse
+from sizer.physical.host_memory import page_cache_bytes
 from sizer.present.design_summary import design_summary
 from sizer.present.text.assumptions import assumption_rows, question_texts
 from sizer.present.text.bill_lines import change_text, note_text
@@ -101,6 +102,9 @@ def _design(design: DesignAnswer) -> dict[str, object]:
         "server": platform.server.id,
         "gpu": platform.gpu.id,
         "storage": platform.storage.id,
+        "storage_tier": platform.storage.tier,
+        "host_memory_bytes": None if platform.server.memory_bytes is None else platform.server.memory_bytes.value,
+        "page_cache_bytes": page_cache_bytes(platform.server, platform.gpus_per_server, platform.gpu),
         **fields_of(platform, "gpus_per_server", "fabric"),
         **_quantities(counts),
         "existing": None if design.existing is None else _existing(design.existing),

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.growth.first_purchase import first_purchases
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, design_of, search
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, design_of, search, unmet_error
 from sizer.sizing.result import DesignAnswer
-from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, UnsettledError
 from sizer.workload.request import SizingRequest
@@ -56,7 +55,7 @@ def _best(counts: PartCounts, calibration: Calibration, *, goes_on: bool) -> Bes
     ranking = Ranking(counts, goes_on=goes_on)
     found = ranking.first(1)
     if not found:
-        raise infeasible_error(counts)
+        raise unmet_error(counts, calibration)
     row = found[0]
     needs_cluster = _needs_cluster(counts, ranking, row)
     return BestDesign(design_of(counts, row, calibration, is_documented=False), needs_cluster)

@@ -1,5 +1,6 @@
 """The designs that a request allows, searched, and one of them written out in full."""
 
+from sizer.base.errors import InfeasibleError
 from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration
 from sizer.catalog.model import Catalog
@@ -9,7 +10,9 @@ from sizer.sizing.limits import bound_of
 from sizer.sizing.reasons import Binding, BindingKind
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.feasibility import evaluate_space
+from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.ranking import Ranking
 from sizer.sizing.search.space import design_space
 from sizer.sizing.stages.gpu_memory import resolved
 from sizer.workload.request import SizingRequest
@@ -52,6 +55,29 @@ def search(
     space = design_space(len(options), 1, most or request.limits.servers or MAX_SERVERS)
     evaluated = evaluate_space(request, works, options, space, catalog, calibration)
     return PartCounts(request, evaluated, catalog, price_book(catalog))
+
+
+def unmet_error(counts: PartCounts, calibration: Calibration) -> InfeasibleError:
+    """Error of a request that no design meets; where its storage tier is to blame, with the design of another tier."""
+    error = infeasible_error(counts)
+    tier = counts.request.platforms.storage_tier
+    if tier is None:
+        return error
+    platforms_asked = counts.request.platforms.model_copy(update={"storage_tier": None})
+    any_tier = counts.request.model_copy(update={"platforms": platforms_asked})
+    others = search(any_tier, counts.catalog, calibration)
+    found = Ranking(others).first(1)
+    if not found:
+        return error
+    evaluated, row = others.evaluated, found[0]
+    platform = evaluated.platforms[int(evaluated.space.platform[row])]
+    nodes = int(evaluated.storage_nodes[row])
+    storage = (f"{nodes} × " if nodes else "") + platform.storage.name
+    servers = f"{int(evaluated.space.n_servers[row])} × {platform.server.name}"
+    return InfeasibleError(
+        f"{error} Without storage_tier = {tier!r} a design meets the request: {servers} with {storage} "
+        f"({platform.storage.tier or 'media not published'})."
+    )
 
 
 def design_of(counts: PartCounts, row: int, calibration: Calibration, *, is_documented: bool) -> DesignAnswer:

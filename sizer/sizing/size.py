@@ -22,11 +22,10 @@ from sizer.sizing.reasons import (
     SelectionKind,
     SizeKey,
 )
-from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search
+from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
 from sizer.sizing.search.choice import counts_ruled_out, pareto_rows
-from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
 from sizer.sizing.search.settling import cost_difference, quotes_to_settle
@@ -66,7 +65,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     ranking = Ranking(counts)
     order = ranking.all()
     if not order:
-        raise infeasible_error(counts)
+        raise unmet_error(counts, fitted)
     choice = _first_year(counts, ranking, order, fitted)
     planned = first_purchases(request, catalog, fitted)
     if planned is not None and not is_same(planned.designs[0], choice.platforms[0]):

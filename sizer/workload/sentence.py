@@ -34,6 +34,30 @@ _TASK = re.compile(r"\b(?:validat\w+|inferenc\w+|replay\w*)\b", re.I)
 _TRAINING = re.compile(r"\b(?:re)?train\w*\b", re.I)
 _OVERNIGHT = re.compile(r"\bover\s?night\b", re.I)
 OVERNIGHT = "12 h"
+_BYTES = rf"({_NUMBER})\s*([kKMGTP]i?[Bb])\b"
+_EACH = r"(?:\s+(?:per|in\s+each|in\s+every|for\s+each|each|a)\s+(?:GPU\s+)?(?:server|node|host)s?)"
+# Memory without a word for the server could be that of a GPU.
+_HOST_MEMORY = re.compile(
+    rf"(?:at\s+least\s+)?\b{_BYTES}\s*(?:of\s+)?(?:(?:(?:host|server|system|main)\s+memory|RAM)\b{_EACH}?|memory{_EACH}\b)"
+    rf"|\b(?:host|server|system|main)\s+memory\s+(?:of\s+)?(?:at\s+least\s+)?{_BYTES}{_EACH}?",
+    re.I,
+)
+_CAPACITY = re.compile(
+    rf"(?:(?:at\s+least|a?\s*minimum(?:\s+of)?)\s+)?\b{_BYTES}\s*(?:of\s+)?(?:(?:usable|net)(?:\s+(?:storage|capacity|space))*"
+    r"|(?:storage\s+)?capacity|storage(?:\s+space)?)\b"
+    rf"|\b(?:usable\s+|storage\s+|minimum\s+)*(?:capacity|storage)\s+(?:of\s+)?(?:at\s+least\s+|minimum\s+)?{_BYTES}(?:\s+usable)?",
+    re.I,
+)
+_KIND = r"\s+(?:storage|arrays?|NAS|systems?|tier)\b"
+_TIERS = {
+    "performance": re.compile(rf"\ball[\s-]*flash\b(?:{_KIND})?|\b(?:flash|performance){_KIND}", re.I),
+    "local": re.compile(
+        r"\blocal\s+(?:drives?|disks?|SSDs?|NVMe|flash|storage)\b(?:\s+(?:drives?|disks?|only))?", re.I
+    ),
+    "capacity": re.compile(
+        rf"\b(?:capacity|hybrid|NL-?SAS|(?:hard[\s-]*)?disk|HDD|disk[\s-]based){_KIND}|\bspinning\s+disks?\b", re.I
+    ),
+}
 _HEADS = r"head[\s-]?nodes?"
 _TWO_HEADS = re.compile(
     r"\b(?:(?:two|2|a\s+second|redundant|HA|highly[\s-]available|high[\s-]availability)\s+(?:redundant\s+|HA\s+)?"
@@ -113,10 +137,13 @@ class _Reader:
         """The sentence from its most telling parts to the others."""
         self._confidence()
         self._head_nodes()
+        self._host_memory()
+        self._minimum_capacity()
         target = self._target()
         self._sizes()
         self._preferred_vendors()
         self._names()
+        self._storage_tier()
         if "dnn" not in self._work:
             known = ", ".join(sorted(_short(item) for item in self._catalog.dnns.values()))
             raise RequestError(f"sentence: no known neural network found; name one of {known}")
@@ -176,6 +203,35 @@ class _Reader:
             self._record(gpus, f"{gpus[1]} GPUs at full utilization")
             return {"gpus_busy": int(_number(gpus[1]))}
         return {}
+
+    def _host_memory(self) -> None:
+        match = self._find(_HOST_MEMORY)
+        if match:
+            written = self._size_of(match)
+            self._request.setdefault("platforms", {})["host_memory_bytes"] = written
+            self._record(match, f"at least {written} of memory in each server")
+
+    def _minimum_capacity(self) -> None:
+        match = self._find(_CAPACITY)
+        if match:
+            written = self._size_of(match)
+            self._request["data"] = {"minimum_capacity_bytes": written}
+            self._record(match, f"at least {written} of usable capacity")
+
+    def _storage_tier(self) -> None:
+        for tier, pattern in _TIERS.items():
+            match = self._find(pattern)
+            if match:
+                self._request.setdefault("platforms", {})["storage_tier"] = tier
+                self._record(match, f"storage tier {tier}")
+                return
+
+    def _size_of(self, match: re.Match[str]) -> str:
+        """The size in a match, as a request writes it."""
+        number, unit = (group for group in match.groups() if group is not None)
+        written = f"{number} {_byte_unit(unit)}"
+        _checked(BYTES, written)
+        return written
 
     def _sizes(self) -> None:
         """Size of one sample, of the whole set, and the number of samples."""

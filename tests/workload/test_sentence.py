@@ -106,3 +106,46 @@ def test_refusals_say_what_is_missing(sentence, named):
 def test_any_text_is_a_valid_request_or_one_sentence(text):
     with suppress(RequestError):
         SizingRequest.from_dict(read_sentence(text, catalog()).request)
+
+
+@pytest.mark.parametrize(
+    ("words", "memory"),
+    [
+        ("1.5 TB of RAM per server", "1.5 TB"),
+        ("768 GB memory per server", "768 GB"),
+        ("host memory of at least 1 TB", "1 TB"),
+        ("768 GB of host memory", "768 GB"),
+    ],
+)
+def test_memory_of_the_servers_is_not_the_size_of_the_data(words, memory):
+    reading = read_sentence(f"ResNet-50 on 140 GB at 3000 images/s with {words}", catalog())
+    assert reading.request["platforms"] == {"host_memory_bytes": memory}
+    assert reading.request["workload"][0]["dataset_bytes"] == "140 GB"
+    assert reading.unread == ()
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["500 TB usable", "at least 500 TB of usable storage", "a capacity of 500 TB", "storage of at least 500 TB"],
+)
+def test_a_capacity_is_not_the_size_of_the_data(words):
+    reading = read_sentence(f"ResNet-50 on 20 TB of images at 3000 images/s, {words}", catalog())
+    assert reading.request["data"] == {"minimum_capacity_bytes": "500 TB"}
+    assert reading.request["workload"][0]["dataset_bytes"] == "20 TB"
+    assert reading.unread == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "tier"),
+    [
+        ("all-flash storage", "performance"),
+        ("flash storage", "performance"),
+        ("hybrid storage", "capacity"),
+        ("NL-SAS storage", "capacity"),
+        ("the local NVMe drives", "local"),
+    ],
+)
+def test_media_name_a_storage_tier(words, tier):
+    reading = read_sentence(f"ResNet-50 on 20 TB of images at 3000 images/s from {words}", catalog())
+    assert reading.request["platforms"] == {"storage_tier": tier}
+    assert reading.unread == ()

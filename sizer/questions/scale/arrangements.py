@@ -197,9 +197,13 @@ def _options(
     request: SizingRequest, own: Platform, server: Server, gpu: Gpu, storage: str, catalog: Catalog
 ) -> list[Platform]:
     """Platforms of a server with one storage: on the design's fabric where it connects to it, else on its fastest."""
+    own_memory = None if own.host_memory is None else own.host_memory.memory_bytes.value
+    memory = own_memory if server.id == own.server.id and own_memory else request.platforms.host_memory_bytes
     same_fabric = tuple(kind for kind in get_args(FabricKind) if kind == own.fabric)
     for fabrics in (same_fabric, ()):
-        asked = Platforms(servers=(server.id,), gpus=(gpu.id,), storage=(storage,), fabrics=fabrics)
+        asked = Platforms(
+            servers=(server.id,), gpus=(gpu.id,), storage=(storage,), fabrics=fabrics, host_memory_bytes=memory
+        )
         try:
             found = platforms(catalog, request.model_copy(update={"platforms": asked}))
         except (InfeasibleError, RequestError):  # parts that cannot be connected, or that the catalogue no longer holds
@@ -225,5 +229,6 @@ def _is_allowed(request: SizingRequest, platform: Platform) -> bool:
         _server_is_allowed(request, platform.server)
         and (not asked.gpus or platform.gpu.id in asked.gpus)
         and (not asked.storage or platform.storage.id in asked.storage)
+        and asked.storage_tier in (None, platform.storage.tier)
         and (not asked.fabrics or platform.fabric in asked.fabrics)
     )

@@ -8,12 +8,14 @@ from sizer.base.errors import InfeasibleError
 from sizer.base.quantities import by_count, duration, grouped, plain, probability_text, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.catalog.links import fabric_ports
+from sizer.physical import capacity
 from sizer.physical.capacity import counts_nodes
 from sizer.physical.networks.storage_networks import front_end_ports
 from sizer.physical.platform import Platform
 from sizer.physical.protection import nodes_survived
 from sizer.physical.violations import violation_error_text
 from sizer.sizing.constraints.remaining_capacity import ON_FABRIC, serves_files, single_corded_device
+from sizer.sizing.constraints.stored_data import storage_demand
 from sizer.sizing.constraints.team_simulation import simulated
 from sizer.sizing.limits import LOSS_LIMITS, TARGET_LIMITS, AnyLimit, Limit, bound_of
 from sizer.sizing.search.part_counts import PartCounts
@@ -30,7 +32,7 @@ _ERROR_TEXTS: Mapping[Limit, str] = {
     Limit.HOST_LINK: "links between host and GPUs",
     Limit.SERVER_PORTS: "network ports of the servers",
     Limit.TEAM_WAITS: "waiting time of the team",
-    Limit.STORAGE_CAPACITY: "storage capacity for the data set",
+    Limit.STORAGE_CAPACITY: "storage capacity",
     Limit.STORAGE_RATE: "storage read rate",
     Limit.MOUNTS: "file-system mounts of the servers",
     Limit.UPLINKS: "uplinks of the oversubscribed fabric",
@@ -83,6 +85,8 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         return _loss_error_text(counts, row, broken)
     if Limit.GPU_MEMORY in broken:
         return _memory_error_text(counts, row)
+    if broken == (Limit.STORAGE_CAPACITY,):
+        return _capacity_error_text(counts)
     if any(limit in TARGET_LIMITS for limit in broken):
         chance = (
             f"at the median and meets the target with {probability_text(float(evaluated.probability[row]))} confidence"
@@ -104,6 +108,27 @@ def _shortfall_error_text(counts: PartCounts, row: int, broken: Sequence[AnyLimi
         power=si(float(counts.power_w[row]), "W"),
         servers=by_count(servers, f"{servers} server", f"{servers} servers"),
     )
+
+
+def _capacity_error_text(counts: PartCounts) -> str:
+    """What must be held, and the allowed storage that holds the most."""
+    evaluated = counts.evaluated
+    held = {(one.storage.name, one.capacity_option): _most_bytes(one) for one in evaluated.platforms}
+    (name, _), most = max(held.items(), key=lambda pair: pair[1])
+    demand = storage_demand(evaluated.works, counts.request.data)
+    why = "are requested (data.minimum_capacity_bytes)" if demand.is_minimum else "must be stored"
+    return (
+        f"is too small: {si(demand.total_bytes, 'B')} {why}; of the allowed storage {name} holds the most, up to "
+        f"{si(most, 'B')}"
+    )
+
+
+def _most_bytes(platform: Platform) -> float:
+    """Usable bytes of the largest system; 0 where no source gives them. [B]"""
+    storage = platform.storage
+    usable = float(capacity.usable_bytes(storage, platform.capacity_option, capacity.node_limits(storage)[1]))
+    bounds = [usable] if storage.max_usable_bytes is None else [usable, storage.max_usable_bytes.value]
+    return min((bound for bound in bounds if not np.isnan(bound)), default=0.0)
 
 
 def _memory_error_text(counts: PartCounts, row: int) -> str:

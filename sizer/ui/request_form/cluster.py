@@ -35,6 +35,7 @@ LOSSES = {
     "feed": "One power feed",
     "head-node": "One head node",
 }
+TIERS = {"": "Any", "performance": "Performance", "capacity": "Capacity", "local": "Local"}
 _ALL, _NO_LIMIT = "all that fit", "no limit"
 
 PLATFORMS: Columns = (
@@ -50,6 +51,14 @@ PLATFORMS: Columns = (
             ("platforms", "gpus"), "GPUs", "GPU models allowed in the servers.", MultiSelect(orderable_gpus), _ALL
         ),
         FormField(("platforms", "gpus_per_server"), "GPUs used per server", "Default: all of them.", Count(64), "all"),
+        FormField(
+            ("platforms", "host_memory_bytes"),
+            "Host memory per server, minimum",
+            "The smallest published size that is enough. Default: the standard memory, or a larger one whose page "
+            "cache holds a data set where that costs less.",
+            Quantity(BYTES),
+            "standard",
+        ),
     ),
     (
         FormField(
@@ -58,6 +67,14 @@ PLATFORMS: Columns = (
             "Storage that may be offered, or that the customer already has.",
             MultiSelect(usable_storage),
             _ALL,
+        ),
+        FormField(
+            ("platforms", "storage_tier"),
+            "Storage tier",
+            "Performance: shared flash. Capacity: shared disks, with or without a flash cache. Local: drives in the "
+            "servers. Default: any.",
+            Dropdown(TIERS),
+            "any",
         ),
         FormField(("platforms", "fabrics"), "Fabrics", "Network for gradients and data.", MultiSelect(FABRICS), _ALL),
     ),

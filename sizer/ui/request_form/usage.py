@@ -203,6 +203,13 @@ DATA: Columns = (
             "0",
         ),
         FormField(
+            ("data", "minimum_capacity_bytes"),
+            "Minimum usable capacity",
+            "The storage has at least this capacity, whatever the data need.",
+            Quantity(BYTES),
+            "as the data need",
+        ),
+        FormField(
             ("data", "transform_core_s"),
             "CPU time to transform a sample, core-seconds",
             "Preparation of one sample before training. Default: the time to decode a sample.",

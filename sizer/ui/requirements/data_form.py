@@ -55,6 +55,9 @@ def _summary() -> str:
         share = state.get((*HERE, field))
         if isinstance(share, (int, float)) and share:
             parts.append(f"{share:.0%} {what}")
+    least = state.get((*HERE, "minimum_capacity_bytes"))
+    if least:
+        parts.append(f"at least {least} usable")
     every = state.get((*HERE, "checkpoint_every_s"))
     if every:
         parts.append(f"checkpoints every {every}")
