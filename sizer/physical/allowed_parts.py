@@ -95,7 +95,7 @@ def site_item(items: Mapping[str, T], name: str, place: str, folder: str) -> T:
     return item
 
 
-def why_none(catalog: Catalog, request: SizingRequest, servers: Sequence[Server]) -> str:
+def why_none_error_text(catalog: Catalog, request: SizingRequest, servers: Sequence[Server]) -> str:
     """Sentence naming the choice that leaves no platform."""
     asked = request.platforms
     gpu_servers = [s for s in servers if s.role == "gpu" and s.orderable]
@@ -115,11 +115,11 @@ def why_none(catalog: Catalog, request: SizingRequest, servers: Sequence[Server]
         )
     gpu_servers, all_servers = [s for s in gpu_servers if _has_memory(s, catalog, asked)], gpu_servers
     if not gpu_servers:
-        return _no_memory_text(all_servers, catalog, asked)
+        return _no_memory_error_text(all_servers, catalog, asked)
     names = ", ".join(s.id for s in gpu_servers)
     stores = {s.id for g in gpu_servers for s in allowed_storage(catalog, g, asked)}
     if not stores:
-        return _no_storage_text(catalog, gpu_servers, names, asked)
+        return _no_storage_error_text(catalog, gpu_servers, names, asked)
     fabrics = ", ".join(asked.fabrics) if asked.fabrics else "any fabric"
     return (
         f"no platform: {names} with {', '.join(sorted(stores))} on {fabrics} do not join: "
@@ -136,7 +136,7 @@ def _has_memory(server: Server, catalog: Catalog, asked: Platforms) -> bool:
     return asked.host_memory_bytes is None or _largest(server, catalog) >= asked.host_memory_bytes
 
 
-def _no_memory_text(servers: Sequence[Server], catalog: Catalog, asked: Platforms) -> str:
+def _no_memory_error_text(servers: Sequence[Server], catalog: Catalog, asked: Platforms) -> str:
     wanted = 0.0 if asked.host_memory_bytes is None else asked.host_memory_bytes
     largest = max(servers, key=lambda server: _largest(server, catalog))
     most = _largest(largest, catalog)
@@ -146,7 +146,7 @@ def _no_memory_text(servers: Sequence[Server], catalog: Catalog, asked: Platform
     )
 
 
-def _no_storage_text(catalog: Catalog, servers: Sequence[Server], names: str, asked: Platforms) -> str:
+def _no_storage_error_text(catalog: Catalog, servers: Sequence[Server], names: str, asked: Platforms) -> str:
     any_tier = asked.model_copy(update={"storage_tier": None})
     others = {s.id: s for server in servers for s in allowed_storage(catalog, server, any_tier)}
     if asked.storage_tier is None or not others:

@@ -15,7 +15,7 @@ from sizer.physical.allowed_parts import (
     check_names,
     gpus_fitted,
     site_item,
-    why_none,
+    why_none_error_text,
 )
 from sizer.physical.host_memory import cached_sets_bytes, considered_sizes, memory_sizes
 from sizer.physical.networks.ports import largest_group, storage_network_numbers
@@ -87,7 +87,7 @@ def platforms(catalog: Catalog, request: SizingRequest) -> list[Platform]:
         )
     ]
     if not found:
-        raise InfeasibleError(why_none(catalog, request, servers))
+        raise InfeasibleError(why_none_error_text(catalog, request, servers))
     return found
 
 
