@@ -3,8 +3,8 @@
 import streamlit as st
 
 from sizer.ui import fields, state
+from sizer.ui.request_form.data import DATA, INGEST_PATHS
 from sizer.ui.request_form.field import RequestPath
-from sizer.ui.request_form.usage import DATA, INGEST_PATHS
 
 HERE: RequestPath = ("data",)
 # Fields that mean nothing without a checkpoint interval.

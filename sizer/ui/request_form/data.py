@@ -1,0 +1,85 @@
+"""Fields of the request: data on the storage."""
+
+from sizer.base.quantities import BYTES, BYTES_PER_S, SECONDS
+from sizer.ui.request_form.field import Checkbox, Columns, Count, Dropdown, FormField, PlainNumber, Quantity
+
+INGEST_PATHS = {
+    "": "Shortest path of the design",
+    "gateway": "Through the gateway",
+    "front-end": "Through the storage front end",
+    "head-node": "Through the head node",
+}
+DATA: Columns = (
+    (
+        FormField(
+            ("data", "ingest"), "Ingest path", "Path by which the data reach the storage.", Dropdown(INGEST_PATHS)
+        ),
+        FormField(
+            ("data", "source_bytes_per_s"),
+            "Source rate",
+            "Rate at which the customer's archive and its network deliver the data.",
+            Quantity(BYTES_PER_S),
+            "not given",
+        ),
+        FormField(
+            ("data", "copy_to_local"),
+            "Copy to local drives first",
+            "Compare a copy on the local drives of each server with reading shared storage in every epoch.",
+            Checkbox(),
+        ),
+    ),
+    (
+        FormField(
+            ("data", "snapshot_share"),
+            "Snapshot space, share of the data",
+            "0.2 is 20 % of the data.",
+            PlainNumber(0.0, 1.0),
+            "0",
+        ),
+        FormField(
+            ("data", "reserve_share"),
+            "Capacity reserve, share of the data",
+            "Free space for future data; 0.5 is 50 % of the data.",
+            PlainNumber(0.0, 20.0),
+            "0",
+        ),
+        FormField(
+            ("data", "minimum_capacity_bytes"),
+            "Minimum usable capacity",
+            "The storage has at least this capacity, whatever the data need.",
+            Quantity(BYTES),
+            "as the data need",
+        ),
+        FormField(
+            ("data", "transform_core_s"),
+            "CPU time to transform a sample, core-seconds",
+            "Preparation of one sample before training. Default: the time to decode a sample.",
+            PlainNumber(1e-9, 1e6),
+            "not transformed",
+        ),
+        FormField(
+            ("data", "raw_sample_bytes"),
+            "Raw sample size",
+            "Size of a sample before it is prepared. The raw data set stays on the storage too.",
+            Quantity(BYTES),
+            "as prepared",
+        ),
+    ),
+    (
+        FormField(
+            ("data", "checkpoint_every_s"),
+            "Checkpoint interval",
+            "Default: no checkpoints are included.",
+            Quantity(SECONDS),
+            "none",
+        ),
+        FormField(("data", "checkpoints_kept"), "Checkpoints retained", "For each training.", Count(), "1"),
+        FormField(
+            ("data", "checkpoint_bytes_per_parameter"),
+            "Checkpoint bytes per parameter",
+            "Default: 8, weights and momentum in single precision.",
+            PlainNumber(1.0, 64.0),
+            "8",
+        ),
+    ),
+)
