@@ -86,7 +86,7 @@ def requests(draw: st.DrawFn) -> SizingRequest:
     return SizingRequest.from_dict(data | ({} if rank_by is None else {"rank_by": rank_by}))
 
 
-@examples(quick=25)
+@examples(quick=25, thorough=150)
 @given(request=requests(), is_priced=st.booleans())
 def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingRequest, is_priced: bool) -> None:
     parts = catalog(is_priced)
@@ -111,7 +111,7 @@ def test_lean_search_finds_the_design_of_the_whole_analysis(request: SizingReque
     assert one.bill.lines == other.bill.lines
 
 
-@examples(quick=12)
+@examples(quick=12, thorough=150)
 @given(request=requests(), n=st.integers(1, 8), is_priced=st.booleans())
 def test_the_first_of_a_ranking_are_those_of_all(request: SizingRequest, n: int, is_priced: bool) -> None:
     def ranking() -> Ranking:
