@@ -28,6 +28,7 @@ from sizer.present.text.verdict import (
     verdict_text,
 )
 from sizer.present.text.warnings import design_warnings
+from sizer.questions.maximum.export import maximum_content
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.export import ownership_content
 from sizer.sizing.checks import DesignCheck, MissingFact
@@ -60,7 +61,8 @@ def design_document(result: SizingResult) -> dict[str, Any]:
             fields_of(quote, "item", "name", "swing", "turns_at", "currency") for quote in result.quotes_to_settle
         ],
         runner_up_reason=runner_up_text(result),
-        request=result.request.model_dump(
+        maximum=maximum_content(result.maximum),
+        request=result.asked_request.model_dump(
             mode="json", exclude_none=True, exclude=_NOT_TOLD if is_customer_copy else None
         ),
         design=_design(result.design),

@@ -16,6 +16,7 @@ from sizer.present.text.verdict import binding_text, reason_texts, runner_up_tex
 from sizer.present.text.warnings import design_warnings
 from sizer.present.words import name, percent, plural, sample_unit
 from sizer.present.words import stage as stage_name
+from sizer.questions.maximum.text import maximum_text
 from sizer.questions.ownership.analysis import ownership
 from sizer.questions.ownership.text import finding as ownership_finding
 from sizer.questions.team.tables import wait_text
@@ -35,6 +36,8 @@ def answer_text(result: SizingResult, simple: SimplestDesign | None = None) -> s
     owned = ownership(result)
     if owned is not None:
         lines += ["", f"TCO:    {ownership_finding(owned)} (details: sizer ownership)"]
+    if result.maximum is not None:
+        lines += ["", *maximum_text(result)]
     if result.request.team is not None:
         # The sizing accepts only designs that meet the wait target.
         lines += ["", f"Team:   {wait_text(result.request.team)}: met (details: sizer team)"]

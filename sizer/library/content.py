@@ -25,7 +25,7 @@ def content_of(draft: Mapping[str, Any], price_book: str, result: SizingResult, 
     catalog : Catalog
         With that price book.
     """
-    request = result.request
+    request = result.asked_request
     snapshot = snapshot_of(result, catalog)
     canonical = request.model_dump_json(exclude_defaults=True)
     inputs = (canonical, price_book, result.catalog_digest, result.calibration_digest)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sizer.calibrate.calibration import Calibration, stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.sizing.growth.first_purchase import first_purchases
+from sizer.sizing.maximum import with_fixed_target
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, MAX_SERVERS, design_of, search, unmet_error
 from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.part_counts import PartCounts
@@ -40,6 +41,7 @@ def best_design(request: SizingRequest, catalog: Catalog, calibration: Calibrati
         As :func:`sizer.sizing.size.size`.
     """
     fitted = calibration if calibration is not None else stored_calibration()
+    request = with_fixed_target(request, catalog, fitted)
     planned = first_purchases(request, catalog, fitted, only_first=True)
     if planned is not None:
         bought = planned.designs[0]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sizer.bom.bill import Bill
 from sizer.bom.customer import customer_bill, unpriced_bill
+from sizer.sizing.maximum_result import Maximum
 from sizer.sizing.reasons import CableLengths, QuoteToSettle, RunnerUpKind
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult, SpareCost, Verdict
 from sizer.workload.quote import Quote
@@ -53,6 +54,7 @@ def customer_copy(result: SizingResult) -> SizingResult:
         runner_up=None if result.runner_up is None else _uncosted(result.runner_up),
         runner_up_reason=reason,
         pareto=tuple(_uncosted(point) for point in result.pareto),
+        maximum=None if result.maximum is None else _without_costs(result.maximum),
         quotes_to_settle=tuple(QuoteToSettle(quote.item, quote.name, None) for quote in result.quotes_to_settle),
         sources=tuple(key for key in result.sources if key not in own),
     )
@@ -81,6 +83,21 @@ def _copied(verdict: Verdict, before: Sequence[DesignAnswer], after: Sequence[De
 
 def _without_amount(cost: SpareCost) -> SpareCost:
     return replace(cost, amount=None, cost=None, without=_told(cost.without, unpriced_bill(cost.without.bill)))
+
+
+def _without_costs(maximum: Maximum) -> Maximum:
+    """The most that the limits give, without costs: the order of the designs stays."""
+    copies = {id(point): replace(point, cost=None) for front in maximum.fronts for point in front.points}
+    fronts = tuple(
+        replace(
+            front,
+            points=tuple(copies[id(point)] for point in front.points),
+            following=None if front.following is None else copies[id(front.following)],
+        )
+        for front in maximum.fronts
+    )
+    runner_up = None if maximum.runner_up is None else replace(maximum.runner_up, cost=None)
+    return replace(maximum, design=replace(maximum.design, cost=None), fronts=fronts, runner_up=runner_up)
 
 
 def _uncosted(point: ParetoPoint) -> ParetoPoint:

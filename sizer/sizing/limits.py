@@ -35,6 +35,16 @@ class Limit(Enum):
     BUDGET = "budget"
 
 
+class SizeLimit(Enum):
+    """Limit that bounds the size of a cluster; the value is its key in the request's ``limits``."""
+
+    BUDGET = "budget"
+    POWER = "power_w"
+    RACKS = "racks"
+    RACK_UNITS = "rack_units"
+    SERVERS = "servers"
+
+
 # Rules of the physical design name their limit themselves: a device too deep for the rack, a tree too large.
 AnyLimit = Limit | Violation
 

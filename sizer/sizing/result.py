@@ -17,6 +17,7 @@ from sizer.physical.platform import Platform
 from sizer.sizing.assumptions import DesignAssumption, OpenPoint
 from sizer.sizing.checks import CheckResult, DesignCheck, MissingFact
 from sizer.sizing.limits import AnyLimit
+from sizer.sizing.maximum_result import Maximum
 from sizer.sizing.reasons import (
     Binding,
     CostDifference,
@@ -31,7 +32,7 @@ from sizer.sizing.reasons import (
     VerdictReason,
 )
 from sizer.sizing.stages.gpu_memory import MemoryAnswer
-from sizer.workload.request import Loss, SizingRequest, Workload
+from sizer.workload.request import Loss, SizingRequest, Target, Workload
 from sizer.workload.sample_format import FormatBasis
 from sizer.workload.stack_choice import StackChoice, StackEvidence
 
@@ -282,6 +283,18 @@ class SizingResult:
     questions: tuple[OpenPoint, ...]  # that vendors must confirm
     sources: tuple[str, ...]  # keys of every document a number comes from, in order of use
     quotes_to_settle: tuple[QuoteToSettle, ...] = ()  # that could change which platform leads, the heaviest first
+
+    maximum: Maximum | None = None  # what the limits give; None where every target was given
+
+    @property
+    def asked_request(self) -> SizingRequest:
+        """The request as it was made: with its maximum in place of the rate that was found."""
+        if self.maximum is None:
+            return self.request
+        works = list(self.request.workload)
+        place = self.maximum.workload
+        works[place] = works[place].model_copy(update={"target": Target(maximum="rate")})
+        return self.request.model_copy(update={"workload": tuple(works)})
 
     @property
     def needs_cluster(self) -> bool:

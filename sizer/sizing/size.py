@@ -12,6 +12,7 @@ from sizer.physical.existing_use import has_main
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
+from sizer.sizing.maximum import maximum
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     PreferenceKind,
@@ -52,6 +53,7 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         Its design is the best of the request; of a request that grows it is what the growth plan buys first, and the
         design that is enough for the first year alone is the runner-up where they differ. Where no plan covers the
         first year, the design is that of the first year.
+        Where a workload asks for the maximum, its target is the rate that the answer reaches.
 
     Raises
     ------
@@ -61,6 +63,10 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
         If no design meets it: the sentence names the limit that rules every design out and what would be enough.
     """
     fitted = calibration if calibration is not None else stored_calibration()
+    most = maximum(request, catalog, fitted)
+    if most is not None:
+        request, found = most
+        return replace(size(request, catalog, fitted), maximum=found)
     counts = search(request, catalog, fitted)
     ranking = Ranking(counts)
     order = ranking.all()

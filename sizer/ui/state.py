@@ -222,7 +222,9 @@ def shareable_request(view: View) -> dict[str, Any]:
     """The request as it may leave the session: in the customer view without discounts and notes."""
     if view.result is None or not view.is_customer_mode:
         return draft()
-    data: dict[str, Any] = without_empty_values(view.result.request.model_dump(mode="json", exclude_defaults=True))
+    data: dict[str, Any] = without_empty_values(
+        view.result.asked_request.model_dump(mode="json", exclude_defaults=True)
+    )
     return data
 
 

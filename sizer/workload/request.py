@@ -34,6 +34,8 @@ Cache = Literal["page-cache", "pinned", "none"]
 FabricKind = Literal["edr", "100gbe", "40gbe", "25gbe", "10gbe"]
 RankBy = Literal["cost", "ownership", "time", "gpus", "rack-units", "watts"]
 Loss = Literal["server", "storage-node", "switch", "gateway", "feed", "head-node"]
+# Keys of ``limits`` that bound the size of a cluster.
+SIZE_LIMITS = ("budget", "power_w", "racks", "rack_units", "servers")
 
 
 def ranks_by_cost(rank_by: str | None) -> bool:
@@ -83,18 +85,20 @@ class CustomDataset(RequestTable):
 
 
 class Target(RequestTable):
-    """Target of a workload. Exactly one of the three."""
+    """Target of a workload. Exactly one of the four."""
 
     samples_per_s: SamplesPerS | None = None
     time_to_train_s: Seconds | None = None
     gpus_busy: Count | None = None
+    # The highest rate that the limits of the request allow.
+    maximum: Literal["rate"] | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        given = [name for name in ("samples_per_s", "time_to_train_s", "gpus_busy") if getattr(self, name) is not None]
+        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(
-                "needs exactly one of samples_per_s, time_to_train_s or gpus_busy, "
+                "needs exactly one of samples_per_s, time_to_train_s, gpus_busy or maximum, "
                 f"got {' and '.join(given) if given else 'none'}"
             )
         return self
@@ -282,6 +286,33 @@ class SizingRequest(RequestTable):
         twice = [name for name, count in names.items() if count > 1]
         if twice:
             raise ValueError(f"stated_storage names {', '.join(twice)} more than once; put all its values in one table")
+        return self
+
+    @property
+    def maximized(self) -> int | None:
+        """Number of the workload whose rate is to be as high as the limits allow; None where every target is given."""
+        return next((place for place, work in enumerate(self.workload) if work.target.maximum is not None), None)
+
+    @model_validator(mode="after")
+    def _maximum_is_bounded(self) -> Self:
+        """One rate at most grows, some limit stops it, and nothing else needs that rate beforehand."""
+        place = self.maximized
+        if place is None:
+            return self
+        target = f"workload.{place}.target: maximum = 'rate'"
+        if sum(work.target.maximum is not None for work in self.workload) > 1:
+            raise ValueError(
+                f"{target}: only one workload can have the highest rate; give the others samples_per_s, "
+                "time_to_train_s or gpus_busy"
+            )
+        if all(getattr(self.limits, name) is None for name in SIZE_LIMITS):
+            raise ValueError(
+                f"{target} needs a limit of the size; add one of limits.{', limits.'.join(SIZE_LIMITS)}, "
+                "for example limits.budget = 500000"
+            )
+        for name in ("team", "growth"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"{target} cannot be combined with [{name}]; give samples_per_s, or remove [{name}]")
         return self
 
     @model_validator(mode="after")

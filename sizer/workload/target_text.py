@@ -22,7 +22,9 @@ def target_text(workload: Workload, dnn: Dnn, digits: int = 3) -> str:
         return f"at least {si(target.samples_per_s, sample_unit(dnn), digits)}"
     if target.gpus_busy is not None:
         return by_count(target.gpus_busy, "1 GPU", f"{grouped(target.gpus_busy)} GPUs") + " fully utilized"
-    assert target.time_to_train_s is not None  # a target is one of the three
+    if target.maximum is not None:
+        return "the highest rate within the limits"
+    assert target.time_to_train_s is not None  # a target is one of the four
     time = duration(target.time_to_train_s)
     if workload.epochs is None:
         return f"the target accuracy within {time}"

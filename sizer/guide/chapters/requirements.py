@@ -36,7 +36,12 @@ def content(context: GuideContext) -> dict[str, Any]:
         "arithmetic": arithmetic_table(context.claims) if context.is_full else None,
         "simplest": simplest_text(context.simplest, result),
         "simplest_table": simplest_table(context.simplest, result),
-        "workloads": [workload_table(answer, number, n_workloads) for number, answer in enumerate(context.answers, 1)],
+        "workloads": [
+            workload_table(
+                answer, number, n_workloads, result.maximum is not None and number == result.maximum.workload + 1
+            )
+            for number, answer in enumerate(context.answers, 1)
+        ],
         "team": requested_team_table(team) if team is not None else None,
         "conditions": conditions_table(result, context.catalog) if context.is_full else None,
         "compliance": compliance_table(context),
@@ -45,8 +50,9 @@ def content(context: GuideContext) -> dict[str, Any]:
     }
 
 
-def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int) -> Table:
-    """One workload as the request describes it."""
+def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int, is_maximum: bool = False) -> Table:
+    """One workload as the request describes it; ``is_maximum``: its target is the most that the limits give."""
+    target = words.sentence(target_text(answer.workload, answer.dnn)).rstrip(".")
     workload, stack = answer.workload, answer.stack
     loader = f"; {words.name(stack.loader)}" if stack.loader != "none" else ""
     length = result_text.epochs_text(answer) if answer.time is not None else None
@@ -61,7 +67,11 @@ def workload_table(answer: WorkloadAnswer, number: int, n_workloads: int) -> Tab
         ("Format and order", f"{', '.join(stored)}; {words.name(workload.access)}"),
         ("Cache", words.name(workload.cache)),
         ("Length", length),
-        row("Target", words.sentence(target_text(workload, answer.dnn)).rstrip("."), kind="strong"),
+        row(
+            "Target",
+            f"Highest rate within the limits: {target_text(workload, answer.dnn)}" if is_maximum else target,
+            kind="strong",
+        ),
     )
     return fact_table(f"workload-{number}", f"{title}: {workload.name}", facts, widths=_WIDTHS, style="asked")
 

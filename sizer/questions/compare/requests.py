@@ -48,7 +48,7 @@ def request_table(
 
 
 def _told(result: SizingResult) -> dict[str, Any]:
-    data = result.request.model_dump(mode="json", exclude_none=True)
+    data = result.asked_request.model_dump(mode="json", exclude_none=True)
     return {key: value for key, value in data.items() if key not in _HEADING}
 
 

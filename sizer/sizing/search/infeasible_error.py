@@ -60,10 +60,13 @@ def limit_error_text(limit: AnyLimit, bound: float | None) -> str:
     return by_count(round(bound), f"the limit of {plain(bound)} {noun}", f"the limit of {plain(bound)} {noun}s")
 
 
-def infeasible_error(counts: PartCounts) -> InfeasibleError:
-    """Error that names the limit that excludes every design, how near the best comes, and what would be enough."""
+def infeasible_error(counts: PartCounts, asked: str | None = None) -> InfeasibleError:
+    """Error that names the limit that excludes every design, how near the best comes, and what would be enough.
+
+    ``asked`` are the targets in words; by default those of the workloads.
+    """
     evaluated = counts.evaluated
-    target = "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in evaluated.works))
+    target = asked or "; ".join(dict.fromkeys(target_text(work.request, work.dnn) for work in evaluated.works))
     row, broken = counts.nearest()
     # A design that misses its targets while all parts work has the better reason.
     broken = tuple(limit for limit in broken if limit not in LOSS_LIMITS.values()) or broken

@@ -144,11 +144,11 @@ class PartCounts:
         broken = np.zeros((self.evaluated.space.n_platforms, len(self.evaluated.space.sizes)), dtype=np.int64)
         for limit, name in pairs:
             if limit is not None:
-                broken += self._at_least[name] > limit
+                broken += self.at_least[name] > limit
         return broken
 
     @cached_property
-    def _at_least(self) -> dict[str, Floats]:
+    def at_least(self) -> dict[str, Floats]:
         """(platforms, sizes) rack units, watts and new racks of servers and storage alone."""
         evaluated = self.evaluated
         units, watts = np.zeros((2, evaluated.space.n_platforms, len(evaluated.space.sizes)))
@@ -342,7 +342,7 @@ class PartCounts:
         for index in self.alive:
             row = evaluated.class_of[index]
             few = breaks[row] + self._certainly_broken[index]
-            smallness = _smallness(self._at_least["racks"][index], self._at_least["units"][index])
+            smallness = _smallness(self.at_least["racks"][index], self.at_least["units"][index])
             if self.request.limits.budget is not None:
                 smallness = np.ones(smallness.shape)  # what it costs is known when its parts are counted
             near = np.where(meets[row], smallness, fastest[row])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.errors import RequestError
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.extrapolation import known_as
 from sizer.calibrate.memory_rows import n_moments
@@ -216,8 +217,13 @@ def resolved(request: SizingRequest, catalog: Catalog, calibration: Calibration)
     Raises
     ------
     RequestError
-        As :func:`sizer.workload.resolve.resolve`.
+        As :func:`sizer.workload.resolve.resolve`; or if a target is the maximum, which only a sizing turns into a rate.
     """
+    if request.maximized is not None:
+        raise RequestError(
+            f"workload.{request.maximized}.target: maximum = 'rate' is a question to 'sizer size' and 'sizer batch'; "
+            "give samples_per_s here, for example the rate that they answer"
+        )
     return tuple(
         work if work.request.batch_per_gpu is not None else _with_batches(work, catalog.gpus.values(), calibration)
         for work in resolve(request, catalog, calibration.measured)

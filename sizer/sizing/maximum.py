@@ -1,0 +1,402 @@
+"""The inverse question: the highest rate that the limits of a request allow, and what more of each limit brings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from sizer.base.arrays import Floats, Ints
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.base.quantities import grouped, probability_text
+from sizer.bom.prices import PriceBook, price_book
+from sizer.calibrate.calibration import Calibration
+from sizer.catalog.model import Catalog
+from sizer.physical.platform import Platform
+from sizer.physical.platforms import platforms
+from sizer.sizing.limits import SizeLimit
+from sizer.sizing.maximum_result import FrontPoint, LimitFront, Maximum
+from sizer.sizing.recommend import MAX_SERVERS
+from sizer.sizing.search.choice import pareto_rows
+from sizer.sizing.search.feasibility import evaluate_space
+from sizer.sizing.search.infeasible_error import infeasible_error
+from sizer.sizing.search.least import amount_of, certain_rows, least_row, possible, promising
+from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.space import design_space
+from sizer.sizing.stages import evaluate
+from sizer.sizing.stages.evaluate import Need
+from sizer.sizing.stages.gpu_memory import resolved
+from sizer.sizing.stages.workload_run import run_on
+from sizer.workload.request import Limits, SizingRequest, Target
+from sizer.workload.resolve import ResolvedWorkload
+
+# Designs this near to the highest rate count as equally fast; of them the cheapest leads. [-]
+NEAR_TIE = 0.01
+# A rate that any design reaches that runs at all. [samples/s]
+_LOWEST_RATE = 1e-6
+# The highest rate is sought until so little is left between a rate that is reached and one that is not. [-]
+_RESOLUTION = 1e-3
+# The front is drawn from a third of the highest rate to about half as much again, in steps of a fifth.
+_STEP = 1.2
+_STEPS_BELOW, _STEPS_ABOVE = 6, 2
+# Of racks or servers, which come in whole numbers: these shares of the limit, and one more than it.
+_SHARES = (0.25, 0.5, 0.75)
+# Points of a grid, and refinements of it, by which the rate that a design reaches is found.
+_GRID, _REFINEMENTS = 65, 4
+
+
+def with_fixed_target(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> SizingRequest:
+    """The request with the highest rate that its limits allow as its target; unchanged where every target is given.
+
+    Raises
+    ------
+    RequestError, InfeasibleError
+        As :func:`maximum`.
+    """
+    if request.maximized is None:
+        return request
+    search = _MaximumSearch.of(request, catalog, calibration)
+    _, found = search.chosen
+    return search.at(_floored(found.samples_per_s))
+
+
+def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> tuple[SizingRequest, Maximum] | None:
+    """The highest rate within the limits, and the request that has it as its target.
+
+    Parameters
+    ----------
+    request : SizingRequest
+    catalog : Catalog
+    calibration : Calibration
+
+    Returns
+    -------
+    (SizingRequest, Maximum) or None
+        None where every target is given.
+
+    Raises
+    ------
+    RequestError
+        If the request names something that the catalogue does not have, or its budget is in a currency in which
+        servers or storage have no price.
+    InfeasibleError
+        If no design at all runs within the limits.
+
+    Notes
+    -----
+    Whether some design within the limits reaches a rate is answered exactly, by the search of an ordinary request, and
+    no design reaches a rate without reaching every lower one. So the highest rate lies where the answer turns, which is
+    sought by halving. Of the designs within 1 % of it the ranking's first is taken: the cheapest, then the simplest.
+    """
+    if request.maximized is None:
+        return None
+    search = _MaximumSearch.of(request, catalog, calibration)
+    highest, found = search.chosen
+    rate = _floored(found.samples_per_s)
+    fronts = tuple(search.front(limit, rate, highest) for limit in search.limits)
+    answer = Maximum(
+        workload=request.maximized,
+        samples_per_s=rate,
+        highest_samples_per_s=highest,
+        confidence=request.confidence,
+        design=found,
+        fronts=fronts,
+        runner_up=search.runner_up((found.server, found.storage)),
+        is_largest=request.limits.servers is None and found.n_servers == MAX_SERVERS,
+    )
+    return search.at(rate), answer
+
+
+@dataclass(frozen=True)
+class _MaximumSearch:
+    """The designs of a request at any rate of its one workload without a given target."""
+
+    request: SizingRequest
+    place: int  # of that workload
+    catalog: Catalog
+    calibration: Calibration
+    options: Sequence[Platform]
+    works: tuple[ResolvedWorkload, ...]
+    prices: PriceBook
+
+    @classmethod
+    def of(cls, request: SizingRequest, catalog: Catalog, calibration: Calibration) -> "_MaximumSearch":
+        """Platforms and workloads are looked up once for all rates."""
+        place = request.maximized
+        assert place is not None  # asked by those who call it
+        start = _at(request, place, _LOWEST_RATE)
+        options, works = platforms(catalog, request), resolved(start, catalog, calibration)
+        search = cls(start, place, catalog, calibration, options, works, price_book(catalog))
+        search._check_budget()
+        return search
+
+    @property
+    def limits(self) -> tuple[SizeLimit, ...]:
+        """Limits of the size that the request sets."""
+        return tuple(limit for limit in SizeLimit if getattr(self.request.limits, limit.value) is not None)
+
+    def at(self, rate: float) -> SizingRequest:
+        """The request with a rate as its target. [samples/s]"""
+        return _at(self.request, self.place, rate)
+
+    def counts(
+        self,
+        rate: float,
+        limits: Limits | None = None,
+        most: int | None = None,
+        options: Sequence[Platform] | None = None,
+    ) -> PartCounts:
+        """The designs at a rate; limits, largest number of servers and platforms may be others than the request's."""
+        request = self.at(rate)
+        if limits is not None:
+            request = request.model_copy(update={"limits": limits})
+        works = tuple(replace(work, request=asked) for work, asked in zip(self.works, request.workload, strict=True))
+        largest = int(min(request.limits.servers or MAX_SERVERS, most or self.most))
+        options = self.options if options is None else options
+        space = design_space(len(options), 1, largest)
+        evaluated = evaluate_space(request, works, options, space, self.catalog, self.calibration)
+        return PartCounts(request, evaluated, self.catalog, self.prices)
+
+    @cached_property
+    def _start(self) -> PartCounts:
+        return self.counts(_LOWEST_RATE, most=MAX_SERVERS)
+
+    @cached_property
+    def most(self) -> int:
+        """Largest number of servers that could keep the limits: no rate takes fewer parts than the lowest."""
+        places = np.flatnonzero(possible(self._start).any(axis=0))
+        return int(self._start.evaluated.space.sizes[places[-1]]) if places.size else 1
+
+    @cached_property
+    def chosen(self) -> tuple[float, FrontPoint]:
+        """Highest rate of all designs within the limits, and the first of those near it. [samples/s]"""
+        highest = self._highest()
+        found = None if highest is None else self._near(highest)
+        if highest is None or found is None:
+            raise self._infeasible()
+        return highest, found
+
+    def runner_up(self, platform: tuple[str, str]) -> FrontPoint | None:
+        """Fastest design within the limits on any platform but one, or one nearly as fast; None where there is none."""
+        highest = self._highest(platform)
+        return None if highest is None else self._near(highest, platform)
+
+    def _near(
+        self, highest: float, without: tuple[str, str] | None = None, limits: Limits | None = None
+    ) -> FrontPoint | None:
+        """The cheapest design within limits that reaches almost the highest rate."""
+        counts = self.counts(highest * (1 - NEAR_TIE), limits, MAX_SERVERS if limits is not None else None)
+        row = least_row(counts, SizeLimit.BUDGET, without)
+        return None if row is None else self.point(counts, row)
+
+    def _highest(
+        self, without: tuple[str, str] | None = None, limits: Limits | None = None, known: float | None = None
+    ) -> float | None:
+        """Highest rate of all designs within limits; ``known`` is a rate that some design reaches. [samples/s]
+
+        Notes
+        -----
+        A platform that does not reach a rate reaches no higher one, so each is counted once, at a rate just above that
+        of the best before it. Where it reaches that, its own highest rate becomes the one to beat.
+        """
+        best, is_open = known, np.ones(len(self.options), dtype=bool)
+        most = MAX_SERVERS if limits is not None else None
+        counts = self._start if best is None and limits is None else self.counts(_above(best), limits, most)
+        while True:
+            for index in promising(counts, possible(counts, without) & is_open[:, None]):
+                is_open[index] = False
+                rows = certain_rows(counts, index)
+                if rows.size:
+                    best = self._highest_on(counts, rows)
+                    break
+            else:
+                return best
+            counts = self.counts(_above(best), limits, most)
+
+    def _highest_on(self, counts: PartCounts, rows: Ints) -> float:
+        """Highest rate of one platform, of which some ``rows`` reach that of ``counts``. [samples/s]"""
+        platform = [counts.evaluated.platforms[int(counts.evaluated.space.platform[rows[0]])]]
+        limits, most = counts.request.limits, int(counts.evaluated.space.sizes[-1])
+        low, high = self._reached_by_any(counts, rows), np.inf
+        while high > low * (1 + _RESOLUTION):
+            middle = 2 * low if np.isinf(high) else float(np.sqrt(low * high))
+            above = self.counts(middle, limits, most, platform)
+            rows = certain_rows(above, 0)
+            low, high = (self._reached_by_any(above, rows), high) if rows.size else (low, middle)
+        return low
+
+    def _reached_by_any(self, counts: PartCounts, rows: Ints) -> float:
+        """What the fastest of some rows reaches. [samples/s]"""
+        return self.reached(counts, int(rows[np.argmax(counts.evaluated.throughput[rows])]))
+
+    def front(self, limit: SizeLimit, rate: float, highest: float) -> LimitFront:
+        """What more or less of a limit brings around the chosen rate, the other limits kept."""
+        bound = float(getattr(self.request.limits, limit.value))
+        counted = limit in (SizeLimit.RACKS, SizeLimit.SERVERS)
+        points = self._by_count(limit, int(bound), highest) if counted else self._by_rate(limit, rate, highest)
+        front = _nondominated(points, limit)
+        beyond = (point for point in front if _amount(point, limit) > bound)
+        return LimitFront(limit, bound, front, next(beyond, None))
+
+    def _by_count(self, limit: SizeLimit, bound: int, highest: float) -> list[FrontPoint]:
+        """The fastest design at some whole numbers of racks or servers, the next one after the limit among them."""
+        counts = sorted({max(1, round(bound * share)) for share in _SHARES} | {bound, bound + 1})
+        points, known = [self.chosen[1]], None
+        for count in counts:
+            if count == bound:
+                known = highest
+                continue
+            limits = self.request.limits.model_copy(update={limit.value: count})
+            known = self._highest(limits=limits, known=known)
+            if known is not None and (found := self._near(known, limits=limits)) is not None:
+                points.append(found)
+        return points
+
+    def _by_rate(self, limit: SizeLimit, rate: float, highest: float) -> list[FrontPoint]:
+        """The design that takes least of a limit at rates below and above the chosen one."""
+        # An endless limit, not none: what nobody knows of its quantity does not become known by more of it.
+        limits = self.request.limits.model_copy(update={limit.value: np.inf})
+        # Twice as many servers as now is more than the steps above the rate ask for.
+        most = min(MAX_SERVERS, 2 * self.most + 1)
+        levels = [rate * _STEP**step for step in range(-_STEPS_BELOW, 1)]
+        levels += [highest * (1 + NEAR_TIE) * _STEP**step for step in range(_STEPS_ABOVE + 1)]
+        points: list[FrontPoint] = []
+        # A design that reaches a rate reaches every lower one: no lower one takes more.
+        at_most = np.inf
+        for level in reversed(levels):
+            counts = self.counts(level, limits, most)
+            row = least_row(counts, limit, at_most=at_most)
+            if row is not None:
+                points.append(self.point(counts, row))
+                at_most = _amount(points[-1], limit)
+        return points
+
+    def point(self, counts: PartCounts, row: int) -> FrontPoint:
+        """A row with what it reaches and takes."""
+        evaluated = counts.evaluated
+        index = int(evaluated.space.platform[row])
+        platform, servers = evaluated.platforms[index], int(evaluated.space.n_servers[row])
+        cost, power_w, racks, units = (
+            float(amount_of(counts, np.array([row]), limit)[0])
+            for limit in (SizeLimit.BUDGET, SizeLimit.POWER, SizeLimit.RACKS, SizeLimit.RACK_UNITS)
+        )
+        return FrontPoint(
+            server=platform.server.id,
+            server_name=platform.server.name,
+            storage=platform.storage.id,
+            storage_name=platform.storage.name,
+            n_servers=servers,
+            n_gpus=int(servers * evaluated.gpus_per_server[index]),
+            storage_nodes=int(evaluated.storage_nodes[row]),
+            samples_per_s=self.reached(counts, row),
+            cost=cost,
+            power_w=power_w,
+            racks=int(racks),
+            rack_units=units,
+        )
+
+    def reached(self, counts: PartCounts, row: int) -> float:
+        """Highest rate that a row reaches at the confidence of the request, its storage as it is. [samples/s]
+
+        Notes
+        -----
+        At least the rate of ``counts``. What is left after a loss is not looked at again, so with losses to tolerate
+        it is that rate.
+        """
+        evaluated, request = counts.evaluated, counts.request
+        asked = request.workload[self.place].target.samples_per_s
+        assert asked is not None  # every search of this module has one
+        if request.resilience.keeps_targets_without:
+            return asked
+        platform, servers = evaluated.platforms[int(evaluated.space.platform[row])], evaluated.space.n_servers[row]
+        nodes = int(evaluated.storage_nodes[row])
+        runs = [
+            run_on(request, work, platform, [int(servers)], nodes, np.inf, self.catalog, self.calibration)
+            for work in evaluated.works
+        ]
+        run = runs.pop(self.place)
+        others = float(np.prod([evaluate.probability(one.warm, one.cold, one.need)[0] for one in runs]))
+
+        def is_met(rates: Floats) -> Floats:
+            need = Need(rates, np.zeros_like(rates), rates, np.zeros_like(rates), counts_gpu=True)
+            alone = evaluate.probability(run.warm, run.cold, need)
+            share = evaluate.share_of(request)
+            reads = evaluate.read_bytes_per_s(evaluated.works[self.place], run.comp, need)
+            met = (alone >= evaluate.least_chance(share)) & (
+                alone * others >= evaluate.least_chance(request.confidence)
+            )
+            return np.asarray(met & (run.side.mounts.probability_at_least(reads) >= evaluate.least_chance(share)))
+
+        low = asked
+        # At a confidence of half or more no stage passes more than its median.
+        high = max(low, min(float(stage.median.flat[0]) for stage in run.warm.limiting()))
+        for _ in range(_REFINEMENTS):
+            rates = np.geomspace(low, high, _GRID)
+            last = int(np.flatnonzero(is_met(rates)).max(initial=0))
+            low, high = float(rates[last]), float(rates[min(last + 1, _GRID - 1)])
+        return max(low, asked)
+
+    def _infeasible(self) -> InfeasibleError:
+        """Why not even the lowest rate is reached within the limits."""
+        limits = self.request.limits
+        free = self.counts(_LOWEST_RATE, limits.model_copy(update={"budget": np.inf}), MAX_SERVERS)
+        row = least_row(free, SizeLimit.BUDGET)
+        if limits.budget is None or row is None:
+            return infeasible_error(self._start, "any rate")
+        cheapest = self.point(free, row)
+        amounts = [
+            f"{grouped(amount)} {self.request.currency}"
+            for amount in (limits.budget, _amount(cheapest, SizeLimit.BUDGET))
+        ]
+        return InfeasibleError(
+            f"no design is within limits.budget = {amounts[0]} at {probability_text(self.request.confidence)} "
+            f"confidence. The cheapest, {cheapest.n_servers} × {cheapest.server_name} with {cheapest.storage_name}, "
+            f"costs at most about {amounts[1]} at that confidence"
+        )
+
+    def _check_budget(self) -> None:
+        """A budget is compared with prices in its own currency."""
+        budget, currency = self.request.limits.budget, self.request.currency
+        if budget is not None and self._start.unit_prices.currency != currency:
+            raise RequestError(
+                f"limits.budget = {grouped(budget)} {currency}: servers or storage have no price in {currency}, so no "
+                f"design is known to keep this budget; add prices in {currency}, or state the budget in "
+                f"{self._start.unit_prices.currency}"
+            )
+
+
+def _at(request: SizingRequest, place: int, rate: float) -> SizingRequest:
+    works = list(request.workload)
+    works[place] = works[place].model_copy(update={"target": Target(samples_per_s=rate)})
+    return request.model_copy(update={"workload": tuple(works)})
+
+
+def _above(rate: float | None) -> float:
+    """Rate to beat: a hair above one that is reached. [samples/s]"""
+    return _LOWEST_RATE if rate is None else rate * (1 + _RESOLUTION)
+
+
+def _floored(rate: float) -> float:
+    """A rate to four significant digits, never above it. [samples/s]"""
+    unit = 10.0 ** (np.floor(np.log10(rate)) - 3)
+    return float(f"{np.floor(rate / unit * (1 + 1e-12)) * unit:.12g}")
+
+
+def _amount(point: FrontPoint, limit: SizeLimit) -> float:
+    amount = point.amount(limit)
+    assert amount is not None  # amounts are left out of customers' copies only
+    return amount
+
+
+def _rate(point: FrontPoint) -> float:
+    return point.samples_per_s
+
+
+def _nondominated(points: Sequence[FrontPoint], limit: SizeLimit) -> tuple[FrontPoint, ...]:
+    """Points that no other one beats by its rate without taking more, by what they take, ascending."""
+    if not points:
+        return ()
+    amounts = np.array([_amount(point, limit) for point in points])
+    rates = np.array([_rate(point) for point in points])
+    rows = pareto_rows([amounts, -rates], np.ones(len(points), dtype=bool))
+    return tuple(points[row] for row in sorted(rows.tolist(), key=lambda row: float(amounts[row])))

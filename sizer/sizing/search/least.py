@@ -1,0 +1,111 @@
+"""The design of a space that takes least of one limited quantity: money, watts, racks, rack units or servers."""
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.sizing.limits import SizeLimit
+from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.ranking import beyond_budget, keys
+
+
+def least_row(
+    counts: PartCounts, limit: SizeLimit, without: tuple[str, str] | None = None, at_most: float = np.inf
+) -> int | None:
+    """Row that meets the request, within its budget at its confidence, and takes least of one quantity.
+
+    Parameters
+    ----------
+    counts : PartCounts
+        The designs. Those that depend on an unknown fact are left out: no limit is kept by what nobody knows.
+    limit : SizeLimit
+        The quantity. Designs that take equally much follow each other by cost, then as in the ranking.
+    without : (server, storage), optional
+        Ids of a platform that is left out.
+    at_most : float
+        Designs that take more are left out, in the unit of the limit.
+
+    Returns
+    -------
+    int or None
+        None where no design meets the request.
+
+    Notes
+    -----
+    Exact: platforms are counted in the order of what their servers and storage alone take, until no other platform
+    could take less.
+    """
+    could, cost, taken = possible(counts, without), counts.main_cost.cost, _bound(counts, limit)
+    could &= taken <= at_most
+    least = np.where(could, taken, np.inf).min(axis=1)
+    cheapest = np.where(could, cost, np.inf).min(axis=1)
+    best: int | None = None
+    key: tuple[float, float] = (np.inf, np.inf)
+    for index in np.lexsort((cheapest, least)).tolist():
+        if (least[index], cheapest[index]) >= key:
+            break
+        rows = certain_rows(counts, index)
+        if not rows.size:
+            continue
+        order = [amount_of(counts, rows, limit), counts.likely_cost[rows], *keys(counts, rows)]
+        place = int(np.lexsort(order[::-1])[0])
+        here = (float(order[0][place]), float(order[1][place]))
+        if here < key and here[0] <= at_most:
+            best, key = int(rows[place]), here
+    return best
+
+
+def possible(counts: PartCounts, without: tuple[str, str] | None = None) -> Bools:
+    """(platforms, sizes) designs whose servers and storage alone keep all limits, and that no unknown rate decides.
+
+    ``without`` names server and storage of a platform that is left out.
+    """
+    shape = (counts.evaluated.space.n_platforms, len(counts.evaluated.space.sizes))
+    could = counts.candidates & ~counts.conditional.reshape(shape) & ~beyond_budget(counts, counts.main_cost.cost)
+    if without is not None:
+        could &= np.array([platform.key != without for platform in counts.evaluated.platforms])[:, None]
+    return np.asarray(could)
+
+
+def certain_rows(counts: PartCounts, index: int) -> Ints:
+    """Rows of one platform that keep every limit, the budget at the confidence asked, and depend on nothing unknown."""
+    rows = counts.feasible_of(index)
+    return np.asarray(rows[~counts.conditional[rows] & ~beyond_budget(counts, counts.likely_cost[rows])])
+
+
+def promising(counts: PartCounts, could: Bools) -> list[int]:
+    """Platforms with some possible design, those first that would go furthest if rates grew in line with limits.
+
+    The order saves counting, nothing rests on it.
+    """
+    limits, evaluated = counts.request.limits, counts.evaluated
+    used = np.full(could.shape, 1e-9)
+    for limit in SizeLimit:
+        bound = getattr(limits, limit.value)
+        if bound is not None:
+            used = np.maximum(used, _bound(counts, limit) / bound)
+    hope = np.where(could, evaluated.throughput.reshape(could.shape) / used, -np.inf).max(axis=1)
+    return [int(index) for index in np.argsort(-hope, kind="stable") if np.isfinite(hope[index])]
+
+
+def amount_of(counts: PartCounts, rows: Ints, limit: SizeLimit) -> Floats:
+    """What counted designs take of a limited quantity: money at the confidence of the request, watts, counts."""
+    if limit is SizeLimit.BUDGET:
+        return counts.likely_cost[rows]
+    if limit is SizeLimit.POWER:
+        return counts.power_w[rows]
+    if limit is SizeLimit.RACKS:
+        return counts.racks[rows]
+    if limit is SizeLimit.RACK_UNITS:
+        return counts.rack_units[rows]
+    return counts.evaluated.space.n_servers[rows].astype(float)
+
+
+def _bound(counts: PartCounts, limit: SizeLimit) -> Floats:
+    """(platforms, sizes) what servers and storage alone take."""
+    if limit is SizeLimit.BUDGET:
+        return counts.main_cost.cost
+    if limit is SizeLimit.SERVERS:
+        sizes = counts.evaluated.space.sizes.astype(float)
+        return np.broadcast_to(sizes, counts.main_cost.cost.shape)
+    names = {SizeLimit.POWER: "watts", SizeLimit.RACKS: "racks", SizeLimit.RACK_UNITS: "units"}
+    return counts.at_least[names[limit]]
