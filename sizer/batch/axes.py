@@ -13,7 +13,10 @@ from sizer.workload.request import SizingRequest
 # More rows fit neither a reader nor the memory of a notebook.
 MAX_POINTS = 1_000_000
 # Alternatives of a workload; an axis over one of them replaces the others.
-_ONE_OF = (("target.samples_per_s", "target.time_to_train_s", "target.gpus_busy"), ("epochs", "recipe"))
+_ONE_OF = (
+    ("target.samples_per_s", "target.time_to_train_s", "target.gpus_busy", "target.maximum"),
+    ("epochs", "recipe"),
+)
 
 Cells = dict[str, Any]
 

@@ -7,12 +7,12 @@ from typing import Any
 from markupsafe import Markup
 
 from sizer.catalog.model import Catalog
+from sizer.guide import maximum
 from sizer.guide.chapters import (
     appendices,
     architecture,
     bill,
     facility,
-    maximum,
     network,
     operation,
     overview,

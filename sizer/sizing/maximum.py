@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sizer.base.arrays import Floats, Ints
+from sizer.base.arrays import Ints
 from sizer.base.errors import InfeasibleError, RequestError
 from sizer.base.quantities import grouped, probability_text
 from sizer.bom.prices import PriceBook, price_book
@@ -17,16 +17,15 @@ from sizer.physical.platforms import platforms
 from sizer.sizing.limits import SizeLimit
 from sizer.sizing.maximum_result import FrontPoint, LimitFront, Maximum
 from sizer.sizing.recommend import MAX_SERVERS
+from sizer.sizing.result import DesignAnswer
 from sizer.sizing.search.choice import pareto_rows
 from sizer.sizing.search.feasibility import evaluate_space
 from sizer.sizing.search.infeasible_error import infeasible_error
 from sizer.sizing.search.least import amount_of, certain_rows, least_row, possible, promising
 from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.reached_rate import reached_rate
 from sizer.sizing.search.space import design_space
-from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.gpu_memory import resolved
-from sizer.sizing.stages.workload_run import run_on
 from sizer.workload.request import Limits, SizingRequest, Target
 from sizer.workload.resolve import ResolvedWorkload
 
@@ -41,8 +40,6 @@ _STEP = 1.2
 _STEPS_BELOW, _STEPS_ABOVE = 6, 2
 # Of racks or servers, which come in whole numbers: these shares of the limit, and one more than it.
 _SHARES = (0.25, 0.5, 0.75)
-# Points of a grid, and refinements of it, by which the rate that a design reaches is found.
-_GRID, _REFINEMENTS = 65, 4
 
 
 def with_fixed_target(request: SizingRequest, catalog: Catalog, calibration: Calibration) -> SizingRequest:
@@ -105,6 +102,33 @@ def maximum(request: SizingRequest, catalog: Catalog, calibration: Calibration) 
         is_largest=request.limits.servers is None and found.n_servers == MAX_SERVERS,
     )
     return search.at(rate), answer
+
+
+def described_maximum(maximum: Maximum, design: DesignAnswer) -> Maximum:
+    """The most that the limits give where the ranking of the request leads to another design of that rate.
+
+    A preferred vendor, or another key than the cost, leads to one.
+    """
+    found, counts = maximum.design, design.quantities
+    same = (found.server, found.storage, found.n_servers, found.n_gpus, found.storage_nodes)
+    platform = design.platform
+    if same == (platform.server.id, platform.storage.id, design.n_servers, design.n_gpus, design.storage_nodes):
+        return maximum
+    point = FrontPoint(
+        server=platform.server.id,
+        server_name=platform.server.name,
+        storage=platform.storage.id,
+        storage_name=platform.storage.name,
+        n_servers=design.n_servers,
+        n_gpus=design.n_gpus,
+        storage_nodes=design.storage_nodes,
+        samples_per_s=maximum.samples_per_s,
+        cost=None if design.cost is None else design.cost.at_confidence,
+        power_w=float(counts.power_max_w[0]),
+        racks=int(counts.racks[0]),
+        rack_units=float(counts.rack_units[0]),
+    )
+    return replace(maximum, design=point)
 
 
 @dataclass(frozen=True)
@@ -296,45 +320,8 @@ class _MaximumSearch:
         )
 
     def reached(self, counts: PartCounts, row: int) -> float:
-        """Highest rate that a row reaches at the confidence of the request, its storage as it is. [samples/s]
-
-        Notes
-        -----
-        At least the rate of ``counts``. What is left after a loss is not looked at again, so with losses to tolerate
-        it is that rate.
-        """
-        evaluated, request = counts.evaluated, counts.request
-        asked = request.workload[self.place].target.samples_per_s
-        assert asked is not None  # every search of this module has one
-        if request.resilience.keeps_targets_without:
-            return asked
-        platform, servers = evaluated.platforms[int(evaluated.space.platform[row])], evaluated.space.n_servers[row]
-        nodes = int(evaluated.storage_nodes[row])
-        runs = [
-            run_on(request, work, platform, [int(servers)], nodes, np.inf, self.catalog, self.calibration)
-            for work in evaluated.works
-        ]
-        run = runs.pop(self.place)
-        others = float(np.prod([evaluate.probability(one.warm, one.cold, one.need)[0] for one in runs]))
-
-        def is_met(rates: Floats) -> Floats:
-            need = Need(rates, np.zeros_like(rates), rates, np.zeros_like(rates), counts_gpu=True)
-            alone = evaluate.probability(run.warm, run.cold, need)
-            share = evaluate.share_of(request)
-            reads = evaluate.read_bytes_per_s(evaluated.works[self.place], run.comp, need)
-            met = (alone >= evaluate.least_chance(share)) & (
-                alone * others >= evaluate.least_chance(request.confidence)
-            )
-            return np.asarray(met & (run.side.mounts.probability_at_least(reads) >= evaluate.least_chance(share)))
-
-        low = asked
-        # At a confidence of half or more no stage passes more than its median.
-        high = max(low, min(float(stage.median.flat[0]) for stage in run.warm.limiting()))
-        for _ in range(_REFINEMENTS):
-            rates = np.geomspace(low, high, _GRID)
-            last = int(np.flatnonzero(is_met(rates)).max(initial=0))
-            low, high = float(rates[last]), float(rates[min(last + 1, _GRID - 1)])
-        return max(low, asked)
+        """Highest rate that a row reaches at the confidence of the request, its storage as it is. [samples/s]"""
+        return reached_rate(counts, row, self.place, self.calibration)
 
     def _infeasible(self) -> InfeasibleError:
         """Why not even the lowest rate is reached within the limits."""

@@ -12,7 +12,7 @@ from sizer.physical.existing_use import has_main
 from sizer.sizing.design import assumptions
 from sizer.sizing.design.verdict import verdict_of
 from sizer.sizing.growth.first_purchase import FirstPurchases, first_purchases, is_same
-from sizer.sizing.maximum import maximum
+from sizer.sizing.maximum import described_maximum, maximum
 from sizer.sizing.preference import preference_of
 from sizer.sizing.reasons import (
     PreferenceKind,
@@ -52,8 +52,8 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     SizingResult
         Its design is the best of the request; of a request that grows it is what the growth plan buys first, and the
         design that is enough for the first year alone is the runner-up where they differ. Where no plan covers the
-        first year, the design is that of the first year.
-        Where a workload asks for the maximum, its target is the rate that the answer reaches.
+        first year, the design is that of the first year. Where a
+        workload asks for the maximum, its target is the rate that the answer reaches.
 
     Raises
     ------
@@ -66,7 +66,8 @@ def size(request: SizingRequest, catalog: Catalog, calibration: Calibration | No
     most = maximum(request, catalog, fitted)
     if most is not None:
         request, found = most
-        return replace(size(request, catalog, fitted), maximum=found)
+        result = size(request, catalog, fitted)
+        return replace(result, maximum=described_maximum(found, result.design))
     counts = search(request, catalog, fitted)
     ranking = Ranking(counts)
     order = ranking.all()

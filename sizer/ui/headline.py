@@ -20,6 +20,7 @@ from sizer.present.words import (
     sample_unit,
     sentence,
 )
+from sizer.questions.maximum.text import maximum_sentences
 from sizer.sizing.checks import CheckResult
 from sizer.sizing.result import STAGES, DesignAnswer, SizingResult
 from sizer.ui import state, toolbar, why
@@ -51,6 +52,8 @@ def show(view: View) -> None:
     if view.result is None:
         return
     st.markdown(plain(sentence(verdict_text(view.result))))
+    for text in maximum_sentences(view.result, with_amounts=not view.is_customer_mode)[:1]:
+        st.markdown(plain(text))
     for check in view.result.design.checks:
         if check.result is CheckResult.OPEN:
             st.markdown(f":orange-badge[Open] {plain(check_label(check))}: {plain(open_text(check))}.")

@@ -10,14 +10,14 @@ from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind, p
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.catalog.vendors import vendors_of
-from sizer.workload.request import SizingRequest
+from sizer.workload.request import SIZE_LIMITS, SizingRequest
+from sizer.workload.sentence_limits import COUNTS as _COUNTS
+from sizer.workload.sentence_limits import NUMBER as _NUMBER
+from sizer.workload.sentence_limits import WHAT_LIMITS, asks_for_most, limit_in
 
 MAX_CHARACTERS = 500
 EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40000 images/s on DGX-1 with F800"
 
-_NUMBER = r"\d[\d_]*(?:[.,]\d+)*"
-_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_COUNTS = {**{word: str(n) for n, word in enumerate(_WORDS, 1)}, "a": "1", "an": "1"}
 _MANY = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "": 1.0}
 _THOUSANDS = {"": 1.0, "k": 1e3, "m": 1e6}
 _SAMPLES = r"(?:images?|pictures?|photos?|samples?|files?|sentences?|records?)"
@@ -74,11 +74,11 @@ _FILLERS = frozenset(
     re.findall(
         r"\w+",
         """
-        a about an and any are around as at be busy buy by can cluster customer data dataset deep done every
-        for from get gpu gpus has have i images in is it its job keep kept learning less like machine model
-        must need needs network neural new of on or our per photos pictures please run samples server
+        a about an and any are around as at be best budget busy buy by can cluster customer data dataset deep done every
+        for from get gpu gpus has have i images in is it its job keep kept learning less like limit limits machine model
+        most must need needs network neural new of on or our per photos pictures please run samples server
         servers set should size some stored storage system take takes team than that the their them they
-        this to up use using want wants we which will with within would you your
+        this to total under up use using want wants we what which will with within would you your
         """,
     )
 )
@@ -116,7 +116,8 @@ def read_sentence(sentence: str, catalog: Catalog) -> Reading:
     Raises
     ------
     RequestError
-        If it names no known neural network, or neither a rate nor a time nor a number of GPUs, or is ambiguous.
+        If it names no known neural network, or no target (a rate, a time, a number of GPUs, or the most that a limit
+        gives), or is ambiguous.
     """
     if len(sentence) > MAX_CHARACTERS:
         raise RequestError(f"sentence: has {len(sentence)} characters; write at most {MAX_CHARACTERS}")
@@ -139,6 +140,8 @@ class _Reader:
         self._head_nodes()
         self._host_memory()
         self._minimum_capacity()
+        most = asks_for_most(self._unread)
+        self._limits(is_most_asked=most is not None)
         target = self._target()
         self._sizes()
         self._preferred_vendors()
@@ -148,10 +151,12 @@ class _Reader:
             known = ", ".join(sorted(_short(item) for item in self._catalog.dnns.values()))
             raise RequestError(f"sentence: no known neural network found; name one of {known}")
         self._task()
+        if not target and (most := asks_for_most(self._unread)) is not None:
+            target = self._most(most)
         if not target:
             raise RequestError(
-                "sentence: no target found; add a rate (40000 images/s), a time to train (12 h) "
-                "or a number of GPUs (64 GPUs)"
+                "sentence: no target found; add a rate (40000 images/s), a time to train (12 h), "
+                "a number of GPUs (64 GPUs), or a limit to use fully (as fast as possible within 500,000 USD)"
             )
         self._work["target"] = target
         self._length(target)
@@ -179,6 +184,24 @@ class _Reader:
         if match:
             self._request["resilience"] = {"keeps_targets_without": ["head-node"]}
             self._record(match, "two head nodes, one active and one standby")
+
+    def _limits(self, *, is_most_asked: bool) -> None:
+        """Money, watts, racks and rack units; a number of servers only where the most of it is asked for."""
+        while limit := limit_in(self._unread, with_servers=is_most_asked):
+            limits = self._request.setdefault("limits", {})
+            if limit.key in limits:
+                raise RequestError(f"sentence: {limit.match[0].strip()!r} is a second {limit.key}; write one")
+            limits[limit.key] = limit.value
+            if limit.currency not in ("", "USD"):
+                self._request["currency"] = limit.currency
+            self._record(limit.match, limit.meaning)
+
+    def _most(self, asked: re.Match[str]) -> dict[str, Any]:
+        """The highest rate within the limits of the sentence."""
+        if not set(SIZE_LIMITS) & self._request.get("limits", {}).keys():
+            raise RequestError(f"sentence: {asked[0].strip()!r} needs a limit; add {WHAT_LIMITS}")
+        self._record(asked, "the highest rate within the limits")
+        return {"maximum": "rate"}
 
     def _target(self) -> dict[str, Any]:
         rate, gpus = self._find(_RATE), self._find(_GPUS)

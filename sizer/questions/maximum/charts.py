@@ -16,7 +16,7 @@ from sizer.sizing.limits import SizeLimit
 from sizer.sizing.maximum_result import LimitFront
 from sizer.sizing.result import SizingResult
 
-_NAME_PX = 210
+_NAME_PX = 250
 
 
 def front_chart(
@@ -74,7 +74,7 @@ def front_finding(front: LimitFront, result: SizingResult) -> str:
     maximum = result.maximum
     assert maximum is not None  # a front belongs to one
     unit = sample_unit(result.design.workloads[maximum.workload].dnn)
-    bound = amount_text(front.limit, front.bound, result.request.currency)
+    bound = amount_text(front.limit, front.bound, result.request.currency, is_exact=True)
     text = f"{bound} gives {rate_text(maximum.samples_per_s, unit)}"
     if front.following is None:
         return f"{text}; a higher limit of {LIMIT_NAMES[front.limit]} alone brings nothing"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sizer.base.quantities import by_count, plain, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.present.tables import Field, Table, record_table
-from sizer.present.words import capital, percent, plural
+from sizer.present.words import capital, money, percent, plural, whole
 from sizer.sizing.limits import SizeLimit
 from sizer.sizing.maximum_result import FrontPoint, LimitFront, Maximum
 from sizer.sizing.result import SizingResult
@@ -75,10 +75,10 @@ def point_name(point: FrontPoint) -> str:
     return f"{point.n_servers} × {point.server_name} ({plural(point.n_gpus, 'GPU')}) + {storage}"
 
 
-def amount_text(limit: SizeLimit, amount: float, currency: str) -> str:
-    """An amount of a limited quantity with its unit."""
+def amount_text(limit: SizeLimit, amount: float, currency: str, *, is_exact: bool = False) -> str:
+    """An amount of a limited quantity with its unit; money to three digits unless it is exact."""
     if limit is SizeLimit.BUDGET:
-        return f"{significant(amount)} {currency}"
+        return money(whole(amount if is_exact else float(f"{amount:.3g}")), currency)
     if limit is SizeLimit.POWER:
         return si(amount, "W")
     noun = _STEPS[limit][1]
@@ -128,7 +128,7 @@ def front_table(front: LimitFront, result: SizingResult, *, with_amounts: bool) 
     fields.append(Field("Gain", gain, "right", 10))
     if is_told:
         fields.append(Field(f"{unit} per {each}", per_unit, "right", 16))
-    bound = amount_text(limit, front.bound, currency)
+    bound = amount_text(limit, front.bound, currency, is_exact=True)
     confidence = percent(maximum.confidence)
     notes = [f"Rates are reached with {confidence} confidence."]
     if is_told and limit is SizeLimit.BUDGET:

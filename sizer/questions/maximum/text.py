@@ -31,7 +31,9 @@ def maximum_sentences(result: SizingResult, *, with_amounts: bool) -> list[str]:
     if found is None:
         return []
     unit, rate = _unit(result, found), found.samples_per_s
-    limits = listed(amount_text(front.limit, front.bound, result.request.currency) for front in found.fronts)
+    limits = listed(
+        amount_text(front.limit, front.bound, result.request.currency, is_exact=True) for front in found.fronts
+    )
     sentences = [
         f"Within {limits}, {point_name(found.design)} reaches {rate_text(rate, unit)}, the highest rate at "
         f"{percent(found.confidence)} confidence."

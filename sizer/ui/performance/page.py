@@ -17,6 +17,7 @@ from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.ui import look
 from sizer.ui.look import Spec, chart
+from sizer.ui.performance import limits
 from sizer.ui.state import View
 
 _CHART_HEIGHT = 360
@@ -31,6 +32,7 @@ def show(view: View) -> None:
     number = chosen_workload(design, "performance")
     answer = design.workloads[number]
     specs = _specs(view.key, number, look.palette().name, view.result)
+    limits.show(view)
     st.header("Bottleneck", anchor=False)
     chart(specs["stages"])
     with st.expander("Data path, and derivation of these capacities"):

@@ -70,6 +70,7 @@ TARGETS = {
     "samples_per_s": "Throughput",
     "time_to_train_s": "Time to train",
     "gpus_busy": "GPUs at full utilization",
+    "maximum": "The most that the limits give",
 }
 TARGET_FIELDS = {
     "samples_per_s": FormField(
@@ -91,6 +92,13 @@ TARGET_FIELDS = {
         "GPUs at full utilization",
         "The design has at least this many GPUs, and storage and network supply data to all of them at full rate.",
         Count(),
+    ),
+    "maximum": FormField(
+        ("workload", "target", "maximum"),
+        "What is to be as high as possible",
+        "The limits decide the size: set a budget, or the power, racks, rack units or servers that there may be.",
+        Dropdown({"rate": "Rate in samples per second"}),
+        name="Maximum",
     ),
 }
 EPOCHS = FormField(("workload", "epochs"), "Epochs", "Passes over the data set.", PlainNumber(0.1, 100_000.0))

@@ -12,12 +12,13 @@ from sizer.calibrate.calibration import stored_calibration
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Dataset, Dnn
 from sizer.present.words import plural, sample_unit
-from sizer.ui import fields, state
+from sizer.ui import fields, look, state
 from sizer.ui.request_form import workload as form
 from sizer.ui.request_form.field import FormField, RequestPath
 from sizer.ui.request_form.options import capitalized_name, names_by_id
 from sizer.ui.state import View
 from sizer.ui.typed import plain, written
+from sizer.workload.request import SIZE_LIMITS
 
 CUSTOM = "own numbers"
 MAX_WORKLOADS = 20  # of a request
@@ -282,11 +283,14 @@ def _target_fields(view: View, number: int, path: RequestPath) -> None:
         kind,
         f"{fields.key(path)}/target",
         lambda chosen: _start_target(view, path, chosen),
-        "Exactly one of the three.",
+        "Exactly one of the four.",
     )
     dnn = _dnn(view.catalog, path)
     unit = sample_unit(dnn) if dnn is not None else "samples/s"
-    fields.draw(form.TARGET_FIELDS[kind], number, empty=f"10000 {unit}" if kind == "samples_per_s" else "")
+    if kind == "maximum":
+        look.note(form.TARGET_FIELDS[kind].help)
+    else:
+        fields.draw(form.TARGET_FIELDS[kind], number, empty=f"10000 {unit}" if kind == "samples_per_s" else "")
     if is_training:
         _training_length_fields(view.catalog, number, path)
 
@@ -303,12 +307,23 @@ def _start_target(view: View, path: RequestPath, kind: str) -> None:
         value = written(SAMPLES_PER_S, float(f"{rate:.3g}")).replace("samples", "images")
     elif kind == "gpus_busy":
         value = design.n_gpus if design is not None else 8
+    elif kind == "maximum":
+        value = "rate"
+        _bound_size(design.n_servers if design is not None else 8)
     else:
         value = "24 h"
         if state.get((*path, "epochs")) is None and state.get((*path, "recipe")) is None:
             state.put((*path, "epochs"), _DEFAULT_EPOCHS)
     state.put((*path, "target"), {kind: value})
     state.refresh()
+
+
+def _bound_size(n_servers: int) -> None:
+    """A limit of the size where the request has none, so that the most within it is an answer."""
+    if any(state.get(("limits", key)) is not None for key in SIZE_LIMITS):
+        return
+    state.put(("limits", "servers"), n_servers)
+    st.session_state.notice = f"Limit added: {plural(n_servers, 'server')}. Change it, or set a budget, under Limits."
 
 
 def _training_length_fields(parts: Catalog, number: int, path: RequestPath) -> None:

@@ -1,0 +1,255 @@
+"""The most that limits give: hand arithmetic, laws of the front, and what is refused."""
+
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sizer import Catalog, SizingRequest, SizingResult, load_catalog, size
+from sizer.base.errors import InfeasibleError, RequestError
+from sizer.catalog.loader import with_prices
+from sizer.catalog.price_books import Price
+from sizer.export.design_json import design_document
+from sizer.sizing.best_design import best_design
+from sizer.sizing.customer_copy import customer_copy
+from sizer.sizing.limits import SizeLimit
+from sizer.sizing.maximum_result import LimitFront
+from sizer.workload.sentence import read_sentence
+
+# Published list price of one DGX-1 in the catalogue's sources. [USD]
+DGX1_USD = 149_000
+MAXIMUM = {"maximum": "rate"}
+
+
+@cache
+def catalog(price: int = DGX1_USD) -> Catalog:
+    """Everything costs a cent but the DGX-1."""
+    plain = load_catalog()
+    rows = [
+        Price(
+            item=item.id,
+            amount=Decimal(price if item.id == "dgx-1" else 0) + Decimal("0.01"),
+            currency="USD",
+            date="2020",
+            source="test",
+            where="test",
+        )
+        for _, item in plain.items()
+        if item.orderable
+    ]
+    return with_prices(plain, rows)
+
+
+def asked(target: dict[str, Any], *, allowed: tuple[str, ...] = ("dgx-1",), **limits: float) -> SizingRequest:
+    return SizingRequest.from_dict(
+        {
+            "workload": [{"dnn": "resnet50", "target": target}],
+            "platforms": {"servers": list(allowed), "storage": ["dgx1-ssd", "local-ssd", "local-nvme"]},
+            "limits": limits,
+        }
+    )
+
+
+@cache
+def most(**limits: float) -> SizingResult:
+    return size(asked(MAXIMUM, **limits), catalog())
+
+
+def front_of(result: SizingResult, limit: SizeLimit) -> LimitFront:
+    assert result.maximum is not None
+    return next(front for front in result.maximum.fronts if front.limit is limit)
+
+
+def test_a_budget_buys_as_many_servers_as_its_quotient():
+    """500,000 / 149,000 = 3.4: three DGX-1 for 447,000; the fourth makes 596,000, and the rest costs cents."""
+    result = most(budget=500_000)
+    assert result.design.n_servers == 3
+    following = front_of(result, SizeLimit.BUDGET).following
+    assert following is not None
+    assert following.n_servers == 4
+    assert following.cost == pytest.approx(4 * DGX1_USD, abs=6_000)
+    assert result.maximum is not None
+    assert result.maximum.design.cost == pytest.approx(3 * DGX1_USD, abs=6_000)
+
+
+def test_power_buys_as_many_servers_as_its_quotient():
+    """20 kW / 3.5 kW = 5.7: five DGX-1 take 17.5 kW and leave 2.5 kW for a switch or two; six take 21 kW."""
+    result = most(power_w=20_000)
+    assert result.design.n_servers == 5
+    following = front_of(result, SizeLimit.POWER).following
+    assert following is not None
+    assert following.n_servers == 6
+    assert following.power_w >= 21_000
+
+
+def test_rack_units_hold_as_many_servers_as_their_quotient():
+    """20 U / 3 U = 6.7; six DGX-1 take 18 U, but a head node, a fabric and a management switch take 1 U each or more:
+    18 + 3 > 20. Five take 15 U and leave 5 U."""
+    assert most(rack_units=20).design.n_servers == 5
+
+
+def test_servers_are_all_used_while_each_adds_rate():
+    result = most(servers=4)
+    assert result.design.n_servers == 4
+    assert [point.n_servers for point in front_of(result, SizeLimit.SERVERS).points] == [1, 2, 3, 4, 5]
+
+
+def test_only_the_scarcer_of_two_limits_binds():
+    """A million USD buys six DGX-1 (894,000), 20 kW run five."""
+    result = most(budget=1_000_000, power_w=20_000)
+    assert result.design.n_servers == 5
+    assert front_of(result, SizeLimit.POWER).binds
+    assert not front_of(result, SizeLimit.BUDGET).binds
+
+
+def test_a_design_that_draws_unknown_power_never_wins():
+    """No source gives the draw of a DSS 8440, so 20 kW do not name it, although it has more GPUs a server."""
+    result = size(asked(MAXIMUM, allowed=("dgx-1", "dss-8440"), power_w=20_000), load_catalog())
+    assert result.design.platform.server.id == "dgx-1"
+    assert not result.design.conditional_on
+    assert {point.server for point in front_of(result, SizeLimit.POWER).points} == {"dgx-1"}
+
+
+@pytest.mark.parametrize("limit", ["budget", "power_w", "servers"])
+@settings(max_examples=2, deadline=None)
+@given(share=st.floats(0.4, 1.0), growth=st.floats(1.0, 1.5))
+def test_laws_of_a_limit(limit: str, share: float, growth: float):
+    """More never gives less; the answer keeps its limit and is what an ordinary request for its rate answers."""
+    full = {"budget": 900_000, "power_w": 20_000, "servers": 5}[limit]
+    small, large = share * full, share * full * growth
+    if limit == "servers":
+        small, large = round(small), round(large)
+    one, other = (size(asked(MAXIMUM, **{limit: bound}), catalog()) for bound in (small, large))
+    assert one.maximum is not None
+    assert other.maximum is not None
+    # Halving stops within a thousandth of the highest rate.
+    assert other.maximum.highest_samples_per_s >= one.maximum.highest_samples_per_s * (1 - 1e-3)
+    amount = one.maximum.design.amount(SizeLimit(limit))
+    assert amount is not None
+    assert amount <= small
+    rate = one.maximum.samples_per_s
+    again = best_design(asked({"samples_per_s": rate}, **{limit: small}), catalog()).design
+    assert (again.n_servers, again.platform.server.id) == (one.design.n_servers, one.design.platform.server.id)
+    assert again.probability is not None
+    assert again.probability >= 0.895  # the confidence asked, in whole percent
+    assert not is_reached(asked({"samples_per_s": one.maximum.highest_samples_per_s * 1.02}, **{limit: small}), small)
+
+
+def is_reached(request: SizingRequest, budget: float) -> bool:
+    """Whether some design meets a request, its budget with the confidence asked."""
+    try:
+        cost = best_design(request, catalog()).design.cost
+    except InfeasibleError:
+        return False
+    return request.limits.budget is None or cost is None or cost.at_confidence <= budget
+
+
+def test_the_front_holds_nothing_that_takes_more_without_being_faster():
+    for limits in ({"budget": 500_000}, {"power_w": 20_000}, {"servers": 4}):
+        for front in (most(**limits).maximum or pytest.fail("no maximum")).fronts:
+            amounts = [point.amount(front.limit) or 0.0 for point in front.points]
+            rates = [point.samples_per_s for point in front.points]
+            assert amounts == sorted(set(amounts))
+            assert rates == sorted(set(rates))
+
+
+def test_the_other_workload_keeps_its_target():
+    """VGG-16 keeps its 2,000 images/s while ResNet-50 gets the most of three servers."""
+    works = [
+        {"name": "first", "dnn": "vgg16", "target": {"samples_per_s": 2_000}},
+        {"name": "second", "dnn": "resnet50", "target": MAXIMUM},
+    ]
+    platforms = {"servers": ["dgx-1"], "storage": ["dgx1-ssd"]}
+    result = size(
+        SizingRequest.from_dict({"workload": works, "platforms": platforms, "limits": {"servers": 3}}), catalog()
+    )
+    assert result.maximum is not None
+    assert result.maximum.workload == 1
+    assert result.request.workload[0].target.samples_per_s == 2_000
+    assert result.request.workload[1].target.samples_per_s == result.maximum.samples_per_s
+    assert result.design.probability is not None
+    assert result.design.probability >= 0.895
+    alone = most(servers=3).maximum
+    assert alone is not None
+    # Both together must meet their targets with 90 %, so that each has a little less room.
+    assert result.maximum.samples_per_s <= alone.samples_per_s
+
+
+def test_a_batch_gets_the_design_of_the_answer():
+    result = most(budget=500_000)
+    best = best_design(asked(MAXIMUM, budget=500_000), catalog()).design
+    assert (best.platform, best.n_servers) == (result.design.platform, result.design.n_servers)
+
+
+def test_files_hold_the_question_and_customers_see_no_costs():
+    result = most(budget=500_000)
+    document = design_document(result)
+    assert document["request"]["workload"][0]["target"] == MAXIMUM
+    assert document["maximum"]["fronts"][0]["limit"] == "budget"
+    told = customer_copy(result).maximum
+    assert told is not None
+    points = [told.design, *told.fronts[0].points, *filter(None, [told.runner_up, told.fronts[0].following])]
+    assert {point.cost for point in points} == {None}
+    assert [point.n_servers for point in told.fronts[0].points] == [
+        point.n_servers for point in front_of(result, SizeLimit.BUDGET).points
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"limits": {}}, "needs a limit of the size"),
+        ({"limits": {"rack_power_w": 9_000}}, "needs a limit of the size"),
+        ({"workload": [{"dnn": "resnet50", "target": MAXIMUM}, {"dnn": "vgg16", "target": MAXIMUM}]}, "only one"),
+        ({"workload": [{"dnn": "resnet50", "target": {**MAXIMUM, "gpus_busy": 8}}]}, "exactly one"),
+        ({"growth": {"years": 3, "data": 1.5}}, "cannot be combined with [growth]"),
+    ],
+)
+def test_what_has_no_answer_is_refused_with_a_sentence(change: dict[str, Any], words: str):
+    data: dict[str, Any] = {"workload": [{"dnn": "resnet50", "target": MAXIMUM}], "limits": {"servers": 2}}
+    with pytest.raises(RequestError) as refused:
+        SizingRequest.from_dict({**data, **change})
+    assert words in str(refused.value)
+
+
+def test_a_budget_that_buys_nothing_names_the_least_cost():
+    with pytest.raises(InfeasibleError) as none:
+        size(asked(MAXIMUM, budget=100_000), catalog())
+    assert "150" in str(none.value)  # 149,000 and what costs a few hundred
+
+
+def test_a_budget_without_prices_in_its_currency_is_refused():
+    request = asked(MAXIMUM, budget=500_000).model_copy(update={"currency": "EUR"})
+    with pytest.raises(RequestError) as refused:
+        size(request, load_catalog())
+    assert "EUR" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "limits"),
+    [
+        ("ResNet-50 as fast as possible within 500,000 USD", {"budget": 5e5}),
+        ("What does 200 kW buy for ResNet-50?", {"power_w": 2e5}),
+        ("best use of two racks for ResNet-50", {"racks": 2}),
+        ("the most I can get for 300k with ResNet-50", {"budget": 3e5}),
+        ("maximum throughput of ResNet-50 on 8 servers", {"servers": 8}),
+        ("How fast can we train ResNet-50 in 42 U with $1.5 million", {"budget": 1.5e6, "rack_units": 42}),
+    ],
+)
+def test_sentences_that_ask_for_the_most(sentence: str, limits: dict[str, float]):
+    reading = read_sentence(sentence, catalog())
+    assert reading.request["limits"] == limits
+    assert reading.request["workload"][0]["target"] == MAXIMUM
+    assert not reading.unread
+
+
+def test_a_sentence_with_a_rate_keeps_it_beside_a_limit():
+    reading = read_sentence("Train ResNet-50 at 40000 images/s within EUR 800.000", catalog())
+    assert reading.request["limits"] == {"budget": 8e5}
+    assert reading.request["currency"] == "EUR"
+    assert reading.request["workload"][0]["target"] == {"samples_per_s": "40000 images/s"}
+    with pytest.raises(RequestError, match="needs a limit"):
+        read_sentence("ResNet-50 as fast as possible", catalog())
