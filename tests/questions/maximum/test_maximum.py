@@ -246,7 +246,7 @@ def test_sentences_that_ask_for_the_most(sentence: str, limits: dict[str, float]
     assert not reading.unread
 
 
-def test_a_sentence_with_a_rate_keeps_it_beside_a_limit():
+def test_a_sentence_with_a_rate_keeps_it_next_to_a_limit():
     reading = read_sentence("Train ResNet-50 at 40000 images/s within EUR 800.000", catalog())
     assert reading.request["limits"] == {"budget": 8e5}
     assert reading.request["currency"] == "EUR"
