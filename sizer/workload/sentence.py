@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.errors import RequestError
-from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, QuantityKind, parse
+from sizer.base.quantities import BYTES, SAMPLES_PER_S, SECONDS, parse
 from sizer.catalog.model import Catalog
 from sizer.catalog.schema import Item
 from sizer.catalog.vendors import vendors_of
@@ -14,6 +14,7 @@ from sizer.workload.request import SIZE_LIMITS, SizingRequest
 from sizer.workload.sentence_limits import COUNTS as _COUNTS
 from sizer.workload.sentence_limits import NUMBER as _NUMBER
 from sizer.workload.sentence_limits import WHAT_LIMITS, asks_for_most, limit_in
+from sizer.workload.sentence_numbers import byte_unit, checked, number_of
 
 MAX_CHARACTERS = 500
 EXAMPLE = "Train ResNet-50 on 22 TB of images of 113 kB at 40000 images/s on DGX-1 with F800"
@@ -176,7 +177,7 @@ class _Reader:
     def _confidence(self) -> None:
         match = self._find(_CONFIDENCE)
         if match:
-            self._request["confidence"] = _number(match[1]) / 100
+            self._request["confidence"] = number_of(match[1]) / 100
             self._record(match, f"confidence {match[1]} %")
 
     def _head_nodes(self) -> None:
@@ -208,7 +209,7 @@ class _Reader:
         if rate:
             unit = "sentences" if rate[3].lower().startswith("sentence") else "images"
             written = f"{rate[1]} {unit}/s"
-            value = _checked(SAMPLES_PER_S, written) * _THOUSANDS[rate[2].lower()]
+            value = checked(SAMPLES_PER_S, written) * _THOUSANDS[rate[2].lower()]
             written = f"{value:.12g} {unit}/s" if rate[2] else written
             self._record(rate, f"minimum rate {written}")
             return {"samples_per_s": written}
@@ -216,7 +217,7 @@ class _Reader:
         if time:
             count = time[1] or _COUNTS[time[2].lower()]
             written = f"{count} {_UNITS[time[3][0].lower()]}"
-            _checked(SECONDS, written)
+            checked(SECONDS, written)
             self._record(time, f"maximum time to train {written}")
             return {"time_to_train_s": written}
         if night:
@@ -224,7 +225,7 @@ class _Reader:
             return {"time_to_train_s": OVERNIGHT}
         if gpus:
             self._record(gpus, f"{gpus[1]} GPUs at full utilization")
-            return {"gpus_busy": int(_number(gpus[1]))}
+            return {"gpus_busy": int(number_of(gpus[1]))}
         return {}
 
     def _host_memory(self) -> None:
@@ -252,15 +253,15 @@ class _Reader:
     def _size_of(self, match: re.Match[str]) -> str:
         """The size in a match, as a request writes it."""
         number, unit = (group for group in match.groups() if group is not None)
-        written = f"{number} {_byte_unit(unit)}"
-        _checked(BYTES, written)
+        written = f"{number} {byte_unit(unit)}"
+        checked(BYTES, written)
         return written
 
     def _sizes(self) -> None:
         """Size of one sample, of the whole set, and the number of samples."""
         for match in list(_SIZE.finditer(self._unread)):
-            written = f"{match[1]} {_byte_unit(match[2])}"
-            _checked(BYTES, written)
+            written = f"{match[1]} {byte_unit(match[2])}"
+            checked(BYTES, written)
             before, after = self._unread[: match.start()], self._unread[match.end() :]
             key = "sample_bytes" if _OF_ONE.match(after) or _SAMPLES_OF.search(before) else "dataset_bytes"
             if key in self._work:
@@ -277,7 +278,7 @@ class _Reader:
 
     def _samples(self, count: re.Match[str]) -> None:
         """A number of samples together with a size makes an own data set."""
-        n_samples = _number(count[1]) * _MANY[(count[2] or "").lower()]
+        n_samples = number_of(count[1]) * _MANY[(count[2] or "").lower()]
         size, whole = (self._work.pop(key, None) for key in ("sample_bytes", "dataset_bytes"))
         if size is None and whole is None:
             return
@@ -353,7 +354,7 @@ class _Reader:
     def _length(self, target: dict[str, Any]) -> None:
         match = self._find(_EPOCHS)
         if match:
-            self._work["epochs"] = _number(match[1])
+            self._work["epochs"] = number_of(match[1])
             self._record(match, f"{match[1]} epochs")
         elif "time_to_train_s" in target:
             recipes = [item for item in self._catalog.recipes.values() if item.dnn == self._work["dnn"]]
@@ -391,21 +392,3 @@ def _pattern(name: str) -> str:
 
 def _short(item: Item) -> str:
     return re.split(r",| \(| with ", item.name)[0]
-
-
-def _byte_unit(unit: str) -> str:
-    """The unit, unless it could be bits."""
-    if not unit.endswith("B"):
-        raise RequestError(f"sentence: the unit {unit} means bits; write {unit[:-1]}B for bytes")
-    return "kB" if unit == "KB" else unit
-
-
-def _number(text: str) -> float:
-    return _checked(BYTES, f"{text} B")
-
-
-def _checked(kind: QuantityKind, written: str) -> float:
-    try:
-        return parse(kind, written)
-    except ValueError as error:
-        raise RequestError(f"sentence: {error}") from None
