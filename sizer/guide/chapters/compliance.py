@@ -172,6 +172,15 @@ def _components(context: GuideContext) -> Iterator[Requirement]:
     if allowed.storage:
         names = words.listed((item_name(id_, context.catalog) for id_ in allowed.storage), "or")
         yield Requirement(f"Storage: {names}", platform.storage.name, True, "storage")
+    if allowed.storage_tier is not None:
+        tier = platform.storage.tier
+        yield Requirement(
+            f"Storage tier: {allowed.storage_tier}", platform.storage.name, tier == allowed.storage_tier, "storage"
+        )
+    least, memory = allowed.host_memory_bytes, platform.server.memory_bytes
+    if least is not None and memory is not None:
+        text = f"At least {si(least, 'B')} of host memory per server"
+        yield Requirement(text, si(memory.value, "B"), memory.value >= least, "architecture")
     if allowed.fabrics and not context.is_single:
         names = words.listed((words.link_name(kind) for kind in allowed.fabrics), "or")
         yield Requirement(f"Fabric: {names}", words.link_name(platform.fabric), True, "network")

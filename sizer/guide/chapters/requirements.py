@@ -95,6 +95,9 @@ def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
     def watts(power_w: float | None) -> str | None:
         return si(power_w, "W") if power_w is not None else None
 
+    def size(size_bytes: float | None) -> str | None:
+        return si(size_bytes, "B") if size_bytes is not None else None
+
     existing = {**request.existing.servers, **request.existing.storage_nodes, **request.existing.switches}
     facts = (
         ("Requested confidence", confidence),
@@ -105,6 +108,9 @@ def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
         ("Excluded storage", names(allowed.forbidden_storage)),
         ("Allowed fabrics", words.listed(map(words.link_name, allowed.fabrics)) if allowed.fabrics else None),
         ("GPUs per server", count(allowed.gpus_per_server)),
+        ("Minimum host memory per server", size(allowed.host_memory_bytes)),
+        ("Storage tier", allowed.storage_tier),
+        ("Minimum usable capacity", size(request.data.minimum_capacity_bytes)),
         ("Budget", words.money(words.whole(limits.budget), request.currency) if limits.budget is not None else None),
         ("Maximum power per rack", watts(limits.rack_power_w)),
         ("Maximum total power", watts(limits.power_w)),
