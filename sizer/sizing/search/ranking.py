@@ -193,18 +193,20 @@ class Ranking:
 
     def _settled(self) -> Iterator[int]:
         """Rows by cost, up to the first that a larger design than those of the space could come before."""
-        for row in self._cheapest():
-            if self._goes_on and self._key(row)[:3] >= (0.0, 0.0, self._least_of_larger):
-                raise UnsettledError
-            yield row
+        yield from self._cheapest()
         if self._goes_on:
             raise UnsettledError
 
-    @property
-    def _least_of_larger(self) -> float:
-        """What the cheapest design beyond the sizes of the space costs at least."""
-        counts = self._counts
-        return float(counts.main_cost.larger.min())
+    def _least_of_larger(self) -> Key:
+        """No design beyond the sizes of the space comes before this key."""
+        least = self._counts.main_cost.larger.min(keepdims=True)
+        return 0.0, float(self._is_beyond_budget(least)[0]), float(least[0])
+
+    def _is_beyond_budget(self, least: Floats) -> Bools:
+        """Whether a design that costs at least so much is above the budget; owning one costs more than its purchase."""
+        if self._counts.ownership_rates is not None:
+            return np.zeros(least.shape, dtype=bool)
+        return beyond_budget(self._counts, least)
 
     def _key(self, row: int) -> Key:
         return tuple(float(part[0]) for part in order_of(self._counts, np.array([row])))
@@ -214,12 +216,21 @@ class Ranking:
 
         A kind of platform cannot do better than the cost of its main items at its cheapest candidate: until it is
         counted it stands in the order with that bound. What comes out exact before all bounds is the next.
+
+        Raises
+        ------
+        UnsettledError
+            At the first that a larger design than those of the space could come before.
         """
         heap = self._bounds()
         heapify(heap)
         platforms, found = self._counts.evaluated.platforms, set()
+        beyond = self._least_of_larger() if self._goes_on else None
         while heap:
-            _, row, index = heappop(heap)
+            key, row, index = heappop(heap)
+            if beyond is not None and key[:3] >= beyond:
+                # Nothing that is still to come can be better than this bound, so that nothing more need be counted.
+                raise UnsettledError
             if platforms[index].key in found:
                 continue
             if row >= 0:
@@ -243,7 +254,7 @@ class Ranking:
         free = could & ~unknown
         has_free = np.any(free, axis=1)
         least = np.where(np.where(has_free[:, None], free, could), cost, np.inf).min(axis=1)
-        over = beyond_budget(counts, least).tolist()
+        over = self._is_beyond_budget(least).tolist()
         return [
             ((float(not is_free), float(is_over), float(amount)), -1, int(index))
             for is_free, is_over, amount, index in zip(
