@@ -26,7 +26,8 @@ from sizer.sizing.reasons import (
 from sizer.sizing.recommend import MAX_PLATFORMS_SHOWN, design_of, search, unmet_error
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, ParetoPoint, SizingResult
-from sizer.sizing.search.choice import counts_ruled_out, pareto_rows
+from sizer.sizing.search.choice import counts_ruled_out
+from sizer.sizing.search.front import front_rows
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.search.ranking import Ranking, best_of, beyond_budget, keys, rank_key, uncertainty
 from sizer.sizing.search.settling import cost_difference, quotes_to_settle
@@ -225,16 +226,11 @@ def _point_of(design: DesignAnswer, like: ParetoPoint) -> ParetoPoint:
 
 
 def _pareto(counts: PartCounts, chosen: int) -> tuple[ParetoPoint, ...]:
-    """Front over GPUs (stand-in for cost while prices are missing) or cost, time, power and rack units."""
-    evaluated = counts.evaluated
-    is_priced = not any(counts.of(index).unpriced for index in counts.alive)
-    spend = (
-        counts.cost if is_priced else evaluated.space.n_servers * evaluated.gpus_per_server[evaluated.space.platform]
-    )
-    rows = pareto_rows([spend, evaluated.time_s, counts.power_w, counts.rack_units], counts.feasible)
-    # The smallest designs first: beyond a few dozen points the front only says that more hardware is faster.
-    rows = rows[np.argsort(spend[rows], kind="stable")][:MAX_PARETO_POINTS]
-    listed = [int(row) for row in rows]
+    """Front over the cost that ranks designs, time, power and rack units.
+
+    The cheapest first: beyond a few dozen points the front only says that more hardware is faster.
+    """
+    listed = front_rows(counts, chosen, MAX_PARETO_POINTS)
     if chosen not in listed:
         listed.insert(0, chosen)
     return tuple(_point(row, chosen, counts) for row in listed)

@@ -1,0 +1,91 @@
+"""The Pareto front over cost, time, power and rack units, cheapest first; what cannot be on it is not counted."""
+
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.sizing.search.part_counts import PartCounts
+from sizer.sizing.search.ranking import uncertainty
+
+
+def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
+    """Cheapest designs of the front, ascending by the cost that ranks designs.
+
+    Parameters
+    ----------
+    counts : PartCounts
+    chosen : int
+        Row of the described design. Designs that depend on more unknowns are left out: nobody knows what they reach.
+    most : int
+        Points that are looked for.
+
+    Notes
+    -----
+    Time is known of every design; cost, watts and rack units of servers and storage alone are lower bounds of the
+    others. A platform is counted when one of its designs could be the next point by these bounds, so that the points
+    are those that counting every platform finds.
+    """
+    evaluated, n_sizes = counts.evaluated, len(counts.evaluated.space.sizes)
+    known = float(uncertainty(counts, np.array([chosen]))[0])
+    bounds = np.stack(
+        [
+            counts.main_cost.cost.reshape(-1),
+            evaluated.time_s,
+            counts.least_watts.reshape(-1),
+            counts.least_rack_units.reshape(-1),
+        ],
+        axis=1,
+    )
+    could = counts.candidates.reshape(-1) & (evaluated.conditional <= known)
+    front, points = np.zeros((0, 4)), []
+    counted: list[tuple[float, ...]] = []  # what designs cost and take, and their rows
+    heap = [
+        (float(bounds[rows, 0].min()), index)
+        for index in np.unique(np.flatnonzero(could) // n_sizes).tolist()
+        if (rows := _rows_of(could, index, n_sizes)).size
+    ]
+    heapify(heap)
+    while heap or counted:
+        least = heap[0][0] if heap else np.inf
+        while counted and counted[0][0] < least:
+            *values, row = heappop(counted)
+            if not _is_beaten(np.array([values]), front)[0]:
+                front = np.vstack([front, values])
+                points.append(int(row))
+                if len(points) == most:
+                    return points
+        if not heap:
+            break
+        _, index = heappop(heap)
+        rows = _rows_of(could, index, n_sizes)
+        rows = rows[~_is_beaten(bounds[rows], front)]
+        if not rows.size:
+            continue
+        again = float(bounds[rows, 0].min())
+        if heap and again > heap[0][0]:
+            heappush(heap, (again, index))
+            continue
+        for values in _exact(counts, rows, known, front).tolist():
+            heappush(counted, tuple(values))
+    return points
+
+
+def _rows_of(could: Bools, index: int, n_sizes: int) -> Ints:
+    """Rows of one platform that could be built."""
+    start = index * n_sizes
+    return np.asarray(start + np.flatnonzero(could[start : start + n_sizes]))
+
+
+def _is_beaten(values: Floats, front: Floats) -> Bools:
+    """Whether some point of the front is as good in every objective."""
+    return np.asarray(np.any(np.all(front[None] <= values[:, None], axis=2), axis=1))
+
+
+def _exact(counts: PartCounts, rows: Ints, known: float, front: Floats) -> Floats:
+    """What some rows of one platform cost and take, and the rows; without those that break a limit or are beaten."""
+    rows = np.intersect1d(counts.feasible_of(int(rows[0]) // len(counts.evaluated.space.sizes)), rows)
+    rows = rows[uncertainty(counts, rows) <= known]
+    columns = (counts.ranking_cost, counts.evaluated.time_s, counts.power_w, counts.rack_units)
+    values = np.stack([*(column[rows] for column in columns), rows.astype(float)], axis=1)
+    return np.asarray(values[~_is_beaten(values[:, :4], front)])
