@@ -32,8 +32,8 @@ def front_rows(counts: PartCounts, chosen: int, most: int) -> list[int]:
         [
             counts.main_cost.cost.reshape(-1),
             evaluated.time_s,
-            counts.least_watts.reshape(-1),
-            counts.least_rack_units.reshape(-1),
+            counts.at_least["watts"].reshape(-1),
+            counts.at_least["units"].reshape(-1),
         ],
         axis=1,
     )

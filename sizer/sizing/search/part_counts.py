@@ -162,16 +162,6 @@ class PartCounts:
         room = np.inf if self.request.existing.racks else evaluated.platforms[0].rack.height_u.value
         return {"units": units, "watts": watts, "racks": np.ceil(units / room)}
 
-    @property
-    def least_watts(self) -> Floats:
-        """(platforms, sizes) watts that servers and storage alone draw at most."""
-        return self._at_least["watts"]
-
-    @property
-    def least_rack_units(self) -> Floats:
-        """(platforms, sizes) rack units that servers and storage alone take."""
-        return self._at_least["units"]
-
     def feasible_of(self, index: int) -> Ints:
         """Rows of one platform that keep every limit."""
         if not self.candidates[index].any():
