@@ -18,6 +18,9 @@ _SCATTER_PASSES = 3
 # Rates are printed to three digits, but runs of one set-up differ by some per cent; a smaller scatter would only say
 # that a block has about as many parameters as rows.
 MIN_SCATTER_LOG_SD = 0.022
+# Fits in which the medians of draws, not the rates at the fitted parameters, come to meet the measurements.
+_CENTRING_PASSES = 2
+_CENTRING_PAIRS = 256
 # Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 MAD_TO_SD = 1.4826
 
@@ -33,6 +36,7 @@ class FitBlock:
     measured: Floats  # logarithms
     predict: Model  # parameters in the order of ``names`` -> logarithms and their derivatives
     sigma: Floats | None = None  # scatter of each row; None: estimated from the residuals of the kind
+    is_drawn: bool = False  # answers take the median of draws, not the value at the parameters
 
 
 class DesignMatrix:
@@ -75,6 +79,7 @@ class JointModel:
         self.ids = tuple(name for block in self.blocks for name in block.ids)
         self.sources = np.array([source for block in self.blocks for source in block.sources])
         self.kinds = np.array([block.kind for block in self.blocks for _ in block.ids])
+        self.is_drawn = np.array([block.is_drawn for block in self.blocks for _ in block.ids])
         self.given_sigma = np.concatenate(
             [np.full(len(block.ids), np.nan) if block.sigma is None else block.sigma for block in self.blocks]
         )
@@ -99,28 +104,29 @@ class JointFit:
 
     model: JointModel
     fit: PriorFit
+    target: Floats  # what each row asks of the rate at the parameters, so that the median of draws is as measured
     sigma: Floats  # scatter of each row
     scatter_log_sd: dict[str, float]  # within a source, by kind
 
     def without(self, out: Bools) -> Floats:
         """Parameters that the rows outside ``out`` alone give."""
         m = self.model
-        return fit_left_out(m, m.measured, self.sigma, m.layout.mean, m.layout.sd, self.fit.values, out)
+        return fit_left_out(m, self.target, self.sigma, m.layout.mean, m.layout.sd, self.fit.values, out)
 
     def covariance_without(self, values: Floats, out: Bools) -> Floats:
         """Laplace covariance of those parameters."""
         predicted, derivative = self.model(values)
-        scaled = ((predicted - self.model.measured) / self.sigma)[~out]
+        scaled = ((predicted - self.target) / self.sigma)[~out]
         return laplace_covariance(derivative[~out], scaled, self.sigma[~out], self.model.layout.sd)
 
     def errors(self, values: Floats, rows: Bools) -> Floats:
-        """Measured less predicted logarithm of some rows, at some parameters."""
-        return np.asarray((self.model.measured - self.model(values)[0])[rows])
+        """Logarithm of some rows: measured less the median of draws around some parameters."""
+        return np.asarray((self.target - self.model(values)[0])[rows])
 
     def errors_without(self, out: Bools) -> tuple[Floats, Floats]:
         """Error of the logarithm of the rows ``out``, predicted without them, and its variance by the parameters."""
         m, values = self.model, self.without(out)
-        return self.errors(values, out), row_variance(m, m.measured, self.sigma, m.layout.sd, values, out)
+        return self.errors(values, out), row_variance(m, self.target, self.sigma, m.layout.sd, values, out)
 
 
 def fit_joint(blocks: Sequence[FitBlock]) -> JointFit:
@@ -130,6 +136,13 @@ def fit_joint(blocks: Sequence[FitBlock]) -> JointFit:
     ------
     CalibrationError
         If there are no rows or the fit does not converge.
+
+    Notes
+    -----
+    A rate is no linear function of its parameters, so the median of draws around the most probable ones lies beside the
+    rate at them: 2 % below where hundreds of GPUs wait for one another. What the data say is the rate, so the normal
+    distribution of the parameters is moved until the medians meet the measurements (the mean of a variational
+    posterior), and every answer, which is a median of draws, is free of that bias.
     """
     if not any(len(block.ids) for block in blocks):
         raise CalibrationError("no usable observation: nothing to calibrate on")
@@ -142,7 +155,19 @@ def fit_joint(blocks: Sequence[FitBlock]) -> JointFit:
         scatter = _within_scatter(best, layout, model.kinds)
         found = np.array([scatter[kind] for kind in model.kinds])
         sigma, start = np.where(np.isnan(model.given_sigma), found, model.given_sigma), best.values
-    return JointFit(model, best, sigma, scatter)
+    target = model.measured
+    for _ in range(_CENTRING_PASSES):
+        target = model.measured - _median_shift(model, best)
+        best = fit_with_priors(model, target, sigma, layout.mean, layout.sd, best.values)
+    return JointFit(model, best, target, sigma, scatter)
+
+
+def _median_shift(model: JointModel, fit: PriorFit) -> Floats:
+    """(rows) median of draws of the parameters less the value at them, where answers take that median."""
+    normal = np.random.default_rng(0).standard_normal((_CENTRING_PAIRS, len(fit.values)))
+    steps = normal @ np.linalg.cholesky(fit.covariance).T
+    drawn = [model(fit.values + sign * step)[0] for step in steps for sign in (1, -1)]
+    return np.where(model.is_drawn, np.median(drawn, axis=0) - model(fit.values)[0], 0.0)
 
 
 def _within_scatter(fit: PriorFit, layout: Layout, kinds: NDArray[np.str_]) -> dict[str, float]:

@@ -78,6 +78,7 @@ def _block(task: str, cases: tuple[RateCase, ...]) -> FitBlock:
         design.layout.names,
         np.asarray(relative @ np.log([case.row.value for case in cases])),
         predict,
+        is_drawn=True,
     )
 
 
