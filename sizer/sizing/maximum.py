@@ -175,7 +175,8 @@ class _MaximumSearch:
         if limits is not None:
             request = request.model_copy(update={"limits": limits})
         works = tuple(replace(work, request=asked) for work, asked in zip(self.works, request.workload, strict=True))
-        largest = int(min(request.limits.servers or MAX_SERVERS, most or self.most))
+        # As in the search of an ordinary request, one server alone only where no second one is allowed.
+        largest = int(min(request.limits.servers or MAX_SERVERS, max(most or self.most, 2)))
         options = self.options if options is None else options
         space = design_space(len(options), 1, largest)
         evaluated = evaluate_space(request, works, options, space, self.catalog, self.calibration)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.factories.examples import EXAMPLES, catalog, sized
-from tests.ui.pages import opened, to_page
+from tests.ui.pages import opened, to_page, widget
 from tests.ui.questions.test_what_if import assert_well, charts, load, page_text
 
 
@@ -73,3 +73,25 @@ def test_a_customer_sees_the_same_performance():
     app.run()
     assert_well(app)
     assert charts(app)[:3] == mine[:3]
+
+
+def test_the_most_that_limits_give_is_a_target_with_its_front():
+    """Three DGX-1 and no more are allowed: they are the answer, and one more is what lies beyond."""
+    app = opened()
+    draft = app.session_state.draft
+    draft["workload"][0]["target"] = {"maximum": "rate"}
+    draft["limits"] = {"servers": 3}
+    app.run()
+    to_page(app, "performance")
+    assert_well(app)
+    assert "What the limits allow" in [one.value for one in app.header]
+    assert any(text.startswith("3 servers gives") for text in charts(app))
+    assert "4 × DGX-1" in page_text(app)
+
+
+def test_choosing_the_maximum_adds_a_limit():
+    app = opened()
+    widget(app.selectbox, "Target").set_value("maximum").run()
+    assert_well(app)
+    assert app.session_state.draft["workload"][0]["target"] == {"maximum": "rate"}
+    assert app.session_state.draft["limits"]["servers"] >= 1

@@ -39,20 +39,23 @@ def reached_rate(counts: PartCounts, row: int, place: int, calibration: Calibrat
         return asked
     platform, servers = evaluated.platforms[int(evaluated.space.platform[row])], evaluated.space.n_servers[row]
     nodes = int(evaluated.storage_nodes[row])
+    # One server in a space of several has the spread that the links between servers bring to the whole space.
+    counted = [int(servers)] if evaluated.space.sizes[-1] == 1 else [int(servers), 2]
     runs = [
-        run_on(request, work, platform, [int(servers)], nodes, np.inf, counts.catalog, calibration)
-        for work in evaluated.works
+        run_on(request, work, platform, counted, nodes, np.inf, counts.catalog, calibration) for work in evaluated.works
     ]
     run = runs.pop(place)
     others = float(np.prod([evaluate.probability(one.warm, one.cold, one.need)[0] for one in runs]))
 
-    def is_met(rates: Floats) -> Floats:
+    def is_met(each: Floats) -> Floats:
+        rates = each[:, None]
         need = Need(rates, np.zeros_like(rates), rates, np.zeros_like(rates), counts_gpu=True)
         alone = evaluate.probability(run.warm, run.cold, need)
         share = evaluate.share_of(request)
         reads = evaluate.read_bytes_per_s(evaluated.works[place], run.comp, need)
         met = (alone >= evaluate.least_chance(share)) & (alone * others >= evaluate.least_chance(request.confidence))
-        return np.asarray(met & (run.side.mounts.probability_at_least(reads) >= evaluate.least_chance(share)))
+        met &= run.side.mounts.probability_at_least(reads) >= evaluate.least_chance(share)
+        return np.asarray(met[:, 0])
 
     low = asked
     # At a confidence of half or more no stage passes more than its median.
