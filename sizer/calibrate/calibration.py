@@ -28,6 +28,8 @@ from sizer.calibrate.parameters import HOST_LINK_RATE, Effect, effects, prior_of
 from sizer.calibrate.rules import CATALOGUE_DERIVES_FROM
 from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Gpu, Recipe, Stack
+from sizer.perf.epochs import epochs_to_target
+from sizer.perf.step_draws import drawn_estimate, drawn_terms
 from sizer.perf.step_terms import TERM_NAMES, StepTerms
 
 STORED_VERSION = 6
@@ -98,6 +100,11 @@ class Calibration:
     def start_up_s(self) -> float:
         """Start-up of a training run. [s]"""
         return self.overhead.start_up_s
+
+    @property
+    def start_up(self) -> Estimate:
+        """Start-up of a training run with its 90 % interval. [s]"""
+        return Estimate.log_normal(self.start_up_s, self.parameter_sd[self.index["run-start-up:all"]])
 
     @cached_property
     def measured(self) -> dict[tuple[str, str, str, str], int]:
@@ -261,8 +268,24 @@ class Calibration:
         return self.cache_positions[access]
 
     def epochs(self, recipe: Recipe, global_batch: ArrayLike) -> Estimate:
-        """Epochs that a recipe needs at a global batch."""
-        return self.epochs_curve(recipe).at(global_batch)
+        """Epochs that a recipe needs at a global batch, as draws of its curve give them.
+
+        A recipe that the calibration was not fitted to has its curve's own spread.
+        """
+        curve = self.epochs_curve(recipe)
+        if self.epochs_points.get(recipe.id) != recipe_points(recipe):
+            return curve.at(global_batch)
+        places = [self.index[name] for name in epochs_names(recipe)]
+        moved = drawn_terms(np.zeros(len(places)), self.covariance[np.ix_(places, places)])
+        base, double, growth = np.exp(np.moveaxis(moved, -1, 0))
+        # Draws change slowly with the batch: they are made at its powers of two.
+        octave = np.log2(np.asarray(global_batch, float))
+        octaves = np.arange(np.floor(octave.min()), np.floor(octave.max()) + 2)
+        rest = curve.double_batch * double, curve.exponent * growth
+        epochs = epochs_to_target(2.0 ** octaves[:, None], curve.base_epochs * base, *rest)
+        at = drawn_estimate(np.log(epochs), np.array(curve.log_sd))
+        over, here = at.scaled(1 / curve.at(2.0**octaves).value), curve.at(global_batch).value
+        return Estimate(*(here * np.interp(octave, octaves, part) for part in (over.value, over.low, over.high)))
 
     def epochs_curve(self, recipe: Recipe) -> EpochsCurve:
         """Fitted curve of a recipe of the catalogue; one that was never fitted is fitted now, alone."""

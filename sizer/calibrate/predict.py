@@ -25,7 +25,7 @@ from sizer.catalog.sample_formats import SampleFormat
 from sizer.catalog.schema import Recipe
 from sizer.perf.caches import hit_fraction
 from sizer.perf.preprocess import cpu_utilization_fraction
-from sizer.perf.step_draws import drawn_rate
+from sizer.perf.step_draws import drawn_estimate
 from sizer.perf.step_terms import StepRate, StepTerms
 
 # A recipe that stands for another round or target: one step of the published growth (60 to 72 epochs).
@@ -282,7 +282,7 @@ def _epochs(row: Observation, context: _Context) -> Prediction:
         return Prediction.none(note(FitNote.BATCH_NOT_STATED))
     found, is_own = recipe
     curve, batch = context.calibration.epochs_curve(found), row.batch_per_gpu * row.gpus
-    epochs = curve.at(batch)
+    epochs = context.calibration.epochs(found, batch)
     beyond = (note(FitNote.EPOCHS_OUTSIDE, found.name, *curve.batches),) if curve.extrapolates(batch) else ()
     if is_own:
         return Prediction(epochs, CALIBRATED, beyond)
@@ -330,7 +330,7 @@ def _speedup(row: Observation, context: _Context) -> Prediction:
     # laboratories as its rate does.
     over, under = (np.log(CaseArrays.of([each]).run.over_draws.samples_per_s(terms.drawn)) for each in (case, one))
     within, between = context.calibration.scatter_log_sd["training"], float(terms.between_log_sd)
-    estimate = drawn_rate(over - under, np.array(math.sqrt(2 * within**2 + between**2)))[0]
+    estimate = drawn_estimate(over - under, np.array(math.sqrt(2 * within**2 + between**2)))[0]
     status = CALIBRATED if row.id in context.calibration.used else PREDICTED
     return Prediction(estimate, status, case.notes + notes_on(context.calibration, case))
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.perf.arguments import float_arrays, require_above, require_at_least
 from sizer.perf.gpu_time import GpuTime
-from sizer.perf.step_draws import drawn_rate
+from sizer.perf.step_draws import drawn_estimate
 from sizer.perf.step_terms import HOST_LINK, StepRate, StepSlopes, StepTerms
 
 INFERENCE_PASSES = 1.0
@@ -121,8 +121,8 @@ class InferenceRun:
         drawn = run.gpu_samples_per_s(terms.drawn)
         with_links = np.minimum(drawn, run.host_samples_per_s(terms.drawn))
         return StepRate(
-            drawn_rate(np.log(drawn), terms.log_scatter).broadcast_to(shape),
-            drawn_rate(np.log(with_links), terms.log_scatter).broadcast_to(shape),
+            drawn_estimate(np.log(drawn), terms.log_scatter).broadcast_to(shape),
+            drawn_estimate(np.log(with_links), terms.log_scatter).broadcast_to(shape),
             np.broadcast_to(host, shape),
             np.broadcast_to(self.samples / total - gpu_s, shape),
         )

@@ -56,13 +56,13 @@ def drawn_terms(values: Floats, covariance: Floats) -> Floats:
     return np.asarray(values[..., None, :] + normal @ np.swapaxes(root, -1, -2))
 
 
-def drawn_rate(log_rate: Floats, log_scatter: Floats) -> Estimate:
-    """Distribution of a rate.
+def drawn_estimate(log_value: Floats, log_scatter: Floats) -> Estimate:
+    """Distribution of a positive quantity such as a rate.
 
     Parameters
     ----------
-    log_rate : ndarray, shape (..., draws)
-        Logarithm of the rate under each draw of the terms. [ln(samples/s)]
+    log_value : ndarray, shape (..., draws)
+        Its logarithm under each draw of the terms.
     log_scatter : ndarray, shape (...)
         Standard deviation of what else moves its logarithm. [-]
 
@@ -73,6 +73,6 @@ def drawn_rate(log_rate: Floats, log_scatter: Floats) -> Estimate:
     """
     scatter = np.asarray(log_scatter, float)[..., None]
     n_dimensions = len(_GENERATOR)
-    ordered = np.sort(log_rate + scatter * standard_draws(n_dimensions)[:, 0], axis=-1)
+    ordered = np.sort(log_value + scatter * standard_draws(n_dimensions)[:, 0], axis=-1)
     low, middle, high = np.moveaxis(ordered @ _weights(), -1, 0)
     return Capacity.skewed(np.exp(middle), middle - low, high - middle, _LEVELS[-1]).estimate()

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sizer.base.arrays import Floats
 from sizer.perf.arguments import float_arrays, require_above, require_at_least
 from sizer.perf.gpu_time import GpuTime
-from sizer.perf.step_draws import drawn_rate
+from sizer.perf.step_draws import drawn_estimate
 from sizer.perf.step_terms import INTER, INTRA, OVERLAP, SCALE_OUT, STRAGGLER, StepRate, StepSlopes, StepTerms
 
 # Forward pass 1 F, backward pass 2 F (gradients of inputs and of weights); no recomputation of activations.
@@ -191,8 +191,8 @@ class TrainingRun:
         with np.errstate(divide="ignore"):
             exchange = self.samples / part.exchange_s
         return StepRate(
-            drawn_rate(-drawn.gpu.log_s, scatter).scaled(self.samples).broadcast_to(shape),
-            drawn_rate(np.log(drawn.samples_per_s(run)), scatter).broadcast_to(shape),
+            drawn_estimate(-drawn.gpu.log_s, scatter).scaled(self.samples).broadcast_to(shape),
+            drawn_estimate(np.log(drawn.samples_per_s(run)), scatter).broadcast_to(shape),
             np.broadcast_to(exchange, shape),
             np.broadcast_to(self.samples / part.samples_per_s(self) - part.gpu.time_s, shape),
         )

@@ -68,7 +68,8 @@ class Middle:
 @pytest.fixture
 def at_the_medians(monkeypatch):
     """Judge and draws with every term at its value."""
-    monkeypatch.setattr("sizer.perf.step_terms.drawn_terms", lambda values, _: drawn_terms(values, np.zeros(1)))
+    for module in ("sizer.perf.step_terms", "sizer.calibrate.calibration"):
+        monkeypatch.setattr(f"{module}.drawn_terms", lambda values, _: drawn_terms(values, np.zeros(1)))
     return _at_the_medians
 
 

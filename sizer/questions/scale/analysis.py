@@ -17,7 +17,7 @@ from sizer.bom.prices import price_book
 from sizer.calibrate.calibration import Calibration
 from sizer.calibrate.draws import Draws, streams
 from sizer.catalog.model import Catalog
-from sizer.questions.scale.arrangement_run import StepBreakdown, drawn_rates, request_of
+from sizer.questions.scale.arrangement_run import StepBreakdown, drawn_estimates, request_of
 from sizer.questions.scale.arrangements import Arrangement, ExcludedServer, arrangements, gpus_used, is_same_host
 from sizer.sizing.design.evaluate_design import design_answer
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
@@ -253,7 +253,7 @@ def _comparison(evaluated: EvaluatedDesign, n_gpus: int, draws: Draws) -> EqualG
         designs = [_design(result, one, nodes, works, catalog, draws.calibration) for one in arranged]
     drawn = [
         [
-            drawn_rates(result.request, work, one, design, catalog, draws)
+            drawn_estimates(result.request, work, one, design, catalog, draws)
             for one, design in zip(arranged, designs, strict=True)
         ]
         for work in works

@@ -77,7 +77,7 @@ class DrawnRates:
         )
 
 
-def drawn_rates(
+def drawn_estimates(
     request: SizingRequest,
     work: ResolvedWorkload,
     one: Arrangement,

@@ -35,6 +35,7 @@ from sizer.sizing.design.evaluated_design import WorkloadOnDesign
 from sizer.sizing.stages import compute_side, evaluate
 from sizer.sizing.stages.compute_side import Compute
 from sizer.sizing.stages.evaluate import Need
+from sizer.sizing.stages.outcomes import Outcomes
 from sizer.sizing.stages.platform_columns import Columns, columns, narrowed
 from sizer.workload.request import Target
 from sizer.workload.resolve import ResolvedWorkload
@@ -306,7 +307,7 @@ def _needs(model: WorkloadOnDesign, points: _Points, comp: Compute, cols: Column
     """What the target asks of every point (inf where no rate is enough), and the storage nodes that it takes."""
     shape = points.servers.shape
     steady, spread, upper, cold, nodes = (np.full(shape, np.inf) for _ in range(5))
-    counts_gpu = True
+    counts_gpu, outcomes = True, Outcomes.none(shape)
     # A rate does not depend on the length of the training, so fewer points differ.
     of_length = (points.batch, points.n_samples) if model.is_timed else ()
     for _, rows in _groups(points.target, points.confidence, points.sample_bytes, *of_length):
@@ -322,8 +323,9 @@ def _needs(model: WorkloadOnDesign, points: _Points, comp: Compute, cols: Column
         steady[rows], spread[rows] = need.gpu_samples_per_s, need.gpu_log_sd
         upper[rows], cold[rows] = need.samples_per_s, need.cold_samples_per_s
         nodes[rows] = evaluate.storage_nodes(work, some, local, need, share)
+        outcomes = outcomes.placed(rows, need.outcomes)
     spread = np.where(np.isfinite(spread), spread, 0.0)
-    return Need(steady, spread, upper, cold, counts_gpu), _whole_nodes(model, points, nodes)
+    return Need(steady, spread, upper, cold, counts_gpu, outcomes), _whole_nodes(model, points, nodes)
 
 
 def _compute_of(comp: Compute, rows: Ints) -> Compute:

@@ -135,15 +135,14 @@ class LossTargets:
             enough &= side.mounts.probability_at_least(self.after.team_bytes_per_s) >= least
             enough &= side.read.probability_at_least(self.after.team_bytes_per_s) >= least
             enough &= np.minimum(gateway, side.server_nic_bytes_per_s) >= self.after.team_bytes_per_s
-        each = zip(self.works, self.computes, self.needs, self.chances, strict=True)
-        for index, (work, comp, need, already) in enumerate(each):
+        for index, (work, comp, need) in enumerate(zip(self.works, self.computes, self.needs, strict=True)):
             reads = evaluate.read_bytes_per_s(work, comp, need)
             enough &= side.mounts.probability_at_least(reads) >= least
             enough &= side.read.probability_at_least(reads) >= least
             warm, cold = (
                 self.known.path(index, evaluate.stages(work, comp, side, is_warm=is_warm)) for is_warm in (True, False)
             )
-            chance = chance * already * evaluate.path_probability(warm, cold, need)
+            chance = chance * evaluate.probability(warm, cold, need)
         return np.asarray(enough & (chance >= self.least))
 
     def _gateway(self, nodes: Ints) -> Floats:

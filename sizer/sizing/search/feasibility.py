@@ -345,9 +345,9 @@ def _evaluate_block(
         reads.append(servers.team.bytes_per_s[kind])
     found.nodes[block] = nodes
     found.mounts[block] = side.mounts.probability_at_least(np.max(reads, axis=0)) >= evaluate.least_chance(confidence)
-    for place, (work, comp, need, chance) in enumerate(each):
+    for place, (work, comp, need, _) in enumerate(each):
         warm, cold = (evaluate.stages(work, comp, side, is_warm=is_warm) for is_warm in (True, False))
-        found.chance[block] *= chance * evaluate.path_probability(warm, cold, need)
+        found.chance[block] *= evaluate.probability(warm, cold, need)
         if place == 0:
             found.rate[block] = np.min([stage.median for stage in warm.limiting()], axis=0)
 

@@ -6,7 +6,6 @@ from sizer.base.arrays import Floats
 from sizer.calibrate.calibration import Calibration
 from sizer.sizing.search.part_counts import PartCounts
 from sizer.sizing.stages import evaluate
-from sizer.sizing.stages.evaluate import Need
 from sizer.sizing.stages.workload_run import run_on
 
 # Points of a grid of rates, and refinements of it: what remains of a factor of e is below a millionth.
@@ -48,8 +47,7 @@ def reached_rate(counts: PartCounts, row: int, place: int, calibration: Calibrat
     others = float(np.prod([evaluate.probability(one.warm, one.cold, one.need)[0] for one in runs]))
 
     def is_met(each: Floats) -> Floats:
-        rates = each[:, None]
-        need = Need(rates, np.zeros_like(rates), rates, np.zeros_like(rates), counts_gpu=True)
+        need = evaluate.need_of_rate(run.comp, each[:, None])
         alone = evaluate.probability(run.warm, run.cold, need)
         share = evaluate.share_of(request)
         reads = evaluate.read_bytes_per_s(evaluated.works[place], run.comp, need)

@@ -17,6 +17,7 @@ from sizer.calibrate.calibration import Calibration
 from sizer.perf import pipeline, storage
 from sizer.perf.stage_capacity import Capacity
 from sizer.sizing.stages.compute_side import Compute
+from sizer.sizing.stages.outcomes import Outcomes, of_busy_gpus, of_rate, of_time
 from sizer.sizing.stages.platform_columns import Columns
 from sizer.workload.request import SizingRequest
 from sizer.workload.resolve import ResolvedWorkload
@@ -34,6 +35,7 @@ class Need:
     samples_per_s: Floats  # the same for the other stages, at the upper end of that spread
     cold_samples_per_s: Floats  # rate that storage and network must pass in the first epoch; 0: none asked
     counts_gpu: bool  # False: the GPUs set the need themselves (a number of GPUs kept busy)
+    outcomes: Outcomes  # of the servers, with what each asks of storage and network
     has_gpus: Bools | None = None  # whether there are so many; None: no number of GPUs is asked for
 
     def take(self, rows: Ints) -> "Need":
@@ -44,6 +46,7 @@ class Need:
             samples_per_s=self.samples_per_s[rows],
             cold_samples_per_s=self.cold_samples_per_s[rows],
             counts_gpu=self.counts_gpu,
+            outcomes=self.outcomes.take(rows),
             has_gpus=None if self.has_gpus is None else self.has_gpus[rows],
         )
 
@@ -140,13 +143,13 @@ def need(
     zero = np.zeros(comp.gpu.median.shape)
     target = work.request.target
     if target.samples_per_s is not None:
-        asked = np.full(zero.shape, target.samples_per_s)
-        return Need(asked, zero, asked, zero, counts_gpu=True)
+        return need_of_rate(comp, np.full(zero.shape, target.samples_per_s))
     if target.gpus_busy is not None:
         # "Busy" must hold where the GPUs turn out fast: the other stages meet the upper end of the GPU rate.
         upper = comp.gpu.quantile(confidence)
         has_gpus = np.broadcast_to(n_servers * cols.gpus_per_server >= target.gpus_busy, zero.shape)
-        return Need(upper, zero, upper, zero, counts_gpu=False, has_gpus=has_gpus)
+        outcomes = of_busy_gpus(comp, has_gpus)
+        return Need(upper, zero, upper, zero, counts_gpu=False, outcomes=outcomes, has_gpus=has_gpus)
     assert target.time_to_train_s is not None
     length = epochs(work, cols, n_servers, calibration, comp.batch_per_gpu)
     assert length is not None  # checked by the request
@@ -167,7 +170,15 @@ def need(
     steady = least * np.maximum(servers / least, 1.0) ** (comp.hit_fraction / 2)
     cold = first / (left_s - later / steady)
     upper = steady * np.exp(length.log_sd * normal_quantile(confidence))
-    return Need(steady, length.log_sd, upper, cold, counts_gpu=True)
+    outcomes = of_time(comp, length, work.n_samples, share, target.time_to_train_s, calibration.start_up)
+    return Need(steady, length.log_sd, upper, cold, counts_gpu=True, outcomes=outcomes)
+
+
+def need_of_rate(comp: Compute, samples_per_s: Floats) -> Need:
+    """What a rate asks, the same of all rows or one of each."""
+    zero = np.zeros(samples_per_s.shape)
+    outcomes = of_rate(comp, samples_per_s)
+    return Need(samples_per_s, zero, samples_per_s, zero, counts_gpu=True, outcomes=outcomes)
 
 
 def read_bytes_per_s(work: ResolvedWorkload, comp: Compute, wanted: Need) -> Floats:
@@ -234,24 +245,6 @@ def compute_probability(stages: Compute | pipeline.Stages, wanted: Need) -> Floa
     return gpu_probability(stages.gpu, wanted) * feeding_probability(stages, wanted)
 
 
-def path_probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
-    """Probability that storage and network meet the target, in the first epoch, too.
-
-    Warm and cold rates of storage are one rate of its nodes and differ by the cache, so the smaller chance is the joint
-    one.
-    """
-
-    def both(after: Capacity, first: Capacity) -> Floats:
-        return np.minimum(
-            after.probability_at_least(wanted.samples_per_s), first.probability_at_least(wanted.cold_samples_per_s)
-        )
-
-    return both(warm.storage, cold.storage) * both(warm.network, cold.network)
-
-
 def probability(warm: pipeline.Stages, cold: pipeline.Stages, wanted: Need) -> Floats:
-    """Probability that every stage meets the target.
-
-    For a time to train it is a lower bound: a slow stage can be made up for by another that is fast.
-    """
-    return compute_probability(warm, wanted) * path_probability(warm, cold, wanted)
+    """Probability that a target is met, as the draws of all coefficients give it."""
+    return wanted.outcomes.probability(warm, cold)

@@ -1,0 +1,258 @@
+"""What servers may turn out to do, and the probability that storage and network then let a target be met.
+
+A target is met by servers, storage and network together. The servers, and the length of a training, are laid out as a
+few outcomes with their probabilities; what each outcome asks of the data path is one rate, which storage reaches with a
+probability in closed form. Servers do not depend on storage, so outcomes are worked out once a kind of server.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from sizer.base.arrays import Bools, Floats, Ints
+from sizer.base.estimate import Estimate
+from sizer.perf import pipeline
+from sizer.perf.stage_capacity import Capacity
+from sizer.sizing.stages.compute_side import Compute
+
+# Equally likely outcomes of the GPUs' rate, of the length of a training, and of that where a cache adds others.
+_GPU_OUTCOMES = 16
+_LENGTHS = 8
+_LENGTHS_WITH_CACHE = 4
+# How far the servers' rate lies above the least that is in time, in the logarithm; from the last on, the cold epoch
+# alone sets the time.
+_MARGINS = (*np.log([1.0, 1.04, 1.12, 1.3, 1.8, 4.0]).tolist(), np.inf)
+_NO_MARGINS = (0.0, np.inf)
+# A start-up that takes at most this share of the time leaves a time that is as good as certain.
+_SHORT_START_UP = 0.02
+# Logarithm of a rate that nothing reaches.
+_NEVER = 700.0
+
+# Chance, least rate and rate of the servers [samples/s], and log width.
+_Outcome = tuple[Floats, Floats, Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Outcomes of the servers. Arrays with a first axis of outcomes before the shape of the rows, or of this shape.
+
+    Attributes
+    ----------
+    chance : ndarray
+        Probability of an outcome in which servers and length of the training leave the target in reach. [-]
+    log_need : ndarray
+        Logarithm of the rate that meets the target if all epochs run at it. [ln(samples/s)]
+    log_rate : ndarray
+        Logarithm of what the servers do. [ln(samples/s)]
+    log_width : ndarray
+        Width of the outcome in the logarithm of the need. [-]
+    first_share : ndarray, shape of the rows
+        Share of the samples that the first, cold epoch reads; 0 where the target says nothing of it. [-]
+    misses : ndarray, shape of the rows
+        Share of the reads of later epochs that no cache serves. [-]
+    """
+
+    chance: Floats
+    log_need: Floats
+    log_rate: Floats
+    log_width: Floats
+    first_share: Floats
+    misses: Floats
+
+    @classmethod
+    def of(cls, parts: Sequence[_Outcome], first_share: Floats, hits: Floats) -> "Outcomes":
+        """Outcomes one by one."""
+        chance, need, rate, width = (np.stack(part) for part in zip(*parts, strict=True))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_need, log_rate = (np.minimum(np.nan_to_num(np.log(one), nan=_NEVER), _NEVER) for one in (need, rate))
+        shape = chance.shape[1:]
+        share, misses = np.broadcast_to(first_share, shape), np.broadcast_to(1 - hits, shape)
+        return cls(chance, log_need, log_rate, width, share, misses)
+
+    @classmethod
+    def none(cls, shape: tuple[int, ...]) -> "Outcomes":
+        """Rows that no outcome lets meet the target."""
+        chance, rate = np.zeros((1, *shape)), np.full((1, *shape), _NEVER)
+        return cls(chance, rate, rate, chance, np.zeros(shape), np.ones(shape))
+
+    def placed(self, rows: Ints, own: "Outcomes") -> "Outcomes":
+        """The same with the outcomes of some rows."""
+        n = max(len(self.chance), len(own.chance))
+
+        def joined(mine: Floats, theirs: Floats, fill: float) -> Floats:
+            part = np.full((n, *mine.shape[1:]), fill)
+            part[: len(mine)] = mine
+            part[:, rows] = fill
+            part[: len(theirs), rows] = theirs
+            return part
+
+        share, misses = self.first_share.copy(), self.misses.copy()
+        share[rows], misses[rows] = own.first_share, own.misses
+        return Outcomes(
+            joined(self.chance, own.chance, 0.0),
+            joined(self.log_need, own.log_need, _NEVER),
+            joined(self.log_rate, own.log_rate, _NEVER),
+            joined(self.log_width, own.log_width, 0.0),
+            share,
+            misses,
+        )
+
+    def take(self, rows: Ints) -> "Outcomes":
+        """Outcomes of some rows of the first axis of these."""
+        return Outcomes(
+            self.chance[:, rows],
+            self.log_need[:, rows],
+            self.log_rate[:, rows],
+            self.log_width[:, rows],
+            self.first_share[rows],
+            self.misses[rows],
+        )
+
+    def probability(self, warm: pipeline.Stages, cold: pipeline.Stages) -> Floats:
+        """Probability that the target is met.
+
+        Warm and cold rates of storage are one rate of its nodes and differ by the cache: what the cold epoch asks
+        stands for both.
+        """
+        with np.errstate(divide="ignore"):
+            storage, network, first_network = (
+                np.log(stage.median) for stage in (cold.storage, warm.network, cold.network)
+            )
+        half, total = cold.storage.log_half_width, np.zeros(np.broadcast_shapes(self.misses.shape, storage.shape))
+        each = zip(self.chance, self.log_need, self.log_rate, self.log_width, strict=True)
+        for chance, need, rate, width in each:
+            asked = need + self._log_cold(need - np.minimum(rate, network))
+            by_storage = _reached(storage - asked, np.maximum(half, 0.5 * width))
+            by_network = _reached(np.minimum(network - need, first_network - asked), 0.5 * width)
+            total += chance * by_storage * by_network
+        return np.asarray(np.minimum(total, 1.0))
+
+    def _log_cold(self, log_ratio: Floats) -> Floats:
+        """Logarithm of the least cold rate over the least rate, where later epochs run faster than that by a ratio.
+
+        In units of the least rate, later epochs at 1/q leave the first one F/(1 - (1 - F) q); a path that is slower
+        than that later on, too, serves all with F + (1 - h)(1 - F).
+        """
+        share, misses = self.first_share, self.misses
+        with np.errstate(divide="ignore", invalid="ignore"):
+            everything = np.log(share + misses * (1 - share))
+            if not ((share > 0) & (misses < 1)).any():
+                return np.asarray(np.maximum(everything, -_NEVER))
+            ratio = np.exp(np.minimum(log_ratio, 0.0))
+            first = np.where(share > 0, share / (1 - (1 - share) * ratio), 0.0)
+            found = np.where(first * ratio < misses, everything, np.log(first))
+        return np.asarray(np.maximum(found, -_NEVER))
+
+
+def of_rate(comp: Compute, asked: Floats) -> Outcomes:
+    """The one outcome of a rate that is asked for."""
+    chance = _servers(comp, asked)
+    rate, none = np.broadcast_to(asked, chance.shape), np.zeros(chance.shape)
+    return Outcomes.of([(chance, rate, rate, none)], none, comp.hit_fraction)
+
+
+def of_busy_gpus(comp: Compute, has_gpus: Bools) -> Outcomes:
+    """Rates of the GPUs, each as likely as the others: everything else must pass what they take."""
+    found = []
+    for rate, width in zip(*_equally_likely(comp.gpu, _GPU_OUTCOMES), strict=True):
+        fed = comp.decode.probability_at_least(rate) * comp.host_link.probability_at_least(rate)
+        found.append((fed * has_gpus / _GPU_OUTCOMES, rate, rate, width))
+    return Outcomes.of(found, np.zeros(()), comp.hit_fraction)
+
+
+def of_time(
+    comp: Compute, length: Estimate, n_samples: float, evaluations: float, time_s: float, start_up: Estimate
+) -> Outcomes:
+    """Lengths of a training, and where a cache serves its later epochs, margins of the servers.
+
+    Parameters
+    ----------
+    comp : Compute
+        The servers.
+    length : Estimate
+        Epochs of every row. [-]
+    n_samples : float
+        Samples of an epoch. [-]
+    evaluations : float
+        Time of the evaluations over that of the epochs. [-]
+    time_s : float
+        Time that is asked for, with the start-up. [s]
+    start_up : Estimate
+        Start-up. [s]
+
+    Notes
+    -----
+    With ``first`` samples in the cold epoch and ``later`` ones, a server rate a is in time if first/min(a, c) +
+    later/min(a, w) <= left, where c and w are the rates of the data path in the cold epoch and later. At a hit fraction
+    h, w = c/(1 - h) as far as storage sets them.
+    """
+    shape = comp.gpu.median.shape
+    is_cached = bool((comp.hit_fraction > 0).any())
+    margins, n_lengths = (_MARGINS, _LENGTHS_WITH_CACHE) if is_cached else (_NO_MARGINS, _LENGTHS)
+    found: list[_Outcome] = []
+    lengths = _lengths(length, time_s, start_up, shape, n_lengths)
+    for epochs, left_s, width in lengths:
+        samples = _samples(epochs, evaluations) * n_samples
+        need = np.where(left_s > 0, samples / np.where(left_s > 0, left_s, 1.0), np.inf)
+        reached = np.broadcast_to(_servers(comp, need), shape)
+        for margin, above in pairwise(margins):
+            is_last = not np.isfinite(above)
+            beyond = np.zeros(shape) if is_last else _servers(comp, need * np.exp(above))
+            rate = need * np.exp(margin if is_last else 0.5 * (margin + above))
+            found.append(((reached - beyond) / len(lengths), need, rate, width))
+            reached = beyond
+    first = np.minimum(length.value, 1.0) / _samples(length.value, evaluations)
+    return Outcomes.of(found, first, comp.hit_fraction)
+
+
+def _samples(epochs: Floats, evaluations: float) -> Floats:
+    """Samples of a training with its evaluations, in epochs."""
+    return np.asarray(np.maximum(epochs, 1.0) - 1 + np.minimum(epochs, 1.0) + epochs * evaluations)
+
+
+def _lengths(
+    length: Estimate, time_s: float, start_up: Estimate, shape: tuple[int, ...], n: int
+) -> list[tuple[Floats, Floats, Floats]]:
+    """Equally likely epochs, with the seconds that the start-up leaves for them, and the width of each."""
+    epochs, widths = _equally_likely(Capacity.of_estimate(length.broadcast_to(shape)), n)
+    if not widths.any():
+        epochs, widths = epochs[:1], widths[:1]
+    if float(start_up.high) < _SHORT_START_UP * time_s:
+        left = np.full(epochs.shape, time_s - float(start_up.value))
+    else:
+        starts, _ = _equally_likely(Capacity.of_estimate(start_up), _LENGTHS)
+        rest = np.maximum(time_s - starts, 0.0).reshape(1, -1, *(1,) * len(shape))
+        each, rest = np.broadcast_arrays(epochs[:, None], rest)
+        each, rest = (part.reshape(-1, *shape) for part in (each, rest))
+        with np.errstate(divide="ignore"):
+            order = np.argsort(each / rest, axis=0)
+        each, rest = (np.take_along_axis(part, order, axis=0) for part in (each, rest))
+        # Of every group that is alike, the middle one.
+        half = len(each) // (2 * _LENGTHS)
+        epochs, left = (part[half :: 2 * half or 1][:_LENGTHS] for part in (each, rest))
+        widths = np.zeros(epochs.shape)
+    return list(zip(epochs, left, widths, strict=True))
+
+
+def _equally_likely(quantity: Capacity, n: int) -> tuple[Floats, Floats]:
+    """(n, ...) values of a quantity, each as likely as the others, and the width of each in the logarithm."""
+    edges = np.linspace(0, 1, n + 1).reshape(-1, *(1,) * quantity.median.ndim)
+    # The ends of the first and the last one lie at infinity: they count as wide as half of a usual one.
+    bounds = quantity.quantile(np.clip(edges, 0.25 / n, 1 - 0.25 / n))
+    return quantity.quantile(0.5 * (edges[1:] + edges[:-1])), np.log(bounds[1:] / bounds[:-1])
+
+
+def _servers(comp: Compute, rate: Floats) -> Floats:
+    """Probability that GPUs, host decode and the link between them reach a rate."""
+    fed = comp.decode.probability_at_least(rate) * comp.host_link.probability_at_least(rate)
+    return np.asarray(comp.gpu.probability_at_least(rate) * fed)
+
+
+def _reached(distance: Floats, half: Floats) -> Floats:
+    """Probability to lie above a need, at a distance from it and spread evenly over half a width to either side."""
+    if not half.any():
+        return np.asarray(distance >= -1e-12, dtype=float)
+    even = np.clip(0.5 + 0.5 * distance / np.where(half > 0, half, 1.0), 0.0, 1.0)
+    return np.asarray(np.where(half > 0, even, distance >= -1e-12))
