@@ -13,9 +13,9 @@ from sizer.base.faults import nearest
 from sizer.base.json_document import json_text
 from sizer.base.locale import DEFAULT_LOCALE, use_locale
 from sizer.catalog.model import Catalog
-from sizer.drawings.pages import design_pages
 from sizer.export.design_json import design_document
 from sizer.export.drawings.drawio import drawio
+from sizer.export.drawings.pages import design_pages
 from sizer.export.drawings.slides import slides
 from sizer.export.files import write_whole
 from sizer.export.netbox import netbox_zip
@@ -30,8 +30,8 @@ from sizer.guide.user_texts import remark_on_glyphs
 from sizer.sizing.customer_copy import customer_copy as without_internals
 from sizer.sizing.result import SizingResult
 
-# Forms of the guide as PDF, by kind of document.
-PDF_FORMS: dict[str, Form] = {"pdf": "short", "pdf-full": "full", "summary": "summary", "archive": "full"}
+# Forms of the documents as PDF, by kind of document.
+PDF_FORMS: dict[str, Form] = {"pdf": "guide", "engineer": "engineer", "summary": "summary", "archive": "guide"}
 FORMATS = {
     "design": "design.json",
     "xlsx": "bom.xlsx",
@@ -44,12 +44,14 @@ FORMATS = {
     "slides": "drawings.pptx",
     "html": "guide.html",
     "pdf": "guide.pdf",
-    "pdf-full": "guide-full.pdf",
+    "engineer": "engineers-file.pdf",
     "summary": "summary.pdf",
     "archive": "guide-archive.pdf",
 }
-# What is written unless something else is asked: an archive is the full guide once more, for keeping.
+# What is written unless something else is asked: an archive is the guide once more, for keeping.
 USUAL = tuple(kind for kind in FORMATS if kind != "archive")
+# The evidence stays in the house: it names what the request excluded and how the tool works.
+INTERNAL = ("engineer",)
 # Read by people, in their language; programs read the others.
 _FOR_PEOPLE = ("xlsx", "drawio", "slides")
 # What an archive holds besides the guide: what it was made from, and what is ordered.
@@ -64,13 +66,18 @@ _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 FileProgress = Callable[[str, str], None]
 
 
-def known_kinds(names: Sequence[str], place: str = "documents") -> tuple[str, ...]:
+def usual_kinds(customer_copy: bool = False) -> tuple[str, ...]:
+    """Kinds that are written unless something else is asked."""
+    return tuple(kind for kind in USUAL if not (customer_copy and kind in INTERNAL))
+
+
+def known_kinds(names: Sequence[str], place: str = "documents", customer_copy: bool = False) -> tuple[str, ...]:
     """Kinds of documents as a user names them, each once.
 
     Raises
     ------
     RequestError
-        If there is none, or one that is unknown.
+        If there is none, one that is unknown, or one that a customer does not get.
     """
     if not names:
         raise RequestError(f"{place}: names no document; known: {', '.join(FORMATS)}")
@@ -79,7 +86,13 @@ def known_kinds(names: Sequence[str], place: str = "documents") -> tuple[str, ..
             raise RequestError(
                 f"{place}: unknown document {name!r}{nearest(name, FORMATS)}; known: {', '.join(FORMATS)}"
             )
+        _require_for_reader(name, customer_copy)
     return tuple(dict.fromkeys(names))
+
+
+def _require_for_reader(kind: str, is_customer_copy: bool) -> None:
+    if is_customer_copy and kind in INTERNAL:
+        raise RequestError(f"{kind}: a customer copy has no engineer's file; write it without the customer copy")
 
 
 def file_stem(result: SizingResult, revision: str = "", today: datetime.date | None = None) -> str:
@@ -191,12 +204,13 @@ def document(
     Raises
     ------
     RequestError
-        If ``kind`` is unknown.
+        If ``kind`` is unknown, or a customer does not get it.
     ReportError
         If the PDF engine is missing; the sentence says what to install and that the HTML guide is the same document.
     """
     if kind not in FORMATS:
         raise RequestError(f"unknown document {kind!r}; known: {', '.join(FORMATS)}")
+    _require_for_reader(kind, customer_copy)
     result = as_handed_over(result, profile, customer_copy)
     return _made(result, catalog, kind, profile, customer_copy, progress)
 
@@ -217,7 +231,7 @@ def _made(
         inside = {FORMATS[one]: _made(result, catalog, one, profile, is_customer_copy, None) for one in files}
         return guide_pdf(result, catalog, edition, inside, progress)
     if kind == "html":
-        return guide_html(result, catalog, Edition("full", profile, is_customer_copy)).encode()
+        return guide_html(result, catalog, Edition("guide", profile, is_customer_copy)).encode()
     with use_locale(profile.locale if kind in _FOR_PEOPLE else DEFAULT_LOCALE):
         if kind == "design":
             return json_text(design_document(result)).encode()
@@ -243,7 +257,7 @@ def write_documents(
     result: SizingResult,
     catalog: Catalog,
     folder: Path,
-    kinds: Sequence[str] = USUAL,
+    kinds: Sequence[str] | None = None,
     profile: Profile = PLAIN,
     customer_copy: bool = False,
     progress: FileProgress | None = None,
@@ -258,8 +272,8 @@ def write_documents(
         Catalogue of the result.
     folder : Path
         Created where it does not exist.
-    kinds : sequence of str
-        Keys of :data:`FORMATS`.
+    kinds : sequence of str, optional
+        Keys of :data:`FORMATS`; default :func:`usual_kinds`.
     profile, customer_copy
         As for :func:`document`.
     progress : callable, optional
@@ -274,11 +288,11 @@ def write_documents(
     Raises
     ------
     RequestError
-        If a kind is unknown.
+        If a kind is unknown, or a customer does not get it.
     OutputError
         If the folder or a file cannot be written.
     """
-    kinds = known_kinds(kinds)
+    kinds = known_kinds(usual_kinds(customer_copy) if kinds is None else kinds, customer_copy=customer_copy)
     result = as_handed_over(result, profile, customer_copy)
     made: dict[str, bytes] = {}
     remarks: list[str] = []

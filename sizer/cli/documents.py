@@ -41,14 +41,15 @@ def document_options(
     Raises
     ------
     RequestError
-        If a kind of document is unknown or the profile cannot be read.
+        If a kind of document is unknown, a customer does not get it, or the profile cannot be read.
     """
-    from sizer.documents import USUAL, known_kinds
+    from sizer.documents import known_kinds, usual_kinds
     from sizer.guide.profile import PLAIN, Profile
 
-    kinds = USUAL
+    kinds = usual_kinds(customer_copy)
     if formats is not None:
-        kinds = known_kinds([name.strip() for name in formats.split(",") if name.strip()], "--formats")
+        names = [name.strip() for name in formats.split(",") if name.strip()]
+        kinds = known_kinds(names, "--formats", customer_copy)
     profile = PLAIN if profile_file is None else Profile.from_file(profile_file)
     return DocumentOptions((*kinds, "archive") if archive else kinds, profile, customer_copy)
 

@@ -12,7 +12,7 @@ ProfileFile = Annotated[
     Path | None, typer.Option("--profile", help="Company, logo, colours and paper of the documents (TOML).")
 ]
 CustomerCopy = Annotated[
-    bool, typer.Option("--customer-copy", help="Omit discounts and internal notes from all documents.")
+    bool, typer.Option("--customer-copy", help="Omit discounts, internal notes and the engineer's file.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -33,7 +33,7 @@ def size_command(
         str | None, typer.Option(help="Documents to write, e.g. pdf,xlsx. Default: all except the archive.")
     ] = None,
     archive: Annotated[
-        bool, typer.Option("--archive", help="Also write the full guide as PDF/A-3 with design and bill attached.")
+        bool, typer.Option("--archive", help="Also write the guide as PDF/A-3 with design and bill attached.")
     ] = False,
     as_json: AsJson = False,
     catalog_dir: CatalogDir = None,

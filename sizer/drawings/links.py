@@ -12,6 +12,7 @@ from sizer.catalog.schema import LinkKind
 from sizer.physical.components import Network
 from sizer.physical.networks.links import OUTSIDE
 from sizer.physical.plan import PlacedDevice, Plan
+from sizer.physical.roles import NetworkRole
 
 # End of the cables that lead to the customer's network.
 CUSTOMER_LAN = "customer-lan"
@@ -27,7 +28,7 @@ class Bundle:
     count: int
 
 
-def bundles(plan: Plan, end: Callable[[PlacedDevice], str]) -> tuple[Bundle, ...]:
+def bundles(plan: Plan, end: Callable[[PlacedDevice], str], network: NetworkRole | None = None) -> tuple[Bundle, ...]:
     """All cables of a plan, bundled by their ends.
 
     Parameters
@@ -36,12 +37,16 @@ def bundles(plan: Plan, end: Callable[[PlacedDevice], str]) -> tuple[Bundle, ...
         Devices and cables.
     end : callable
         Name of what stands for a device on the drawing: the device itself or its group.
+    network : NetworkRole, optional
+        Only cables of this network.
     """
     names = [end(device) for device in plan.devices] + [CUSTOMER_LAN]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     known, number = list(numbers), np.array([numbers[name] for name in names])
     counts: dict[tuple[str, str, LinkKind], int] = {}
     for cable in plan.cables:
+        if network is not None and cable.run.network.network is not network:
+            continue
         a_device = np.where(cable.run.a_device == OUTSIDE, len(plan.devices), cable.run.a_device)
         pairs, many = np.unique(number[a_device] * len(known) + number[cable.run.b_device], return_counts=True)
         for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):

@@ -37,7 +37,7 @@ _NUMBER_Y = 9.4
 _PDU_COLUMNS = (0.62, 0.81, 1.0)
 
 
-def rack_fronts(plan: Plan, catalog: Catalog) -> tuple[Drawing, ...]:
+def rack_fronts(plan: Plan, catalog: Catalog, *, in_column: bool = False) -> tuple[Drawing, ...]:
     """Drawings of all racks.
 
     Parameters
@@ -46,17 +46,20 @@ def rack_fronts(plan: Plan, catalog: Catalog) -> tuple[Drawing, ...]:
         Places, feeds and names.
     catalog : Catalog
         Names of the items.
+    in_column : bool
+        For a page that is read, not built from: equal racks once with how many there are, no drawing wider than the
+        column of text.
 
     Returns
     -------
     tuple of Drawing
         In the order of the racks. One of three or four racks is as wide as a landscape page.
     """
-    if len(plan.racks) > _MAX_SINGLE:
+    if in_column or len(plan.racks) > _MAX_SINGLE:
         kinds = racks.rack_kinds(plan.racks)
     else:
         kinds = tuple(RackKind((rack,)) for rack in plan.racks)
-    is_low = max(_height(kind.first) for kind in kinds) <= _LANDSCAPE_H
+    is_low = not in_column and max(_height(kind.first) for kind in kinds) <= _LANDSCAPE_H
     n_drawings = math.ceil(len(kinds) / (_MAX_LANDSCAPE if is_low else _MAX_PORTRAIT))
     size, larger = divmod(len(kinds), n_drawings)
     widest = size + (larger > 0)

@@ -1,5 +1,6 @@
 """Drawings as SVG. No gradients, filters or foreign objects: they fail in some PDF viewers."""
 
+import zlib
 from xml.sax.saxutils import escape, quoteattr
 
 from sizer.drawings.palette import FONT, LIGHT, Palette
@@ -15,10 +16,12 @@ def write_svg(drawing: Drawing, palette: Palette = LIGHT) -> str:
         f'width="{width}" height="{height}" font-family="{FONT}" aria-label={quoteattr(drawing.title)}>',
         f"<title>{escape(drawing.title)}</title>",
     ]
+    # An id is unique on its page, and a page has several drawings.
+    hatch = f"hatch-{palette.name}-{zlib.crc32(drawing.title.encode()):08x}"
     if any(box.hatched for box in drawing.boxes):
-        parts.append(_hatch(palette))
+        parts.append(_hatch(palette, hatch))
     parts += [_link(link, palette) for link in drawing.links]
-    parts += [_box(box, palette) for box in drawing.boxes]
+    parts += [_box(box, palette, hatch) for box in drawing.boxes]
     parts += [_bar(bar, palette) for bar in drawing.bars]
     labels = [label for link in drawing.links for label in link.labels]
     parts += [_label(label, palette) for label in (*labels, *drawing.labels)]
@@ -26,14 +29,10 @@ def write_svg(drawing: Drawing, palette: Palette = LIGHT) -> str:
     return "\n".join(parts)
 
 
-def _hatch_id(palette: Palette) -> str:
-    return f"hatch-{palette.name}"
-
-
-def _hatch(palette: Palette) -> str:
-    """Pattern of diagonal lines. Two drawings on a page may both bring it: it is the same."""
+def _hatch(palette: Palette, id_: str) -> str:
+    """Pattern of diagonal lines."""
     return (
-        f'<defs><pattern id="{_hatch_id(palette)}" patternUnits="userSpaceOnUse" width="6" height="6">'
+        f'<defs><pattern id="{id_}" patternUnits="userSpaceOnUse" width="6" height="6">'
         f'<path d="M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2" stroke="{palette.hairline}" stroke-width="1"/></pattern></defs>'
     )
 
@@ -43,10 +42,10 @@ def _rectangle(place: Rectangle | Box | FilledBar, attributes: str) -> str:
     return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" {attributes}/>'
 
 
-def _box(box: Box, palette: Palette) -> str:
+def _box(box: Box, palette: Palette, hatch: str) -> str:
     fill = palette.surface if box.quiet else palette.background
     line = f'stroke="{palette.hairline}" stroke-width="1"'
-    face = f"url(#{_hatch_id(palette)})" if box.hatched else fill
+    face = f"url(#{hatch})" if box.hatched else fill
     parts = [_rectangle(copy, f'rx="2" fill="{fill}" {line}') for copy in stack(box)]
     parts.append(_rectangle(box, f'rx="2" fill="{face}" {line}'))
     parts.append(_rectangle(edge(box), f'fill="{palette.colour(box.role)}"'))

@@ -23,11 +23,13 @@ from sizer.questions.verdict.analysis import claims
 from sizer.questions.verdict.claim import Claim
 from sizer.questions.verdict.simplest_design import SimplestDesign, simplest_design
 from sizer.questions.what_if.sensitivity import Sensitivity, sensitivities
+from sizer.sizing.design.decisions import Decisions, decisions
 from sizer.sizing.design.evaluated_design import EvaluatedDesign
 from sizer.sizing.growth.growth_plan import growth_plan
 from sizer.sizing.growth.result import GrowthPlan, without_money
 from sizer.sizing.redundancy_cost import spare_cost
 from sizer.sizing.result import DesignAnswer, SizingResult, SpareCost, WorkloadAnswer
+from sizer.sizing.surer_design import surer_design
 from sizer.workload.request import Loss
 
 
@@ -60,11 +62,6 @@ class GuideContext:
         return self.edition.profile.palette
 
     @property
-    def is_full(self) -> bool:
-        """Whether this is the full guide."""
-        return self.edition.form == "full"
-
-    @property
     def is_single(self) -> bool:
         """Whether the design has one GPU server."""
         return self.design.n_servers == 1
@@ -83,6 +80,16 @@ class GuideContext:
     def n_head_nodes(self) -> int:
         """Head nodes of the design."""
         return sum(device.role is Role.HEAD_NODE for device in self.design.plan.devices)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """Why this server, storage, fabric and these racks."""
+        return decisions(self.evaluated)
+
+    @cached_property
+    def surer(self) -> DesignAnswer | None:
+        """The next larger design, which reaches 90 % confidence; None where this one does, or none is found."""
+        return surer_design(self.result.request, self.design, self.catalog)
 
     @cached_property
     def sensitivities(self) -> tuple[Sensitivity, ...]:

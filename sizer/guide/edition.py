@@ -1,4 +1,4 @@
-"""Edition of the guide: its form, its branding, and its reader."""
+"""Edition of a document: its form, its branding, and its reader."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 from sizer.guide.profile import PLAIN, Profile
 from sizer.sizing.result import SizingResult
 
-Form = Literal["short", "full", "summary"]
+Form = Literal["guide", "engineer", "summary"]
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Edition:
 
     Attributes
     ----------
-    form : {"short", "full", "summary"}
-        About 15 pages, the complete guide, or one page.
+    form : {"guide", "engineer", "summary"}
+        The guide for the customer, the file with the evidence for engineers, or one page.
     profile : Profile
         Branding.
     is_customer_copy : bool
@@ -25,14 +25,14 @@ class Edition:
         Whether the PDF is PDF/A-3b, which may carry files, instead of PDF/UA-1.
     """
 
-    form: Form = "short"
+    form: Form = "guide"
     profile: Profile = PLAIN
     is_customer_copy: bool = False
     is_archive: bool = False
 
 
-SHORT = Edition()
-FULL = Edition("full")
+GUIDE = Edition()
+ENGINEER = Edition("engineer")
 
 
 def named(result: SizingResult, profile: Profile) -> SizingResult:

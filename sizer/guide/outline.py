@@ -1,4 +1,4 @@
-"""The guide as its templates use it: chapters in order with their content. Templates hold no arithmetic."""
+"""The two documents as their templates use them: chapters in order with their content."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from markupsafe import Markup
 from sizer.catalog.model import Catalog
 from sizer.guide import maximum
 from sizer.guide.chapters import (
-    appendices,
+    acceptance,
     architecture,
     bill,
+    decisions,
     facility,
-    network,
-    operation,
+    growth,
     overview,
     performance,
     purchases,
@@ -24,15 +24,30 @@ from sizer.guide.chapters import (
     storage,
     summary,
     team,
-    validation,
 )
 from sizer.guide.context import GuideContext
-from sizer.guide.edition import SHORT, Edition
-from sizer.guide.front_matter import LEGAL_NOTICE, control_table, footer, key_figures, kind_name, readers_table
+from sizer.guide.edition import GUIDE, Edition
+from sizer.guide.engineer import (
+    alternatives,
+    appendices,
+    assumptions,
+    components,
+    data,
+    necessity,
+    networks,
+    operation,
+    racks,
+    record,
+    validation,
+)
+from sizer.guide.engineer import performance as engineer_performance
+from sizer.guide.engineer import purchases as engineer_purchases
+from sizer.guide.engineer import team as engineer_team
+from sizer.guide.front_matter import LEGAL_NOTICE, budget_line, control_table, footer, key_figures, kind_name
 from sizer.guide.user_texts import remark_on_glyphs
 from sizer.present import words
 from sizer.present.tables import Table
-from sizer.present.text.verdict import verdict_text
+from sizer.present.text.verdict import proposal_text
 from sizer.sizing.result import SizingResult
 
 Content = Mapping[str, Any]
@@ -42,41 +57,56 @@ _LONG_TITLE = 60
 
 @dataclass(frozen=True)
 class _ChapterPlan:
-    """A chapter before its content is made: title, function that makes the content, and the forms that include it."""
+    """A chapter before its content is made: title and function that makes the content."""
 
     id: str
     title: str
     content: Callable[[GuideContext], Content]
-    in_short: bool = True
     is_appendix: bool = False
     applies: Callable[[GuideContext], bool] = lambda _: True  # whether the request asks the question it answers
 
 
-# The short guide omits what only installation and operation need.
-_CHAPTERS = (
+# What a customer reads from the first page to the last: the decisions, each with its reason and its number.
+_GUIDE = (
     _ChapterPlan("summary", "Executive summary", summary.content),
-    _ChapterPlan("requirements", "Requirements and assumptions", requirements.content),
-    _ChapterPlan("overview", "Solution overview", overview.content),
-    _ChapterPlan("architecture", "Solution architecture", architecture.content),
-    _ChapterPlan("network", "Network", network.content),
-    _ChapterPlan("storage", "Storage", storage.content),
-    _ChapterPlan("software", "Software", software.content, in_short=False),
-    _ChapterPlan("performance", "Sizing and predicted performance", performance.content),
+    _ChapterPlan("requirements", "Need and workload", requirements.content),
+    _ChapterPlan("overview", "Design principles and overview", overview.content),
+    _ChapterPlan("architecture", "Architecture", architecture.content),
+    _ChapterPlan("decisions", "Why this design", decisions.content),
+    _ChapterPlan("storage", "Data and storage", storage.content),
+    _ChapterPlan("software", "Software", software.content),
+    _ChapterPlan("performance", "Performance and headroom", performance.content),
     _ChapterPlan("maximum", "What the limits allow", maximum.content, applies=maximum.applies),
     _ChapterPlan("team", "Team and queue wait", team.content, applies=team.applies),
-    _ChapterPlan("validation", "Validation with published results", validation.content),
-    _ChapterPlan("facility", "Physical design", facility.content),
+    _ChapterPlan("facility", "Power and racks", facility.content),
     _ChapterPlan("bill", "Bill of materials", bill.content),
-    _ChapterPlan("operation", "Operation and growth", operation.content),
+    _ChapterPlan("growth", "Growth", growth.content),
     _ChapterPlan("purchases", "Growth plan", purchases.content, applies=purchases.applies),
-    _ChapterPlan("risks", "Risks, limits and alternatives", risks.content),
+    _ChapterPlan("acceptance", "Acceptance test", acceptance.content),
+    _ChapterPlan("risks", "Risks and next steps", risks.content),
     _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
-    _ChapterPlan("assumptions", "All assumptions", appendices.assumptions, in_short=False, is_appendix=True),
-    _ChapterPlan("formulas", "Formulas and their validity", appendices.formulas, in_short=False, is_appendix=True),
-    _ChapterPlan("addresses", "IP addresses", appendices.addresses, in_short=False, is_appendix=True),
-    _ChapterPlan("schedule", "Cable schedule and port map", appendices.schedule, in_short=False, is_appendix=True),
-    _ChapterPlan("calibration", "Calibrated values", appendices.calibration, in_short=False, is_appendix=True),
-    _ChapterPlan("parts", "Component data", appendices.parts, in_short=False, is_appendix=True),
+)
+# The evidence behind it, for those who check, install and operate.
+_ENGINEER = (
+    _ChapterPlan("record", "The answer and how it was made", record.content),
+    _ChapterPlan("necessity", "Is this design necessary?", necessity.content),
+    _ChapterPlan("alternatives", "Sensitivity and alternatives", alternatives.content),
+    _ChapterPlan("engineer-performance", "Performance stage by stage", engineer_performance.content),
+    _ChapterPlan("validation", "Validation with published results", validation.content),
+    _ChapterPlan("components", "Components", components.content),
+    _ChapterPlan("networks", "Networks", networks.content),
+    _ChapterPlan("data", "Data", data.content),
+    _ChapterPlan("engineer-team", "Team", engineer_team.content, applies=team.applies),
+    _ChapterPlan("racks", "Room, feeds and cables", racks.content),
+    _ChapterPlan("operation", "Installation and operation", operation.content),
+    _ChapterPlan("engineer-purchases", "Growth plan", engineer_purchases.content, applies=engineer_purchases.applies),
+    _ChapterPlan("sources", "Sources", appendices.no_content, is_appendix=True),
+    _ChapterPlan("assumptions", "All assumptions", assumptions.content, is_appendix=True),
+    _ChapterPlan("formulas", "Formulas and their validity", appendices.formulas, is_appendix=True),
+    _ChapterPlan("calibration", "Calibrated values", appendices.calibration, is_appendix=True),
+    _ChapterPlan("addresses", "IP addresses", appendices.addresses, is_appendix=True),
+    _ChapterPlan("schedule", "Cable schedule and port map", appendices.schedule, is_appendix=True),
+    _ChapterPlan("parts", "Component data", appendices.parts, is_appendix=True),
     _ChapterPlan("glossary", "Glossary and units", appendices.no_content, is_appendix=True),
 )
 
@@ -89,13 +119,14 @@ class Chapter:
     number: str
     title: str
     content: Content
+    folder: str  # of its template
     is_appendix: bool = False
     starts_appendices: bool = False
 
     @property
     def template(self) -> str:
         """File under ``reports/``."""
-        return f"sections/{self.id}.html"
+        return f"{self.folder}/{self.id.removeprefix('engineer-')}.html"
 
 
 @dataclass(frozen=True)
@@ -110,12 +141,12 @@ class Guide:
     iso_date: str
     footer: str
     design_name: str
-    verdict: str
+    proposal: str
+    budget: str
     legal: str
     glyph_remark: str  # characters that no font draws
     key_figures: list[tuple[str, str]]
     control: Table
-    readers: Table | None
     chapters: list[Chapter]
     summary: Content  # of the one-page form
 
@@ -125,9 +156,9 @@ class Guide:
         return self.edition.form
 
     @property
-    def is_full(self) -> bool:
-        """Whether this is the full guide."""
-        return self.edition.form == "full"
+    def is_engineers(self) -> bool:
+        """Whether this is the engineer's file."""
+        return self.edition.form == "engineer"
 
     @property
     def has_long_title(self) -> bool:
@@ -161,28 +192,27 @@ class Guide:
         return any(chapter.id == id_ for chapter in self.chapters)
 
 
-def guide(result: SizingResult, catalog: Catalog, edition: Edition = SHORT) -> Guide:
-    """The guide about one result in one edition."""
+def guide(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> Guide:
+    """The document about one result in one edition."""
     context = GuideContext(result, catalog, edition)
     is_one_page = edition.form == "summary"
     request = result.request
     chapters = [] if is_one_page else _chapters(context)
-    numbers = {chapter.id: chapter.number for chapter in chapters}
     return Guide(
         edition=edition,
         title=request.title,
-        kicker=kind_name(result),
+        kicker=kind_name(result, edition),
         customer=request.customer,
         date=words.date(request.date),
         iso_date=request.date.isoformat() if request.date is not None else "",
         footer=footer(context),
         design_name=result.design.name,
-        verdict=words.sentence(verdict_text(result)),
+        proposal=words.sentence(proposal_text(result)),
+        budget=budget_line(result),
         legal=edition.profile.legal or LEGAL_NOTICE,
         glyph_remark=remark_on_glyphs(result, edition.profile),
         key_figures=key_figures(result),
         control=control_table(context),
-        readers=readers_table(numbers) if edition.form == "full" else None,
         chapters=chapters,
         summary=summary.one_page(context) if is_one_page else {},
     )
@@ -190,11 +220,13 @@ def guide(result: SizingResult, catalog: Catalog, edition: Edition = SHORT) -> G
 
 def _chapters(context: GuideContext) -> list[Chapter]:
     """Chapters of this edition, numbered; appendices by letters."""
-    plans = [plan for plan in _CHAPTERS if (context.is_full or plan.in_short) and plan.applies(context)]
+    is_engineers = context.edition.form == "engineer"
+    plans = [plan for plan in (_ENGINEER if is_engineers else _GUIDE) if plan.applies(context)]
+    folder = "engineer" if is_engineers else "sections"
     chapters: list[Chapter] = []
     n_chapters = sum(not plan.is_appendix for plan in plans)
     for place, plan in enumerate(plans):
         is_first = plan.is_appendix and place == n_chapters
         number = chr(ord("A") + place - n_chapters) if plan.is_appendix else str(place + 1)
-        chapters.append(Chapter(plan.id, number, plan.title, plan.content(context), plan.is_appendix, is_first))
+        chapters.append(Chapter(plan.id, number, plan.title, plan.content(context), folder, plan.is_appendix, is_first))
     return chapters

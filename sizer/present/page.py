@@ -20,6 +20,8 @@ from sizer.present.theme import css_variables
 
 # Place in the page where the rules of the fonts go; they differ between web page and PDF.
 FONTS_GO_HERE = "/*fonts*/"
+# More figures than these are named by the first and the last.
+_MOST_LINKS = 4
 # A unit stands behind a number and a narrow no-break space; it is printed lighter.
 _UNIT = re.compile(rf"(?<=[\d)]){NARROW_SPACE}([A-Za-zµ%][A-Za-zµ%/]*)")
 
@@ -108,11 +110,13 @@ class Captions:
         return Markup('<a class="ref" href="#{}">{}</a>').format(id_, _label(kind, number))
 
     def refs(self, kind: str, figures: Sequence[Any]) -> Markup:
-        """Links to the first and the last of several figures that follow one another."""
-        first = self.ref(kind, figures[0].id)
-        if len(figures) == 1:
-            return first
-        return Markup("{} {} {}").format(first, "to", self.ref(kind, figures[-1].id))
+        """Links to several figures that follow one another; of many to the first and the last."""
+        links = [self.ref(kind, figure.id) for figure in figures]
+        if len(links) > _MOST_LINKS:
+            return Markup("{} to {}").format(links[0], links[-1])
+        if len(links) == 1:
+            return links[0]
+        return Markup("{} and {}").format(Markup(", ").join(links[:-1]), links[-1])
 
     def captioned(self, kind: str) -> list[tuple[str, str, str]]:
         """Id, label and caption of every table or figure that the first pass found, in their order."""

@@ -24,7 +24,7 @@ print(peak_megabytes())
 """
 
 
-@pytest.mark.parametrize("form", ["short", "full", "summary"])
+@pytest.mark.parametrize("form", ["guide", "engineer", "summary"])
 def test_guide_warm(benchmark: Any, form: Form) -> None:
     """A guide with answer, catalogue, templates and PDF engine in memory; pages are told beside the time."""
     import pypdfium2
@@ -39,7 +39,7 @@ def test_guide_warm(benchmark: Any, form: Form) -> None:
     benchmark.pedantic(make, rounds=3)
 
 
-@pytest.mark.parametrize("form", ["short", "full"])
+@pytest.mark.parametrize("form", ["guide", "engineer"])
 def test_memory_of_a_process_that_makes_guides(benchmark: Any, form: Form) -> None:
     """Largest memory of a fresh process that makes the same guide twice, in ``extra_info``. [MB]"""
     code = MEMORY.format(example=EXAMPLE, form=form)

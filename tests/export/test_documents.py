@@ -27,7 +27,7 @@ def result(**fields: object) -> SizingResult:
 
 @pytest.mark.parametrize(
     ("kind", "end"),
-    [("pdf", "guide.pdf"), ("pdf-full", "guide-full.pdf"), ("xlsx", "bom.xlsx"), ("design", "design.json")],
+    [("pdf", "guide.pdf"), ("engineer", "engineers-file.pdf"), ("xlsx", "bom.xlsx"), ("design", "design.json")],
 )
 def test_a_name_says_customer_design_revision_and_date(kind, end):
     shown = result(customer="Acme Motors", title="Nine DGX-1", date=None)

@@ -16,7 +16,7 @@ from sizer import documents
 from sizer.base.errors import RequestError
 from sizer.base.resources import data_dir
 from sizer.cli import main
-from sizer.guide.edition import FULL, SHORT, Edition, named
+from sizer.guide.edition import ENGINEER, GUIDE, Edition, named
 from sizer.guide.pdf import render
 from sizer.guide.pdf.attachments import clean_name
 from sizer.guide.profile import PLAIN, Profile
@@ -60,12 +60,12 @@ def test_a_page_is_made_once_for_each_edition(monkeypatch):
     monkeypatch.setattr(render, "_made", page)
     monkeypatch.setattr(render, "_last", None)
     one, other, catalog = factories.nine_dgx1(), factories.one_c4140(), factories.catalog()
-    looks = Edition("full", Profile(company="A"))
-    for edition in (FULL, SHORT, FULL, looks, Edition("full", Profile(company="A"))):
+    looks = Edition("engineer", Profile(company="A"))
+    for edition in (ENGINEER, GUIDE, ENGINEER, looks, Edition("engineer", Profile(company="A"))):
         render._page(one, catalog, edition)
-    assert [edition for _, edition in made] == [FULL, SHORT, looks]
-    render._page(other, catalog, FULL)
-    render._page(one, catalog, FULL)
+    assert [edition for _, edition in made] == [ENGINEER, GUIDE, looks]
+    render._page(other, catalog, ENGINEER)
+    render._page(one, catalog, ENGINEER)
     assert len(made) == 5
 
 
@@ -81,7 +81,7 @@ def test_the_customer_of_a_profile_stands_in_every_document():
 
 def test_only_an_archive_holds_files():
     with pytest.raises(ValueError, match="only an archive holds attachments"):
-        render.guide_pdf(factories.one_c4140(), factories.catalog(), FULL, {"design.json": b"{}"})
+        render.guide_pdf(factories.one_c4140(), factories.catalog(), ENGINEER, {"design.json": b"{}"})
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_long_names_wrap_inside_the_column():
     import pypdfium2
 
     profile = Profile(company=LONG[:120], legal=LONG, contact=LONG[:120], confidentiality=LONG[:40], paper="letter")
-    document = pypdfium2.PdfDocument(render.guide_pdf(hostile_result(), examples.catalog(), Edition("short", profile)))
+    document = pypdfium2.PdfDocument(render.guide_pdf(hostile_result(), examples.catalog(), Edition("guide", profile)))
     try:
         beyond = []
         for number, page in enumerate(document, 1):
@@ -228,7 +228,7 @@ def test_long_names_wrap_inside_the_column():
 
 def test_hostile_texts_of_a_profile_are_text():
     profile = Profile(company=HOSTILE, customer=HOSTILE, legal=HOSTILE, contact=HOSTILE, confidentiality=HOSTILE)
-    page = render.guide_html(examples.sized("small-team"), examples.catalog(), Edition("full", profile))
+    page = render.guide_html(examples.sized("small-team"), examples.catalog(), Edition("guide", profile))
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;{{7*7}}" in page
 
@@ -255,15 +255,15 @@ def test_the_usual_documents_are_all_but_the_archive(tmp_path, monkeypatch):
         progress=lambda file, word: told.append((file, word)),
     )
     assert [path.name for path in paths] == [documents.FORMATS[kind] for kind in documents.USUAL]
-    assert {"guide.pdf", "guide-full.pdf", "summary.pdf", "guide.html"} <= {path.name for path in paths}
+    assert {"guide.pdf", "engineers-file.pdf", "summary.pdf", "guide.html"} <= {path.name for path in paths}
     assert "guide-archive.pdf" not in {path.name for path in paths}
     assert remark == ""
-    assert asked == [(Edition(form, looks), ()) for form in ("short", "full", "summary")]
-    assert (tmp_path / "guide.html").read_text() == "full"
+    assert asked == [(Edition(form, looks), ()) for form in ("guide", "engineer", "summary")]
+    assert (tmp_path / "guide.html").read_text() == "guide"
     assert ("summary.pdf", "drawing") in told
     assert [file for file, word in told if not word] == [path.name for path in paths]
     documents.document(factories.one_c4140(), factories.catalog(), "archive", looks)
-    assert asked[-1] == (Edition("full", looks, is_archive=True), ("design.json", "bom.xlsx"))
+    assert asked[-1] == (Edition("guide", looks, is_archive=True), ("design.json", "bom.xlsx"))
 
 
 def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch):
@@ -287,10 +287,23 @@ def test_a_customer_copy_is_made_once_for_all_documents(tmp_path, monkeypatch):
 def test_a_machine_without_the_engine_says_so_once(tmp_path, monkeypatch):
     monkeypatch.setattr(render, "weasyprint_state", lambda: "PDFs need the Pango library.")
     paths, remark = documents.write_documents(
-        factories.one_c4140(), factories.catalog(), tmp_path, ("csv", "pdf", "pdf-full", "summary", "archive")
+        factories.one_c4140(), factories.catalog(), tmp_path, ("csv", "pdf", "engineer", "summary", "archive")
     )
     assert [path.name for path in paths] == ["bom.csv"]
     assert remark == "PDFs need the Pango library."
+
+
+def test_a_customer_gets_no_engineers_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(documents, "guide_pdf", lambda *_: b"%PDF")
+    monkeypatch.setattr(documents, "guide_html", lambda *_: "")
+    paths, _ = documents.write_documents(factories.one_c4140(), factories.catalog(), tmp_path, customer_copy=True)
+    assert "engineers-file.pdf" not in {path.name for path in paths}
+    assert len(paths) == len(documents.USUAL) - 1
+    refused = "engineer: a customer copy has no engineer's file"
+    with pytest.raises(RequestError, match=refused):
+        documents.known_kinds(["pdf", "engineer"], customer_copy=True)
+    with pytest.raises(RequestError, match=refused):
+        documents.document(factories.one_c4140(), factories.catalog(), "engineer", customer_copy=True)
 
 
 def test_unknown_documents_are_refused():

@@ -162,11 +162,10 @@ def make_pdf(document: Document) -> bytes:
     )
 
 
-# Every request in some form; the largest first, so that two workers end together.
-FULL = ("two-hundred-servers", "c4140-f800", "unknown-prices", "letter", "one-server", "small-team")
-SHORT = (*(case for case in CASES if case not in FULL), "two-hundred-servers", "letter")
+# The guide of every request, the engineer's file of some; the largest first, so that two workers end together.
+ENGINEER = ("two-hundred-servers", "c4140-f800", "letter", "one-server")
 DOCUMENTS = (
-    *(Document(case, "full") for case in FULL),
-    *(Document(case, "short") for case in SHORT),
+    *(Document(case, "engineer") for case in ENGINEER),
+    *(Document(case, "guide") for case in CASES),
     *(Document(case, "summary") for case in CASES),
 )

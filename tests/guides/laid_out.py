@@ -150,6 +150,17 @@ class Page:
             reached = max(reached, bottom)
         return covered / self.area.height
 
+    @property
+    def reach(self) -> float:
+        """How far down its content goes, as a share of its height."""
+        ends = [one.rect.bottom for one in (*self.flow, *self.pictures, *self.tables)]
+        return (max(ends) - self.area.top) / self.area.height if ends else 0.0
+
+    @property
+    def first_tag(self) -> str:
+        """Tag of what stands at the top."""
+        return min([(one.rect.top, one.tag) for one in self.flow], default=(0.0, ""))[1]
+
     def blocks(self) -> Iterator[tuple[str, str]]:
         """Tag and text of each block on this page, without what the style sheet adds."""
         texts: dict[int, list[Text]] = {}

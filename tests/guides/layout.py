@@ -17,6 +17,8 @@ INSIDE_PT = 0.5
 # Ink of two words may touch: slanted letters and tight line heights do.
 TOUCH_PT = (0.6, 0.9)
 LEAST_FILLED = 0.06
+# A page of the body that ends above this share of its height looks unfinished.
+LEAST_REACH = 0.6
 # Smaller letters are no longer read on paper.
 SMALLEST_PT = 5.0
 # A halo is an outline in the colour of the ground below the letters; it stays when they are taken away.
@@ -198,6 +200,14 @@ def empty(guide: Guide) -> Iterator[str]:
             yield told(page, f"only {page.filled:.0%} of its height holds something")
 
 
+def underfilled(guide: Guide) -> Iterator[str]:
+    """Body pages under 60 % full; the last page of a chapter may be."""
+    first = next((page.number for page in guide.pages if page.first_tag == "h1"), 0)
+    for page, after in zip(guide.pages, guide.pages[1:], strict=False):
+        if page.number >= first and after.first_tag != "h1" and page.reach < LEAST_REACH:
+            yield told(page, f"its content ends at {page.reach:.0%} of its height")
+
+
 # --- references
 
 
@@ -328,6 +338,7 @@ CHECKS: dict[str, Check] = {
         orphans,
         single_lines,
         empty,
+        underfilled,
         references,
         unmentioned,
         contents,

@@ -34,7 +34,7 @@ def test_every_page_holds(document: Document) -> None:
 HASHED = """
 from tests.guides.cases import Document, make_pdf
 from tests.guides.laid_out import words_of
-document = Document({case!r}, "short")
+document = Document({case!r}, "guide")
 for page in words_of(make_pdf(document)):
     print(" ".join(word.text for word in page))
 """
@@ -42,7 +42,7 @@ for page in words_of(make_pdf(document)):
 
 @pytest.mark.parametrize("case", ["small-team", "two-workloads"])
 def test_the_same_input_makes_the_same_pages(case: str) -> None:
-    here = words_of(make_pdf(Document(case, "short")))
+    here = words_of(make_pdf(Document(case, "guide")))
     # Another process, whose sets and dictionaries come in another order.
     command = [sys.executable, "-c", HASHED.format(case=case)]
     environment = {**os.environ, "PYTHONHASHSEED": "4711", "PYTHONPATH": "."}

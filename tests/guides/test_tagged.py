@@ -15,11 +15,11 @@ from tests.guides.sample import pdf_of, sound
 pytestmark = pytest.mark.guides
 
 TAGGED = (
-    Document("small-team", "full"),
-    Document("two-hundred-servers", "short"),
+    Document("small-team", "guide"),
+    Document("two-hundred-servers", "guide"),
     Document("letter", "summary"),
 )
-ARCHIVES = (Document("letter", "short", is_archive=True),)
+ARCHIVES = (Document("letter", "guide", is_archive=True),)
 LEAST_CHECKS = 5_000
 
 
@@ -49,7 +49,7 @@ def test_the_archive_is_pdf_a_and_holds_the_design(document: Document, tmp_path:
 @pytest.fixture(scope="module")
 def short_guide() -> Guide:
     """A guide on its pages."""
-    document = Document("letter", "short")
+    document = Document("letter", "guide")
     return read(str(document), lambda: make_pdf(document))
 
 

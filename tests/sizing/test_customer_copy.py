@@ -14,9 +14,9 @@ import pytest
 from sizer import SizingRequest, SizingResult, load_catalog, size
 from sizer.base.json_document import json_text
 from sizer.catalog.model import Catalog
-from sizer.drawings.pages import design_pages
 from sizer.export.design_json import design_document
 from sizer.export.drawings.drawio import drawio
+from sizer.export.drawings.pages import design_pages
 from sizer.export.drawings.slides import slides
 from sizer.export.netbox import netbox_zip
 from sizer.export.tables.cable_table import cables_csv

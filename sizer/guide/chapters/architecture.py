@@ -1,85 +1,75 @@
-"""Chapter on the architecture: the cluster and its components, with the reason for each."""
+"""Chapter on the architecture: the devices, a figure of each network, and the inside of a node."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from sizer.base.quantities import significant
 from sizer.catalog.sample_formats import HOST_STEPS
-from sizer.catalog.schema import Gpu
+from sizer.drawings.network import network_drawing
 from sizer.drawings.node import node, node_caption
-from sizer.drawings.palette import COLUMN_PX
-from sizer.drawings.shapes import Drawing
-from sizer.drawings.topology import topology
-from sizer.guide.chapters.hardware_tables import gpu_table, memory_table, processor_table, server_table
 from sizer.guide.context import GuideContext
+from sizer.physical.components import Network
+from sizer.physical.roles import NetworkRole
 from sizer.present import words
 from sizer.present.bill_tables import component_table
 from sizer.present.figures import PageFigure, drawn
+from sizer.present.text import result_text
+from sizer.present.text.plan import manager_text, note_text
+
+
+@dataclass(frozen=True)
+class NetworkSection:
+    """One network: its title, what it carries and how its ports add up, and its drawing."""
+
+    title: str
+    texts: list[str]
+    figure: PageFigure | None
 
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/architecture.html`` prints."""
-    design, platform = context.design, context.design.platform
-    others = _other_gpus(context)
-    head = context.head_node
-    gpus = f"{platform.gpus_per_server} × {platform.gpu.name}"
+    design, platform, head = context.design, context.design.platform, context.head_node
     return {
-        "topology": _topology(context),
         "devices": component_table(design, context.catalog),
         "head": head,
         "n_heads": context.n_head_nodes,
         "has_local_data": platform.storage.kind == "local",
         "serves_files": platform.storage.kind == "nfs-server" and platform.storage.server is not None,
-        "head_table": server_table("head-node", head, context.n_head_nodes, context.catalog)
-        if context.is_full and head is not None
-        else None,
         "server_reasons": server_reasons(context),
-        "node": drawn("node", node(design), node_caption(design)) if context.is_full else None,
-        "server_table": server_table("compute-node", platform.server, design.n_servers, context.catalog, gpus)
-        if context.is_full
-        else None,
-        "gpu_reasons": gpu_reasons(context),
-        "gpus": gpu_table(platform.gpu, others) if context.is_full and others else None,
-        "processors": processor_table(design, context.catalog) if context.is_full else None,
+        "node": drawn("node", node(design), node_caption(design)),
         "processor_text": processor_text(context),
-        "memory": memory_table(design),
-        "has_pcie_alternative": platform.gpu.form_factor.value == "sxm2"
-        and any(o.form_factor.value == "pcie" for o in others),
+        "networks": list(network_sections(context)),
+        "is_lan": platform.attachment == "lan",
+        "storage": platform.storage.name,
+        "gateway": result_text.gateway_arithmetic(design),
     }
 
 
-def _topology(context: GuideContext) -> PageFigure | None:
-    """The topology where the summary shows it grouped; a full-page drawing is for the full guide only."""
-    drawing = topology(context.design)
-    if drawing.width <= COLUMN_PX:
-        return None
-    figure = drawn("topology", drawing, _how_to_read(drawing))
-    return figure if context.is_full or not figure.is_wide else None
+def network_sections(context: GuideContext) -> Iterator[NetworkSection]:
+    """Every network that the design brings, in the order of the data path."""
+    for net in context.design.quantities.networks:
+        if not int(net.ports_used[0]):
+            continue
+        drawing = network_drawing(context.design, net.role)
+        figure = None if drawing is None else drawn(f"network-{words.slug(str(net.role))}", drawing, _how_to_read(net))
+        yield NetworkSection(words.capital(str(net.role)), list(_network_texts(net, context)), figure)
 
 
-def _how_to_read(drawing: Drawing) -> str:
-    if not any(link.dashed for link in drawing.links):
-        return ""
-    if any(box.copies > 1 for box in drawing.boxes):
-        return (
-            "A stack of boxes is several devices of one type; a line is a bundle of cables, "
-            "thicker for higher rates; dashed lines are management."
-        )
-    return (
-        "Each device has its name in the plan; a line is all cables between two devices, "
-        "thicker for higher rates; dashed lines are management."
-    )
+def _how_to_read(net: Network) -> str:
+    if net.role is NetworkRole.MANAGEMENT:
+        return "Dashed lines are management; each is all cables between two kinds of device."
+    return "A stack of boxes is several devices of one type; a line is all cables between two kinds of device."
 
 
-def _other_gpus(context: GuideContext) -> list[Gpu]:
-    """Alternatives to the GPU of the design: other GPUs of the server, and other form factors of the generation."""
-    chosen = context.design.platform.gpu
-    generation = chosen.id.partition("-")[0]
-    return [
-        gpu
-        for gpu in context.catalog.gpus.values()
-        if gpu.id != chosen.id
-        and (gpu.id in context.design.platform.server.gpus or gpu.id.partition("-")[0] == generation)
-    ]
+def _network_texts(net: Network, context: GuideContext) -> Iterator[str]:
+    ends = words.plural(int(net.end_points[0]), "end point")
+    switches = result_text.network_switches(net, context.catalog)
+    yield f"{words.capital(note_text(net.purpose))}; {ends} on {switches}."
+    yield words.sentence(words.capital(result_text.port_arithmetic(net)))
+    for note in (*map(note_text, net.notes), manager_text(net.subnet_manager)):
+        if note:
+            yield words.sentence(note)
 
 
 def server_reasons(context: GuideContext) -> list[str]:
@@ -103,28 +93,6 @@ def server_reasons(context: GuideContext) -> list[str]:
             reasons.append(f"GPU link: gradients are summed over {link} inside the server before they use the fabric.")
     if server.local_storage is not None and platform.storage.kind != "local":
         reasons.append("Local drives: for the operating system and for caching; the data set is on the shared storage.")
-    others = dict.fromkeys(
-        other.platform.server.name for other in context.result.platforms if other.platform.server.id != server.id
-    )
-    if others:
-        reasons.append(
-            f"Alternatives: {words.listed(others)} were sized for the same target; "
-            "the chapter on risks, limits and alternatives compares them."
-        )
-    return reasons
-
-
-def gpu_reasons(context: GuideContext) -> list[str]:
-    """Utilization of the GPUs by workload, and their form factor."""
-    gpu = context.design.platform.gpu
-    reasons = [
-        f"{answer.workload.name}: GPU utilization {words.percent(answer.gpu_busy_fraction)} "
-        f"with a batch of {answer.batch_per_gpu} per GPU."
-        for answer in context.answers
-    ]
-    if gpu.form_factor.value in ("sxm2", "sxm3"):
-        form = words.name(gpu.form_factor.value)
-        reasons.append(f"{form} modules need matching sockets; PCIe cards do not fit.")
     return reasons
 
 

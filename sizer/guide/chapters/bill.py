@@ -22,7 +22,7 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "open_prices": result_text.open_prices(bill),
         "bill": bill_table(bill, context.catalog.sources),
-        "cost": cost_table(context.result) if context.is_full else None,
+        "cost": cost_table(context.result),
         "warnings": bill_warning_sentences(bill.warnings),
         "ownership": _ownership(context),
         "rental": _rental(context),

@@ -107,10 +107,10 @@ def _tolerated_losses(context: GuideContext) -> Iterator[Requirement]:
         failures = [failure for failure in context.failures if failure.loss == loss]
         text = f"Targets met after the loss of {ONE_LOST[loss]}"
         if not failures:
-            yield Requirement(text, "no such component in the design", True, "operation")
+            yield Requirement(text, "no such component in the design", True, "risks")
             continue
         worst = min(failures, key=lambda failure: (bool(failure.keeps_targets), sum(failure.probability)))
-        yield Requirement(text, f"{targets_text(worst)} after the loss", worst.keeps_targets, "operation")
+        yield Requirement(text, f"{targets_text(worst)} after the loss", worst.keeps_targets, "risks")
 
 
 def _capacity(context: GuideContext) -> Requirement:
@@ -168,10 +168,10 @@ def _components(context: GuideContext) -> Iterator[Requirement]:
     allowed, platform = context.result.request.platforms, context.design.platform
     if allowed.servers:
         names = words.listed((item_name(id_, context.catalog) for id_ in allowed.servers), "or")
-        yield Requirement(f"Servers: {names}", platform.server.name, True, "architecture")
+        yield Requirement(f"Servers: {names}", platform.server.name, True, "decisions")
     if allowed.storage:
         names = words.listed((item_name(id_, context.catalog) for id_ in allowed.storage), "or")
-        yield Requirement(f"Storage: {names}", platform.storage.name, True, "storage")
+        yield Requirement(f"Storage: {names}", platform.storage.name, True, "decisions")
     if allowed.storage_tier is not None:
         tier = platform.storage.tier
         yield Requirement(
@@ -183,7 +183,7 @@ def _components(context: GuideContext) -> Iterator[Requirement]:
         yield Requirement(text, si(memory.value, "B"), memory.value >= least, "architecture")
     if allowed.fabrics and not context.is_single:
         names = words.listed((words.link_name(kind) for kind in allowed.fabrics), "or")
-        yield Requirement(f"Fabric: {names}", words.link_name(platform.fabric), True, "network")
+        yield Requirement(f"Fabric: {names}", words.link_name(platform.fabric), True, "architecture")
 
 
 def _feeds(context: GuideContext) -> Iterator[Requirement]:

@@ -1,28 +1,74 @@
-"""Chapter with the overview: building block, layers from the user to the hardware, workflow, data path."""
+"""Chapter with the overview: design principles, building block, workflow, data path."""
 
+from collections.abc import Iterator
 from typing import Any
 
+from sizer.base.quantities import by_count, grouped
 from sizer.drawings.datapath import datapath
-from sizer.drawings.layers import layers
 from sizer.drawings.workflow import workflow
 from sizer.guide.context import GuideContext
 from sizer.present import words
 from sizer.present.figures import drawn
+from sizer.present.tables import Table, fact_table
 from sizer.present.text import result_text
+from sizer.present.text.redundancy import ONE_LOST
+from sizer.sizing.result import WorkloadAnswer
+from sizer.workload.target_text import target_text
 
 
 def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/overview.html`` prints."""
     design = context.design
     return {
+        "principles": principles_table(context),
         "building_block": building_block(context),
-        "layers": drawn("layers", layers(design, context.catalog)) if context.is_full else None,
-        "workflow": drawn("workflow", workflow(design)) if context.is_full else None,
+        "workflow": drawn("workflow", workflow(design)),
         "paths": [
             drawn(f"datapath-{number}", datapath(design, answer, words.sample_unit(answer.dnn)))
             for number, answer in enumerate(context.answers, 1)
         ],
     }
+
+
+def principles_table(context: GuideContext) -> Table:
+    """Design principles, each with what it means in this design."""
+    titles = ("Principle", "In this design")
+    rows = tuple(_principles(context))
+    return fact_table("principles", "Design principles", rows, titles=titles, widths=(36, 64), style="")
+
+
+def _principles(context: GuideContext) -> Iterator[tuple[str, str]]:
+    design, answers = context.design, context.answers
+    targets = words.listed(target_text(answer.workload, answer.dnn) for answer in answers)
+    yield "Size for the target, not for the product", f"The smallest design for a target of {targets}"
+    waiting = [answer for answer in answers if answer.bottleneck not in ("gpu", "exchange")]
+    if waiting:
+        stages = words.listed(dict.fromkeys(words.stage(answer.bottleneck, inside=True) for answer in waiting))
+        yield "High GPU utilization", f"Limited by {stages}: faster GPUs would bring no gain"
+    else:
+        ratio = min(_headroom(answer) for answer in answers)
+        yield "High GPU utilization", f"Every stage before the GPUs has {words.headroom(ratio)}"
+    n_runs = sum(len(answer.evidence) for answer in answers)
+    runs = by_count(n_runs, "one published run", f"{grouped(n_runs)} published runs")
+    yield (
+        "Rates from published measurements",
+        f"Compared with {runs} close to {by_count(len(answers), 'this workload', 'these workloads')}"
+        if n_runs
+        else "No published run is close; the intervals are wide",
+    )
+    if any(rack.feeds for rack in design.plan.racks):
+        yield "Either power feed carries every rack", "Dual-corded devices tolerate the loss of a feed"
+    losses = [ONE_LOST[loss] for loss in context.tolerated_losses]
+    if losses:
+        yield "Redundancy where it was requested", f"Targets are met after the loss of {words.listed(losses, 'or')}"
+    yield "Every number has a source", "Sources are listed at the end; what no source gives is marked as assumed"
+
+
+def _headroom(answer: WorkloadAnswer) -> float:
+    """Lowest capacity of the stages before the GPUs over the projected rate."""
+    rate = float(answer.throughput.value)
+    before = ("storage", "network", "decode", "host_link")
+    return min(float(stage.capacity.value) / rate for stage in answer.stages if stage.key in before)
 
 
 def building_block(context: GuideContext) -> list[str]:

@@ -4,14 +4,8 @@ from typing import Any
 
 from sizer.guide.context import GuideContext
 from sizer.present.figures import charted
-from sizer.questions.growth.charts import limits_chart, owned_chart
-from sizer.questions.growth.tables import (
-    demand_table,
-    limits_table,
-    platforms_table,
-    purchases_table,
-    sequences_table,
-)
+from sizer.questions.growth.charts import owned_chart
+from sizer.questions.growth.tables import limits_table, purchases_table, sequences_table
 from sizer.questions.growth.text import differences_from_design, findings
 
 
@@ -37,12 +31,5 @@ def content(context: GuideContext) -> dict[str, Any]:
         ),
         "purchases": purchases_table(growth, catalog, currency),
         "options": sequences_table(growth, plan, currency),
-        "limits_chart": charted(
-            "purchases-limits-over-time",
-            limits_chart(growth, context.palette) if context.is_full else None,
-            "Load of each year on the year-1 cluster, logarithmic scale.",
-        ),
         "limits": limits_table(growth.limits, plan.n_years),
-        "requirements": demand_table(plan) if context.is_full else None,
-        "platforms": platforms_table(plan, currency) if context.is_full and len(plan.platforms) > 1 else None,
     }

@@ -1,6 +1,6 @@
-"""Chapter on requirements: the request as understood, compliance, assumptions, and whether a cluster is needed."""
+"""Chapter on requirements: the workload as requested, the constraints, and how the design meets them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped, si
@@ -10,19 +10,14 @@ from sizer.catalog.sample_formats import FORMAT_NAMES
 from sizer.guide.chapters.compliance import compliance_table
 from sizer.guide.context import GuideContext
 from sizer.present import words
-from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
+from sizer.present.tables import Table, fact_table, row
 from sizer.present.text import result_text
-from sizer.present.text.assumptions import AssumptionRow, assumption_rows
 from sizer.present.text.memory import memory_text
 from sizer.present.text.verdict import reason_texts
 from sizer.questions.team.tables import requested_team_table
-from sizer.questions.verdict.tables import arithmetic_table, claims_table, simplest_table
-from sizer.questions.verdict.text import simplest_text
 from sizer.sizing.result import SizingResult, WorkloadAnswer
 from sizer.workload.target_text import target_text
 
-# Rows of the table of assumptions here, request defaults first; an appendix of the full guide lists all.
-_MOST_ASSUMPTIONS = 6
 _WIDTHS = (24, 76)
 
 
@@ -32,10 +27,6 @@ def content(context: GuideContext) -> dict[str, Any]:
     return {
         "needs_cluster": result.needs_cluster,
         "advice": [words.sentence(text) for text in reason_texts(result)],
-        "claims": claims_table(context.claims, result),
-        "arithmetic": arithmetic_table(context.claims) if context.is_full else None,
-        "simplest": simplest_text(context.simplest, result),
-        "simplest_table": simplest_table(context.simplest, result),
         "workloads": [
             workload_table(
                 answer, number, n_workloads, result.maximum is not None and number == result.maximum.workload + 1
@@ -43,10 +34,8 @@ def content(context: GuideContext) -> dict[str, Any]:
             for number, answer in enumerate(context.answers, 1)
         ],
         "team": requested_team_table(team) if team is not None else None,
-        "conditions": conditions_table(result, context.catalog) if context.is_full else None,
+        "conditions": conditions_table(result, context.catalog),
         "compliance": compliance_table(context),
-        "checks": checks_table(result) if context.is_full else None,
-        "assumptions": assumptions_table(result, _MOST_ASSUMPTIONS),
     }
 
 
@@ -125,51 +114,3 @@ def conditions_table(result: SizingResult, catalog: Catalog) -> Table:
         ("Racks and PDUs", f"{item_name(request.site.rack, catalog)}, {item_name(request.site.pdu, catalog)}"),
     )
     return fact_table("conditions", "Constraints", facts, widths=_WIDTHS, style="asked")
-
-
-def checks_table(result: SizingResult) -> Table | None:
-    """Data sets compared with memory and usable capacity; None where neither is known."""
-    rows = [check for answer in result.design.workloads for check in _checks(answer, result)]
-    if not rows:
-        return None
-    titles = ("Workload", "Compared with", "Result")
-    return fact_table("checks", "Where the data set fits", rows, titles=titles, widths=(28, 36, 36), style="")
-
-
-def _checks(answer: WorkloadAnswer, result: SizingResult) -> Iterator[Row]:
-    design = result.design
-    memory, usable = design.platform.server.memory_bytes, float(design.quantities.usable_bytes[0])
-    places: list[tuple[str, float]] = []
-    if memory is not None:
-        places.append(("memory of one server", memory.value))
-        if design.n_servers > 1:
-            servers = words.plural(design.n_servers, "server")
-            places.append((f"total memory of {servers}", memory.value * design.n_servers))
-    if usable > 0:
-        places.append((f"usable capacity of {design.platform.storage.name}", usable))
-    name = answer.workload.name
-    for place, size_bytes in places:
-        yield row(name, place, result_text.fits(answer.dataset_bytes, size_bytes))
-        name = ""  # printed once
-
-
-def assumptions_table(result: SizingResult, most: int | None = None) -> Table | None:
-    """Assumptions, values without a source first, as they weigh most; at most ``most`` rows and a note on others."""
-    ordered = assumption_rows(result)
-    if not ordered:
-        return None
-    fields = (
-        Field[AssumptionRow]("Assumption", lambda a: words.sentence(a.what).rstrip("."), "left", 27),
-        Field[AssumptionRow]("Value", lambda a: a.value, "left", 17),
-        Field[AssumptionRow]("Basis", lambda a: words.name(a.basis), "left", 11),
-        Field[AssumptionRow]("Reason and source", _reason, "left", 45),
-    )
-    if most is None:
-        return record_table("all-assumptions", "All assumptions", ordered, fields)
-    n_more = max(0, len(ordered) - most)
-    note = by_count(n_more, f"{grouped(n_more)} further assumption.", f"{grouped(n_more)} further assumptions.")
-    return record_table("assumptions", "Assumptions", ordered[:most], fields, note=note if n_more else "")
-
-
-def _reason(assumption: AssumptionRow) -> Cell:
-    return Cell(words.sentence(assumption.note), cites=(assumption.source,) if assumption.source else ())

@@ -1,4 +1,4 @@
-"""Chapter on software: installed software, the stack of each workload, roles and support."""
+"""Chapter on software: layers, installed software, the stack of each workload, and support."""
 
 from typing import Any
 
@@ -7,8 +7,10 @@ from sizer.catalog.labels import with_vendor
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, SampleFormat
 from sizer.catalog.schema import Software, Support
+from sizer.drawings.layers import layers
 from sizer.guide.context import GuideContext
 from sizer.present import words
+from sizer.present.figures import drawn
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.sizing.result import DesignAnswer, WorkloadAnswer
 
@@ -18,10 +20,10 @@ def content(context: GuideContext) -> dict[str, Any]:
     design, catalog = context.design, context.catalog
     items = {part.item for part in design.quantities.components if int(part.quantity[0])}
     return {
+        "layers": drawn("layers", layers(design, catalog)),
         "software": _licence_table(design, catalog, "software", "software", "Software of the design"),
         "stacks": stacks_table(design),
         "support": _licence_table(design, catalog, "support", "support-lines", "Support"),
-        "duties": roles_table(context.head_node is not None),
         "has_scheduler": "slurm" in items,
         "has_portal": "data-scientist-portal" in items,
         "has_containers": "ngc-containers" in items,
@@ -71,20 +73,3 @@ def stacks_table(design: DesignAnswer) -> Table:
         Field[WorkloadAnswer]("Precision", lambda a: words.name(a.workload.precision), "left", 15),
     )
     return record_table("stacks", "Software stack of each workload", design.workloads, fields)
-
-
-def roles_table(has_head: bool) -> Table:
-    """Roles in operation with their tasks."""
-    system = "head node" if has_head else "server"
-    rows = (
-        ("Data scientist", "logs in, opens a notebook or submits a job, monitors it, saves the result", system),
-        ("Administrator", "adds users, updates images and containers, sets queues and quotas, replaces parts", system),
-        (
-            "Storage administrator",
-            "imports data sets, manages access and snapshots, monitors capacity and load",
-            "storage",
-        ),
-        ("Procurement", "renews licences and support before they expire", "–"),
-    )
-    titles = ("Role", "Tasks", "System")
-    return fact_table("duties", "Roles and tasks", rows, titles=titles, widths=(24, 58, 18), style="")

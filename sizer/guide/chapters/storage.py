@@ -5,31 +5,18 @@ from typing import Any
 
 from sizer.base.quantities import si, with_decimal_sign
 from sizer.base.units import TIB
-from sizer.catalog.schema import Storage
 from sizer.guide.context import GuideContext
-from sizer.guide.storage_charts import demand_chart, ladder_chart
 from sizer.physical.capacity import CapacityStep, capacity_ladder, is_extrapolated
 from sizer.present import words
-from sizer.present.component_tables import storage_role
 from sizer.present.figures import charted
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 from sizer.present.text import result_text
 from sizer.present.text.plan import note_text
 from sizer.questions.data.charts import copy_chart
-from sizer.questions.data.tables import (
-    assumptions_table,
-    checkpoints_table,
-    copies_table,
-    decoded_table,
-    required_capacity_table,
-    routes_table,
-    validation_table,
-)
-from sizer.questions.data.text import copy_text, ingest_text, questions, transform_text
-from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.questions.data.tables import checkpoints_table, required_capacity_table, routes_table
+from sizer.questions.data.text import copy_text, ingest_text, transform_text
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 
-_HITACHI = "hitachi-dl-2019"
 _STEPS = {
     "raw": "Raw",
     "hot spare": "Hot spare",
@@ -37,24 +24,6 @@ _STEPS = {
     "reserve": "Reserve",
     "usable": "Usable",
 }
-# Storage class, what it suits, and its advantages and drawbacks.
-_CLASSES = (
-    (
-        "Drives in the server",
-        "one server, or a cache in front of shared storage",
-        "simple and fast; nothing is shared, so every server needs its own copy",
-    ),
-    (
-        "NFS server",
-        "data that is read once and then served from memory; home directories and results",
-        "often already available; one access path limits the rate of all readers",
-    ),
-    (
-        "Scale-out NAS or clustered file system",
-        "data larger than memory that many servers read concurrently",
-        "rate and capacity grow by the node; highest cost and largest minimum size",
-    ),
-)
 
 
 def content(context: GuideContext) -> dict[str, Any]:
@@ -62,31 +31,13 @@ def content(context: GuideContext) -> dict[str, Any]:
     design, platform = context.design, context.design.platform
     storage = platform.storage
     steps = capacity_ladder(storage, platform.capacity_option, design.storage_nodes)
-    sets_bytes = storage_demand(context.answers, context.result.request.data).sets_bytes
     return {
-        "role": storage_role(design),
         "title": result_text.storage_name(design),
         "is_shared": storage.kind != "local",
         "loads": [load_text(answer, is_named=context.has_many_workloads) for answer in context.answers],
         "capacity": capacity_table(steps) if len(steps) > 1 else None,
-        "capacity_chart": charted(
-            "ladder-chart",
-            ladder_chart(steps, sets_bytes, context.palette) if context.is_full and len(steps) > 2 else None,
-            "From raw to usable capacity; the dashed line is the training data.",
-        ),
         "is_extrapolated": is_extrapolated(storage, design.storage_nodes),
         "supply": supply_table(design),
-        "demand_charts": [
-            charted(
-                f"demand-{number}",
-                demand_chart(answer, design, context.palette),
-                f"Read rate required by {answer.workload.name}, compared with the rates of the storage.",
-            )
-            for number, answer in enumerate(context.answers, 1)
-        ]
-        if context.is_full
-        else [],
-        "classes": classes_table(storage) if context.is_full else None,
         "data": _data(context),
         "mounts": _mounts(context),
         "has_front_end": platform.attachment in ("gateway", "own network", "spine", "fabric")
@@ -95,20 +46,17 @@ def content(context: GuideContext) -> dict[str, Any]:
 
 
 def _data(context: GuideContext) -> dict[str, Any]:
-    """Stored data and ingest; in the full guide, or where requested, also the other work on the data."""
-    plan, data_request, is_full = context.data, context.result.request.data, context.is_full
-    copies = plan.copies if is_full or data_request.copy_to_local else ()
+    """Stored data and ingest; where requested, also the routes of the ingest and local copies."""
+    plan, data_request = context.data, context.result.request.data
+    copies = plan.copies if data_request.copy_to_local else ()
     has_more = plan.required.total_bytes > plan.required.sets_bytes or len(plan.required.sets) > 1
     return {
         "requirement": required_capacity_table(plan) if has_more else None,
         "ingest": ingest_text(plan.ingest),
-        "ingest_paths": routes_table(plan.ingest) if is_full or data_request.ingest is not None else None,
+        "ingest_paths": routes_table(plan.ingest) if data_request.ingest is not None else None,
         "checkpoints": checkpoints_table(plan.checkpoints),
         "transform": transform_text(plan.transform) if plan.transform is not None else "",
-        "decoded": decoded_table(plan.decoded) if is_full else None,
-        "validation": validation_table(plan.validations) if is_full else None,
         "copies": [copy_text(copy) for copy in copies],
-        "copies_table": copies_table(copies) if is_full else None,
         "copy_charts": [
             charted(
                 f"copy-{number}",
@@ -117,8 +65,6 @@ def _data(context: GuideContext) -> dict[str, Any]:
             )
             for number, copy in enumerate(copies, 1)
         ],
-        "assumptions": assumptions_table(plan),
-        "questions": [words.question(text) for text in questions(plan)] if is_full else [],
     }
 
 
@@ -230,16 +176,3 @@ def _required(answer: WorkloadAnswer, is_named: bool) -> Iterator[Row]:
     later = words.estimate(warm, "B/s") if float(warm.value) > 0 else "none"
     yield row(words.capital(f"{name}later epochs"), "", later, "")
     yield row(words.capital(f"{name}first epoch"), "", words.estimate(cold, "B/s"), "")
-
-
-def classes_table(storage: Storage) -> Table:
-    """Storage classes with the use that each suits, and the class of this design."""
-    chosen = {"local": 0, "nfs-server": 1}.get(storage.kind, 2)
-    rows = []
-    for place, (name, use, trade_off) in enumerate(_CLASSES):
-        if place == chosen:
-            rows.append(row(f"{name} (this design)", use, Cell(trade_off, (_HITACHI,)), kind="strong"))
-        else:
-            rows.append(row(name, use, trade_off))
-    titles = ("Class", "Suited to", "Advantages and drawbacks")
-    return fact_table("classes", "Storage classes", rows, titles=titles, widths=(22, 37, 41), style="")

@@ -14,8 +14,9 @@ from sizer.present import words
 from sizer.present.figures import PageFigure, drawn
 from sizer.present.tables import Cell, Row, Table, fact_table, row
 from sizer.present.text import result_text
+from sizer.present.text.decisions import confidence_texts
 from sizer.present.text.existing import existing_text
-from sizer.present.text.verdict import verdict_text
+from sizer.present.text.verdict import proposal_text
 from sizer.questions.team.tables import least_served, wait_text
 from sizer.sizing.result import STAGES, DesignAnswer, WorkloadAnswer
 from sizer.workload.target_text import target_text
@@ -29,11 +30,10 @@ def content(context: GuideContext) -> dict[str, Any]:
     result, design = context.result, context.design
     return {
         "needs": needs(context),
-        "verdict": words.sentence(verdict_text(result)),
+        "proposal": words.sentence(proposal_text(result)),
         "needs_cluster": result.needs_cluster,
         "reasons": [*result_text.reason(design), *filter(None, [existing_text(design.existing)])],
-        "confidence": result_text.doubt(result),
-        "open_prices": result_text.open_prices(design.bill),
+        "confidence": confidence_texts(result, context.surer),
         "numbers": numbers_table(context),
         "picture": picture(design),
     }
@@ -48,7 +48,7 @@ def one_page(context: GuideContext) -> dict[str, Any]:
         "path": PageFigure("path", f"Data path of “{first.workload.name}”.", write_svg(drawing)),
         "numbers": numbers_table(context, is_brief=n_blocks > _MOST_DETAILED),
         "reasons": result_text.reason(design),
-        "confidence": result_text.doubt(context.result),
+        "confidence": confidence_texts(context.result, context.surer),
         "open_prices": result_text.open_prices(design.bill),
         "strongest": strongest(context) or "No input that can be varied changes the result.",
     }
@@ -128,7 +128,7 @@ def numbers_table(context: GuideContext, *, is_brief: bool = False) -> Table:
         note = "“At least”: one device type has no published value and is not included."
     elif missing:
         note = f"“At least”: {words.spelled(missing)} device types have no published value and are not included."
-    return fact_table("numbers", "Key figures of the design", rows, titles=("", "", ""), widths=(24, 32, 44), note=note)
+    return fact_table("numbers", "Key figures of the design", rows, titles=("", "", ""), widths=(24, 38, 38), note=note)
 
 
 def _storage(design: DesignAnswer) -> str:

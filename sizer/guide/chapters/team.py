@@ -11,16 +11,11 @@ from sizer.questions.team.charts import reads_chart, waits_chart
 from sizer.questions.team.tables import (
     NEGLIGIBLE_SHARE,
     demand_table,
-    erlang_table,
-    gpus_table,
     jobs_table,
     least_served,
-    sizes_table,
-    sources_table,
     wait_text,
     waits_table,
 )
-from sizer.questions.team.text import assumptions
 
 
 def applies(context: GuideContext) -> bool:
@@ -32,7 +27,6 @@ def content(context: GuideContext) -> dict[str, Any]:
     """What ``sections/team.html`` prints."""
     answer = context.team
     assert answer is not None  # the chapter would not apply
-    is_full = context.is_full
     waits = charted(
         "team-waits-chart",
         waits_chart(answer, context.palette),
@@ -43,21 +37,15 @@ def content(context: GuideContext) -> dict[str, Any]:
         "sizing_driver": sizing_driver(answer),
         "read_load": read_load(answer),
         "jobs": jobs_table(answer),
-        "origins": sources_table(answer) if is_full else None,
         "waits": waits_table(answer),
         "waits_chart": waits,
-        "sizes": sizes_table(answer) if is_full else None,
-        "erlang": erlang_table(answer) if is_full else None,
         "demand": demand_table(answer),
-        # One chart is enough in the short guide; without a queue it is that of the reads.
+        # One chart is enough; without a queue it is that of the reads.
         "reads_chart": charted(
             "team-reads-chart",
-            reads_chart(answer, context.palette) if is_full or waits is None else None,
+            reads_chart(answer, context.palette) if waits is None else None,
             "For each share of the time, the rate that all running jobs together do not exceed.",
         ),
-        "gpus": gpus_table(answer.run) if is_full else None,
-        "fragments": fragmentation(answer) if answer.model.case.queue else "",
-        "assumptions": list(assumptions(answer)),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sizer.base.errors import ReportError
 from sizer.base.locale import use_locale
 from sizer.catalog.model import Catalog
-from sizer.guide.edition import FULL, SHORT, Edition, named
+from sizer.guide.edition import GUIDE, Edition, named
 from sizer.guide.outline import guide
 from sizer.guide.pdf.attachments import attached
 from sizer.guide.pdf.progress import Progress, reported_steps
@@ -24,7 +24,7 @@ from sizer.sizing.result import SizingResult
 NO_FILES: Mapping[str, bytes] = {}
 
 
-def guide_html(result: SizingResult, catalog: Catalog, edition: Edition = FULL) -> str:
+def guide_html(result: SizingResult, catalog: Catalog, edition: Edition = GUIDE) -> str:
     """The guide as one HTML file that needs no other: fonts, logo and drawings are inside.
 
     Raises
@@ -38,7 +38,7 @@ def guide_html(result: SizingResult, catalog: Catalog, edition: Edition = FULL) 
 def guide_pdf(
     result: SizingResult,
     catalog: Catalog,
-    edition: Edition = SHORT,
+    edition: Edition = GUIDE,
     attachments: Mapping[str, bytes] = NO_FILES,
     progress: Progress | None = None,
 ) -> bytes:
@@ -50,7 +50,7 @@ def guide_pdf(
     ----------
     result, catalog
         The answer, and what it was made from.
-    edition : Edition, default the short form
+    edition : Edition, default the customer guide
         Form and looks.
     attachments : mapping of str to bytes
         Files to put into an archive, by their names.
@@ -139,8 +139,8 @@ def _made(result: SizingResult, catalog: Catalog, edition: Edition) -> str:
     profile = edition.profile
     template = "summary.html" if edition.form == "summary" else "guide.html"
     variables = css_variables(profile.palette, profile.banner, profile.paper)
-    # The full guide lists every document behind a number, the others those that they cite.
-    keys = result.sources if edition.form == "full" else ()
+    # The engineer's file lists every document behind a number, the others those that they cite.
+    keys = result.sources if edition.form == "engineer" else ()
     with use_locale(profile.locale):
         names = {"guide": guide(result, catalog, edition)}
         return rendered(template, names, Citations(catalog.sources, keys), ("guide.css",), variables)

@@ -11,6 +11,7 @@ from sizer.present.text.money import cost_at, least_cost_text, owned
 from sizer.present.text.preference import preference_text
 from sizer.present.text.redundancy import spare_sentence
 from sizer.present.words import stage
+from sizer.sizing.checks import CheckResult
 from sizer.sizing.limits import AnyLimit
 from sizer.sizing.reasons import (
     BindingKind,
@@ -29,6 +30,11 @@ from sizer.sizing.result import DesignAnswer, SizingResult, WorkloadAnswer
 from sizer.sizing.search.infeasible_error import limit_error_text
 from sizer.workload.target_text import target_text
 
+_MEETS = {
+    CheckResult.MET: "meets",
+    CheckResult.NOT_MET: "does not meet",
+    CheckResult.OPEN: "may meet",
+}
 _SIZES = {
     SizeKey.NEW_SERVERS: "new servers",
     SizeKey.NEW_STORAGE_NODES: "new storage nodes",
@@ -65,13 +71,37 @@ def verdict_text(result: SizingResult) -> str:
     return f"{text} At least {share} of the jobs of each kind start within the queue wait that the team accepts."
 
 
-def _cluster_text(design: DesignAnswer) -> str:
+def proposal_text(result: SizingResult) -> str:
+    """The answer without its confidence: what is proposed, what it does, and the target."""
+    design, single = result.design, result.verdict.single
+    if single is None or result.verdict.kind is VerdictKind.ONE_SERVER_TOO:
+        return f"{design.name}: {_rates_text(design)}."
+    server = single.platform.server.name
+    verb = "may be" if single.probability is None else "is"
+    return f"One {server} with {_storage_text(single)} {verb} enough: {_rates_text(single)}."
+
+
+def meets_text(answer: WorkloadAnswer) -> str:
+    """Whether a workload meets its target, and with which confidence."""
+    meets = _MEETS[answer.target_check]
+    target = target_text(answer.workload, answer.dnn)
+    if answer.probability is None:
+        return f"The design {meets} the target ({target}): a value that no source gives decides."
+    return f"The design {meets} the target ({target}) with {probability_text(answer.probability)} confidence."
+
+
+def _rates_text(design: DesignAnswer) -> str:
     several = len(design.workloads) > 1
-    rates = "; ".join(
+    return "; ".join(
         (f"{answer.workload.name} " if several else "")
         + f"{_rate(answer)}, target {target_text(answer.workload, answer.dnn)}"
         for answer in design.workloads
     )
+
+
+def _cluster_text(design: DesignAnswer) -> str:
+    several = len(design.workloads) > 1
+    rates = _rates_text(design)
     if design.probability is None:
         return f"{design.name}: {rates}. {conditional_sentence(design)}"
     chance = probability_text(design.probability)

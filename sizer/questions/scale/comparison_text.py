@@ -1,6 +1,6 @@
 """Differences between arrangements of the same GPUs, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sizer.base.estimate import Estimate
 from sizer.base.quantities import NARROW_SPACE, by_count, grouped, plain, si, significant
@@ -193,3 +193,16 @@ def _price(first: ArrangedDesign, second: ArrangedDesign) -> str:
 
 def _ms(seconds: float) -> str:
     return f"{significant(1e3 * seconds, 2)}{NARROW_SPACE}ms"
+
+
+def arrangements_text(same: EqualGpuComparison, ways: Sequence[ArrangedDesign], storage_nodes: int) -> str:
+    """What the same GPUs in fewer or in more servers change, in general and for the storage."""
+    gpus = by_count(same.n_gpus, "GPU", "GPUs")
+    text = (
+        f"The same {grouped(same.n_gpus)} {gpus} fit in fewer, larger servers or in more, smaller ones. "
+        "Larger servers exchange more of the gradients over internal links and need fewer ports; "
+        "smaller servers give the same GPUs more host processors and more ports."
+    )
+    if all(run.step is None for way in ways for run in way.runs):
+        text += " Inference exchanges no gradients, so only rack space, power and the hosts differ."
+    return f"{text} {storage_text(same, storage_nodes)}"

@@ -7,7 +7,7 @@ import streamlit as st
 
 from sizer.base.quantities import si
 from sizer.catalog.schema import Source
-from sizer.documents import FORMATS, PDF_FORMS
+from sizer.documents import FORMATS, INTERNAL, PDF_FORMS
 from sizer.present.fonts.pango import weasyprint_state
 from sizer.present.tables import Cell, Field, record_table
 from sizer.present.text.assumptions import AssumptionRow, assumption_rows, question_texts
@@ -24,16 +24,16 @@ from sizer.ui.typed import plain
 _FILES = {
     "pdf": (
         "Guide, PDF",
-        "The reference architecture for the customer: design, sizing, bill, sources.",
+        "The reference architecture for the customer: design with its reasons, performance, bill, tests.",
         "application/pdf",
     ),
-    "pdf-full": (
-        "Full guide, PDF",
-        "The guide for installation and operation, with every part, cable, address and formula.",
+    "engineer": (
+        "Engineer's file, PDF",
+        "The evidence: assumptions, claims, calibration, every part, cable, address and formula. Not for the customer.",
         "application/pdf",
     ),
     "summary": ("Summary, PDF", "The answer on one page.", "application/pdf"),
-    "html": ("Guide, web page", "The full guide in one HTML file.", "text/html"),
+    "html": ("Guide, web page", "The guide in one HTML file.", "text/html"),
     "xlsx": (
         "Bill, workbook",
         "The bill with formulas; fill in prices.",
@@ -72,7 +72,7 @@ _FILES = {
     ),
     "archive": (
         "Archive, PDF/A",
-        "The full guide for archiving, with the design and the workbook attached.",
+        "The guide for archiving, with the design and the workbook attached.",
         "application/pdf",
     ),
     "design": (
@@ -85,13 +85,13 @@ _FILES = {
 
 # Groups of files in their order on the page.
 _GROUPS = (
-    ("Guides", ("pdf", "pdf-full", "summary", "html")),
+    ("Documents", ("pdf", "engineer", "summary", "html")),
     ("Ordering", ("xlsx", "csv", "csv-semicolon")),
     ("Installation", ("cables", "addresses", "netbox", "drawio", "slides")),
     ("Archive", ("archive", "design")),
 )
-# Form of the guide -> kind of document.
-_FORMS = {"Short": "pdf", "Full": "pdf-full", "One page": "summary"}
+# What is previewed -> kind of document.
+_FORMS = {"Guide": "pdf", "Engineer's file": "engineer", "One page": "summary"}
 _FORM, _CUSTOMER_COPY, _PREVIEWED = "document_form", "customer_copy", "previewed"
 
 
@@ -117,34 +117,44 @@ def show(view: View) -> None:
     if missing is None:
         _preview(source, kind)
     st.header("Files", anchor=False)
-    kinds = tuple(kind for kind in FORMATS if missing is None or kind not in PDF_FORMS)
+    left_out = (*(PDF_FORMS if missing is not None else ()), *(INTERNAL if source.is_customer_copy else ()))
+    kinds = tuple(kind for kind in FORMATS if kind not in left_out)
     _files(source, kinds, kind)
     _all_files(source, kinds)
     _contents(view)
 
 
 def _choices(view: View, has_pdf: bool) -> str:
-    """Form of the guide, and whether it is a customer copy; returns the kind of document."""
+    """Document to preview, and whether it is a customer copy; returns the kind of document."""
+    is_forced = view.is_customer_mode
+    is_copy = is_forced or bool(st.session_state.get(_CUSTOMER_COPY, False))
+    forms = [form for form, kind in _FORMS.items() if not (is_copy and kind in INTERNAL)]
+    form = st.session_state.get(_FORM, forms[0])
+    form = form if form in forms else forms[0]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         if has_pdf:
-            form = st.session_state.get(_FORM, "Short")
             st.segmented_control(
-                "Form of the guide", list(_FORMS), default=form, required=True, key="form", on_change=_note_form
+                "Document",
+                forms,
+                default=form,
+                required=True,
+                key=f"form/{is_copy}",
+                on_change=_note_form,
+                args=(f"form/{is_copy}",),
             )
-        is_forced = view.is_customer_mode
         st.toggle(
             "Customer copy",
-            value=is_forced or bool(st.session_state.get(_CUSTOMER_COPY, False)),
+            value=is_copy,
             key=f"customer-copy/{is_forced}",
             disabled=is_forced,
             on_change=_note_copy,
-            help="Omits discounts and internal notes from every file. Always on in the customer view.",
+            help="Omits discounts, internal notes and the engineer's file. Always on in the customer view.",
         )
-    return _FORMS[st.session_state.get(_FORM, "Short")]
+    return _FORMS[form]
 
 
-def _note_form() -> None:
-    st.session_state[_FORM] = st.session_state["form"]
+def _note_form(key: str) -> None:
+    st.session_state[_FORM] = st.session_state[key]
 
 
 def _note_copy() -> None:

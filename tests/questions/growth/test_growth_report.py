@@ -8,7 +8,7 @@ import pytest
 from sizer import GrowthPlan, SizingRequest, growth_plan, load_catalog, size
 from sizer.base.resources import data_dir
 from sizer.guide.context import GuideContext
-from sizer.guide.edition import SHORT
+from sizer.guide.edition import GUIDE
 from sizer.guide.outline import guide
 from sizer.guide.pdf.render import guide_html
 from sizer.questions.growth.charts import limits_chart, owned_chart
@@ -141,18 +141,18 @@ def test_the_chapter_stands_only_in_guides_of_requests_that_grow():
     assert "purchases" not in [chapter.id for chapter in guide(stays, CATALOG).chapters]
 
 
-@pytest.mark.parametrize("form", ["short", "full"])
+@pytest.mark.parametrize("form", ["guide", "engineer"])
 def test_the_chapter_says_the_plan(form):
     result = size(request("images-grow-tenfold"), CATALOG)
-    page = guide_html(result, CATALOG, replace(SHORT, form=form))
-    assert 'id="purchases-years"' in page
-    assert ('id="purchases-asked"' in page) == (form == "full")
+    page = guide_html(result, CATALOG, replace(GUIDE, form=form))
+    assert ('id="purchases-years"' in page) == (form == "guide")
+    assert ('id="purchases-asked"' in page) == (form == "engineer")
 
 
 def test_a_customer_reads_no_money_of_the_plan():
     """What a plan costs comes from price books that may be the user's own."""
     result = customer_copy(size(request("images-grow-tenfold"), CATALOG))
-    plan, reason = GuideContext(result, CATALOG, SHORT).growth_plan
+    plan, reason = GuideContext(result, CATALOG, GUIDE).growth_plan
     assert plan is not None, reason
     (found,) = plan.platforms
     assert all(

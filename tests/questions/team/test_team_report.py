@@ -11,6 +11,7 @@ from sizer.guide.chapters.compliance import requirements
 from sizer.guide.chapters.team import applies, content, fragmentation, read_load, sizing_driver, verdict
 from sizer.guide.context import GuideContext
 from sizer.guide.edition import Edition
+from sizer.guide.engineer import team as engineer_team
 from sizer.guide.pdf.render import guide_html
 from sizer.guide.plain_text import answer_text
 from sizer.present.charting import chart_svg
@@ -198,16 +199,16 @@ def test_sentences_follow_the_answer():
     assert wait_text(answered("s").team) == "every job has its GPUs all the time"
 
 
-def test_the_chapter_stands_where_a_team_is_and_the_short_guide_has_one_chart():
+def test_the_chapter_stands_where_a_team_is_and_the_guide_has_one_chart():
     result = sized("tn")
-    short, full = (GuideContext(result, catalog(), Edition(form)) for form in ("short", "full"))
-    assert applies(short)
-    assert content(short)["waits_chart"] is not None
-    assert content(short)["reads_chart"] is None
-    assert content(full)["reads_chart"] is not None
+    context = GuideContext(result, catalog(), Edition("guide"))
+    assert applies(context)
+    assert content(context)["waits_chart"] is not None
+    assert content(context)["reads_chart"] is None
+    assert engineer_team.content(context)["reads_chart"] is not None
     without = replace(result, request=result.request.model_copy(update={"team": None}))
-    assert not applies(GuideContext(without, catalog(), Edition("short")))
-    assert {one.is_met for one in requirements(short) if one.chapter == "team"} == {True}
+    assert not applies(GuideContext(without, catalog(), Edition("guide")))
+    assert {one.is_met for one in requirements(context) if one.chapter == "team"} == {True}
     assert "of the jobs of each kind start within" in answer_text(result)
 
 
@@ -218,6 +219,6 @@ def test_names_of_jobs_are_text_in_the_guide():
     bad = "<script>alert(1)</script>"
     jobs = (team.job[0].model_copy(update={"name": bad}), team.job[1])
     request = result.request.model_copy(update={"team": team.model_copy(update={"job": jobs})})
-    page = guide_html(replace(result, request=request), catalog(), Edition("short"))
+    page = guide_html(replace(result, request=request), catalog(), Edition("guide"))
     assert "<script>" not in page
     assert "&lt;script&gt;" in page

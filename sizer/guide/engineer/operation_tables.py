@@ -1,26 +1,14 @@
-"""Tables of the chapter on operation: deployment phases, acceptance tests, monitoring, growth limits."""
+"""Tables of the chapter on operation: deployment phases and monitoring."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from sizer.base.quantities import duration, grouped, significant
-from sizer.catalog.links import fabric_ports, link_bytes_per_s
-from sizer.guide.acceptance.tests import AcceptanceTest
-from sizer.physical.capacity import counts_nodes, node_limits
-from sizer.physical.roles import NetworkRole
+from sizer.base.quantities import duration
+from sizer.catalog.links import link_bytes_per_s
 from sizer.present import words
-from sizer.present.tables import Cell, Row, Table, fact_table, row
+from sizer.present.tables import Table, fact_table
 from sizer.sizing.constraints.stored_data import storage_demand
-from sizer.sizing.result import STAGES, DesignAnswer
+from sizer.sizing.result import DesignAnswer
 from sizer.workload.data import DataRequest
-
-_AREAS = {
-    "network": "Networks",
-    "storage": "Storage",
-    "compute": "One GPU, one server",
-    "training": "Training",
-    "power": "Power",
-    "capacity": "Inventory and capacity",
-}
 
 
 def phases_table(design: DesignAnswer, data_request: DataRequest, has_head: bool) -> Table:
@@ -37,7 +25,7 @@ def _phases(design: DesignAnswer, data_request: DataRequest, has_head: bool) -> 
     yield (
         "Room",
         "Racks in place, both feeds live, cooling running",
-        "Each feed alone carries the load given in the chapter on physical design",
+        "Each feed alone carries the load given in the chapter on power and racks of the guide",
     )
     yield (
         "Racking",
@@ -65,17 +53,17 @@ def _phases(design: DesignAnswer, data_request: DataRequest, has_head: bool) -> 
         yield (
             "Storage",
             "Create the storage cluster, set its protection level, export the file system",
-            "Usable capacity equals that in the chapter on storage",
+            "Usable capacity equals that in the chapter on data and storage of the guide",
         )
     yield "Data", _ingest_text(design, data_request), "Number and total size of the files match the source"
     yield (
         "Acceptance",
-        "Run the tests of this chapter, from single components to the full system",
+        "Run the acceptance tests of the guide, from single components to the full system",
         "Every test passes, or the cause of each miss is found and fixed",
     )
     yield (
         "Handover",
-        "Train the users; hand over this guide with the measured results",
+        "Train the users; hand over the guide with the measured results",
         "The first user job runs at the accepted rate",
     )
 
@@ -85,23 +73,6 @@ def _ingest_text(design: DesignAnswer, data_request: DataRequest) -> str:
     stored = storage_demand(design.workloads, data_request)
     time_s = (stored.raw_bytes or stored.sets_bytes) / link_bytes_per_s("10gbe")
     return f"Copy the data sets to {design.platform.storage.name}; at least {duration(time_s)} over one 10 GbE link"
-
-
-def tests_table(tests: Sequence[AcceptanceTest]) -> Table | None:
-    """Acceptance tests with expected results and limits; None without tests."""
-    rows: list[Row] = []
-    for area, title in _AREAS.items():
-        in_area = [test for test in tests if test.area == area]
-        if in_area:
-            rows.append(row(title, kind="group"))
-        for test in in_area:
-            basis = Cell(words.sentence(test.basis), test.sources)
-            rows.append(row(test.run.rstrip(".") + ".", test.expect, test.passes, basis))
-    if not rows:
-        return None
-    titles = ("Test", "Expected result", "Pass criterion", "Basis")
-    caption = "Acceptance tests with expected results"
-    return fact_table("acceptance", caption, rows, titles=titles, widths=(34, 21, 20, 25), style="")
 
 
 def monitoring_table(design: DesignAnswer) -> Table:
@@ -143,53 +114,3 @@ def _metrics(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
         yield "Links", "no errors", "a link with errors or a reduced rate slows every server that waits for it"
     else:
         yield "Temperature", "no throttling", "clocks below the maximum: check airflow and power limit"
-
-
-def limits_table(design: DesignAnswer) -> Table:
-    """Headroom of the design for growth, limit by limit."""
-    titles = ("Limit", "Headroom", "Next step")
-    return fact_table(
-        "growth-limits", "Headroom for growth", _limits(design), titles=titles, widths=(30, 30, 40), style=""
-    )
-
-
-def _limits(design: DesignAnswer) -> Iterator[tuple[str, str, str]]:
-    platform = design.platform
-    for net in design.quantities.networks:
-        if net.role is not NetworkRole.COMPUTE or not int(net.ports_used[0]):
-            continue
-        free = int(net.ports_free[0])
-        servers = words.plural(free // max(fabric_ports(platform.server.ports, platform.fabric), 1), "server")
-        yield (
-            "Ports of the compute fabric",
-            f"{words.plural(free, 'port')} free, enough for {servers} more",
-            "another leaf switch, later another level"
-            if int(net.spines[0])
-            else "another switch, and links between the switches",
-        )
-    units = sum(len(rack.empty_units) for rack in design.plan.racks)
-    height = platform.server.height_u
-    if height is not None:
-        servers = words.plural(int(units // height.value), "server")
-        yield (
-            "Rack units",
-            f"{units}{words.NO_BREAK}U free, room for {servers} if power allows",
-            "another rack with its own pair of feeds",
-        )
-    if counts_nodes(platform.storage):
-        _, most = node_limits(platform.storage)
-        flat = platform.storage.back_end_flat_nodes
-        yield (
-            "Storage nodes",
-            f"{grouped(design.storage_nodes)} of {grouped(most)} in use",
-            f"leaf and spine in the back end above {flat.value} nodes" if flat is not None else "a second file system",
-        )
-    for answer in design.workloads:
-        stage = next(stage for stage in answer.stages if stage.key == answer.next_bottleneck)
-        ratio = float(stage.capacity.value) / float(answer.throughput.value)
-        if 1 < ratio < 1000:
-            yield (
-                f"{STAGES[stage.key]}, {answer.workload.name}",
-                f"{significant(ratio, 2)} times the projected rate",
-                "above it, faster GPUs or newer software bring no gain",
-            )

@@ -1,11 +1,10 @@
-"""Appendices: assumptions, formulas, addresses, cable schedule, calibrated values, component data."""
+"""Appendices: formulas, addresses, cable schedule, calibrated values, component data."""
 
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped, plain
-from sizer.guide.chapters.calibration_table import calibration_table
-from sizer.guide.chapters.requirements import assumptions_table
 from sizer.guide.context import GuideContext
+from sizer.guide.engineer.calibration_table import calibration_table
 from sizer.physical.networks.addresses import Address, AddressPlan
 from sizer.physical.plan import End, Plan
 from sizer.physical.roles import NetworkPlane
@@ -13,12 +12,12 @@ from sizer.present import words
 from sizer.present.component_tables import components
 from sizer.present.tables import Cell, Field, Row, Table, fact_table, record_table, row
 
-# Longer lists are only in the cable list and the address list that come with the guide.
+# Longer lists are only in the cable list and the address list that come with the file.
 MOST_ROWS = 200
 
 
 def formulas(context: GuideContext) -> dict[str, Any]:
-    """What ``sections/formulas.html`` prints."""
+    """What ``engineer/formulas.html`` prints."""
     return {
         "is_training": any(answer.workload.task == "training" for answer in context.answers),
         "is_inference": any(answer.workload.task != "training" for answer in context.answers),
@@ -29,28 +28,23 @@ def formulas(context: GuideContext) -> dict[str, Any]:
 
 
 def addresses(context: GuideContext) -> dict[str, Any]:
-    """What ``sections/addresses.html`` prints."""
+    """What ``engineer/addresses.html`` prints."""
     return {"addresses": address_table(context.addresses)}
 
 
 def schedule(context: GuideContext) -> dict[str, Any]:
-    """What ``sections/schedule.html`` prints."""
+    """What ``engineer/schedule.html`` prints."""
     return {"schedule": schedule_table(context.design.plan)}
 
 
 def calibration(context: GuideContext) -> dict[str, Any]:
-    """What ``sections/calibration.html`` prints."""
+    """What ``engineer/calibration.html`` prints."""
     numbers = range(1, len(context.answers) + 1)
     return {"tables": [calibration_table(context.evaluated, number) for number in numbers]}
 
 
-def assumptions(context: GuideContext) -> dict[str, Any]:
-    """What ``sections/assumptions.html`` prints."""
-    return {"assumptions": assumptions_table(context.result)}
-
-
 def parts(context: GuideContext) -> dict[str, Any]:
-    """What ``sections/parts.html`` prints."""
+    """What ``engineer/parts.html`` prints."""
     return {"components": components(context.design, context.catalog)}
 
 

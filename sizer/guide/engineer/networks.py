@@ -1,9 +1,9 @@
-"""Chapter on the network: the networks with their ports, their load, and their subnets."""
+"""Chapter on the networks: their ports, their load, and their subnets."""
 
 from typing import Any
 
 from sizer.base.quantities import by_count, grouped, plain, si
-from sizer.catalog.links import GBIT_PER_S, fabric_ports, is_infiniband, link_bytes_per_s
+from sizer.catalog.links import GBIT_PER_S, fabric_ports, link_bytes_per_s
 from sizer.guide.context import GuideContext
 from sizer.physical.components import Network
 from sizer.physical.networks.addresses import AddressPlan, Subnet
@@ -16,33 +16,20 @@ from sizer.sizing.result import WorkloadAnswer
 
 
 def content(context: GuideContext) -> dict[str, Any]:
-    """What ``sections/network.html`` prints."""
+    """What ``engineer/networks.html`` prints."""
     design, platform = context.design, context.design.platform
     has_fabric = not context.is_single and any(net.role is NetworkRole.COMPUTE for net in design.quantities.networks)
     return {
         "networks": networks_table(context),
-        "purposes": _purposes(context),
         "load": load_table(context) if has_fabric else None,
-        "gateway": result_text.gateway_arithmetic(design),
         "fabric": words.link_name(platform.fabric),
-        "is_infiniband": is_infiniband(platform.fabric),
         "direct": has_fabric and GBIT_PER_S[platform.fabric] >= 40,
-        "is_lan": platform.attachment == "lan",
-        "storage": platform.storage.name,
-        "subnets": subnet_table(context.addresses) if context.is_full and context.addresses.subnets else None,
+        "subnets": subnet_table(context.addresses) if context.addresses.subnets else None,
     }
 
 
 def _networks(context: GuideContext) -> list[Network]:
     return [net for net in context.design.quantities.networks if int(net.ports_used[0])]
-
-
-def _purposes(context: GuideContext) -> list[str]:
-    """Use of each network, with its size."""
-    return [
-        f"{words.capital(net.role)}: {note_text(net.purpose)}; {words.plural(int(net.end_points[0]), 'end point')}."
-        for net in _networks(context)
-    ]
 
 
 def networks_table(context: GuideContext) -> Table | None:

@@ -13,8 +13,6 @@ from sizer.present.text import result_text
 from sizer.sizing.result import WorkloadAnswer
 
 _CHART_PX = 280
-# Number of published runs in the short guide.
-_SHORT_RUNS = 4
 
 
 @dataclass(frozen=True)
@@ -28,21 +26,21 @@ class WorkloadEvidence:
 
 
 def content(context: GuideContext) -> dict[str, Any]:
-    """What ``sections/validation.html`` prints."""
+    """What ``engineer/validation.html`` prints."""
     return {
         "parts": [part for number, answer in enumerate(context.answers, 1) if (part := _part(context, answer, number))]
     }
 
 
 def _part(context: GuideContext, answer: WorkloadAnswer, number: int) -> WorkloadEvidence | None:
-    table = evidence_table(answer, number, None if context.is_full else _SHORT_RUNS)
+    table = evidence_table(answer, number)
     if table is None:
         return None
     return WorkloadEvidence(answer.workload.name, result_text.width(answer), table, _chart(context, answer, number))
 
 
 def _chart(context: GuideContext, answer: WorkloadAnswer, number: int) -> PageFigure | None:
-    chart = answer_parity_chart(answer, context.palette, height=_CHART_PX) if context.is_full else None
+    chart = answer_parity_chart(answer, context.palette, height=_CHART_PX)
     if chart is None:
         return None
     caption = (

@@ -1,0 +1,150 @@
+"""One network of a design: its switches in levels above the devices that they connect, kinds of devices as stacks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sizer.base.quantities import by_count, grouped
+from sizer.drawings import links
+from sizer.drawings.cluster import GROUPS, Cluster
+from sizer.drawings.links import Bundle
+from sizer.drawings.palette import COLUMN_PX
+from sizer.drawings.shapes import Box, Drawing, Label, Link
+from sizer.physical.components import Network
+from sizer.physical.roles import NetworkRole
+from sizer.sizing.result import DesignAnswer
+
+_MARGIN, _GAP_X, _GAP_Y = 8.0, 16.0, 48.0
+_SWITCH_H, _END_H = 42.0, 48.0
+_MAX_END_W = 200.0
+_LABEL, _SMALL = 9.5, 9.0
+# Level of a switch by the end of its group's name; everything else is an end point.
+_LEVELS = (("core", 3), ("spine", 2), ("aggregation", 2))
+_LEAVES = ("leaf", "storage-leaf", "back-end", "management")
+# Colour of the devices of a group.
+_ROLES = {"servers": "gpu", "head": "other", "storage": "storage", links.CUSTOMER_LAN: "other", "gateway": "network"}
+_NETWORKS = {
+    NetworkRole.COMPUTE: "compute fabric",
+    NetworkRole.STORAGE: "storage front end",
+    NetworkRole.STORAGE_BACK_END: "storage back end",
+    NetworkRole.MANAGEMENT: "management network",
+}
+
+
+def network_drawing(design: DesignAnswer, role: NetworkRole) -> Drawing | None:
+    """Drawing of one network; None where the design has no cable of it.
+
+    Parameters
+    ----------
+    design : DesignAnswer
+    role : NetworkRole
+
+    Returns
+    -------
+    Drawing or None
+        As wide as the text column.
+    """
+    found = links.bundles(design.plan, lambda device: GROUPS[device.role], role)
+    return _Layout(Cluster(design), role, found).drawing() if found else None
+
+
+@dataclass(frozen=True)
+class _Layout:
+    cluster: Cluster
+    role: NetworkRole
+    bundles: Sequence[Bundle]
+
+    def drawing(self) -> Drawing:
+        groups = list(dict.fromkeys(name for bundle in self.bundles for name in (bundle.a, bundle.z)))
+        levels: dict[int, list[str]] = {}
+        for group in groups:
+            levels.setdefault(self._level(group), []).append(group)
+        boxes: dict[str, Box] = {}
+        y = _MARGIN
+        for level in sorted(levels, reverse=True):
+            height = _SWITCH_H if level else _END_H
+            for number, group in enumerate(levels[level]):
+                x, width = _place(number, len(levels[level]), is_end=not level)
+                boxes[group] = self._box(group, x, y, width, height)
+            y += height + _GAP_Y
+        lines = tuple(self._link(bundle, boxes) for bundle in self.bundles)
+        return Drawing(COLUMN_PX, y - _GAP_Y + _MARGIN, self._title(), tuple(boxes.values()), lines)
+
+    def _level(self, group: str) -> int:
+        uppers = {bundle.z for bundle in self.bundles}
+        if group not in uppers:
+            return 0  # nothing hangs below it: an end point of this network, gateways among them
+        found = next((level for end, level in _LEVELS if group.endswith(end)), 1)
+        # One director does the work of leaves and spines.
+        return found if any(name in uppers for name in _LEAVES) else 1
+
+    def _box(self, group: str, x: float, y: float, width: float, height: float) -> Box:
+        cluster = self.cluster
+        if group == links.CUSTOMER_LAN:
+            return Box(group, x, y, width, height, "Customer's LAN", ("out of scope",), "other", quiet=True)
+        count = cluster.count(group)
+        title = cluster.storage_title() if group == "storage" else links.many(count, cluster.model(group))
+        is_quiet = self.role is NetworkRole.MANAGEMENT
+        return Box(
+            group, x, y, width, height, title, (self._words(group),), _ROLES.get(group, "network"), count, is_quiet
+        )
+
+    def _words(self, group: str) -> str:
+        if group == "servers":
+            return by_count(self.cluster.count(group), "GPU server", "GPU servers")
+        if group == "head":
+            return "head node"
+        if group == "storage":
+            nodes, units = self.cluster.design.storage_nodes, self.cluster.count(group)
+            return f"{nodes} nodes" if nodes > units else "storage"
+        return self.cluster.words(group)
+
+    def _link(self, bundle: Bundle, boxes: dict[str, Box]) -> Link:
+        """Straight up from the lower box, its label beside the line."""
+        lower, upper = boxes[bundle.a], boxes[bundle.z]
+        x = min(max(lower.x + 24, upper.x + 24), upper.right - 8)
+        labels = [Label(x + 7, lower.y - 25, links.link_text(bundle.count, bundle.kind), _LABEL, semibold=True)]
+        each = self._each(bundle)
+        if each:
+            labels.append(Label(x + 7, lower.y - 14, each, _SMALL, "muted"))
+        is_management = self.role is NetworkRole.MANAGEMENT
+        return Link(
+            f"{bundle.a}--{bundle.z}",
+            bundle.a,
+            bundle.z,
+            ((x, upper.bottom), (x, lower.y)),
+            links.stroke(bundle.kind),
+            _ROLES.get(bundle.a, "network"),
+            dashed=is_management,
+            labels=tuple(labels),
+            count=bundle.count,
+        )
+
+    def _each(self, bundle: Bundle) -> str:
+        count = self.cluster.design.storage_nodes if bundle.a == "storage" else self.cluster.count(bundle.a)
+        if count < 2 or bundle.count % count:
+            return ""
+        each = f"{bundle.count // count} from each"
+        return f"{each} node" if bundle.a == "storage" else each
+
+    def _title(self) -> str:
+        net = self.cluster.network(self.role)
+        name = _NETWORKS[self.role]
+        text = name[0].upper() + name[1:]
+        if net is None:
+            return text
+        used, free = int(net.ports_used[0]), int(net.ports_free[0])
+        ports = by_count(used, "one port", f"{grouped(used)} ports")
+        return f"{text}: {ports} in use, {grouped(free)} free{_blocking(net)}"
+
+
+def _place(number: int, count: int, *, is_end: bool) -> tuple[float, float]:
+    """Left edge and width of a box: equal shares of the column; end points stay narrow and start at the left."""
+    room = COLUMN_PX - 2 * _MARGIN
+    width = (room - (count - 1) * _GAP_X) / count
+    if is_end:
+        width = min(width, _MAX_END_W)
+    return _MARGIN + number * (width + _GAP_X), width
+
+
+def _blocking(net: Network) -> str:
+    return f", {links.oversubscribed(net)}" if int(net.spines[0]) else ""

@@ -1,0 +1,33 @@
+"""Acceptance tests as a table."""
+
+from collections.abc import Sequence
+
+from sizer.guide.acceptance.tests import AcceptanceTest
+from sizer.present import words
+from sizer.present.tables import Cell, Row, Table, fact_table, row
+
+_AREAS = {
+    "network": "Networks",
+    "storage": "Storage",
+    "compute": "One GPU, one server",
+    "training": "Training",
+    "power": "Power",
+    "capacity": "Inventory and capacity",
+}
+
+
+def tests_table(tests: Sequence[AcceptanceTest]) -> Table | None:
+    """Acceptance tests with expected results and limits; None without tests."""
+    rows: list[Row] = []
+    for area, title in _AREAS.items():
+        in_area = [test for test in tests if test.area == area]
+        if in_area:
+            rows.append(row(title, kind="group"))
+        for test in in_area:
+            basis = Cell(words.sentence(test.basis), test.sources)
+            rows.append(row(test.run.rstrip(".") + ".", test.expect, test.passes, basis))
+    if not rows:
+        return None
+    titles = ("Test", "Expected result", "Pass criterion", "Basis")
+    caption = "Acceptance tests with expected results"
+    return fact_table("acceptance", caption, rows, titles=titles, widths=(34, 21, 20, 25), style="")

@@ -1,0 +1,102 @@
+"""Chapter on the choices: why this server, this storage, this fabric and these racks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sizer.base.quantities import grouped
+from sizer.catalog.links import kind_name
+from sizer.guide.context import GuideContext
+from sizer.present import words
+from sizer.present.tables import Field, Table, record_table
+from sizer.present.text import decisions as text
+from sizer.present.text import result_text
+from sizer.sizing.design.decisions import LinkOption, RejectedDesign
+
+
+@dataclass(frozen=True)
+class ChoiceSection:
+    """What was chosen, the number that decided, what it costs, and what was rejected."""
+
+    title: str
+    chosen: str
+    reasons: list[str]
+    trade_off: str
+    rejected: Table | None
+    no_choice: str = ""  # where the request leaves none
+
+
+def content(context: GuideContext) -> dict[str, Any]:
+    """What ``sections/decisions.html`` prints."""
+    return {"choices": list(_choices(context))}
+
+
+def _choices(context: GuideContext) -> Iterator[ChoiceSection]:
+    found, design, result = context.decisions, context.design, context.result
+    platform = design.platform
+    server = found.server
+    yield ChoiceSection(
+        "GPU server",
+        f"{design.n_servers} × {platform.server.name}, each with {platform.gpus_per_server} × {platform.gpu.name}",
+        text.server_texts(server, result),
+        text.server_trade_off(server, design),
+        _designs_table("rejected-servers", "Servers that were compared and rejected", server.rejected),
+        text.only_allowed_text("GPU server") if server.is_only_allowed else "",
+    )
+    storage = found.storage
+    yield ChoiceSection(
+        "Storage",
+        words.capital(result_text.storage_name(design)),
+        text.storage_texts(storage, design),
+        text.storage_trade_off(storage, design),
+        _designs_table("rejected-storage", "Storage that was compared and rejected", storage.rejected),
+        text.only_allowed_text("storage") if storage.is_only_allowed else "",
+    )
+    fabric = found.fabric
+    if fabric is not None:
+        yield ChoiceSection(
+            "Fabric",
+            f"{kind_name(fabric.kind)}, {words.plural(fabric.n_ports, 'port')} of each server",
+            text.fabric_texts(fabric),
+            text.fabric_trade_off(fabric),
+            _links_table(fabric.slower),
+        )
+    racks = found.racks
+    yield ChoiceSection(
+        "Rack layout",
+        f"{words.plural(racks.n_racks, 'rack')}, {design.plan.rack.name}",
+        text.rack_texts(racks),
+        text.rack_trade_off(racks),
+        None,
+    )
+
+
+def _designs_table(id_: str, caption: str, rejected: Sequence[RejectedDesign]) -> Table | None:
+    if not rejected:
+        return None
+    fields = (
+        Field[RejectedDesign]("Design", lambda one: one.design.name, "left", 34),
+        Field[RejectedDesign]("GPUs", lambda one: grouped(one.design.n_gpus), "right", 8),
+        Field[RejectedDesign](
+            "Rack units", lambda one: grouped(float(one.design.quantities.rack_units[0])), "right", 11
+        ),
+        Field[RejectedDesign]("Maximum power", lambda one: result_text.power(one.design), "right", 17),
+        Field[RejectedDesign]("Why not", text.rejection_text, "left", 30),
+    )
+    return record_table(id_, caption, rejected, fields)
+
+
+def _rack_units(rejected: RejectedDesign) -> str:
+    return grouped(float(rejected.design.quantities.rack_units[0]))
+
+
+def _links_table(options: Sequence[LinkOption]) -> Table | None:
+    if not options:
+        return None
+    fields = (
+        Field[LinkOption]("One link for each server", lambda one: kind_name(one.kind), "left", 26),
+        Field[LinkOption]("Reads, of the link", lambda one: words.percent(one.read_fraction), "right", 20),
+        Field[LinkOption]("Rate lost to gradients", lambda one: words.percent(one.lost_fraction), "right", 20),
+        Field[LinkOption]("Why not", text.link_text, "left", 34),
+    )
+    return record_table("rejected-links", "Slower links that were compared and rejected", options, fields)

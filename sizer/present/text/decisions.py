@@ -1,0 +1,254 @@
+"""Why a design has its server, storage, fabric and racks, in words: the number that decided, and what it costs."""
+
+from sizer.base.quantities import NARROW_SPACE, by_count, grouped, si, significant
+from sizer.catalog.links import kind_name, link_bytes_per_s
+from sizer.drawings.racks import watts
+from sizer.present import words
+from sizer.present.text import result_text
+from sizer.present.text.storage_need import storage_need_sentences
+from sizer.present.text.verdict import binding_text
+from sizer.sizing.design.decisions import (
+    FabricChoice,
+    LinkOption,
+    RackChoice,
+    RackLimit,
+    RejectedDesign,
+    RejectionKind,
+    ServerChoice,
+    StorageChoice,
+)
+from sizer.sizing.reasons import BindingKind, StorageDecision
+from sizer.sizing.result import DesignAnswer, SizingResult
+from sizer.workload.target_text import target_text
+
+_REJECTED = {
+    RejectionKind.DEARER: "Costs more",
+    RejectionKind.LIKELY_DEARER: "Expected to cost more",
+    RejectionKind.NOT_PREFERRED: "Behind the preferred vendors",
+    RejectionKind.RANKED_BEHIND: "Behind in the ranking that the request asks for",
+}
+# What each kind of storage gives and takes.
+_STORAGE_TRADE_OFFS = {
+    "local": (
+        "Nothing is shared: each server needs its own copy of the data, and a change of the data set has to be copied "
+        "to all of them."
+    ),
+    "nfs-server": "One access path limits the rate of all readers, and the file server is a single point of failure.",
+    "scale-out-nas": "Rate and capacity grow together by the node, so a system bought for one has spare of the other.",
+    "parallel-file-system": (
+        "Every server runs the client of the file system, which has to be updated with the operating system."
+    ),
+}
+
+
+def rejection_text(rejected: RejectedDesign) -> str:
+    """Why a design was not chosen, as a phrase that begins with a capital."""
+    if rejected.kind is RejectionKind.MISSES_TARGET:
+        return f"Misses the target: confidence {words.percent(rejected.design.probability)}"
+    if rejected.kind is RejectionKind.CONDITIONAL:
+        return "Depends on a value that no source gives"
+    return _REJECTED[rejected.kind]
+
+
+def only_allowed_text(noun: str) -> str:
+    """What stands where the request leaves no choice."""
+    return f"The request allows no other {noun}, so none was compared."
+
+
+def server_texts(choice: ServerChoice, result: SizingResult) -> list[str]:
+    """The number that decided, sentence by sentence."""
+    design = result.design
+    server = design.platform.server.name
+    texts = []
+    for step in choice.steps:
+        answer = design.workloads[step.workload]
+        unit = words.sample_unit(answer.dnn)
+        name = f"{answer.workload.name}: " if len(design.workloads) > 1 else ""
+        rate = f"{significant(step.samples_per_s)}{NARROW_SPACE}{unit}"
+        servers = f"One {server}" if design.n_servers == 1 else f"{grouped(design.n_servers)} × {server}"
+        target = target_text(answer.workload, answer.dnn)
+        text = f"{servers} {by_count(design.n_servers, 'delivers', 'deliver')} {rate}; the target is {target}."
+        if step.samples_per_s_with_one_fewer is not None:
+            fewer = f"{significant(step.samples_per_s_with_one_fewer)}{NARROW_SPACE}{unit}"
+            text += f" One server fewer delivers {fewer}."
+        texts.append(words.capital(name + text))
+    if choice.binding.kind is BindingKind.GROWTH or len(choice.steps) > 1:
+        texts.append(words.sentence(binding_text(design)))
+    return texts
+
+
+def server_trade_off(choice: ServerChoice, design: DesignAnswer) -> str:
+    """What the choice costs."""
+    if design.n_servers == 1:
+        return "One server is one point of failure: while it is serviced, nothing trains."
+    efficiency = words.percent(choice.scaling_efficiency)
+    return (
+        f"{words.plural(design.n_gpus, 'GPU')} deliver {efficiency} of {grouped(design.n_gpus)} times the rate of one; "
+        f"the rest is the price of exchanging gradients and of waiting for the slowest. "
+        f"The loss of one server takes {words.percent(choice.lost_fraction)} of the GPUs."
+    )
+
+
+def storage_texts(choice: StorageChoice, design: DesignAnswer) -> list[str]:
+    """The number that decided, sentence by sentence."""
+    texts = []
+    reads = si(choice.read_bytes_per_s, "B/s")
+    if choice.low_bytes_per_s is None or choice.high_bytes_per_s is None:
+        texts.append(f"The workload reads up to {reads}. No published read rate of this storage was found: measure it.")
+    elif choice.low_bytes_per_s != choice.high_bytes_per_s:
+        low, high = si(choice.low_bytes_per_s, "B/s"), si(choice.high_bytes_per_s, "B/s")
+        share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
+        texts.append(
+            f"The workload reads up to {reads}, {share} of the {low} demonstrated in tests; the vendor states {high}."
+        )
+    else:
+        low = si(choice.low_bytes_per_s, "B/s")
+        share = words.percent(choice.read_bytes_per_s / choice.low_bytes_per_s)
+        texts.append(f"The workload reads up to {reads}, {share} of the {low} that the storage delivers.")
+    if choice.usable_bytes > 0:
+        fill = words.percent(choice.stored_bytes / choice.usable_bytes)
+        texts.append(
+            f"The data of {si(choice.stored_bytes, 'B')} fill {fill} of {si(choice.usable_bytes, 'B')} usable."
+        )
+    need = choice.need
+    if need is not None:
+        nodes = words.plural(need.nodes, "node")
+        if need.decision is StorageDecision.RATE:
+            for_capacity = words.plural(need.nodes_for_capacity, "node")
+            texts.append(f"The read rate decides: it takes {nodes}, the capacity {for_capacity}.")
+        elif need.decision is StorageDecision.CAPACITY:
+            texts += storage_need_sentences(design)
+        elif need.nodes_for_rate == need.nodes_for_capacity == need.nodes:
+            texts.append(f"The smallest system, {nodes}, is enough for both rate and capacity.")
+    return texts
+
+
+def storage_trade_off(choice: StorageChoice, design: DesignAnswer) -> str:
+    """What the choice costs."""
+    text = _STORAGE_TRADE_OFFS[design.platform.storage.kind]
+    if choice.need is not None and choice.nodes_per_step > 1:
+        text += f" It grows by {words.plural(choice.nodes_per_step, 'node')} at a time."
+    return text
+
+
+def fabric_texts(choice: FabricChoice) -> list[str]:
+    """The number that decided, sentence by sentence."""
+    ports = words.plural(choice.n_ports, "port")
+    link = si(link_bytes_per_s(choice.kind), "B/s")
+    texts = []
+    if choice.read_bytes_per_s > 0:
+        reads = si(choice.read_bytes_per_s, "B/s")
+        texts.append(f"Each server reads up to {reads} over its {ports} of {kind_name(choice.kind)}, {link} each.")
+    else:
+        texts.append(f"Each server has {ports} of {kind_name(choice.kind)}, {link} each.")
+    if choice.gradient_bytes is None:
+        texts.append("Inference exchanges no gradients, so the reads alone decide.")
+        return texts
+    texts.append(f"In every step the servers exchange {si(choice.gradient_bytes, 'B')} of gradients.")
+    waiting = [option for option in choice.slower if option.lost_fraction >= _NOTABLE]
+    if waiting:
+        worst = waiting[-1]
+        texts.append(
+            f"The gradients decide, not the reads: over one {kind_name(worst.kind)} link, training would lose "
+            f"{words.percent(worst.lost_fraction)} of its rate waiting for them."
+        )
+    elif choice.slower:
+        option = choice.slower[-1]
+        texts.append(
+            f"For this workload alone, {kind_name(option.kind)} would lose less than 1{NARROW_SPACE}% of the rate; the "
+            "faster links serve larger networks and more servers."
+        )
+    return texts
+
+
+# A smaller loss is within the uncertainty of any rate. [-]
+_NOTABLE = 0.01
+
+
+def fabric_trade_off(choice: FabricChoice) -> str:
+    """What the choice costs."""
+    switches = words.plural(choice.n_switches, "switch")
+    levels = (
+        "non-blocking, so any servers can run a job together"
+        if choice.oversubscription <= 1
+        else f"oversubscribed {significant(choice.oversubscription, 2)}{NARROW_SPACE}:{NARROW_SPACE}1"
+    )
+    load = words.percent(choice.network_fraction)
+    use = f"At the projected rate the reads use {load} of the network; the rest is headroom."
+    return f"It takes {switches}, {levels}. {use}"
+
+
+def link_text(option: LinkOption) -> str:
+    """What a slower link would cost, as a phrase that begins with a capital."""
+    if option.read_fraction > 1:
+        return f"Too slow for the reads: {words.percent(option.read_fraction)} of one link"
+    if option.lost_fraction >= _NOTABLE:
+        return "Training waits for the gradients"
+    return "Enough for this workload; no room for larger networks"
+
+
+def rack_texts(choice: RackChoice) -> list[str]:
+    """The number that decided, sentence by sentence."""
+    power = watts(choice.power_w, choice.has_unknown_power)
+    units = f"{grouped(choice.used_units)}{NARROW_SPACE}U"
+    if choice.limit is RackLimit.ONE:
+        texts = [f"All devices fit one rack: {units} of {choice.units_per_rack}{NARROW_SPACE}U"]
+        feed = f" and {power} of the {si(choice.feed_w, 'W')} that one feed carries" if choice.feed_w else ""
+        return [f"{texts[0]}{feed}."]
+    racks = words.plural(choice.n_racks, "rack")
+    by_units = words.plural(choice.n_for_units, "rack")
+    if choice.limit is RackLimit.POWER:
+        return [
+            f"Power decides, not space: either feed alone must carry a rack, {si(choice.feed_w, 'W')} at most.",
+            f"The devices draw {power} at most, which takes {racks}; their {units} would fit {by_units}.",
+        ]
+    if choice.limit is RackLimit.UNITS:
+        return [f"Space decides: {units} take {racks} of {choice.units_per_rack}{NARROW_SPACE}U."]
+    texts = [f"The devices take {units}, enough for {by_units}, and draw {power} at most."]
+    if choice.n_for_power is not None:
+        texts.append(
+            f"By power alone {words.plural(choice.n_for_power, 'rack')} would do. Whole devices, kept together by "
+            f"kind, take {racks}: no feed, {si(choice.feed_w, 'W')}, may be exceeded when the other fails."
+        )
+    return texts
+
+
+def rack_trade_off(choice: RackChoice) -> str:
+    """What the choice costs."""
+    free = f"{grouped(choice.free_units)}{NARROW_SPACE}U"
+    text = f"{free} stay free and are closed by blanking panels"
+    if choice.limit in (RackLimit.POWER, RackLimit.PLACEMENT):
+        return f"{text}; feeds of more power or a denser placement would save floor space."
+    return f"{text}; they are room for growth as far as the feeds allow."
+
+
+def confidence_texts(result: SizingResult, surer: DesignAnswer | None) -> list[str]:
+    """What the confidence of a design means, and which larger design raises it; one sentence or two each."""
+    design = result.design
+    chance = design.probability
+    if chance is None:
+        return []
+    several = len(design.workloads) > 1
+    target = "all targets" if several else "the target"
+    asked = words.percent(result.request.confidence)
+    texts = [f"The sizing confidence is {words.percent(chance)}; {asked} was requested."]
+    if chance >= _USUAL:
+        return texts
+    if _EVEN[0] <= chance <= _EVEN[1]:
+        texts.append("The expected rate equals the target, so a miss is as likely as a hit.")
+    else:
+        of_ten = round(10 * chance)
+        texts.append(
+            f"Of ten clusters built like this, about {words.spelled(of_ten)} would meet {target} and "
+            f"{words.spelled(10 - of_ten)} would miss."
+        )
+    if surer is not None:
+        texts.append(
+            f"The next larger option, {surer.name}, raises the confidence to {words.percent(surer.probability)}: "
+            f"{result_text.racks(surer)}, {result_text.power(surer)} at most."
+        )
+    return texts
+
+
+_USUAL = 0.9
+_EVEN = (0.45, 0.55)

@@ -1,0 +1,302 @@
+"""Why a design has this server, this storage, this fabric and these racks: the numbers that decided, as data."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from sizer.catalog.links import GBIT_PER_S, fabric_ports, link_bytes_per_s
+from sizer.catalog.schema import LinkKind
+from sizer.perf.exchange import gradient_bytes
+from sizer.physical.roles import NetworkRole
+from sizer.sizing.checks import CheckResult
+from sizer.sizing.constraints.stored_data import storage_demand
+from sizer.sizing.design.cluster_need import MAX_SERVERS, USUAL_LINKS, exchange_loss
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.reasons import Binding, SelectionKind, StorageNeed, StorageReason
+from sizer.sizing.result import DesignAnswer, SizingResult
+
+
+class RejectionKind(Enum):
+    """Why a design is not the chosen one."""
+
+    MISSES_TARGET = "misses-target"
+    CONDITIONAL = "conditional"  # it meets the request only if a fact that no source gives is good enough
+    DEARER = "dearer"  # whatever the missing prices are
+    LIKELY_DEARER = "likely-dearer"  # by price bands
+    NOT_PREFERRED = "not-preferred"  # a design of a preferred vendor is close enough
+    RANKED_BEHIND = "ranked-behind"  # by the key that the request ranks by, or by what a growth plan buys
+
+
+@dataclass(frozen=True)
+class RejectedDesign:
+    """The best design with another server or another storage, and why it is not the chosen one."""
+
+    design: DesignAnswer
+    kind: RejectionKind
+
+
+@dataclass(frozen=True)
+class SizeStep:
+    """Rate of one workload on the design and with one server fewer. [samples/s]"""
+
+    workload: int  # place among those of the design
+    samples_per_s: float
+    samples_per_s_with_one_fewer: float | None  # None: one server is the smallest size
+
+
+@dataclass(frozen=True)
+class ServerChoice:
+    """Why this GPU server, and so many of them."""
+
+    is_only_allowed: bool
+    steps: tuple[SizeStep, ...]
+    binding: Binding
+    scaling_efficiency: float  # the lowest of all workloads
+    lost_fraction: float  # of the GPUs, with one server lost
+    rejected: tuple[RejectedDesign, ...]
+
+
+@dataclass(frozen=True)
+class StorageChoice:
+    """Why this storage, and so much of it. Rates in B/s of the whole system; None where no source gives one."""
+
+    is_only_allowed: bool
+    need: StorageNeed | None  # None: it is not bought by the node
+    stored_bytes: float
+    usable_bytes: float  # 0: not known
+    read_bytes_per_s: float  # the highest of all workloads, first epoch included
+    low_bytes_per_s: float | None
+    high_bytes_per_s: float | None
+    nodes_per_step: int  # nodes by which it grows
+    rejected: tuple[RejectedDesign, ...]
+
+
+@dataclass(frozen=True)
+class LinkOption:
+    """A link as the network between the servers."""
+
+    kind: LinkKind
+    read_fraction: float  # reads of one server over the rate of one link
+    lost_fraction: float  # of the training rate against the chosen fabric, because gradients wait; 0 for inference
+
+
+@dataclass(frozen=True)
+class FabricChoice:
+    """Why this network between the servers."""
+
+    is_only_allowed: bool
+    kind: LinkKind
+    n_ports: int  # of each server
+    read_bytes_per_s: float  # of each server, the highest of all workloads
+    gradient_bytes: float | None  # of a step, the most of all workloads; None: nothing is exchanged between servers
+    network_fraction: float  # utilization of the network, the highest of all workloads
+    n_switches: int
+    oversubscription: float  # 1: non-blocking
+    slower: tuple[LinkOption, ...]  # usual links with less than the rate of one link of the fabric
+
+
+class RackLimit(Enum):
+    """What decides the number of racks."""
+
+    ONE = "one"
+    POWER = "power"
+    UNITS = "units"
+    PLACEMENT = "placement"  # rows, weight, cable reach, or racks that are there
+
+
+@dataclass(frozen=True)
+class RackChoice:
+    """Why so many racks. Powers are maxima."""
+
+    limit: RackLimit
+    n_racks: int
+    n_for_power: int | None  # None: the racks bring their own feeds
+    n_for_units: int
+    power_w: float
+    has_unknown_power: bool
+    feed_w: float  # that one feed of a rack carries alone; 0 where the racks bring their own
+    densest_w: float  # of the rack that draws most
+    used_units: int
+    free_units: int
+    units_per_rack: int
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The four choices that make a design."""
+
+    server: ServerChoice
+    storage: StorageChoice
+    fabric: FabricChoice | None  # None: no fabric between servers
+    racks: RackChoice
+
+
+def decisions(evaluated: EvaluatedDesign) -> Decisions:
+    """The choices of a design with what decided each.
+
+    Parameters
+    ----------
+    evaluated : EvaluatedDesign
+
+    Returns
+    -------
+    Decisions
+        Rejected designs are those that the request allows; what it excludes was no choice.
+    """
+    result = evaluated.result
+    return Decisions(_server(result), _storage(result), _fabric(evaluated), rack_choice(result.design))
+
+
+def _server(result: SizingResult) -> ServerChoice:
+    design = result.design
+    others = (other for other in result.platforms if other.platform.server.id != design.platform.server.id)
+    return ServerChoice(
+        is_only_allowed=len(result.request.platforms.servers) == 1,
+        steps=tuple(_step(design, place) for place in range(len(design.workloads))),
+        binding=design.binding,
+        scaling_efficiency=min(answer.scaling_efficiency for answer in design.workloads),
+        lost_fraction=1 / design.n_servers,
+        rejected=_rejected(result, _first_of_each(others, lambda other: other.platform.server.id)),
+    )
+
+
+def _step(design: DesignAnswer, place: int) -> SizeStep:
+    """From the curve of throughput over servers, storage held fixed."""
+    answer = design.workloads[place]
+    curve = answer.scaling
+    fewer = curve.n_servers == design.n_servers - 1
+    rate = float(curve.throughput.value[fewer][0]) if fewer.any() else None
+    return SizeStep(place, float(answer.throughput.value), rate)
+
+
+def _storage(result: SizingResult) -> StorageChoice:
+    design = result.design
+    storage = design.platform.storage
+    alike = [one for one in result.platforms if one.platform.server.id == design.platform.server.id]
+    others = (other for other in alike if other.platform.storage.id != storage.id)
+    low, high = _rates(design)
+    return StorageChoice(
+        is_only_allowed=len(result.request.platforms.storage) == 1,
+        need=design.storage_need,
+        stored_bytes=storage_demand(design.workloads, result.request.data).total_bytes,
+        usable_bytes=float(design.quantities.usable_bytes[0]),
+        read_bytes_per_s=max(
+            max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value))
+            for answer in design.workloads
+        ),
+        low_bytes_per_s=low,
+        high_bytes_per_s=high,
+        nodes_per_step=int(storage.nodes_per_unit.value) if storage.nodes_per_unit is not None else 1,
+        rejected=_rejected(result, _first_of_each(others, lambda other: other.platform.storage.id)),
+    )
+
+
+def _rates(design: DesignAnswer) -> tuple[float | None, float | None]:
+    """Published read rates of all nodes, or of the drives of all servers. [B/s]"""
+    reasons = (stage.reason for answer in design.workloads for stage in answer.stages)
+    reason = next(one for one in reasons if isinstance(one, StorageReason))
+    count = design.n_servers if reason.is_local else max(design.storage_nodes, 1)
+    low, high = reason.read_low_bytes_per_s, reason.read_high_bytes_per_s
+    return (None if low is None else low * count), (None if high is None else high * count)
+
+
+def _first_of_each(designs: Iterable[DesignAnswer], key: Callable[[DesignAnswer], str]) -> list[DesignAnswer]:
+    found: dict[str, DesignAnswer] = {}
+    for design in designs:
+        found.setdefault(key(design), design)
+    return list(found.values())
+
+
+def _rejected(result: SizingResult, others: Iterable[DesignAnswer]) -> tuple[RejectedDesign, ...]:
+    return tuple(RejectedDesign(other, rejection(result, other)) for other in others)
+
+
+def rejection(result: SizingResult, other: DesignAnswer) -> RejectionKind:
+    """Why another design of the result is not the described one."""
+    if other.target_check is CheckResult.NOT_MET:
+        return RejectionKind.MISSES_TARGET
+    if other.conditional_on and not result.design.conditional_on:
+        return RejectionKind.CONDITIONAL
+    return _BY_SELECTION.get(result.selection.kind, RejectionKind.RANKED_BEHIND)
+
+
+_BY_SELECTION = {
+    SelectionKind.CHEAPEST: RejectionKind.DEARER,
+    SelectionKind.LIKELY_CHEAPEST: RejectionKind.LIKELY_DEARER,
+    SelectionKind.PREFERRED: RejectionKind.NOT_PREFERRED,
+}
+
+
+def _fabric(evaluated: EvaluatedDesign) -> FabricChoice | None:
+    result = evaluated.result
+    design, platform = result.design, result.design.platform
+    net = next((one for one in design.quantities.networks if one.role is NetworkRole.COMPUTE), None)
+    models = [model for model in evaluated.workloads if model is not None]
+    if design.n_servers < 2 or net is None or not models:
+        return None
+    reads = max(
+        max(float(answer.storage_bytes_per_s.value), float(answer.cold_storage_bytes_per_s.value)) / design.n_servers
+        for answer in design.workloads
+    )
+    training = [model for model in models if not model.work.is_inference]
+    place = min(design.n_servers, MAX_SERVERS) - 1
+    slower = [kind for kind in USUAL_LINKS if GBIT_PER_S[kind] < GBIT_PER_S[platform.fabric]]
+    return FabricChoice(
+        is_only_allowed=len(result.request.platforms.fabrics) == 1,
+        kind=platform.fabric,
+        n_ports=fabric_ports(platform.server.ports, platform.fabric),
+        read_bytes_per_s=reads if platform.storage.kind != "local" else 0.0,
+        gradient_bytes=max(
+            (float(gradient_bytes(one.work.dnn.parameters.value, one.work.request.precision)) for one in training),
+            default=None,
+        ),
+        network_fraction=max(
+            stage.load_fraction for answer in design.workloads for stage in answer.stages if stage.key == "network"
+        ),
+        n_switches=int(net.leaves[0] + net.spines[0] + net.cores[0]),
+        oversubscription=float(net.oversubscription[0]) if int(net.spines[0]) else 1.0,
+        slower=tuple(
+            LinkOption(
+                kind,
+                (reads if platform.storage.kind != "local" else 0.0) / link_bytes_per_s(kind),
+                max((float(exchange_loss(one, kind, platform.fabric)[place]) for one in training), default=0.0),
+            )
+            for kind in slower
+        ),
+    )
+
+
+def rack_choice(design: DesignAnswer) -> RackChoice:
+    """What decides the number of racks: what a feed carries alone, or the rack units.
+
+    The least number for the power is the maximum draw over what one feed of a rack carries alone, since either feed
+    must carry the whole rack; for the units it is those in use over those of a rack.
+    """
+    racks = design.plan.racks
+    feed_w = min((sum(feed.capacity_w for feed in rack.feeds if feed.side == "A") for rack in racks), default=0.0)
+    power_w = sum(rack.max_w for rack in racks)
+    used = sum(device.height_u for rack in racks for device in rack.present)
+    units = max(rack.height_u for rack in racks)
+    for_power = math.ceil(power_w / feed_w) if feed_w > 0 else None
+    for_units = math.ceil(used / units)
+    limit = RackLimit.PLACEMENT
+    if len(racks) == 1:
+        limit = RackLimit.ONE
+    elif for_power is not None and for_power == len(racks) and for_power > for_units:
+        limit = RackLimit.POWER
+    elif for_units == len(racks):
+        limit = RackLimit.UNITS
+    return RackChoice(
+        limit=limit,
+        n_racks=len(racks),
+        n_for_power=for_power,
+        n_for_units=for_units,
+        power_w=power_w,
+        has_unknown_power=any(rack.has_unknown_power for rack in racks),
+        feed_w=feed_w,
+        densest_w=max(rack.max_w for rack in racks),
+        used_units=used,
+        free_units=sum(len(rack.empty_units) for rack in racks),
+        units_per_rack=units,
+    )

@@ -1,0 +1,129 @@
+"""Why a design has its server, storage, fabric and racks: numbers by hand, and the words for them."""
+
+from dataclasses import replace
+
+import pytest
+
+from sizer.present.text import decisions as text
+from sizer.sizing.design.decisions import RackLimit, RejectionKind, decisions, rack_choice, rejection
+from sizer.sizing.design.evaluated_design import EvaluatedDesign
+from sizer.sizing.reasons import SelectionKind
+from sizer.sizing.size import size
+from sizer.sizing.surer_design import surer_design
+from sizer.workload.request import Target
+from tests.factories.examples import catalog, sized
+
+
+@pytest.fixture(scope="module")
+def resnet():
+    return sized("dgx1-f800-resnet50")
+
+
+@pytest.fixture(scope="module")
+def even(resnet):
+    """A design whose expected rate is 0.5 % above the target, at the confidence of a coin: an even chance."""
+    (work,) = resnet.request.workload
+    rate = 0.995 * float(resnet.design.workloads[0].throughput.value)
+    asked = work.model_copy(update={"target": Target(samples_per_s=rate)})
+    return size(resnet.request.model_copy(update={"workload": (asked,), "confidence": 0.5}), catalog())
+
+
+@pytest.fixture(scope="module")
+def found(resnet):
+    return decisions(EvaluatedDesign(resnet, catalog()))
+
+
+def test_one_server_fewer_misses_the_target(resnet, found):
+    (step,) = found.server.steps
+    target = resnet.request.workload[0].target.samples_per_s
+    assert step.samples_per_s_with_one_fewer is not None
+    # Eight of nine servers deliver about 8/9 of the rate, and so on; at the confidence asked that is not enough.
+    n = resnet.design.n_servers
+    assert step.samples_per_s_with_one_fewer == pytest.approx(step.samples_per_s * (n - 1) / n, rel=0.02)
+    assert step.samples_per_s > target
+    assert found.server.lost_fraction == pytest.approx(1 / n)
+
+
+def test_storage_is_judged_by_its_published_rates(resnet, found):
+    # Four F800 nodes: 2.487 to 3.75 GB/s each (dell-isilon-dgx1-2018; dell-ready-ai-nvidia-2018, Table 4).
+    assert found.storage.low_bytes_per_s == pytest.approx(4 * 2.487e9)
+    assert found.storage.high_bytes_per_s == pytest.approx(4 * 3.75e9)
+    assert found.storage.nodes_per_step == 4  # nodes of one chassis
+    assert found.storage.is_only_allowed
+
+
+def test_gradients_decide_the_fabric_and_not_the_reads(found):
+    fabric = found.fabric
+    assert fabric is not None
+    # 25.6 M parameters (resnet50), two bytes each in mixed precision.
+    assert fabric.gradient_bytes == pytest.approx(51.2e6, rel=0.01)
+    assert [option.kind for option in fabric.slower] == ["10gbe", "25gbe"]
+    slow, fast = fabric.slower
+    # 10 and 25 Gbit/s are 1.25 and 3.125 GB/s.
+    assert slow.read_fraction == pytest.approx(fabric.read_bytes_per_s / 1.25e9)
+    assert fast.read_fraction == pytest.approx(fabric.read_bytes_per_s / 3.125e9)
+    assert slow.read_fraction < 1
+    assert slow.lost_fraction > fast.lost_fraction > 0
+    assert "The gradients decide, not the reads" in " ".join(text.fabric_texts(fabric))
+
+
+def test_power_decides_the_racks_where_either_feed_must_carry_one(resnet, found):
+    racks = found.racks
+    assert racks.limit is RackLimit.POWER
+    # Nine or ten DGX-1 draw 3.5 kW each and the rest less than 8 kW: more than two and less than three feeds of
+    # 16.56 kW carry. They take 3 U each; all fit two racks of 42 U.
+    assert 3.5e3 * resnet.design.n_servers < racks.power_w < 3.5e3 * resnet.design.n_servers + 8e3
+    assert racks.feed_w == pytest.approx(16.56e3)
+    assert (racks.n_for_power, racks.n_racks) == (3, 3)
+    assert racks.n_for_units <= 2
+    assert racks.used_units + racks.free_units == 3 * 42
+    assert "Power decides, not space" in text.rack_texts(racks)[0]
+
+
+def test_a_single_server_has_no_fabric_and_one_rack():
+    result = sized("small-team")
+    found = decisions(EvaluatedDesign(result, catalog()))
+    assert found.fabric is None
+    assert found.racks == rack_choice(result.design)
+    assert found.racks.limit is RackLimit.ONE
+    assert "one point of failure" in text.server_trade_off(found.server, result.design)
+
+
+@pytest.mark.parametrize(
+    ("selection", "kind"),
+    [
+        (SelectionKind.CHEAPEST, RejectionKind.DEARER),
+        (SelectionKind.LIKELY_CHEAPEST, RejectionKind.LIKELY_DEARER),
+        (SelectionKind.PREFERRED, RejectionKind.NOT_PREFERRED),
+        (SelectionKind.RANKED, RejectionKind.RANKED_BEHIND),
+    ],
+)
+def test_a_rejected_design_has_the_reason_of_the_selection(selection, kind):
+    result = sized("apollo-googlenet-inference")
+    (other,) = (one for one in result.platforms if one is not result.design)
+    chosen = replace(result, selection=replace(result.selection, kind=selection))
+    assert rejection(chosen, other) is kind
+
+
+def test_the_next_larger_option_reaches_what_is_usually_asked(even):
+    surer = surer_design(even.request, even.design, catalog())
+    assert surer is not None
+    assert surer.n_servers > even.design.n_servers
+    assert surer.platform.key == even.design.platform.key
+    assert surer.probability >= 0.9
+    said = " ".join(text.confidence_texts(even, surer))
+    assert "a miss is as likely as a hit" in said
+    assert surer.name in said
+
+
+def test_a_sure_design_needs_no_larger_option():
+    result = sized("apollo-weka-resnet50")
+    assert surer_design(result.request, result.design, catalog()) is None
+    (only,) = text.confidence_texts(result, None)
+    assert "was requested" in only
+
+
+def test_seventy_percent_are_told_as_seven_of_ten(resnet):
+    design = replace(resnet.design, probability=0.7)
+    said = " ".join(text.confidence_texts(replace(resnet, design=design), None))
+    assert "about seven would meet the target and three would miss" in said
