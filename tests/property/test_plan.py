@@ -14,6 +14,7 @@ from sizer.physical.networks.links import OUTSIDE
 from sizer.physical.networks.ports import device_ports
 from sizer.physical.platforms import platforms
 from sizer.physical.quantities import quantities, slice_row
+from sizer.physical.roles import Role
 from sizer.workload.request import Existing, ExistingRack, Fabric, Limits, SizingRequest
 
 CATALOG = load_catalog()
@@ -104,7 +105,9 @@ def is_switch(plan, device):
 
 def everything_stands_once_and_no_rack_or_feed_is_over_its_rating(platform, row, plan, fabric, racks):
     counted = sum(
-        int(part.quantity[0]) for part in row.components if part.category in ("compute", "head node", "storage")
+        int(part.quantity[0])
+        for part in row.components
+        if part.category in ("compute", "head node", "storage") and part.role is not Role.HOST_MEMORY  # in the server
     )
     there = [device for device in plan.devices if device.status != "reserved"]
     assert sum(device.category != "network" for device in there) == counted
