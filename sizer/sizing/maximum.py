@@ -109,14 +109,13 @@ def described_maximum(maximum: Maximum, design: DesignAnswer) -> Maximum:
 
     A preferred vendor, or another key than the cost, leads to one.
     """
-    found, counts = maximum.design, design.quantities
-    same = (found.server, found.storage, found.n_servers, found.n_gpus, found.storage_nodes)
-    platform = design.platform
-    if same == (platform.server.id, platform.storage.id, design.n_servers, design.n_gpus, design.storage_nodes):
-        return maximum
+    counts, platform = design.quantities, design.platform
     point = FrontPoint(
         server=platform.server.id,
         server_name=platform.server.name,
+        gpu=platform.gpu.id,
+        gpu_name=platform.gpu.name,
+        host_memory=None if platform.host_memory is None else platform.host_memory.id,
         storage=platform.storage.id,
         storage_name=platform.storage.name,
         n_servers=design.n_servers,
@@ -128,7 +127,7 @@ def described_maximum(maximum: Maximum, design: DesignAnswer) -> Maximum:
         racks=int(counts.racks[0]),
         rack_units=float(counts.rack_units[0]),
     )
-    return replace(maximum, design=point)
+    return maximum if point.parts == maximum.design.parts else replace(maximum, design=point)
 
 
 @dataclass(frozen=True)
@@ -308,6 +307,9 @@ class _MaximumSearch:
         return FrontPoint(
             server=platform.server.id,
             server_name=platform.server.name,
+            gpu=platform.gpu.id,
+            gpu_name=platform.gpu.name,
+            host_memory=None if platform.host_memory is None else platform.host_memory.id,
             storage=platform.storage.id,
             storage_name=platform.storage.name,
             n_servers=servers,

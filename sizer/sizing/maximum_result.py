@@ -11,6 +11,9 @@ class FrontPoint:
 
     server: str
     server_name: str
+    gpu: str
+    gpu_name: str
+    host_memory: str | None  # id of the memory in place of the server's standard one
     storage: str
     storage_name: str
     n_servers: int
@@ -21,6 +24,14 @@ class FrontPoint:
     power_w: float
     racks: int
     rack_units: float
+
+    @property
+    def parts(self) -> tuple[str, str, str | None, str, int, int, int]:
+        """What tells one design from another."""
+        return (
+            *(self.server, self.gpu, self.host_memory, self.storage),
+            *(self.n_servers, self.n_gpus, self.storage_nodes),
+        )
 
     def amount(self, limit: SizeLimit) -> float | None:
         """What it takes of a limited quantity; None: not told."""

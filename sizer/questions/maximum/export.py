@@ -34,6 +34,6 @@ def _step(step: FrontStep) -> dict[str, object]:
 
 
 def _point(point: FrontPoint) -> dict[str, object]:
-    shown = ("server", "storage", "n_servers", "n_gpus", "storage_nodes", "samples_per_s")
+    shown = ("server", "gpu", "host_memory", "storage", "n_servers", "n_gpus", "storage_nodes", "samples_per_s")
     taken = ("cost", "power_w", "racks", "rack_units")
     return {"name": point_name(point), **fields_of(point, *shown, *taken)}

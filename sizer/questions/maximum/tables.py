@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sizer.base.quantities import by_count, plain, si, significant
 from sizer.catalog.labels import sample_unit
 from sizer.present.tables import Field, Table, record_table
-from sizer.present.words import capital, money, percent, plural, whole
+from sizer.present.words import capital, money, percent, whole
 from sizer.sizing.limits import SizeLimit
 from sizer.sizing.maximum_result import FrontPoint, LimitFront, Maximum
 from sizer.sizing.result import SizingResult
@@ -66,13 +66,13 @@ def front_steps(front: LimitFront, maximum: Maximum) -> list[FrontStep]:
 
 def is_same(one: FrontPoint, other: FrontPoint) -> bool:
     """Whether two points are the same servers and storage."""
-    return point_name(one) == point_name(other)
+    return one.parts == other.parts
 
 
 def point_name(point: FrontPoint) -> str:
-    """Short name of a design: '3 × DGX-1 (24 GPUs) + 4 × Isilon F800'."""
+    """Short name of a design: '3 × DGX-1 (24 × Tesla V100 SXM2 16 GB) + 4 × Isilon F800'."""
     storage = f"{point.storage_nodes} × {point.storage_name}" if point.storage_nodes else point.storage_name
-    return f"{point.n_servers} × {point.server_name} ({plural(point.n_gpus, 'GPU')}) + {storage}"
+    return f"{point.n_servers} × {point.server_name} ({point.n_gpus} × {point.gpu_name}) + {storage}"
 
 
 def amount_text(limit: SizeLimit, amount: float, currency: str, *, is_exact: bool = False) -> str:
