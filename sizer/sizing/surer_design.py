@@ -38,10 +38,10 @@ def surer_design(
         return None
     platform = design.platform
     parts = {
-        "servers": [platform.server.id],
-        "gpus": [platform.gpu.id],
-        "storage": [platform.storage.id],
-        "fabrics": [platform.fabric],
+        "servers": (platform.server.id,),
+        "gpus": (platform.gpu.id,),
+        "storage": (platform.storage.id,),
+        "fabrics": (platform.fabric,),
     }
     fitted = calibration if calibration is not None else stored_calibration()
     with suppress(InfeasibleError, RequestError):
