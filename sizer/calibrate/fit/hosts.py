@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sizer.base.arrays import Floats
+from sizer.base.estimate import Estimate
 from sizer.calibrate.fit.host_effects import DALI, HostTask
 from sizer.calibrate.fit.host_rows import host_rows
 from sizer.calibrate.notes import CalibrationNote, FitNote, note
@@ -14,7 +15,7 @@ from sizer.calibrate.observations import Observation
 from sizer.calibrate.parameters import prior_of
 from sizer.catalog.model import Catalog
 from sizer.catalog.sample_formats import FORMAT_NAMES, SampleFormat
-from sizer.perf.preprocess import core_seconds_per_sample
+from sizer.perf.step_draws import drawn_estimate, drawn_terms
 
 # CPU use is printed to two digits: 1 % of 33 to 84 %, and read over a whole run.
 ROW_LOG_SD = 0.05
@@ -44,14 +45,22 @@ class HostWork:
     common_log_variance: float  # of what multiplies both, and of the scatter of runs
 
     def core_s(self, sample_bytes: float) -> float:
-        """Work on one sample of a size. [core s]"""
-        return float(core_seconds_per_sample(sample_bytes, self.fixed_core_s, self.core_s_per_byte))
+        """Work on one sample of a size: median over draws. [core s]"""
+        return float(self.estimate(sample_bytes).value)
 
     def log_sd(self, sample_bytes: float) -> float:
         """Standard deviation of the logarithm of that work. [-]"""
+        return float(self.estimate(sample_bytes).log_sd)
+
+    def estimate(self, sample_bytes: float) -> Estimate:
+        """Work on one sample of a size. [core s]
+
+        Both parts are log-normal: the median of their sum lies above the sum of their medians.
+        """
         parts = np.array([self.fixed_core_s, self.core_s_per_byte * sample_bytes])
-        share = parts / parts.sum()
-        return math.sqrt(float(share @ self.log_covariance @ share) + self.common_log_variance)
+        used = np.flatnonzero(parts > 0)
+        logs = drawn_terms(np.log(parts[used]), self.log_covariance[np.ix_(used, used)])
+        return drawn_estimate(np.logaddexp.reduce(logs, axis=-1), np.array(math.sqrt(self.common_log_variance)))
 
 
 @dataclass(frozen=True)

@@ -234,6 +234,7 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
         alone[rows], exchange[rows] = comp.gpu_alone, comp.exchange
         moved[rows], within[rows] = comp.exchanged_bytes, comp.within_log_sd
     assert comp is not None  # there is one point at least
+    hits, misses = _hits(model, points, cols)
     return replace(
         comp,
         gpu=Capacity(medians, spreads, np.zeros(n), skews),
@@ -242,7 +243,8 @@ def _compute(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Compute
         decode=_decode(model, points, cols),
         host_link=compute_side.host_link(model.work, cols, points.servers, model.calibration),
         exchanged_bytes=moved,
-        hit_fraction=_hits(model, points, cols),
+        hit_fraction=hits,
+        miss_log_sd=misses,
         within_log_sd=within,
     )
 
@@ -255,14 +257,14 @@ def _decode(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Capacity
     return pipeline.decode_stage(points.servers, cols.cores, core_s, spread)
 
 
-def _hits(model: WorkloadOnDesign, points: _Points, cols: Columns) -> Floats:
-    hits = points.cached.copy()
+def _hits(model: WorkloadOnDesign, points: _Points, cols: Columns) -> tuple[Floats, Floats]:
+    hits, misses = points.cached.copy(), np.zeros(points.cached.shape)
     by_size = np.flatnonzero(np.isnan(hits))
     for (size,), rows in _groups(points.dataset_bytes[by_size]):
         at = by_size[rows]
         work = replace(model.work, dataset_bytes=size)
-        hits[at] = compute_side.hit_fraction(work, cols.take(at), points.servers[at], model.calibration)
-    return hits
+        hits[at], misses[at] = compute_side.cache_hits(work, cols.take(at), points.servers[at], model.calibration)
+    return hits, misses
 
 
 def _stages(points: _Points, comp: Compute, side: pipeline.StorageSide, hits: Floats) -> pipeline.Stages:
@@ -332,7 +334,7 @@ def _compute_of(comp: Compute, rows: Ints) -> Compute:
     def of(stage: Capacity) -> Capacity:
         return Capacity(*(getattr(stage, part.name)[rows] for part in fields(Capacity)))
 
-    arrays = ("gpu_alone", "exchange", "exchanged_bytes", "hit_fraction", "within_log_sd")
+    arrays = ("gpu_alone", "exchange", "exchanged_bytes", "hit_fraction", "miss_log_sd", "within_log_sd")
     changed: dict[str, Any] = {name: of(getattr(comp, name)) for name in ("gpu", "decode", "host_link")}
     return replace(comp, **changed, **{name: getattr(comp, name)[rows] for name in arrays})
 

@@ -41,6 +41,7 @@ class Compute:
     host: HostWork  # line of that work
     exchanged_bytes: Floats  # that enter a server's NICs per sample
     hit_fraction: Floats  # of a server's cache, from the second epoch on
+    miss_log_sd: Floats  # spread of the logarithm of what the cache does not serve
     batch_per_gpu: Floats
     within_log_sd: Floats  # of ``gpu``: scatter of runs within one source
     between_log_sd: float  # and between sources; the rest of its spread is that of the parameters
@@ -56,6 +57,7 @@ class Compute:
             host_link=self.host_link.take(rows),
             exchanged_bytes=self.exchanged_bytes[rows],
             hit_fraction=self.hit_fraction[rows],
+            miss_log_sd=self.miss_log_sd[rows],
             batch_per_gpu=self.batch_per_gpu[rows],
             within_log_sd=self.within_log_sd[rows],
         )
@@ -93,6 +95,7 @@ def compute(
     host = calibration.host_work(work.sample_format, work.stack)
     core_s, decode_sd = host.core_s(work.sample_bytes), host.log_sd(work.sample_bytes)
     decode = pipeline.decode_stage(n_servers, cols.cores, core_s, decode_sd)
+    hits, misses = cache_hits(work, cols, n_servers, calibration)
     return Compute(
         gpu=rates.gpu,
         gpu_alone=rates.alone,
@@ -102,7 +105,8 @@ def compute(
         core_s_per_sample=core_s,
         host=host,
         exchanged_bytes=np.broadcast_to(moved, shape),
-        hit_fraction=hit_fraction(work, cols, n_servers, calibration),
+        hit_fraction=hits,
+        miss_log_sd=misses,
         batch_per_gpu=np.broadcast_to(batches(work, platforms, cols), shape),
         within_log_sd=np.broadcast_to(np.asarray(terms.scatter_log_sd)[cols.compute], shape),
         between_log_sd=float(np.max(terms.between_log_sd)),
@@ -215,15 +219,29 @@ def core_seconds(work: ResolvedWorkload, calibration: Calibration) -> tuple[floa
     return host.core_s(work.sample_bytes), host.log_sd(work.sample_bytes)
 
 
-def hit_fraction(work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration) -> Floats:
-    """Share of the reads that a server's memory serves after the first epoch."""
-    position, _ = calibration.cache_position(work.request.access, work.request.cache)
+def cache_hits(
+    work: ResolvedWorkload, cols: Columns, n_servers: Ints, calibration: Calibration
+) -> tuple[Floats, Floats]:
+    """Share of the reads that a server's memory serves after the first epoch, and how far the others are known.
+
+    The second is the standard deviation of the logarithm of the share that is read from storage. [-]
+    """
+    access = work.request.access
+    position, of_rows = calibration.cache_position(access, work.request.cache)
     # Few servers differ in memory, and the law is a long sum: each pair of memory and servers is computed once.
     memory, of_memory = np.unique(cols.cache_bytes, return_inverse=True)
     servers, of_servers = np.unique(n_servers, return_inverse=True)
-    share = caches.cached_fraction(memory, work.dataset_bytes)
-    table = np.asarray(caches.hit_fraction(share[:, None], position, servers, work.request.access))
-    return table[of_memory.reshape(cols.cache_bytes.shape), of_servers.reshape(n_servers.shape)]
+    cached = caches.cached_fraction(memory, work.dataset_bytes)
+    share, exponent = caches.share_and_exponent(cached[:, None], servers, access)
+    table = caches.hits_at(position, share, exponent)
+    spread = np.zeros_like(table)
+    if of_rows > 0:
+        sd = np.hypot(of_rows, position * calibration.parameter_sd[calibration.index[f"cache-position:{access}"]])
+        least, most = (np.clip(position + side * sd, 0.01, 1.0) for side in (-1, 1))
+        low, high = (1 - caches.hits_at(one, share, exponent) for one in (most, least))
+        spread = np.where(low > 0, 0.5 * np.log(high / np.where(low > 0, low, 1.0)), 0.0)
+    rows = of_memory.reshape(cols.cache_bytes.shape), of_servers.reshape(n_servers.shape)
+    return table[rows], spread[rows]
 
 
 def is_cached(comp: Compute) -> Bools:

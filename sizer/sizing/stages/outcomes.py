@@ -52,6 +52,8 @@ class Outcomes:
         Share of the samples that the first, cold epoch reads; 0 where the target says nothing of it. [-]
     misses : ndarray, shape of the rows
         Share of the reads of later epochs that no cache serves. [-]
+    miss_log_sd : ndarray, shape of the rows
+        Standard deviation of its logarithm, as far as the target asks for it. [-]
     """
 
     chance: Floats
@@ -60,22 +62,23 @@ class Outcomes:
     log_width: Floats
     first_share: Floats
     misses: Floats
+    miss_log_sd: Floats
 
     @classmethod
-    def of(cls, parts: Sequence[_Outcome], first_share: Floats, hits: Floats) -> "Outcomes":
+    def of(cls, parts: Sequence[_Outcome], first_share: Floats, comp: Compute) -> "Outcomes":
         """Outcomes one by one."""
         chance, need, rate, width = (np.stack(part) for part in zip(*parts, strict=True))
         with np.errstate(divide="ignore", invalid="ignore"):
             log_need, log_rate = (np.minimum(np.nan_to_num(np.log(one), nan=_NEVER), _NEVER) for one in (need, rate))
         shape = chance.shape[1:]
-        share, misses = np.broadcast_to(first_share, shape), np.broadcast_to(1 - hits, shape)
-        return cls(chance, log_need, log_rate, width, share, misses)
+        share, misses = np.broadcast_to(first_share, shape), np.broadcast_to(1 - comp.hit_fraction, shape)
+        return cls(chance, log_need, log_rate, width, share, misses, comp.miss_log_sd * (1 - share))
 
     @classmethod
     def none(cls, shape: tuple[int, ...]) -> "Outcomes":
         """Rows that no outcome lets meet the target."""
         chance, rate = np.zeros((1, *shape)), np.full((1, *shape), _NEVER)
-        return cls(chance, rate, rate, chance, np.zeros(shape), np.ones(shape))
+        return cls(chance, rate, rate, chance, np.zeros(shape), np.ones(shape), np.zeros(shape))
 
     def placed(self, rows: Ints, own: "Outcomes") -> "Outcomes":
         """The same with the outcomes of some rows."""
@@ -88,8 +91,8 @@ class Outcomes:
             part[: len(theirs), rows] = theirs
             return part
 
-        share, misses = self.first_share.copy(), self.misses.copy()
-        share[rows], misses[rows] = own.first_share, own.misses
+        share, misses, spread = self.first_share.copy(), self.misses.copy(), self.miss_log_sd.copy()
+        share[rows], misses[rows], spread[rows] = own.first_share, own.misses, own.miss_log_sd
         return Outcomes(
             joined(self.chance, own.chance, 0.0),
             joined(self.log_need, own.log_need, _NEVER),
@@ -97,6 +100,7 @@ class Outcomes:
             joined(self.log_width, own.log_width, 0.0),
             share,
             misses,
+            spread,
         )
 
     def take(self, rows: Ints) -> "Outcomes":
@@ -108,6 +112,7 @@ class Outcomes:
             self.log_width[:, rows],
             self.first_share[rows],
             self.misses[rows],
+            self.miss_log_sd[rows],
         )
 
     def probability(self, warm: pipeline.Stages, cold: pipeline.Stages) -> Floats:
@@ -120,7 +125,9 @@ class Outcomes:
             storage, network, first_network = (
                 np.log(stage.median) for stage in (cold.storage, warm.network, cold.network)
             )
-        half, total = cold.storage.log_half_width, np.zeros(np.broadcast_shapes(self.misses.shape, storage.shape))
+        # An even spread has a standard deviation of its half width over the square root of 3.
+        half = np.sqrt(cold.storage.log_half_width**2 + 3 * self.miss_log_sd**2)
+        total = np.zeros(np.broadcast_shapes(self.misses.shape, storage.shape))
         each = zip(self.chance, self.log_need, self.log_rate, self.log_width, strict=True)
         for chance, need, rate, width in each:
             asked = need + self._log_cold(need - np.minimum(rate, network))
@@ -150,7 +157,7 @@ def of_rate(comp: Compute, asked: Floats) -> Outcomes:
     """The one outcome of a rate that is asked for."""
     chance = _servers(comp, asked)
     rate, none = np.broadcast_to(asked, chance.shape), np.zeros(chance.shape)
-    return Outcomes.of([(chance, rate, rate, none)], none, comp.hit_fraction)
+    return Outcomes.of([(chance, rate, rate, none)], none, comp)
 
 
 def of_busy_gpus(comp: Compute, has_gpus: Bools) -> Outcomes:
@@ -159,7 +166,7 @@ def of_busy_gpus(comp: Compute, has_gpus: Bools) -> Outcomes:
     for rate, width in zip(*_equally_likely(comp.gpu, _GPU_OUTCOMES), strict=True):
         fed = comp.decode.probability_at_least(rate) * comp.host_link.probability_at_least(rate)
         found.append((fed * has_gpus / _GPU_OUTCOMES, rate, rate, width))
-    return Outcomes.of(found, np.zeros(()), comp.hit_fraction)
+    return Outcomes.of(found, np.zeros(()), comp)
 
 
 def of_time(
@@ -204,7 +211,7 @@ def of_time(
             found.append(((reached - beyond) / len(lengths), need, rate, width))
             reached = beyond
     first = np.minimum(length.value, 1.0) / _samples(length.value, evaluations)
-    return Outcomes.of(found, first, comp.hit_fraction)
+    return Outcomes.of(found, first, comp)
 
 
 def _samples(epochs: Floats, evaluations: float) -> Floats:
