@@ -239,7 +239,8 @@ def cache_hits(
         sd = np.hypot(of_rows, position * calibration.parameter_sd[calibration.index[f"cache-position:{access}"]])
         least, most = (np.clip(position + side * sd, 0.01, 1.0) for side in (-1, 1))
         low, high = (1 - caches.hits_at(one, share, exponent) for one in (most, least))
-        spread = np.where(low > 0, 0.5 * np.log(high / np.where(low > 0, low, 1.0)), 0.0)
+        is_read = low > 0
+        spread = 0.5 * np.log(np.where(is_read, high, 1.0) / np.where(is_read, low, 1.0))
     rows = of_memory.reshape(cols.cache_bytes.shape), of_servers.reshape(n_servers.shape)
     return table[rows], spread[rows]
 
