@@ -126,7 +126,7 @@ def test_googlenet_validation_inference(catalog, calibration):
 
 
 def test_near_linear_to_32_gpus(catalog, calibration):
-    """WekaIO and HPE 2019: training scales near-linearly to 32 GPUs on four Apollo 6500, taken as 90 % in whole percent.
+    """WekaIO and HPE 2019: training scales near-linearly to 32 GPUs on four Apollo 6500, taken as 90 %, rounded.
 
     With the TensorFlow container of that month, whose scaling inside a server is published.
     """
